@@ -40,7 +40,7 @@ use ebb_engine::graph::builder::WeightRange;
 use ebb_engine::graph::codec::plasticity::SynapticState;
 use ebb_engine::graph::index::Generation;
 use ebb_engine::graph::kinds::Kinds;
-use ebb_engine::plasticity::{Rules, Synapses};
+use ebb_engine::plasticity::{PlasticityConfig, Synapses};
 use hot::Density;
 pub use near::Learning;
 use refresh::Refreshed;
@@ -75,7 +75,7 @@ pub struct Config {
     /// Between what effective weights lie.
     pub range: WeightRange,
     /// How fast is learned and forgotten: as whoever learns has it.
-    pub rules: Rules,
+    pub rules: PlasticityConfig,
     /// Where its graphs are saved as questions are asked, if they are.
     pub saves: Option<saving::Config>,
 }

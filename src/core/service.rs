@@ -78,7 +78,7 @@ use crate::mirror::compute::Compute;
 use crate::mirror::{self, Learning, Mirror};
 use crate::scheduler;
 use crate::store::Store;
-use ebb_engine::plasticity::Learn;
+use ebb_engine::plasticity::LearningMode;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::OnceCell;
@@ -97,9 +97,9 @@ pub struct Config {
     /// The mirrors that recall answers from.
     pub mirror: mirror::Config,
     /// The rules of recall.
-    pub engine: recall::Config,
+    pub engine: recall::RecallConfig,
     /// Which recalls are learned from.
-    pub learn: Learn,
+    pub learn: LearningMode,
 }
 
 /// Every operation, over one database.

@@ -1,16 +1,17 @@
-//! Spreading activation: what seeds light up, level by level.
+//! Spreading activation from seed nodes, level by level.
 //!
-//! All sources of a level fire the values they had when it began, an arrival counts only if it is strictly above the
-//! threshold, excitation is a maximum or a sum over ascending sources, and inhibition is summed in whole numbers. So
-//! neither the order of edges nor what is left unread can move a bit: an engine that reads every edge
-//! (`textbook`, in the tests) gives the same values.
+//! All sources of a level send the values they had when the level began, an arrival counts only if it is strictly above
+//! the threshold, excitation is a maximum or a sum over ascending sources, and inhibition is summed in integers. So
+//! neither the order of edges nor skipped slots can change a bit: an implementation that reads every edge (`textbook`, in
+//! the tests) gives the same values.
 //!
-//! [`wavefront`] does the work. [`best_first`] follows the strongest signal first and stops early, which pays for few
-//! seeds in a sparse graph; [`hybrid`] chooses. All three give the same answer. [`paths`] says how a signal came.
+//! [`wavefront`] is the main implementation. [`best_first`] follows the strongest signal first and stops early, which pays
+//! for few seeds in a sparse graph; [`hybrid`] chooses between them. All three return the same values. [`paths`] explains
+//! how a signal reached a node.
 //!
 //! # Design notes
-//! Comparisons are strict everywhere, the cap holds at every write and not for seeds only, and inhibition counts by
-//! level: the source document leaves these open, and with anything else the order of edges would show.
+//! All comparisons are strict, the cap applies to every write and not only to seeds, and inhibition is applied per level:
+//! the source document leaves these open, and with any other choice the order of edges would show.
 
 pub mod best_first;
 mod bloom;
@@ -26,61 +27,61 @@ mod tests;
 mod textbook;
 
 use crate::graph::builder::within;
-use crate::graph::csr::{BOUND_BLOCK, Part, weight_of};
+use crate::graph::csr::{BOUND_BLOCK, SlotRange, weight_of};
 use crate::graph::index::NodeId;
 use crate::graph::{Error, Graph};
 
-/// What of an inhibitory arrival counts.
+/// Factor applied to an inhibitory arrival.
 pub const INHIBITORY_FACTOR: f32 = 0.5;
-/// Levels at most.
+/// Greatest depth that can be configured.
 pub const DEPTH_MAX: u8 = 20;
 
-/// How arrivals at one node in one level count together.
+/// How the arrivals at one node in one level are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
-    /// The strongest alone.
-    Strongest,
-    /// All of them.
-    Convergent,
+pub enum Aggregation {
+    /// The maximum.
+    Max,
+    /// The sum.
+    Sum,
 }
 
-/// How a node shares what it fires among its slots. `W` is the sum of its base weights.
+/// How a node divides its output among its slots. `W` is the sum of its base weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fan {
-    /// Each slot gets all of it.
+pub enum FanOut {
+    /// Each slot gets the full value.
     None,
-    /// `1 / sqrt(max(1, W))` of it.
+    /// Each slot gets `1 / sqrt(max(1, W))` of the value.
     Sqrt,
-    /// `1 / max(1, W)` of it, so that a level carries less than the one before.
+    /// Each slot gets `1 / max(1, W)` of the value, so that a level carries less than the one before.
     Linear,
 }
 
-/// How a signal spreads.
+/// Parameters of spreading activation.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Params {
-    /// How arrivals count together.
-    pub mode: Mode,
-    /// How a node shares.
-    pub fan: Fan,
-    /// What an arrival must be above, in `(0, 1)`.
+pub struct ActivationConfig {
+    /// How arrivals are combined.
+    pub aggregation: Aggregation,
+    /// How a node divides its output.
+    pub fan_out: FanOut,
+    /// Arrivals at or below this are ignored; in `(0, 1)`.
     pub threshold: f32,
-    /// What is left of a signal after one hop, in `(0, 1]`.
+    /// Factor per hop, in `(0, 1]`.
     pub decay: f32,
-    /// Hops at most, `1 ..= 20`.
+    /// Greatest number of hops, `1 ..= 20`.
     pub max_depth: u8,
-    /// The greatest value of a node, in `(0, 16]`.
+    /// Greatest value of a node, in `(0, 16]`.
     pub cap: f32,
     /// Whether seed scores are divided by the greatest of them.
     pub normalised: bool,
-    /// Slots after which no further level begins.
+    /// Number of slots read after which no further level begins.
     pub max_slots: u64,
 }
 
-impl Params {
-    /// As the source document has it: for questions about the graph itself.
+impl ActivationConfig {
+    /// The parameters of the source document, for questions about the graph itself.
     pub const REFERENCE: Self = Self {
-        mode: Mode::Strongest,
-        fan: Fan::None,
+        aggregation: Aggregation::Max,
+        fan_out: FanOut::None,
         threshold: 0.04,
         decay: 0.55,
         max_depth: 5,
@@ -88,13 +89,13 @@ impl Params {
         normalised: false,
         max_slots: u64::MAX,
     };
-    /// For retrieval: evidence adds up, and dense regions cannot saturate. What is left after a hop is what PageRank leaves,
-    /// and it goes on until little is left of it: a signal is shared at every node anyway. Where 0.55 was left besides, or
-    /// where it ended after five hops, less was found at 2, 5, 10 and 20 hits of the multi-hop set (`cargo bench --bench
-    /// recall`), whose answers stand two or three relationships away; what comes round adds up as well.
+    /// Parameters for retrieval: evidence adds up, and dense regions cannot saturate. The decay is the damping factor of
+    /// PageRank, and spreading continues until little is left, since a signal is divided at every node anyway. A decay of 0.55
+    /// or a depth of five found less at 2, 5, 10 and 20 hits of the multi-hop set (`cargo bench --bench recall`), whose
+    /// answers are two or three relationships away; signals that return along cycles add up as well.
     pub const RECALL: Self = Self {
-        mode: Mode::Convergent,
-        fan: Fan::Linear,
+        aggregation: Aggregation::Sum,
+        fan_out: FanOut::Linear,
         threshold: 0.0001,
         decay: 0.85,
         max_depth: 10,
@@ -103,12 +104,12 @@ impl Params {
         max_slots: u64::MAX,
     };
 
-    /// Checked.
+    /// Checks that every number is in its range.
     ///
     /// # Errors
     /// [`Error::NonFinite`], [`Error::ParameterOutOfRange`].
     pub fn checked(self) -> Result<Self, Error> {
-        // The least number above 0 and the greatest below 1 that an f32 holds.
+        // The smallest number above 0 and the greatest below 1 that an f32 can represent.
         within(
             "threshold",
             self.threshold,
@@ -121,97 +122,101 @@ impl Params {
         Ok(self)
     }
 
-    /// What a node that fires `p` sends over a slot of weight 1.
+    /// The signal that a node of value `p` sends over a slot of weight 1.
     pub(super) fn sends(&self, graph: &Graph, node: NodeId, p: f32) -> f32 {
         let strength = || graph.out_strength(node).max(1.0);
         let k = p * self.decay;
-        match self.fan {
-            Fan::None => k,
-            Fan::Sqrt => k * (1.0 / strength().sqrt()),
-            Fan::Linear => k * (1.0 / strength()),
+        match self.fan_out {
+            FanOut::None => k,
+            FanOut::Sqrt => k * (1.0 / strength().sqrt()),
+            FanOut::Linear => k * (1.0 / strength()),
         }
     }
 }
 
-/// A node that activation reached.
+/// A node with its activation.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Activated {
-    /// Which.
+pub struct ActivatedNode {
+    /// The node.
     pub node: NodeId,
-    /// How strongly, in `(0, cap]`.
+    /// Its activation, in `(0, cap]`.
     pub value: f32,
 }
 
-/// What an activation cost.
+/// Work done by one activation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Work {
-    /// Slots that were read.
+pub struct ActivationCounters {
+    /// Slots read.
     pub slots_read: u64,
-    /// Of these, how many arrivals were above the threshold.
+    /// Slots read whose signal was above the threshold.
     pub useful_slots: u64,
-    /// Rows that were begun: one for each time a node fired.
+    /// Rows read: one for each time a node sent.
     pub rows: u64,
     /// Nodes whose cell was written.
     pub touched: u64,
 }
 
-impl Work {
-    /// Counts what was read of a row and what of it arrived.
+impl ActivationCounters {
+    /// Adds the slots read of one row and those above the threshold.
     const fn add(&mut self, (read, useful): (u64, u64)) {
         self.slots_read += read;
         self.useful_slots += useful;
     }
 }
 
-/// What is lit.
+/// Result of an activation.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Activation {
-    /// The strongest, by value descending, then by external id.
-    pub nodes: Vec<Activated>,
-    /// What it cost.
-    pub work: Work,
-    /// Whether levels were left out because of `max_slots`.
+pub struct ActivationResult {
+    /// The strongest nodes, by value descending, then by external id.
+    pub nodes: Vec<ActivatedNode>,
+    /// Work done.
+    pub counters: ActivationCounters,
+    /// Whether levels were skipped because of `max_slots`.
     pub truncated: bool,
 }
 
-impl Activation {
-    /// The same with the strongest `most` nodes, in order; the rest is never sorted.
+impl ActivationResult {
+    /// Keeps the `most` strongest nodes, in order; the rest is never sorted.
     #[must_use]
     pub(crate) fn strongest(mut self, graph: &Graph, most: usize) -> Self {
         Self { nodes: strongest(graph, &mut self.nodes, most), ..self }
     }
 }
 
-/// The value that each seed begins with, one for each node: the greatest of its scores, and at most the cap. Scores that are
-/// not above 0 seed nothing.
-pub(super) fn initial_values(seeds: &[(NodeId, f32)], params: &Params) -> Vec<(NodeId, f32)> {
-    let mut begun = Vec::new();
-    begin(seeds, params, &mut begun);
-    begun
+/// The initial value of each seed, one for each node: the greatest of its scores, at most the cap. Scores that are not
+/// above 0 are ignored.
+pub(super) fn initial_values(seeds: &[(NodeId, f32)], params: &ActivationConfig) -> Vec<(NodeId, f32)> {
+    let mut initial = Vec::new();
+    write_initial_values(seeds, params, &mut initial);
+    initial
 }
 
-/// The same into memory that is there.
-pub(super) fn begin(seeds: &[(NodeId, f32)], params: &Params, begun: &mut Vec<(NodeId, f32)>) {
-    begun.clear();
-    begun.extend(seeds.iter().filter(|(_, score)| *score > 0.0 && score.is_finite()));
-    begun.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
-    begun.dedup_by_key(|(node, _)| *node);
-    let most = begun.iter().map(|(_, score)| *score).fold(0.0, f32::max);
-    for (_, score) in begun {
+/// [`initial_values`] into an existing buffer.
+pub(super) fn write_initial_values(
+    seeds: &[(NodeId, f32)],
+    params: &ActivationConfig,
+    initial: &mut Vec<(NodeId, f32)>,
+) {
+    initial.clear();
+    initial.extend(seeds.iter().filter(|(_, score)| *score > 0.0 && score.is_finite()));
+    initial.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
+    initial.dedup_by_key(|(node, _)| *node);
+    let most = initial.iter().map(|(_, score)| *score).fold(0.0, f32::max);
+    for (_, score) in initial {
         *score = if params.normalised { *score / most } else { *score }.min(params.cap);
     }
 }
 
-/// Whether any slot of a part can pass the threshold.
-pub(super) fn passes(part: &Part<'_>, k: f32, threshold: f32) -> bool {
+/// Whether any slot of a range can pass the threshold.
+pub(super) fn can_pass(part: &SlotRange<'_>, k: f32, threshold: f32) -> bool {
     part.bounds.first().is_some_and(|bound| k * weight_of(bound) > threshold)
 }
 
-/// Sends `k` times its weight over each slot of a part that passes the threshold; answers how many were read and how many
-/// arrived. What cannot pass is left unread, in blocks where something was learned, else from the first on.
+/// Sends `k` times its weight over each slot whose signal is above the threshold; returns how many slots were read and how
+/// many were above it. Slots that cannot pass are skipped: by blocks in a row with learned weights, else after the first.
 #[inline]
 pub(super) fn send(
-    part: &Part<'_>,
+    part: &SlotRange<'_>,
     k: f32,
     threshold: f32,
     mut arrive: impl FnMut(usize, u32, f32),
@@ -246,18 +251,18 @@ pub(super) fn send(
     (read, useful)
 }
 
-/// The strongest `most` of these, by value descending, then by external id; the rest is never sorted. Nothing is allocated
-/// but the answer.
-fn strongest(graph: &Graph, lit: &mut Vec<Activated>, most: usize) -> Vec<Activated> {
-    let by = |a: &Activated, b: &Activated| {
+/// The `most` strongest nodes, by value descending, then by external id; the rest is never sorted, and only the result is
+/// allocated.
+fn strongest(graph: &Graph, activated: &mut Vec<ActivatedNode>, most: usize) -> Vec<ActivatedNode> {
+    let by = |a: &ActivatedNode, b: &ActivatedNode| {
         b.value.total_cmp(&a.value).then_with(|| graph.rank(a.node).cmp(&graph.rank(b.node)))
     };
-    if most < lit.len() {
+    if most < activated.len() {
         if most > 0 {
-            lit.select_nth_unstable_by(most - 1, by);
+            activated.select_nth_unstable_by(most - 1, by);
         }
-        lit.truncate(most);
+        activated.truncate(most);
     }
-    lit.sort_unstable_by(by);
-    lit.as_slice().to_vec()
+    activated.sort_unstable_by(by);
+    activated.as_slice().to_vec()
 }

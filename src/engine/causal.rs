@@ -1,20 +1,20 @@
-//! The causal dimension: what the seeds lead to, and what leads to them.
+//! Causal chains: effects of the seeds, and their causes.
 //!
-//! Two searches, forward along causal slots and backward against them, each with the strongest chain first. A hop
-//! multiplies by `0.7 * strength` of its slot; a chain begins with the score of its seed, has at most six hops, and ends
-//! where it is no longer above 0.01. A node scores the strongest chain of either search that ends at it.
+//! Two best-first searches, forward along causal slots and backward against them. A hop multiplies by `0.7 * strength` of
+//! its slot; a chain begins with the score of its seed, has at most six hops, and ends where its strength is no longer
+//! above 0.01. The score of a node is the strength of the strongest chain of either search that ends at it.
 //!
-//! A node keeps each chain that no other beats in strength at no more hops, so the limit of hops is obeyed: what is
-//! weaker and nearer may go on where what is stronger must stop. Each hop loses, so chains settle in the order of their
-//! strength, and the first to settle at a node is its best.
+//! A node keeps each chain that no other beats in strength at no more hops, so the hop limit is exact: a weaker but shorter
+//! chain may continue where a stronger one must stop. Each hop loses strength, so chains are finished in the order of their
+//! strength, and the first to finish at a node is its best.
 //!
 //! # Design notes
-//! A chain has a hop at least, and ends at another node than it begins at: to be asked about is no cause. But one seed can
-//! lead to another, and then their evidence agrees. So a chain is beaten by two others only if these come from two seeds,
-//! since one of the two goes on to whatever seed the third would have reached; its own seed alone beats it, too.
+//! A chain has at least one hop and does not end at its own seed: being a seed is no evidence of a cause. One seed can
+//! lead to another, and then their evidence agrees. So a chain is dominated by two others only if these come from two
+//! seeds, since one of the two continues to any seed that the third would have reached; one of its own seed is enough.
 //!
-//! The budget counts chains that settle, in each direction apart: what is thrown away as beaten is not among them, so what
-//! the budget cuts off is the weakest, whatever the order of slots. Products are rounded at each hop, as in activation.
+//! The budget counts finished chains, for each direction separately: dominated chains are not counted, so what the budget
+//! cuts off is the weakest, whatever the order of slots. Products are rounded at each hop, as in activation.
 //!
 //! Invariant: without the budget the scores are those of all simple chains (held by `causal_enumeration`).
 
@@ -27,27 +27,27 @@ use smallvec::SmallVec;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
-/// What is left after a hop over a slot of strength 1.
+/// Factor of a hop over a slot of causal strength 1.
 pub const DISCOUNT: f32 = 0.7;
-/// Hops of a chain at most, however deep one asks.
+/// Greatest number of hops of a chain, whatever depth is configured.
 pub const HOPS_MAX: u8 = 6;
-/// What a chain must be above.
+/// Chains at or below this strength are dropped.
 pub const STRENGTH_MIN: f32 = 0.01;
-/// Chains that settle in one direction at most.
+/// Greatest number of finished chains in one direction.
 pub const POPS_MAX: usize = 10_000;
 
-/// Which way a chain goes.
+/// Direction of a causal chain.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Way {
-    /// From a cause to what it leads to.
+pub enum Direction {
+    /// From cause to effect.
     #[default]
     Forward,
-    /// From what happened to what led to it.
+    /// From effect to cause.
     Backward,
 }
 
-impl Way {
-    /// One hop from a node over each of its slots that pass on.
+impl Direction {
+    /// Calls `hop` for each excitatory slot of a node in this direction.
     fn each(self, graph: &Graph, node: NodeId, mut hop: impl FnMut(NodeId, EdgeIdx)) {
         match self {
             Self::Forward => {
@@ -62,179 +62,167 @@ impl Way {
     }
 }
 
-/// A chain of causes, from a seed to a node.
+/// A causal chain from a seed to a node.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Chain {
-    /// Whether its nodes lead to each other as they stand, or backwards.
-    pub way: Way,
-    /// Its nodes, a seed first; two at least.
+pub struct CausalChain {
+    /// Whether the chain goes from cause to effect or back.
+    pub direction: Direction,
+    /// Its nodes, the seed first; at least two.
     pub nodes: Vec<NodeId>,
-    /// The slot of each hop. Backward it leads from the later node to the earlier.
+    /// The slot of each hop. In a backward chain it leads from the later node to the earlier.
     pub slots: Vec<EdgeIdx>,
-    /// The score of the seed times what the hops leave of it, in `(0.01, 0.7]`.
+    /// The score of the seed times the factors of the hops, in `(0.01, 0.7]`.
     pub strength: f32,
 }
 
-/// A chain that settled, by its last hop.
+/// A finished chain, by its last hop.
 #[derive(Debug, Clone, Copy)]
-struct Settled {
+struct Finished {
     node: NodeId,
     seed: NodeId,
     strength: f32,
     hops: u8,
-    /// The place of the chain without its last hop, and the slot of that; `None` of a seed alone.
+    /// The index of the chain without its last hop, and the slot of that hop; `None` for a seed alone.
     before: Option<(usize, EdgeIdx)>,
 }
 
-/// A chain that waits. The greatest goes first: strongest, then by external id, then fewest hops, then by the external id of
-/// the node before it.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Waiting {
-    bits: u32,
-    rank: Reverse<u32>,
-    hops: Reverse<u8>,
-    before: Reverse<Option<(u32, usize, EdgeIdx)>>,
-    node: NodeId,
-}
+/// A pending chain: bits of its strength, rank of its node, hops, the hop before (rank, index of the chain and slot), node.
+/// The greatest goes first: strongest, then by external id, then fewest hops, then by the external id of the node before.
+type Pending = (u32, Reverse<u32>, Reverse<u8>, Reverse<Option<(u32, usize, EdgeIdx)>>, NodeId);
 
-/// What one search found.
+/// Result of one search.
 #[derive(Debug, Clone, Default)]
-struct Found {
-    way: Way,
-    settled: Vec<Settled>,
-    /// The best chain to each node that has one, by node: its place.
+struct SearchResult {
+    direction: Direction,
+    finished: Vec<Finished>,
+    /// The index of the best chain to each node that has one, by node.
     reached: Vec<(NodeId, usize)>,
     truncated: bool,
 }
 
-/// What seeds lead to, and what leads to them.
+/// Result of [`causal_chains`].
 #[derive(Debug, Clone, Default)]
-pub struct Causal {
-    /// The strongest chain of either direction to each node that has one, in `(0.01, 0.7]`, by node.
+pub struct CausalResult {
+    /// The strength of the strongest chain of either direction to each node that has one, in `(0.01, 0.7]`, by node.
     pub scores: Vec<(NodeId, f32)>,
-    /// Whether the budget ended a search: what raises [`Flag::CausalTruncated`](super::Flag::CausalTruncated).
+    /// Whether the budget ended a search; sets [`Flag::CausalTruncated`](super::Flag::CausalTruncated).
     pub truncated: bool,
-    found: [Found; 2],
+    found: [SearchResult; 2],
 }
 
-impl Causal {
+impl CausalResult {
     /// The best chain to a node in each direction that has one: by strength descending, then by hops, then by the external
     /// ids of its nodes.
     #[must_use]
-    pub fn chains(&self, graph: &Graph, node: NodeId) -> Vec<Chain> {
-        let mut chains: Vec<Chain> = self.found.iter().filter_map(|found| found.chain(node)).collect();
-        let ids = |chain: &Chain| chain.nodes.iter().map(|node| graph.rank(*node)).collect::<Vec<_>>();
+    pub fn chains(&self, graph: &Graph, node: NodeId) -> Vec<CausalChain> {
+        let mut chains: Vec<CausalChain> = self.found.iter().filter_map(|found| found.chain(node)).collect();
+        let ids = |chain: &CausalChain| chain.nodes.iter().map(|node| graph.rank(*node)).collect::<Vec<_>>();
         chains.sort_by_key(|chain| (Reverse(chain.strength.to_bits()), chain.slots.len(), ids(chain)));
         chains
     }
 }
 
-/// Finds chains of causes.
+/// Parameters of [`causal_chains`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CausalChainDetector {
+pub struct CausalConfig {
     hops_max: u8,
 }
 
-impl Default for CausalChainDetector {
+impl Default for CausalConfig {
     fn default() -> Self {
         Self { hops_max: HOPS_MAX }
     }
 }
 
-impl CausalChainDetector {
-    /// As deep as this, `1 ..= 20`, but six hops at most.
-    ///
-    /// # Errors
-    /// [`Error::ParameterOutOfRange`].
+impl CausalConfig {
+    /// A depth limit, `1 ..= 20`, of which at most six hops are used.
     pub fn new(depth: u8) -> Result<Self, Error> {
         within("depth", f32::from(depth), 1.0, f64::from(DEPTH_MAX))?;
         Ok(Self { hops_max: depth.min(HOPS_MAX) })
     }
-
-    /// The chains from seeds, whose scores are in `(0, 1]`; of a node that is there twice the greater counts.
-    #[must_use]
-    pub fn detect(&self, graph: &Graph, seeds: &[(NodeId, f32)]) -> Causal {
-        let mut begun = greatest(seeds.to_vec());
-        begun.retain(|(_, score)| *score > STRENGTH_MIN);
-        begun.iter_mut().for_each(|(_, score)| *score = score.min(1.0));
-        let found = [Way::Forward, Way::Backward].map(|way| search(graph, &begun, way, self.hops_max));
-        let scores = greatest(found.iter().flat_map(Found::scores).collect());
-        let truncated = found.iter().any(|found| found.truncated);
-        Causal { scores, truncated, found }
-    }
 }
 
-/// The chains of one direction.
-fn search(graph: &Graph, seeds: &[(NodeId, f32)], way: Way, hops_max: u8) -> Found {
-    let mut found = Found { way, ..Found::default() };
-    let wait = |node: NodeId, strength: f32, hops: u8, before| Waiting {
-        bits: strength.to_bits(),
-        rank: Reverse(graph.rank(node)),
-        hops: Reverse(hops),
-        before: Reverse(before),
-        node,
+/// Finds the causal chains from seeds, whose scores are in `(0, 1]`; of duplicate nodes the greatest score counts.
+#[must_use]
+pub fn causal_chains(graph: &Graph, seeds: &[(NodeId, f32)], config: CausalConfig) -> CausalResult {
+    let mut seeds = greatest(seeds.to_vec());
+    seeds.retain(|(_, score)| *score > STRENGTH_MIN);
+    seeds.iter_mut().for_each(|(_, score)| *score = score.min(1.0));
+    let found = [Direction::Forward, Direction::Backward]
+        .map(|direction| search(graph, &seeds, direction, config.hops_max));
+    let scores = greatest(found.iter().flat_map(SearchResult::scores).collect());
+    let truncated = found.iter().any(|found| found.truncated);
+    CausalResult { scores, truncated, found }
+}
+
+/// Searches in one direction.
+fn search(graph: &Graph, seeds: &[(NodeId, f32)], direction: Direction, hops_max: u8) -> SearchResult {
+    let mut found = SearchResult { direction, ..SearchResult::default() };
+    let pending = |node: NodeId, strength: f32, hops: u8, before| -> Pending {
+        (strength.to_bits(), Reverse(graph.rank(node)), Reverse(hops), Reverse(before), node)
     };
-    let mut waiting: BinaryHeap<Waiting> =
-        seeds.iter().map(|(node, score)| wait(*node, *score, 0, None)).collect();
-    // Seeds and hops of the chains that settled at a node.
+    let mut queue: BinaryHeap<Pending> =
+        seeds.iter().map(|(node, score)| pending(*node, *score, 0, None)).collect();
+    // Seeds and hops of the chains that were finished at a node.
     let mut known: HashMap<u32, SmallVec<[(NodeId, u8); 2]>> = HashMap::new();
-    while let Some(Waiting { bits, hops: Reverse(hops), before: Reverse(before), node, .. }) = waiting.pop() {
-        let seed = before.map_or(node, |(_, at, _)| found.settled[at].seed);
+    while let Some((bits, _, Reverse(hops), Reverse(before), node)) = queue.pop() {
+        let seed = before.map_or(node, |(_, at, _)| found.finished[at].seed);
         let held = known.entry(node.0).or_default();
-        if beaten(held, seed, hops) {
+        if dominated(held, seed, hops) {
             continue;
         }
-        if found.settled.len() == POPS_MAX {
+        if found.finished.len() == POPS_MAX {
             found.truncated = true;
             break;
         }
         held.push((seed, hops));
-        let (at, strength) = (found.settled.len(), f32::from_bits(bits));
+        let (at, strength) = (found.finished.len(), f32::from_bits(bits));
         let before = before.map(|(_, at, slot)| (at, slot));
-        found.settled.push(Settled { node, seed, strength, hops, before });
+        found.finished.push(Finished { node, seed, strength, hops, before });
         if hops == hops_max {
             continue;
         }
-        way.each(graph, node, |next, slot| {
+        direction.each(graph, node, |next, slot| {
             let strength = strength * (graph.causal(slot) * DISCOUNT);
-            if strength > STRENGTH_MIN && known.get(&next.0).is_none_or(|held| !beaten(held, seed, hops + 1))
+            if strength > STRENGTH_MIN
+                && known.get(&next.0).is_none_or(|held| !dominated(held, seed, hops + 1))
             {
-                waiting.push(wait(next, strength, hops + 1, Some((graph.rank(node), at, slot))));
+                queue.push(pending(next, strength, hops + 1, Some((graph.rank(node), at, slot))));
             }
         });
     }
-    let chains = found.settled.iter().enumerate().filter(|(_, settled)| settled.hops > 0);
-    found.reached = chains.map(|(at, settled)| (settled.node, at)).collect();
+    let chains = found.finished.iter().enumerate().filter(|(_, finished)| finished.hops > 0);
+    found.reached = chains.map(|(at, finished)| (finished.node, at)).collect();
     found.reached.sort_unstable();
     found.reached.dedup_by_key(|(node, _)| *node);
     found
 }
 
-/// Whether stronger chains at the same node leave one from `seed` nothing to add: one of the same seed or two of different
-/// seeds, with no more hops.
-fn beaten(held: &[(NodeId, u8)], seed: NodeId, hops: u8) -> bool {
+/// Whether a chain from `seed` is dominated by stronger chains at the same node with no more hops: one of the same seed,
+/// or two of different seeds.
+fn dominated(held: &[(NodeId, u8)], seed: NodeId, hops: u8) -> bool {
     let mut seeds = held.iter().filter(|(_, other)| *other <= hops).map(|(seed, _)| *seed);
     let first = seeds.next();
     first.is_some_and(|first| first == seed || seeds.any(|other| other != first))
 }
 
-impl Found {
+impl SearchResult {
     fn scores(&self) -> impl Iterator<Item = (NodeId, f32)> {
-        self.reached.iter().map(|(node, at)| (*node, self.settled[*at].strength))
+        self.reached.iter().map(|(node, at)| (*node, self.finished[*at].strength))
     }
 
-    fn chain(&self, node: NodeId) -> Option<Chain> {
+    fn chain(&self, node: NodeId) -> Option<CausalChain> {
         let at = self.reached.binary_search_by_key(&node, |(node, _)| *node).ok()?;
-        let mut here = &self.settled[self.reached[at].1];
+        let mut here = &self.finished[self.reached[at].1];
         let (strength, mut nodes, mut slots) = (here.strength, vec![here.node], Vec::new());
         while let Some((before, slot)) = here.before {
-            here = &self.settled[before];
+            here = &self.finished[before];
             nodes.push(here.node);
             slots.push(slot);
         }
         nodes.reverse();
         slots.reverse();
-        Some(Chain { way: self.way, nodes, slots, strength })
+        Some(CausalChain { direction: self.direction, nodes, slots, strength })
     }
 }
 

@@ -1,24 +1,24 @@
-//! Communities: nodes that are joined more among each other than chance would have it.
+//! Community detection: Louvain's method with the refinement of Leiden.
 //!
-//! Louvain's method (Blondel, Guillaume, Lambiotte and Lefebvre, 2008) level by level, with the refinement of Leiden
-//! (Traag, Waltman and van Eck, 2019), on the undirected view: a pair weighs the sum of the effective weights of all its slots
-//! that pass on, whichever way they lead, and what a node has with itself stays with it. What holds back joins nobody.
+//! Louvain (Blondel, Guillaume, Lambiotte and Lefebvre, 2008) level by level, with the refinement of Leiden (Traag,
+//! Waltman and van Eck, 2019), on the undirected view of the graph: a pair weighs the sum of the effective weights of all
+//! its excitatory slots in either direction, and self-loops count. Inhibitory slots are ignored.
 //!
-//! The measure is modularity, `Q = sum over communities of L / M - r * (D / 2M)^2`: `M` is the weight of all pairs and loops,
-//! `L` of those inside a community, `D` the strength of its nodes, to which a loop of weight `w` adds `2w`. `r` is the
-//! resolution: above 1 communities get smaller. With `r = 1`, `Q` lies in `[-0.5, 1]`.
+//! The objective is modularity, `Q = sum over communities of L / M - r * (D / 2M)^2`: `M` is the weight of all pairs and
+//! loops, `L` of those inside a community, `D` the strength of its nodes, to which a loop of weight `w` adds `2w`. `r` is
+//! the resolution: above 1 communities get smaller. With `r = 1`, `Q` lies in `[-0.5, 1]`.
 //!
-//! A level lets nodes move (`moving`), splits what came together into parts that hold (`refining`) and makes each part a
-//! node of the next level, which begins with the communities of this one. It ends when nothing is left to merge. It is
-//! worked out when somebody asks, and costs what the graph has. [`bridges`] tells who joins communities to each other.
+//! A level moves nodes (`moving`), splits each community into well-connected parts (`refining`) and makes each part a node
+//! of the next level, which begins with the communities of this one. It ends when nothing is left to merge. It runs on
+//! demand, in time that grows with the graph. [`bridges`] finds the nodes between communities.
 //!
 //! # Design notes
-//! No chance is drawn: nodes move and merge by id, and ids follow from content. So the order in which a graph came cannot show
-//! (`one_partition_whatever_the_order`).
+//! The method is deterministic: nodes move and merge by id, and ids follow from content. So the order in which a graph was
+//! built cannot show (`one_partition_whatever_the_order`).
 //!
-//! A part grows by nodes that some pair joins to it, so a node of any level is connected. What is still disconnected at the end
-//! is seen at the last level, where there is little to look at, and split into its components: then every community is
-//! connected (held by `connected`).
+//! A part only grows by nodes that are joined to it, so a node of any level is connected. Communities that are still
+//! disconnected at the last level, where there is little left to examine, are split into their components: so every
+//! community is connected (held by `connected`).
 
 pub mod bridges;
 mod level;
@@ -34,56 +34,56 @@ use crate::graph::csr::weight_of;
 use crate::graph::index::CommunityId;
 use crate::graph::number::PosF32;
 use level::{Level, Tally};
-use moving::settle;
+use moving::move_nodes;
 use refining::refine;
 use std::cmp::Reverse;
 
-/// Levels at most.
+/// Greatest number of levels.
 pub const LEVELS_MAX: u32 = 20;
-/// How often a level looks at its nodes, for each of them.
+/// Greatest number of node visits in a level, for each of its nodes.
 const LOOKS_EACH: u64 = 20;
-/// What of all weight a move must gain.
+/// Least gain of a move, as a share of the total weight.
 const GAIN_MIN: f64 = 1e-9;
 
-/// Who belongs together.
+/// Result of [`communities`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Partition {
-    /// The community of each node. The largest is 0; of equal ones that which has the first external id.
-    pub of: Vec<CommunityId>,
-    /// How many there are.
+    /// The community of each node. The largest is 0; of equal ones the one with the first external id comes first.
+    pub membership: Vec<CommunityId>,
+    /// Number of communities.
     pub count: usize,
-    /// Modularity; 0 in a graph that joins nobody.
-    pub q: f64,
-    /// How many levels it took.
+    /// Modularity; 0 in a graph without edges.
+    pub modularity: f64,
+    /// Number of levels used.
     pub levels: u32,
-    /// Whether nodes were still moving when it ended.
+    /// Whether it stopped before convergence.
     pub flags: Flags,
 }
 
-/// What gain is measured by, in units of weight.
+/// Constants of the gain, in units of weight.
 #[derive(Debug, Clone, Copy)]
 struct Scale {
-    /// What two nodes of strength 1 cost that come together: `r / 2M`.
+    /// Cost of joining two nodes of strength 1: `r / 2M`.
     cost: f64,
-    /// What a move must gain.
+    /// Least gain of a move.
     gain_min: f64,
 }
 
-/// The communities of a graph at a resolution.
+/// Finds the communities of a graph at a resolution.
 #[must_use]
 pub fn communities(graph: &Graph, resolution: PosF32) -> Partition {
     let mut tally = Tally::of(graph.node_count());
     let mut level = Level::of(graph, &mut tally);
     let total = level.total();
-    // Where nobody is joined to anybody there is nothing to compare with these.
+    // Infinite in a graph without edges, where it is never used.
     let scale = Scale { cost: f64::from(resolution.get()) / (2.0 * total), gain_min: GAIN_MIN * total };
-    // Of each node of the graph which node of the level it is part of, and of each of these its community.
+    // For each node of the graph its node of the level, and for each of these its community.
     let mut places: Vec<u32> = level.nodes().collect();
     let mut of = places.clone();
     let (mut levels, mut settled) = (0, true);
     loop {
         levels += 1;
-        settled &= settle(&level, &mut of, scale, LOOKS_EACH * level.len() as u64, &mut tally);
+        settled &= move_nodes(&level, &mut of, scale, LOOKS_EACH * level.len() as u64, &mut tally);
         if renumber(&mut of) == level.len() {
             break;
         }
@@ -107,16 +107,16 @@ pub fn communities(graph: &Graph, resolution: PosF32) -> Partition {
         }
     }
     let (connected, count) = level.components(&of);
-    let q = level.quality(&connected, count, resolution);
+    let modularity = level.quality(&connected, count, resolution);
     for place in &mut places {
         *place = connected[*place as usize];
     }
     let flags = Flags::default().with(Flag::CommunitiesUnconverged, !settled);
-    Partition { of: by_size(graph, &places, count), count, q, levels, flags }
+    Partition { membership: by_size(graph, &places, count), count, modularity, levels, flags }
 }
 
-/// The modularity of any partition. A node without a community, or with one whose id is not below the number of nodes, is
-/// alone. 0 in a graph that joins nobody.
+/// The modularity of any partition. A node without a community, or with an id that is not below the number of nodes, is
+/// a community of its own. 0 in a graph without edges.
 #[must_use]
 pub fn modularity(graph: &Graph, of: &[CommunityId], resolution: PosF32) -> f64 {
     let n = graph.node_count();
@@ -136,7 +136,7 @@ pub fn modularity(graph: &Graph, of: &[CommunityId], resolution: PosF32) -> f64 
     quality(&inner, &strength, total, resolution)
 }
 
-/// Modularity of communities by what they have inside and by their strength.
+/// Modularity from the inner weight and the strength of each community.
 fn quality(inner: &[f64], strength: &[f64], total: f64, resolution: PosF32) -> f64 {
     if total <= 0.0 {
         return 0.0;
@@ -148,8 +148,7 @@ fn quality(inner: &[f64], strength: &[f64], total: f64, resolution: PosF32) -> f
     inner.iter().zip(strength).map(of_one).fold(0.0, |sum, of| sum + of)
 }
 
-/// Gives numbers from 0 on in the order in which the old ones come first; answers how many there are. Old ones are below the
-/// length.
+/// Renumbers from 0 in the order of first appearance; returns the count. Old numbers are below the length.
 fn renumber(of: &mut [u32]) -> usize {
     let mut numbers = vec![u32::MAX; of.len()];
     let mut count = 0;
@@ -164,7 +163,7 @@ fn renumber(of: &mut [u32]) -> usize {
     count as usize
 }
 
-/// Ids by size, the largest first, then by the first external id.
+/// Assigns ids by size, the largest first, then by the first external id.
 fn by_size(graph: &Graph, of: &[u32], count: usize) -> Vec<CommunityId> {
     let numbers = 0..u32::try_from(count).unwrap_or(u32::MAX);
     let mut order: Vec<(Reverse<u32>, u32, u32)> =

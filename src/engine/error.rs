@@ -1,31 +1,31 @@
-//! What can be wrong with what a mechanism is given.
+//! Errors of the algorithms.
 //!
-//! Configuration and input are checked where they come in; after that a mechanism is total, and an empty graph gives empty
-//! answers. A computation that was cut short is no error: its answer says so.
+//! Configuration and input are checked at the entry; after that an algorithm is total, and an empty graph gives empty
+//! results. A truncated computation is no error: its result says so in its [`Flags`](crate::Flags).
 
 use crate::graph;
 
-/// Why a mechanism cannot work with what it was given.
+/// Why an algorithm rejected its input.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A number that is none, or outside its range; or what a graph could not hold.
+    /// A number that is not finite or outside its range, or a graph that is too large.
     #[error(transparent)]
     Graph(#[from] graph::Error),
-    /// A word that means two things.
+    /// A word in two groups of synonyms.
     #[error("'{word}' is in two groups of synonyms; leave it in one of them")]
     SynonymOverlap {
-        /// As it was given first.
+        /// The word as first given.
         word: String,
     },
-    /// What was learned on one graph, asked of another.
+    /// Learned weights that are bound to another generation of the graph.
     #[error(
-        "the learned weights are of generation {found}, the graph is of {expected}: bind them to it first"
+        "the learned weights are bound to generation {found}, the graph has generation {expected}: rebind them first"
     )]
     GenerationMismatch {
-        /// Of the graph.
+        /// Generation of the graph.
         expected: u64,
-        /// Of what was learned.
+        /// Generation of the learned weights.
         found: u64,
     },
 }

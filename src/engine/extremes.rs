@@ -1,11 +1,11 @@
-//! Every mechanism where a graph is at its worst: a hub that a hundred thousand nodes lead to, a clique, and budgets of one.
-//! Bounds hold, and what is cut short says so.
+//! Worst-case graphs for every algorithm: a hub with a hundred thousand neighbours, a clique, and budgets of one. Bounds
+//! hold, and truncation is reported.
 
-use super::activation::{Params, wavefront};
+use super::activation::{ActivationConfig, wavefront};
 use super::communities::communities;
-use super::plasticity::Rules;
+use super::plasticity::PlasticityConfig;
 use super::plasticity::synapses::Synapses;
-use super::resonance::{Config, resonate};
+use super::resonance::{ResonanceConfig, resonate};
 use super::scratch::Scratch;
 use super::xlr::{XLR_PULSE_BUDGET, xlr};
 use super::{Flag, Flags};
@@ -16,7 +16,7 @@ use crate::graph::index::NodeId;
 use crate::graph::kinds::{EdgeDirection, NodeType};
 use crate::graph::number::PosF32;
 
-/// So many nodes, these pairs of which are joined both ways.
+/// A graph of so many nodes in which these pairs are joined both ways.
 fn joined(nodes: u32, pairs: impl IntoIterator<Item = (u32, u32)>) -> Graph {
     let mut builder = GraphBuilder::default();
     let staged: Vec<_> = (0..nodes)
@@ -41,31 +41,35 @@ fn at(graph: &Graph, n: u32) -> NodeId {
     graph.find(&format!("n{n:06}")).unwrap()
 }
 
-/// What all mechanisms say of a seed; bounds are looked at on the way.
-fn asked(graph: &Graph, seed: NodeId, pulses: u32, max_slots: u64) -> Flags {
+/// Runs all algorithms from one seed, checks their bounds, and returns their flags.
+fn run_all(graph: &Graph, seed: NodeId, pulses: u32, max_slots: u64) -> Flags {
     let (mut scratch, seeds) = (Scratch::default(), [(seed, 1.0)]);
-    let params = Params { max_slots, ..Params::REFERENCE };
-    let lit = wavefront::activate(graph, &seeds, &params, usize::MAX, &mut scratch.activation);
-    assert!(lit.nodes.iter().all(|lit| lit.value > 0.0 && lit.value <= params.cap));
-    let contrast = xlr(graph, graph.mean_degree(), &seeds, &Params::RECALL, pulses, &mut scratch.xlr);
+    let params = ActivationConfig { max_slots, ..ActivationConfig::REFERENCE };
+    let activated = wavefront::activate(graph, &seeds, &params, usize::MAX, &mut scratch.activation);
+    assert!(activated.nodes.iter().all(|activated| activated.value > 0.0 && activated.value <= params.cap));
+    let contrast =
+        xlr(graph, graph.mean_degree(), &seeds, &ActivationConfig::RECALL, pulses, &mut scratch.xlr);
     assert!(contrast.pulses <= u64::from(pulses) + 4, "{}", contrast.pulses);
     assert!(contrast.nodes.iter().all(|field| (0.0..1.0).contains(&field.gate)));
-    let config = Config { pulse_budget: pulses, ..Config::default() };
+    let config = ResonanceConfig { pulse_budget: pulses, ..ResonanceConfig::default() };
     let waves = resonate(graph, graph.mean_degree(), &seeds, &config, &mut scratch.resonance).unwrap();
     assert!(waves.pulses <= u64::from(pulses) && waves.dropped_energy.is_finite());
     let report = waves.report(graph, PosF32::ONE);
     assert!(report.nodes.iter().all(|of| of.amplitude.is_finite() && (0.0..=1.0).contains(&of.coherence)));
-    Flags::default().with(Flag::ActivationTruncated, lit.truncated).and(contrast.flags).and(waves.flags)
+    Flags::default()
+        .with(Flag::ActivationTruncated, activated.truncated)
+        .union(contrast.flags)
+        .union(waves.flags)
 }
 
-/// Learns that these were of use, so often; answers the greatest sum of what leads to one node, in parts of its ceiling.
-fn taught(graph: &Graph, active: &[NodeId], times: u32) -> f64 {
+/// Learns that these nodes were useful, `times` times; returns the greatest incoming sum of a node over its ceiling.
+fn learned_share(graph: &Graph, active: &[NodeId], times: u32) -> f64 {
     let active: Vec<(NodeId, f32)> = active.iter().map(|node| (*node, 1.0)).collect();
-    let mut synapses = Synapses::bind(graph, Rules::default(), 0, []).unwrap();
+    let mut synapses = Synapses::bind(graph, PlasticityConfig::default(), 0, []).unwrap();
     for _ in 0..times {
         synapses.tick(graph, &active).unwrap();
     }
-    synapses.settle(graph).unwrap();
+    synapses.write_weights(graph).unwrap();
     let range = graph.range();
     let of = |node: &(NodeId, f32)| {
         let weights: Vec<f32> = graph.incoming(node.0).map(|(_, slot)| graph.weight(slot)).collect();
@@ -80,36 +84,36 @@ fn taught(graph: &Graph, active: &[NodeId], times: u32) -> f64 {
 fn a_hub_of_a_hundred_thousand_edges() {
     let graph = hub();
     let (middle, leaf) = (at(&graph, 0), at(&graph, 77_777));
-    // What a hub passes on of a wave or of a shared signal is too little for each to count.
-    let flags = asked(&graph, leaf, XLR_PULSE_BUDGET, u64::MAX);
-    assert!(!flags.has(Flag::XlrTruncated) && !flags.has(Flag::ResonanceTruncated), "{flags:?}");
-    // A seed sends to each, and that is more than there may be.
-    let flags = asked(&graph, middle, XLR_PULSE_BUDGET, u64::MAX);
-    assert!(flags.has(Flag::ResonanceTruncated), "{flags:?}");
-    assert!(asked(&graph, leaf, 400, 10).has(Flag::ActivationTruncated));
+    // From a leaf, the hub divides a wave or a shared signal so far that nothing passes the threshold.
+    let flags = run_all(&graph, leaf, XLR_PULSE_BUDGET, u64::MAX);
+    assert!(!flags.contains(Flag::XlrTruncated) && !flags.contains(Flag::ResonanceTruncated), "{flags:?}");
+    // A seed sends to each neighbour, which exceeds the budget.
+    let flags = run_all(&graph, middle, XLR_PULSE_BUDGET, u64::MAX);
+    assert!(flags.contains(Flag::ResonanceTruncated), "{flags:?}");
+    assert!(run_all(&graph, leaf, 400, 10).contains(Flag::ActivationTruncated));
     let partition = communities(&graph, PosF32::ONE);
-    assert!(partition.q.is_finite() && partition.of.len() == graph.node_count());
+    assert!(partition.modularity.is_finite() && partition.membership.len() == graph.node_count());
     let nodes: Vec<NodeId> = [middle].into_iter().chain((1..256).map(|n| at(&graph, n))).collect();
-    assert!(taught(&graph, &nodes, 40) <= 1.0 + 1e-6);
+    assert!(learned_share(&graph, &nodes, 40) <= 1.0 + 1e-6);
 }
 
 #[test]
 fn a_clique_of_a_hundred() {
     let graph = clique();
-    let flags = asked(&graph, at(&graph, 0), XLR_PULSE_BUDGET, u64::MAX);
-    // Everybody is next to the seed, so there is nothing to contrast it with.
-    assert!(flags.has(Flag::XlrNoAntiSeeds), "{flags:?}");
+    let flags = run_all(&graph, at(&graph, 0), XLR_PULSE_BUDGET, u64::MAX);
+    // Every node is next to the seed, so there are no anti-seeds.
+    assert!(flags.contains(Flag::XlrNoAntiSeeds), "{flags:?}");
     assert_eq!(communities(&graph, PosF32::ONE).count, 1);
     let nodes: Vec<NodeId> = graph.nodes().collect();
-    assert!(taught(&graph, &nodes, 200) <= 1.0 + 1e-6);
+    assert!(learned_share(&graph, &nodes, 200) <= 1.0 + 1e-6);
 }
 
 #[test]
 fn budgets_of_one() {
     for graph in [clique(), joined(9, (1..9).map(|leaf| (0, leaf)))] {
-        let flags = asked(&graph, at(&graph, 0), 1, 1);
+        let flags = run_all(&graph, at(&graph, 0), 1, 1);
         for flag in [Flag::ActivationTruncated, Flag::XlrTruncated, Flag::ResonanceTruncated] {
-            assert!(flags.has(flag), "{flag:?} of {flags:?}");
+            assert!(flags.contains(flag), "{flag:?} of {flags:?}");
         }
     }
 }

@@ -1,34 +1,34 @@
-//! What of an answer was cut short. That is no error: the answer stands, and says so.
+//! Flags that say how a result falls short. A truncated result is no error.
 
-/// A way in which a computation can fall short.
+/// A way in which a computation fell short.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Flag {
-    /// Spreading ended before its depth, since it had read as many slots as it may.
+    /// Spreading stopped before its depth because it reached the slot limit.
     ActivationTruncated,
-    /// The question has more tokens than are looked up, or one found more nodes than are looked at.
+    /// The query has more tokens than are looked up, or a token matched more nodes than are examined.
     SeedsTruncated,
-    /// Standing was still moving when it was taken.
+    /// PageRank stopped before convergence.
     PagerankUnconverged,
-    /// Contrast had more pulses than it may have, and kept the largest.
+    /// The pulse budget of XLR was exceeded, and the largest pulses were kept.
     XlrTruncated,
-    /// Contrast would have left nothing, and was left out.
+    /// XLR would have suppressed every node, and was not applied.
     XlrOverCancelled,
-    /// There was nothing to contrast with.
+    /// XLR found no anti-seeds.
     XlrNoAntiSeeds,
-    /// Waves had more pulses than they may have, and kept the largest.
+    /// The pulse budget of resonance was exceeded, and the largest pulses were kept.
     ResonanceTruncated,
-    /// The search for causes ended before it had seen all that it could reach.
+    /// The search for causal chains ended at its budget.
     CausalTruncated,
-    /// The graph is too large for co-occurrence, which was left out.
+    /// The graph is too large for co-occurrence, which was skipped.
     CooccurrenceDisabled,
-    /// Communities were still moving when they were taken.
+    /// Community detection stopped before convergence.
     CommunitiesUnconverged,
-    /// There were more pairs that changed together than are kept.
+    /// There were more co-change pairs than are kept.
     CochangeFull,
 }
 
 impl Flag {
-    /// All, in the order of their bits.
+    /// All flags, in the order of their bits.
     pub const ALL: [Self; 11] = [
         Self::ActivationTruncated,
         Self::SeedsTruncated,
@@ -43,7 +43,7 @@ impl Flag {
         Self::CochangeFull,
     ];
 
-    /// What it is called in answers.
+    /// Its name in results.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -71,27 +71,27 @@ impl Flag {
 pub struct Flags(u16);
 
 impl Flags {
-    /// The same, with a flag where it `holds`.
+    /// Adds a flag if it `holds`.
     #[must_use]
     pub const fn with(self, flag: Flag, holds: bool) -> Self {
         if holds { Self(self.0 | flag.bit()) } else { self }
     }
 
-    /// Those of either.
+    /// The flags of either.
     #[must_use]
-    pub const fn and(self, other: Self) -> Self {
+    pub const fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Whether it has a flag.
+    /// Whether it contains a flag.
     #[must_use]
-    pub const fn has(self, flag: Flag) -> bool {
+    pub const fn contains(self, flag: Flag) -> bool {
         self.0 & flag.bit() != 0
     }
 
-    /// The names of those it has.
+    /// The names of its flags.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
-        Flag::ALL.into_iter().filter(move |flag| self.has(*flag)).map(Flag::name)
+        Flag::ALL.into_iter().filter(move |flag| self.contains(*flag)).map(Flag::name)
     }
 }
 

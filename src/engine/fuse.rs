@@ -1,7 +1,7 @@
-//! Two rankings made one: by what is joined to the question, and by what is written like it.
+//! Reciprocal rank fusion of the ranking by score and the ranking by text.
 //!
-//! Reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009): each ranking adds `weight / (c + rank)`, ranks from 1, so
-//! scores of different kinds need no common scale. What a ranking does not have gets nothing from it.
+//! Each ranking adds `weight / (c + rank)`, ranks from 1 (Cormack, Clarke and Büttcher, 2009), so scores of different kinds
+//! need no common scale. A node that a ranking lacks gets nothing from it.
 
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
@@ -9,11 +9,11 @@ use crate::graph::number::PosF32;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// How much the first places stand out; the less, the more.
+/// The constant `c`: the smaller, the more the first ranks stand out.
 pub const RRF_C: f64 = 5.0;
 
 /// The nodes of both rankings, each of which names a node at most once, by `1 / (5 + rank by score) + text_weight / (5 +
-/// rank by text)` descending; of equals the one whose external id comes first.
+/// rank by text)` descending, then by external id.
 #[must_use]
 pub fn fuse(
     graph: &Graph,

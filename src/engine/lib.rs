@@ -1,17 +1,15 @@
 //! Recall over a graph in memory, without a server, a clock or async.
 
 #![doc = include_str!("README.md")]
-//! # How it is built
+//! # Architecture
 //!
-//! Read [`recall`] first: it is the way from a question to ranked hits, and names what it uses in the order in which it uses
-//! it. All of it reads a [`View`], a graph and what was worked out of it once. Everything is a pure function of what it is
-//! given, without a clock.
+//! Read [`mod@recall`] first: it is the pipeline from a query to ranked hits, and lists the other modules in the order in
+//! which it uses them. All algorithms read a [`View`], a graph with its indexes. They are pure functions of their input.
 //!
-//! Same input, same bits: sums run in ascending order of ids, logarithms come from `libm` and not from the machine's own
-//! library, and no result depends on the order of a hash table.
+//! Same input, same bits: sums run in ascending order of ids, logarithms come from `libm` and not from the system library,
+//! and no result depends on the order of a hash table.
 
 pub mod activation;
-mod best;
 pub mod causal;
 pub mod communities;
 mod error;
@@ -34,6 +32,7 @@ pub mod seeds;
 pub mod semantic;
 pub mod temporal;
 pub mod text;
+mod top_k;
 pub mod view;
 pub mod xlr;
 

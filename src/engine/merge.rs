@@ -1,16 +1,16 @@
-//! Four dimensions made one score.
+//! Combines the scores of four dimensions of evidence into one score.
 //!
-//! A dimension is active in a question if it found anything. What the others weigh is shared among the active ones in
-//! proportion, and a node scores the weighted sum of what they say of it: times 1.5 if all four say more than a hundredth,
-//! times 1.3 if three do. Evidence of several kinds is worth more than as much of one.
+//! A dimension is active in a query if it found anything. The weights of inactive dimensions are redistributed among the
+//! active ones in proportion. The score of a node is the weighted sum of its dimensions: times 1.5 if all four exceed a
+//! hundredth, times 1.3 if three do. Evidence of several kinds is worth more than as much of one.
 //!
 //! # Design notes
-//! Weights are shared once for each question and not for each node, though the source document says both. For each node,
-//! a node of which one dimension speaks would score as if that dimension were all there is: what is missing would count
+//! Weights are redistributed once for each query and not for each node, though the source document says both. For each
+//! node, a node with a single dimension would score as if that dimension were all there is: missing evidence would count
 //! for it.
 //!
-//! Invariants: the shares of the active dimensions make 1, whichever they are (held by `merge_16_subsets`); who has more
-//! of one dimension does not score less (held by `more_of_a_dimension_is_not_less`).
+//! Invariants: the weights of the active dimensions sum to 1, whichever they are (held by `merge_16_subsets`); more of a
+//! dimension does not lower a score (held by `more_of_a_dimension_is_not_less`).
 
 use crate::graph::builder::within;
 use crate::graph::index::NodeId;
@@ -18,28 +18,27 @@ use crate::graph::{Error, Graph};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// What the dimensions weigh where nothing else is configured, in the order of
-/// [`Dimension::ALL`](crate::graph::kinds::Dimension::ALL).
+/// Default weights, in the order of [`Dimension::ALL`](crate::graph::kinds::Dimension::ALL).
 pub const DIMENSION_WEIGHTS: [f32; 4] = [0.35, 0.25, 0.15, 0.25];
-/// For a node of which all four dimensions speak.
+/// Factor for a node to which all four dimensions contribute.
 pub const RESONANCE_BONUS_4: f32 = 1.5;
-/// For a node of which three do.
+/// Factor for a node to which three dimensions contribute.
 pub const RESONANCE_BONUS_3: f32 = 1.3;
-/// A dimension speaks of a node if its score is above this.
+/// A dimension contributes to a node if its score is above this.
 pub const CONTRIBUTION_MIN: f32 = 0.01;
 
-/// What dimensions weigh.
+/// Weights of the dimensions.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Weights([f32; 4]);
+pub struct DimensionWeights([f32; 4]);
 
-impl Default for Weights {
+impl Default for DimensionWeights {
     fn default() -> Self {
         Self(DIMENSION_WEIGHTS)
     }
 }
 
-impl Weights {
-    /// Checked: each at least 0, and one above it. They need not make 1.
+impl DimensionWeights {
+    /// Checks the weights: each at least 0, and their sum above 0.
     ///
     /// # Errors
     /// [`Error::NonFinite`], [`Error::ParameterOutOfRange`].
@@ -61,7 +60,7 @@ impl Weights {
         Ok(Self(weights))
     }
 
-    /// What each dimension counts if these are active: together 1, or nothing where none of them weighs anything.
+    /// The normalised weights if these dimensions are active: they sum to 1, or to 0 where no active dimension has a weight.
     fn shares(self, active: [bool; 4]) -> [f64; 4] {
         let mut shares = self.0.map(f64::from);
         for (share, active) in shares.iter_mut().zip(active) {
@@ -74,24 +73,24 @@ impl Weights {
     }
 }
 
-/// A node, and what speaks for it.
+/// A node with its scores.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Merged {
-    /// Which.
+pub struct MergedScore {
+    /// The node.
     pub node: NodeId,
-    /// What each dimension says of it, `0 ..= 1`.
+    /// Score of each dimension, `0 ..= 1`.
     pub dimensions: [f32; 4],
-    /// All of it, in `(0, 1.5]`.
+    /// Combined score, in `(0, 1.5]`.
     pub score: f32,
-    /// By what the weighted sum was multiplied to make the score: 1, 1.3 or 1.5.
+    /// Factor applied to the weighted sum: 1, 1.3 or 1.5.
     pub bonus: f32,
 }
 
-/// What the dimensions say together, by node; [`ranked`] puts it in order. `active` are those that found anything, which is
-/// not for the lists to say: they may have been filtered. `lists` are in the order of the dimensions, scores in `0 ..= 1`; of
-/// a node that stands twice in one the greater counts. Who scores 0 is left out.
+/// Combines scores, by node; [`sort_by_score`] sorts them. `active` tells which dimensions found anything, which the lists
+/// do not tell since they may have been filtered. `lists` are in the order of the dimensions, scores in `0 ..= 1`; of
+/// duplicates in a list the greatest counts. Nodes with a score of 0 are left out.
 #[must_use]
-pub fn merge(weights: Weights, active: [bool; 4], lists: [&[(NodeId, f32)]; 4]) -> Vec<Merged> {
+pub fn merge(weights: DimensionWeights, active: [bool; 4], lists: [&[(NodeId, f32)]; 4]) -> Vec<MergedScore> {
     let shares = weights.shares(active);
     let mut found: BTreeMap<NodeId, [f32; 4]> = BTreeMap::new();
     for (dimension, list) in lists.iter().enumerate() {
@@ -109,19 +108,19 @@ pub fn merge(weights: Weights, active: [bool; 4], lists: [&[(NodeId, f32)]; 4]) 
         };
         #[expect(clippy::cast_possible_truncation, reason = "at most 1.5, rounded once")]
         let score = (sum * f64::from(bonus)) as f32;
-        Merged { node, dimensions, score, bonus }
+        MergedScore { node, dimensions, score, bonus }
     };
     found.into_iter().map(one).filter(|merged| merged.score > 0.0).collect()
 }
 
-/// By score descending, then by external id.
+/// Sorts by score descending, then by external id.
 #[must_use]
-pub fn ranked(graph: &Graph, mut merged: Vec<Merged>) -> Vec<Merged> {
+pub fn sort_by_score(graph: &Graph, mut merged: Vec<MergedScore>) -> Vec<MergedScore> {
     merged.sort_unstable_by_key(|merged| (Reverse(merged.score.to_bits()), graph.rank(merged.node)));
     merged
 }
 
-/// Each node once, by id, with the greatest of its scores; what is not above 0 is left out.
+/// Each node once, by id, with the greatest of its scores; scores that are not above 0 are left out.
 pub(super) fn greatest(mut scores: Vec<(NodeId, f32)>) -> Vec<(NodeId, f32)> {
     scores.retain(|(_, score)| *score > 0.0);
     scores.sort_unstable_by_key(|(node, score)| (*node, Reverse(score.to_bits())));

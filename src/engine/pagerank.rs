@@ -1,73 +1,73 @@
-//! How well a node stands: the share of its time that a reader who follows links at random spends there.
+//! PageRank: the share of time that a random surfer spends at each node.
 //!
-//! Pull iteration over excitatory slots, each counted once whatever it weighs. What nodes without slots hold is shared by
-//! all, so the sum stays 1. Sums run in `f64` over ascending sources and are stored as `f32`. It is worked out once for each
-//! state of a graph, and ranking reads it divided by its greatest.
+//! Pull iteration over excitatory slots, without weights. The rank of nodes without slots is distributed to all, so the sum
+//! stays 1. Sums run in `f64` over ascending sources and are stored as `f32`. It is computed once for each generation of a
+//! graph, and ranking reads it divided by its maximum.
 //!
-//! [`personalised`] lets the reader start again at some nodes only, and follow slots in proportion to their base weights:
-//! what is near to these nodes by all ways at once. It serves as another way of spreading, and to judge the first.
+//! [`personalised_pagerank`] restarts the surfer at given nodes only, and follows slots in proportion to their base
+//! weights: a measure of proximity to these nodes. It is an alternative to spreading activation, and a baseline for it.
 
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
 use crate::graph::raw::in_large_pages;
 
-/// How often a link is followed rather than a page opened at random.
+/// Probability of following a slot rather than restarting.
 pub const DAMPING: f64 = 0.85;
-/// The same for a reader who starts again at some nodes only.
+/// The same for personalised PageRank.
 pub const DAMPING_PERSONAL: f64 = 0.5;
-/// Iterations at most.
+/// Greatest number of iterations.
 pub const ITERATIONS_MAX: u32 = 50;
-/// The change, summed over all nodes, below which it is done.
+/// The change, summed over all nodes, below which it has converged.
 pub const TOLERANCE: f64 = 1e-6;
 
-/// How nodes stand.
+/// Result of [`pagerank`] and [`personalised_pagerank`].
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Standing {
-    /// Of each node, in `(0, 1]`; together they are 1.
-    pub of: Vec<f32>,
-    /// How often it was worked out anew.
+pub struct PageRankResult {
+    /// Score of each node; together they are 1.
+    pub scores: Vec<f32>,
+    /// Number of iterations.
     pub iterations: u32,
-    /// How much the last time changed, summed over all nodes.
+    /// Change in the last iteration, summed over all nodes.
     pub change: f64,
 }
 
-impl Standing {
-    /// Whether it would have gone on if it could.
+impl PageRankResult {
+    /// Whether it stopped because the change was below [`TOLERANCE`].
     #[must_use]
-    pub fn is_unconverged(&self) -> bool {
-        self.change >= TOLERANCE
+    pub fn has_converged(&self) -> bool {
+        self.change < TOLERANCE
     }
 }
 
-/// How all nodes stand.
+/// Computes the PageRank of all nodes.
 #[must_use]
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     reason = "counts below 2^32; sums in f64, stored as f32"
 )]
-pub fn pagerank(graph: &Graph) -> Standing {
+pub fn pagerank(graph: &Graph) -> PageRankResult {
     let n = graph.node_count();
     let even = 1.0 / n.max(1) as f32;
-    let mut of = in_large_pages(Vec::with_capacity(n));
-    of.resize(n, even);
-    let mut standing = Standing { of, iterations: 0, change: 0.0 };
+    let mut scores = in_large_pages(Vec::with_capacity(n));
+    scores.resize(n, even);
+    let mut result = PageRankResult { scores, iterations: 0, change: 0.0 };
     if n == 0 {
-        return standing;
+        return result;
     }
-    // What a node passes on over each of its slots.
+    // The rank that a node passes on over each of its slots.
     let share: Vec<f32> =
         graph.nodes().map(|node| 1.0 / graph.excitatory_slots(node).max(1) as f32).collect();
     let dangling: Vec<NodeId> = graph.nodes().filter(|node| graph.excitatory_slots(*node) == 0).collect();
     let inhibits = graph.has_inhibition();
     let mut passes = in_large_pages(vec![0.0_f32; n]);
-    while standing.iterations < ITERATIONS_MAX {
-        for ((passes, value), share) in passes.iter_mut().zip(&standing.of).zip(&share) {
+    while result.iterations < ITERATIONS_MAX {
+        for ((passes, value), share) in passes.iter_mut().zip(&result.scores).zip(&share) {
             *passes = value * share;
         }
-        let lost: f64 = dangling.iter().map(|node| f64::from(standing.of[node.at()])).sum();
+        let lost: f64 = dangling.iter().map(|node| f64::from(result.scores[node.at()])).sum();
         let rest = (1.0 - DAMPING + DAMPING * lost) / n as f64;
-        standing.change = 0.0;
+        result.change = 0.0;
         for node in graph.nodes() {
             let sources = graph.sources(node);
             let sum: f64 = if inhibits {
@@ -78,28 +78,28 @@ pub fn pagerank(graph: &Graph) -> Standing {
                 sources.iter().map(|source| f64::from(passes[*source as usize])).sum()
             };
             let next = (rest + DAMPING * sum) as f32;
-            standing.change += f64::from((next - standing.of[node.at()]).abs());
-            standing.of[node.at()] = next;
+            result.change += f64::from((next - result.scores[node.at()]).abs());
+            result.scores[node.at()] = next;
         }
-        standing.iterations += 1;
-        if standing.change < TOLERANCE {
+        result.iterations += 1;
+        if result.change < TOLERANCE {
             break;
         }
     }
-    standing
+    result
 }
 
-/// How near all nodes are to `restart`, whose parts are above 0 and together 1 once they are divided by their sum. Nothing
-/// is near to nothing.
+/// Computes the PageRank of all nodes with restarts at the given nodes only, in proportion to their weights, which are
+/// above 0. Without restart nodes all scores are 0.
 #[must_use]
 #[expect(clippy::cast_possible_truncation, reason = "sums in f64, stored as f32")]
-pub fn personalised(graph: &Graph, restart: &[(NodeId, f32)]) -> Standing {
+pub fn personalised_pagerank(graph: &Graph, restart: &[(NodeId, f32)]) -> PageRankResult {
     let n = graph.node_count();
     let sound = |(_, part): &&(NodeId, f32)| *part > 0.0 && part.is_finite();
     let total: f64 = restart.iter().filter(sound).map(|(_, part)| f64::from(*part)).sum();
-    let mut standing = Standing { of: vec![0.0; n], iterations: 0, change: 0.0 };
+    let mut result = PageRankResult { scores: vec![0.0; n], iterations: 0, change: 0.0 };
     if total <= 0.0 {
-        return standing;
+        return result;
     }
     let mut begins = vec![0.0_f64; n];
     for (node, part) in restart.iter().filter(sound) {
@@ -112,7 +112,7 @@ pub fn personalised(graph: &Graph, restart: &[(NodeId, f32)]) -> Standing {
         })
         .collect();
     let mut value = begins.clone();
-    while standing.iterations < ITERATIONS_MAX {
+    while result.iterations < ITERATIONS_MAX {
         let lost: f64 =
             value.iter().zip(&strength).filter(|(_, out)| **out <= 0.0).map(|(value, _)| value).sum();
         let back = 1.0 - DAMPING_PERSONAL + DAMPING_PERSONAL * lost;
@@ -127,15 +127,15 @@ pub fn personalised(graph: &Graph, restart: &[(NodeId, f32)]) -> Standing {
                 .sum();
             next[node.at()] += DAMPING_PERSONAL * sum;
         }
-        standing.change = next.iter().zip(&value).map(|(next, value)| (next - value).abs()).sum();
+        result.change = next.iter().zip(&value).map(|(next, value)| (next - value).abs()).sum();
         value = next;
-        standing.iterations += 1;
-        if standing.change < TOLERANCE {
+        result.iterations += 1;
+        if result.change < TOLERANCE {
             break;
         }
     }
-    standing.of = value.into_iter().map(|value| value as f32).collect();
-    standing
+    result.scores = value.into_iter().map(|value| value as f32).collect();
+    result
 }
 
 #[cfg(test)]
@@ -168,18 +168,18 @@ mod tests {
         builder.finalize().unwrap()
     }
 
-    fn of(graph: &Graph, standing: &Standing, node: usize) -> f32 {
-        standing.of[graph.find(&format!("n{node:03}")).unwrap().at()]
+    fn of(graph: &Graph, result: &PageRankResult, node: usize) -> f32 {
+        result.scores[graph.find(&format!("n{node:03}")).unwrap().at()]
     }
 
     #[track_caller]
     fn check(nodes: usize, edges: &[(usize, usize)], iterations: u32, want: &[f32]) {
         let graph = graph(nodes, edges, &[]);
-        let standing = pagerank(&graph);
-        assert_eq!(standing.iterations, iterations);
-        assert!(!standing.is_unconverged());
+        let result = pagerank(&graph);
+        assert_eq!(result.iterations, iterations);
+        assert!(result.has_converged());
         for (node, want) in want.iter().enumerate() {
-            assert!((of(&graph, &standing, node) - want).abs() < 1e-6, "{standing:?}");
+            assert!((of(&graph, &result, node) - want).abs() < 1e-6, "{result:?}");
         }
     }
 
@@ -189,7 +189,7 @@ mod tests {
         check(4, &[(1, 0), (2, 0), (3, 0)], 32, &[0.541_985, 0.152_672, 0.152_672, 0.152_672]);
         check(3, &[(0, 1), (1, 0)], 12, &[0.465_116, 0.465_116, 0.069_767]);
         check(3, &[(0, 1), (1, 2), (2, 0)], 1, &[1.0 / 3.0; 3]);
-        assert!(pagerank(&graph(0, &[], &[])).of.is_empty());
+        assert!(pagerank(&graph(0, &[], &[])).scores.is_empty());
         check(1, &[], 1, &[1.0]);
     }
 
@@ -224,17 +224,17 @@ mod tests {
         #[test]
         fn pr_dense_oracle(edges in proptest::collection::vec((0..9_usize, 0..9_usize), 0..40), cut in proptest::collection::vec((0..9_usize, 0..9_usize), 0..5)) {
             let graph = graph(9, &edges, &cut);
-            let standing = pagerank(&graph);
+            let result = pagerank(&graph);
             let want = dense(9, &edges, DAMPING, &[1.0 / 9.0; 9], false);
             for (node, want) in want.iter().enumerate() {
                 // Within what is left of it when it stops: the change shrinks by the damping each time.
-                let near = 1e-6 + standing.change * DAMPING / (1.0 - DAMPING);
-                prop_assert!((f64::from(of(&graph, &standing, node)) - want).abs() < near);
+                let near = 1e-6 + result.change * DAMPING / (1.0 - DAMPING);
+                prop_assert!((f64::from(of(&graph, &result, node)) - want).abs() < near);
             }
-            prop_assert!((standing.of.iter().map(|value| f64::from(*value)).sum::<f64>() - 1.0).abs() < 1e-5);
+            prop_assert!((result.scores.iter().map(|value| f64::from(*value)).sum::<f64>() - 1.0).abs() < 1e-5);
             let begins = [0.75, 0.0, 0.25, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
             let restart = [("n000", 3.0), ("n002", 1.0)].map(|(id, part)| (graph.find(id).unwrap(), part));
-            let near = personalised(&graph, &restart);
+            let near = personalised_pagerank(&graph, &restart);
             for (node, want) in dense(9, &edges, DAMPING_PERSONAL, &begins, true).iter().enumerate() {
                 prop_assert!((f64::from(of(&graph, &near, node)) - want).abs() < 3e-6);
             }
@@ -245,7 +245,7 @@ mod tests {
     fn nothing_is_near_to_nothing() {
         let graph = graph(3, &[(0, 1)], &[]);
         for restart in [&[][..], &[(NodeId(0), f32::NAN)], &[(NodeId(0), -1.0)], &[(NodeId(0), 0.0)]] {
-            assert!(personalised(&graph, restart).of.iter().all(|value| value.to_bits() == 0));
+            assert!(personalised_pagerank(&graph, restart).scores.iter().all(|value| value.to_bits() == 0));
         }
     }
 }

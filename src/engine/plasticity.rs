@@ -1,49 +1,48 @@
-//! Learning: what outcomes leave in the weights of a graph, and what questions leave for those that come after them.
+//! Learning: outcomes change weights of slots, and past queries prime new ones.
 //!
-//! | | |
+//! | module | contents |
 //! |---|---|
-//! | [`synapses`] | what was learned, one record a slot: rows of a store, bound to a graph, as a file |
-//! | [`tick`] | what one outcome changes |
-//! | [`query_memory`] | the last thousand questions, counted |
-//! | [`priming`] | nodes that used to come together with the seeds of a question |
+//! | [`synapses`] | learned weights, one record for each slot: in a store, bound to a graph, in a file |
+//! | [`tick`] | the learning rule: the effect of one outcome |
+//! | [`query_history`] | statistics of the last thousand queries |
+//! | [`priming`] | nodes that were often seeds together with those of a query |
 //!
-//! Of a scope one program learns. It binds the rows of its store to a graph, lets each outcome tick and commits what that
-//! touched, as it is after that tick:
+//! One learner for each graph binds the stored records, applies a tick for each outcome, and commits the records that the
+//! tick touched:
 //!
 //! ```
 //! # use ebb_engine::graph::{builder::GraphBuilder, columns::NodeRow, kinds::NodeType};
-//! use ebb_engine::plasticity::{Rules, Synapses};
+//! use ebb_engine::plasticity::{PlasticityConfig, Synapses};
 //! # let mut builder = GraphBuilder::default();
 //! # builder.add_node(NodeRow::new("a", "A", NodeType::MEMORY))?;
 //! # builder.add_node(NodeRow::new("b", "B", NodeType::MEMORY))?;
 //! # builder.relate("a", "LINKED", "b", 0.5)?;
 //! # let graph = builder.finalize()?;
 //! let (a, b) = (graph.find("a").unwrap(), graph.find("b").unwrap());
-//! let mut learner = Synapses::bind(&graph, Rules::default(), 0, [])?;
-//! let ticked = learner.tick(&graph, &[(a, 1.0), (b, 1.0)])?;
-//! let rows = learner.rows(&graph, &ticked.touched)?;   // to be written, with ticked.tick
-//! # assert!(!rows.changed.is_empty());
+//! let mut learner = Synapses::bind(&graph, PlasticityConfig::default(), 0, [])?;
+//! let result = learner.tick(&graph, &[(a, 1.0), (b, 1.0)])?;
+//! let records = learner.changed_records(&graph, &result.touched)?; // to be stored with result.tick
+//! # assert!(!records.changed.is_empty());
 //! # Ok::<(), ebb_engine::Error>(())
 //! ```
 //!
-//! Every program that answers takes the rows over and moves the weights of its graph: [`Synapses::take`] (or
-//! [`Synapses::rebind`], where the graph is another), then [`Synapses::settle`] between [`Ticks::begin`] and
-//! [`Ticks::finish`].
+//! Readers load the stored records and update the weights of their graph: [`Synapses::apply_records`] (or
+//! [`Synapses::rebind`] for a new graph), then [`Synapses::write_weights`] between [`Ticks::begin`] and [`Ticks::finish`].
 //!
 //! # Design notes
-//! *Computing and writing are apart.* A tick reads the structure of a graph and moves nothing in it; weights move in
-//! [`Synapses::settle`] alone. So a learner whose commit fails has shown nobody what the store does not have: it drops its
-//! set and binds the rows again. That costs no copy, since a set has one owner, and a tick changes it in place.
+//! *Computing and writing are separate.* A tick reads the structure of a graph and changes no weight;
+//! [`Synapses::write_weights`] does. So a learner whose commit fails has exposed nothing that the store lacks: it drops its
+//! records and binds the stored ones again.
 //!
-//! *No row has to be deleted for those who read it.* A record is spent when what fades of it has faded, and whoever replays
-//! its row drops it at the same tick. So rows follow from the outcomes alone, whichever of them were learned in one go, and
-//! those of which nothing can be left are the ones that are older than [`Rules::horizon`].
+//! *Readers need no deletions.* A record expires when the part that decays has decayed, and a reader that replays it drops
+//! it at the same tick. So records follow from the outcomes alone, however these were batched, and records older than
+//! [`PlasticityConfig::horizon`] can be deleted.
 //!
-//! *A base weight never changes here.* What is learned stands beside it, so it can fade, be scaled and be forgotten, and the
-//! next state of the graph brings its own base.
+//! *Base weights never change.* Learned weights are kept apart from them, so they can decay, be scaled and be forgotten,
+//! and the next generation of the graph brings its own base weights.
 
 pub mod priming;
-pub mod query_memory;
+pub mod query_history;
 pub mod rule;
 pub mod synapses;
 pub mod tick;
@@ -52,9 +51,9 @@ pub mod tick;
 mod tests;
 
 pub use priming::prime;
-pub use query_memory::{Query, QueryMemory};
-pub use synapses::{Key, Place, Record, Rows, Synapse, Synapses};
-pub use tick::{Counts, Ticked};
+pub use query_history::{QueryHistory, StoredQuery};
+pub use synapses::{ChangedRecords, SlotRef, Synapse, SynapseKey, SynapseRecord, Synapses};
+pub use tick::{TickCounters, TickResult};
 
 use crate::graph::Error;
 use crate::graph::builder::within;
@@ -63,45 +62,45 @@ use rule::faded;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 use synapses::DELTA_MAX;
 
-/// What a tick takes of what fades, where nobody says otherwise.
+/// Default decay per tick.
 const DECAY_RATE: f32 = 0.005;
-/// Ticks after which nobody waits for the rest to fade.
+/// Greatest horizon in ticks.
 const HORIZON_MAX: u64 = 1_000_000;
 
-/// What is learned from.
+/// Which events are learned from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Learn {
-    /// What somebody says was of use.
+pub enum LearningMode {
+    /// Reported outcomes.
     #[default]
     OnOutcome,
-    /// Every recall, too, as if all its hits had been of use: what the source document does.
+    /// Also every recall, as if all its hits had been useful: the rule of the source document.
     Always,
-    /// Nothing.
+    /// None.
     Off,
 }
 
-/// How fast is learned and forgotten. All programs of a scope need the same: readers replay what the learner did.
+/// Rates of learning and decay. All readers of a graph need those of its learner, since they replay its decay.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Rules {
+pub struct PlasticityConfig {
     learning_rate: LearningRate,
-    /// What a tick leaves of what fades, above 0 and at most 1.
+    /// Factor of decay per tick, above 0 and at most 1.
     keep: f32,
 }
 
-impl Rules {
+impl PlasticityConfig {
     /// `learning_rate` above 0 and at most 1, `decay_rate` from 0 to less than 1.
     ///
     /// # Errors
     /// [`Error::NonFinite`], [`Error::ParameterOutOfRange`].
     pub fn new(learning_rate: f32, decay_rate: f32) -> Result<Self, Error> {
         let learning_rate = LearningRate::new(learning_rate)?;
-        // The greatest number below 1 that an f32 holds.
+        // The greatest number below 1 that an f32 can represent.
         let most = 1.0 - f64::from(f32::EPSILON) / 2.0;
         Ok(Self { learning_rate, keep: 1.0 - within("decay rate", decay_rate, 0.0, most)? })
     }
 
-    /// After how many ticks nothing is left of what fades, however much it was; `None` where that takes longer than a million.
+    /// Number of ticks after which any decaying part is 0; `None` if that takes more than a million.
     #[must_use]
     pub fn horizon(&self) -> Option<u64> {
         let mut delta = DELTA_MAX;
@@ -110,7 +109,7 @@ impl Rules {
             if left == 0.0 {
                 return Some(ticks);
             }
-            // What a product leaves as it is stays so.
+            // A fixed point of the product never decays further.
             if left.to_bits() == delta.to_bits() {
                 return None;
             }
@@ -120,51 +119,51 @@ impl Rules {
     }
 }
 
-impl Default for Rules {
+impl Default for PlasticityConfig {
     fn default() -> Self {
         Self { learning_rate: LearningRate::USUAL, keep: 1.0 - DECAY_RATE }
     }
 }
 
-/// The ticks of a graph that is read while its weights move: one writer, any number of readers.
+/// Tick counters of a graph whose weights change while it is read: one writer, any number of readers.
 ///
-/// An answer whose two numbers are equal has read no weight of a tick that was under way; any other has read each weight
-/// before or after, both valid.
+/// A reader that sees [`Self::at_start`] before equal to [`Self::at_end`] after has read the weights of one tick; otherwise
+/// each weight is from before or after a tick, and both are valid.
 #[derive(Debug, Default)]
 pub struct Ticks {
-    begun: AtomicU64,
+    started: AtomicU64,
     finished: AtomicU64,
 }
 
 impl Ticks {
-    /// Those of a graph whose weights are as a tick left them.
+    /// Counters of a graph with the weights of a tick.
     #[must_use]
     pub const fn new(tick: u64) -> Self {
-        Self { begun: AtomicU64::new(tick), finished: AtomicU64::new(tick) }
+        Self { started: AtomicU64::new(tick), finished: AtomicU64::new(tick) }
     }
 
-    /// Says that weights are about to move to those of a tick.
+    /// Marks the start of an update to the weights of a tick.
     pub fn begin(&self, tick: u64) {
-        self.begun.store(tick, Ordering::Relaxed);
-        // Whoever sees a weight that is written after this sees that the tick has begun.
+        self.started.store(tick, Ordering::Relaxed);
+        // A reader that sees a weight written after this also sees that the tick has begun.
         fence(Ordering::Release);
     }
 
-    /// Says that all weights are those of a tick.
+    /// Marks the end of the update.
     pub fn finish(&self, tick: u64) {
         self.finished.store(tick, Ordering::Release);
     }
 
-    /// The tick that was last finished, to be asked before the first weight is read.
+    /// The last finished tick; read it before the first weight.
     #[must_use]
     pub fn at_start(&self) -> u64 {
         self.finished.load(Ordering::Acquire)
     }
 
-    /// The tick that was last begun, to be asked after the last weight was read.
+    /// The last begun tick; read it after the last weight.
     #[must_use]
     pub fn at_end(&self) -> u64 {
         fence(Ordering::Acquire);
-        self.begun.load(Ordering::Relaxed)
+        self.started.load(Ordering::Relaxed)
     }
 }

@@ -1,16 +1,16 @@
-//! Chance that is the same everywhere: SplitMix64 (Steele, Lea and Flood, 2014), with streams that are named and not drawn.
+//! Deterministic pseudo-random numbers: SplitMix64 (Steele, Lea and Flood, 2014), with a stream for each node.
 //!
-//! A stream is begun from a seed and the external id of a node, so what chance gives a node does not depend on where the node
-//! lies in its graph, on who asks, or on what was asked before.
+//! A stream is seeded by a seed and the external id of a node, so it does not depend on the position of the node in its
+//! graph or on earlier draws.
 
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// What the state goes on by: 2^64 over the golden ratio, odd.
+/// Increment of the state: 2^64 over the golden ratio, odd.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// What SplitMix64 answers first when it begins with `state`.
+/// The first output of SplitMix64 with this state.
 #[must_use]
 pub const fn mixed(state: u64) -> u64 {
     let mut z = state.wrapping_add(STEP);
@@ -19,13 +19,13 @@ pub const fn mixed(state: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// A number below `bound` out of one of 64 bits; 0 of none.
+/// Maps 64 random bits to a number below `bound`; 0 if `bound` is 0.
 #[must_use]
 pub const fn below(bits: u64, bound: u64) -> u64 {
     ((bits as u128 * bound as u128) >> 64) as u64
 }
 
-/// What a node is known by to chance.
+/// Hash of the external id of a node.
 #[must_use]
 pub fn stable_hash(graph: &Graph, node: NodeId) -> u64 {
     xxh3_64(graph.external_id(node).as_bytes())
@@ -36,7 +36,7 @@ pub fn stable_hash(graph: &Graph, node: NodeId) -> u64 {
 pub struct SplitMix64(u64);
 
 impl SplitMix64 {
-    /// The stream that begins so.
+    /// The stream with a seed.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
         Self(seed)

@@ -1,144 +1,150 @@
-//! From a question to ranked hits.
+//! Recall: from a query to ranked hits.
 //!
-//! | step | by | gives |
+//! | step | by | result |
 //! |---|---|---|
 //! | text | BM25 over the contents of memories | the 200 best that pass the filter |
-//! | seeds | [`seeds::find`], reranked by spelling | where spreading begins, at most 5 for each hit asked for |
-//! | prime | [`priming`](super::plasticity::priming), if it is asked for | what used to come together with the seeds |
-//! | spread | [`activation`], or personalised PageRank | what is joined to the seeds |
-//! | pool | the filter | the strongest of what passes, 10 for each hit and at least 200 |
-//! | hear | [`semantic`](super::semantic), [`causal`](super::causal), [`temporal`](super::temporal), those that are asked for | what else speaks for whom |
-//! | contrast | [`xlr`](super::xlr), if it is asked for | less of what would light up for any question |
-//! | score | [`merge`](super::merge), times `1 + 0.05 * PageRank / greatest PageRank` | a ranking |
-//! | fuse | [`fuse`](super::fuse) | both rankings in one |
-//! | explain | [`paths`] | the strongest way from a seed to each hit |
+//! | seeds | [`seeds::find`], reranked by spelling | at most 5 seeds for each requested hit |
+//! | prime | [`priming`](super::plasticity::priming), optional | nodes that were often seeds together with these |
+//! | spread | [`activation`], or personalised PageRank | nodes connected to the seeds |
+//! | pool | the filter | the strongest that pass, 10 for each hit and at least 200 |
+//! | evidence | [`semantic`](super::semantic), [`causal`](super::causal), [`temporal`](super::temporal), optional | further scores |
+//! | contrast | [`xlr`](super::xlr), optional | suppresses what most queries would activate |
+//! | score | [`merge`](super::merge), times `1 + 0.05 * PageRank / greatest PageRank` | a ranking by score |
+//! | fuse | [`fuse`](super::fuse) | both rankings combined |
+//! | explain | [`paths`] | the strongest path from a seed to each hit |
 //!
-//! What does not pass a filter conducts and can be a seed, so who is asked about does not change how evidence spreads. A
-//! question without evidence has no hits, which is no error.
+//! Nodes that do not pass the filter still conduct and can be seeds, so a filter does not change how activation spreads. A
+//! query without evidence has no hits, which is no error.
 //!
-//! Nothing here costs what the graph has: a question reads the postings of its words and the slots that its signals pass.
-//! Personalised PageRank is the exception, and is asked for by name.
+//! The cost does not depend on the size of the graph: a query reads the postings of its words and the slots that its
+//! signals pass. Personalised PageRank is the exception.
 //!
 //! # Design notes
-//! Standing counts before the pool is cut to hits, and multiplies: after the cut it could only shuffle them.
+//! PageRank is applied before the pool is cut to hits, as a factor: after the cut it could only reorder them.
 //!
-//! Both rankings are fused by their places among what passes the filter. With places among all nodes, entities, which are
-//! lit first, would push every memory down in the one ranking and not in the other, and a narrow filter would leave
-//! differences of places that say nothing. So a filtered answer by score alone is the unfiltered one filtered; a fused one
-//! has the same hits, ranked among themselves.
+//! Both rankings are fused by ranks among the nodes that pass the filter. With ranks among all nodes, entities, which are
+//! activated first, would push every memory down in one ranking and not in the other. So a filtered ranking by score alone
+//! is the unfiltered one filtered; a fused one has the same hits, ranked among themselves.
 //!
 //! Energy has no part in a score: it decides what is in the graph.
 //!
-//! What is primed is worth a tenth at most of the strongest seed, not of 1. Seeds that a name gives go by how rare it is, and
-//! under `Recall` they are divided by the greatest: beside a seed of 0.002 a primed node of 0.1 would be the question.
+//! A primed node is worth at most a tenth of the strongest seed, not of 1: seeds found by name are scored by the rarity of
+//! the name, and the `Recall` profile divides by the greatest, so beside a seed of 0.002 a primed node of 0.1 would
+//! dominate.
 //!
-//! Questions before this one are not here: who asks hands in what they primed, so that no lock is held while spreading.
+//! The query history is not read here: the caller passes a function, so that no lock is held while spreading.
 //!
-//! Invariants: the same content and question give the same bytes, whatever the order of insertion and the number of threads
-//! (held by `recall_order_free`); a filter chooses and does not change (`a_filtered_answer_is_the_answer_filtered`); every
-//! way that is told replays (`every_explanation_replays`).
+//! Invariants: the same content and query give the same bytes, whatever the order of insertion and the number of threads
+//! (held by `recall_order_free`); a filter selects hits and does not change their scores
+//! (`a_filtered_answer_is_the_answer_filtered`); every returned path replays (`every_explanation_replays`).
 
-mod answer;
-mod ask;
-mod weigh;
+mod config;
+mod evidence;
+mod query;
+mod result;
 
 #[cfg(test)]
 mod tests;
 
-pub use answer::{Counters, Dimensions, Hit, Recalled, Route, Seed};
-pub use ask::{
-    Ask, Config, Filter, Fusion, NAMES_MAX, Primed, Profile, RANDOM_SEED, SeedMass, Spread, TEXT_BYTES_MAX,
-    TOP_K_MAX, Weighing, Xlr,
-};
+pub use config::{EvidenceConfig, RANDOM_SEED, RecallConfig, TOP_K_MAX};
+pub use query::{Filter, Fusion, NAMES_MAX, Profile, RecallQuery, SeedMass, Spread, TEXT_BYTES_MAX, XlrMode};
+pub use result::{Dimensions, Hit, PrimedNode, RecallCounters, RecallResult, Route, Seed};
 
-use super::activation::{self, Activated, Activation, Params, Work, hybrid, paths};
+use super::activation::{
+    self, ActivatedNode, ActivationConfig, ActivationCounters, ActivationResult, hybrid, paths,
+};
 use super::fuse::fuse;
-use super::merge::Merged;
-use super::pagerank::personalised;
+use super::merge::MergedScore;
+use super::pagerank::personalised_pagerank;
 use super::scratch::Scratch;
-use super::seeds::{self, MAX_SEEDS, Question, Seeds};
-use super::semantic::pipeline::spelling;
+use super::seeds::{self, MAX_SEEDS, SeedQuery, SeedResult};
+use super::semantic::pipeline::spelling_similarity;
 use super::text::ranking::{RANKED_MAX, Ranking};
-use super::xlr::Contrast;
+use super::xlr::XlrResult;
 use super::{Error, Flag, View};
 use crate::graph::index::NodeId;
-use ask::Sieve;
+use evidence::{Scored, Scorer};
+use query::ResolvedFilter;
 use std::collections::{BTreeMap, BTreeSet};
-use weigh::{Asking, Weighed};
 
-/// Seeds for each hit that is asked for.
+/// Seeds for each requested hit.
 const SEEDS_EACH: usize = 5;
-/// Hops of an explanation at most.
+/// Greatest number of hops of an explanation.
 const ROUTE_HOPS_MAX: u8 = 5;
 
-/// Answers a question as if it were the first.
+/// Answers a query without priming.
 ///
 /// # Errors
 /// [`crate::graph::Error::ParameterOutOfRange`] for a text, a filter, a `top_k` or a score of a seed outside its range,
-/// [`crate::graph::Error::NonFinite`] for a score that is none.
-pub fn recall(view: &View, ask: &Ask, config: &Config, scratch: &mut Scratch) -> Result<Recalled, Error> {
-    recall_primed(view, ask, config, |_| Vec::new(), scratch)
+/// [`crate::graph::Error::NonFinite`] for a score that is not finite.
+pub fn recall(
+    view: &View,
+    query: &RecallQuery,
+    config: &RecallConfig,
+    scratch: &mut Scratch,
+) -> Result<RecallResult, Error> {
+    recall_primed(view, query, config, |_| Vec::new(), scratch)
 }
 
-/// Answers a question after others: `prime` tells which nodes used to come together with its seeds, as
-/// [`prime`](super::plasticity::prime) does, and is asked only if the question wants it.
+/// Answers a query. `prime` returns nodes to add to its seeds, as [`prime`](super::plasticity::prime) does, and is called
+/// only if the query enables priming.
 ///
 /// # Errors
 /// As [`recall`].
 pub fn recall_primed(
     view: &View,
-    ask: &Ask,
-    config: &Config,
+    query: &RecallQuery,
+    config: &RecallConfig,
     prime: impl FnOnce(&[(NodeId, f32)]) -> Vec<(NodeId, f32)>,
     scratch: &mut Scratch,
-) -> Result<Recalled, Error> {
-    ask.check(config)?;
-    let (graph, sieve) = (view.graph(), Sieve::of(view, &ask.filter));
-    let texts = match ask.fusion {
-        Fusion::Text => view.by_text(&ask.text, RANKED_MAX, |node| sieve.passes(view, node)),
+) -> Result<RecallResult, Error> {
+    query.check(config.top_k_max)?;
+    let (graph, filter) = (view.graph(), ResolvedFilter::of(view, &query.filter));
+    let texts = match query.fusion {
+        Fusion::Text => view.rank_by_text(&query.text, RANKED_MAX, |node| filter.passes(view, node)),
         Fusion::Off => Ranking::default(),
     };
-    let found = find(view, ask, &sieve, &texts)?;
-    let mut begun: Vec<(NodeId, f32)> = found.seeds.iter().map(|seed| (seed.node, seed.score)).collect();
-    let joining = if ask.priming { beside(&begun, prime(&begun)) } else { Vec::new() };
-    begun.extend_from_slice(&joining);
-    let primed: Vec<Primed> = joining
-        .iter()
-        .map(|(node, score)| Primed { id: graph.external_id(*node).to_owned(), score: *score })
-        .collect();
-    let params = config.params(ask.profile);
-    let mut lit = spread(view, ask.spread, params, &begun, &mut scratch.activation);
-    let (work, truncated) = (lit.work, lit.truncated);
-    let partial_nodes = lit.nodes.iter().filter(|lit| graph.is_partial(lit.node)).count() as u64;
-    if ask.seed_mass == SeedMass::Subtract && ask.spread == Spread::Activation {
-        subtract(&mut lit, &begun, params);
+    let found = find(view, query, &filter, &texts)?;
+    let mut seeds: Vec<(NodeId, f32)> = found.seeds.iter().map(|seed| (seed.node, seed.score)).collect();
+    let added = if query.priming { scale_primed(&seeds, prime(&seeds)) } else { Vec::new() };
+    seeds.extend_from_slice(&added);
+    let primed: Vec<(&str, f32)> =
+        added.iter().map(|(node, score)| (graph.external_id(*node), *score)).collect();
+    let params = config.activation(query.profile);
+    let mut activation = spread(view, query.spread, params, &seeds, &mut scratch.activation);
+    let (counters, truncated) = (activation.counters, activation.truncated);
+    let partial_nodes =
+        activation.nodes.iter().filter(|reached| graph.is_partial(reached.node)).count() as u64;
+    if query.seed_mass == SeedMass::Subtract && query.spread == Spread::Activation {
+        subtract(&mut activation, &seeds, params);
     }
-    let asking = Asking { view, ask, config, sieve: &sieve, begun: &begun };
-    let Weighed { scored, contrast, flags } = asking.weigh(lit, &mut scratch.xlr);
+    let scorer = Scorer { view, query, config, filter: &filter, seeds: &seeds };
+    let Scored { scored, contrast, flags } = scorer.score(activation, &mut scratch.xlr);
     let by_score: Vec<NodeId> = scored.iter().map(|scored| scored.node).collect();
     let by_text: Vec<NodeId> = texts.ranked.iter().map(|ranked| ranked.node).collect();
-    let mut ranked: Vec<(NodeId, f32)> = match ask.fusion {
+    let mut ranked: Vec<(NodeId, f32)> = match query.fusion {
         Fusion::Text => fuse(graph, &by_score, &by_text, config.text_weight),
         Fusion::Off => scored.iter().map(|scored| (scored.node, scored.score)).collect(),
     };
-    ranked.truncate(ask.top_k);
-    let flags = view.flags().and(flags);
+    ranked.truncate(query.top_k);
+    let flags = view.flags().union(flags);
     let flags = flags.with(Flag::SeedsTruncated, found.truncated).with(Flag::ActivationTruncated, truncated);
     let postings_read = texts.postings_read;
-    let Work { slots_read, useful_slots, rows: rows_touched, touched: nodes_touched } = work;
-    Ok(Recalled {
-        id: ask.id(view.generation(), &primed),
+    let ActivationCounters { slots_read, useful_slots, rows: rows_touched, touched: nodes_touched } =
+        counters;
+    Ok(RecallResult {
+        id: query.id(view.generation(), &primed),
         generation: view.generation(),
         as_of: view.snapshot().as_of,
-        hits: hits(view, params, &begun, &ranked, (&scored, &by_text, contrast.as_ref())),
-        seeds: used(view, &found),
-        primed,
+        hits: hits(view, params, &seeds, &ranked, (&scored, &by_text, contrast.as_ref())),
+        seeds: result_seeds(view, &found),
+        primed: primed.into_iter().map(|(id, score)| PrimedNode { id: id.to_owned(), score }).collect(),
         unknown: found.unknown,
         anti_seeds: contrast.map_or_else(Vec::new, |contrast| {
             contrast.anti_seeds.iter().map(|node| graph.external_id(*node).to_owned()).collect()
         }),
         flags,
-        counters: Counters {
+        counters: RecallCounters {
             slots_read,
             useful_slots,
             rows_touched,
@@ -149,59 +155,65 @@ pub fn recall_primed(
     })
 }
 
-/// Where spreading begins. A filter has no part in it.
-fn find(view: &View, ask: &Ask, sieve: &Sieve<'_>, texts: &Ranking) -> Result<Seeds, Error> {
-    let external: Vec<(&str, f32)> = ask.seeds.iter().map(|(id, score)| (id.as_str(), *score)).collect();
-    let limit = MAX_SEEDS.min(SEEDS_EACH * ask.top_k);
-    let question = Question { text: &ask.text, external: &external, limit };
-    let by_text = |most: usize| match ask.fusion {
+/// Finds the seeds. The filter has no part in it.
+fn find(
+    view: &View,
+    query: &RecallQuery,
+    filter: &ResolvedFilter<'_>,
+    texts: &Ranking,
+) -> Result<SeedResult, Error> {
+    let external: Vec<(&str, f32)> = query.seeds.iter().map(|(id, score)| (id.as_str(), *score)).collect();
+    let limit = MAX_SEEDS.min(SEEDS_EACH * query.top_k);
+    let seed_query = SeedQuery { text: &query.text, external: &external, limit };
+    let by_text = |most: usize| match query.fusion {
         Fusion::Off => Vec::new(),
-        Fusion::Text if sieve.is_open() => texts.ranked.iter().take(most).copied().collect(),
-        Fusion::Text => view.by_text(&ask.text, most, |_| true).ranked,
+        Fusion::Text if filter.is_open() => texts.ranked.iter().take(most).copied().collect(),
+        Fusion::Text => view.rank_by_text(&query.text, most, |_| true).ranked,
     };
-    let spelt = view.sources().labels.ngrams().asked(&ask.text);
-    let d2 = |node: NodeId| spelling(&spelt, node);
-    seeds::find(&view.sources(), &question, by_text, d2)
+    let spelt = view.sources().labels.ngrams().query(&query.text);
+    let d2 = |node: NodeId| spelling_similarity(&spelt, node);
+    seeds::find(&view.sources(), &seed_query, by_text, d2)
 }
 
-/// What is primed, with the score that it begins with beside the seeds.
-fn beside(seeds: &[(NodeId, f32)], primed: Vec<(NodeId, f32)>) -> Vec<(NodeId, f32)> {
+/// Scales primed nodes to the strongest seed.
+fn scale_primed(seeds: &[(NodeId, f32)], primed: Vec<(NodeId, f32)>) -> Vec<(NodeId, f32)> {
     let most = seeds.iter().map(|(_, score)| *score).fold(0.0, f32::max);
     primed.into_iter().map(|(node, share)| (node, share * most)).filter(|(_, score)| *score > 0.0).collect()
 }
 
-/// What is joined to the seeds, in no order.
+/// Spreads from the seeds and returns all reached nodes, unordered.
 fn spread(
     view: &View,
     spread: Spread,
-    params: &Params,
+    params: &ActivationConfig,
     seeds: &[(NodeId, f32)],
     scratch: &mut activation::scratch::Scratch,
-) -> Activation {
+) -> ActivationResult {
     let graph = view.graph();
     if spread == Spread::Activation {
         return hybrid::spread(graph, seeds, params, scratch);
     }
-    let near = personalised(graph, seeds);
-    let all = graph.nodes().zip(near.of).map(|(node, value)| Activated { node, value });
-    let lit: Vec<Activated> = all.filter(|lit| lit.value > 0.0).collect();
+    let near = personalised_pagerank(graph, seeds);
+    let all = graph.nodes().zip(near.scores).map(|(node, value)| ActivatedNode { node, value });
+    let nodes: Vec<ActivatedNode> = all.filter(|reached| reached.value > 0.0).collect();
     let slots_read = u64::from(near.iterations) * graph.slot_count() as u64;
     let rows = u64::from(near.iterations) * graph.node_count() as u64;
-    let work = Work { slots_read, useful_slots: slots_read, rows, touched: lit.len() as u64 };
-    Activation { nodes: lit, work, truncated: false }
+    let counters =
+        ActivationCounters { slots_read, useful_slots: slots_read, rows, touched: nodes.len() as u64 };
+    ActivationResult { nodes, counters, truncated: false }
 }
 
-/// Takes off what seeds began with, so that each counts for what came back to it.
-fn subtract(lit: &mut Activation, seeds: &[(NodeId, f32)], params: &Params) {
-    let begun: BTreeMap<NodeId, f32> = activation::initial_values(seeds, params).into_iter().collect();
-    for one in &mut lit.nodes {
-        one.value = (one.value - begun.get(&one.node).copied().unwrap_or(0.0)).max(0.0);
+/// Subtracts the initial values of seeds, so that each counts for what returned to it.
+fn subtract(activation: &mut ActivationResult, seeds: &[(NodeId, f32)], params: &ActivationConfig) {
+    let initial: BTreeMap<NodeId, f32> = activation::initial_values(seeds, params).into_iter().collect();
+    for one in &mut activation.nodes {
+        one.value = (one.value - initial.get(&one.node).copied().unwrap_or(0.0)).max(0.0);
     }
-    lit.nodes.retain(|one| one.value > 0.0);
+    activation.nodes.retain(|one| one.value > 0.0);
 }
 
-/// Seeds, as they are told.
-fn used(view: &View, found: &Seeds) -> Vec<Seed> {
+/// The seeds of the result.
+fn result_seeds(view: &View, found: &SeedResult) -> Vec<Seed> {
     let graph = view.graph();
     let seed = |seed: &seeds::Seed| Seed {
         node: seed.node,
@@ -213,21 +225,22 @@ fn used(view: &View, found: &Seeds) -> Vec<Seed> {
     found.seeds.iter().map(seed).collect()
 }
 
-/// What is told of each hit: what the two rankings say of it, and how it was reached.
+/// The hits of the result, with their scores in both rankings and their paths.
 fn hits(
     view: &View,
-    params: &Params,
+    params: &ActivationConfig,
     seeds: &[(NodeId, f32)],
     ranked: &[(NodeId, f32)],
-    (by_score, by_text, contrast): (&[Merged], &[NodeId], Option<&Contrast>),
+    (by_score, by_text, contrast): (&[MergedScore], &[NodeId], Option<&XlrResult>),
 ) -> Vec<Hit> {
     let graph = view.graph();
-    let by_score: BTreeMap<NodeId, &Merged> = by_score.iter().map(|scored| (scored.node, scored)).collect();
+    let by_score: BTreeMap<NodeId, &MergedScore> =
+        by_score.iter().map(|scored| (scored.node, scored)).collect();
     let by_text: BTreeMap<NodeId, u32> = by_text.iter().copied().zip(1..).collect();
-    // What was not reached would keep the search going to its end.
+    // A node that was not reached would keep the search for paths going to its end.
     let is_reached = |node: &NodeId| by_score.get(node).is_some_and(|scored| scored.dimensions[0] > 0.0);
     let reached: BTreeSet<NodeId> = ranked.iter().map(|(node, _)| *node).filter(is_reached).collect();
-    let params = Params { max_depth: params.max_depth.min(ROUTE_HOPS_MAX), ..*params };
+    let params = ActivationConfig { max_depth: params.max_depth.min(ROUTE_HOPS_MAX), ..*params };
     let mut paths = paths::strongest(graph, seeds, &params, &reached);
     let route = |path: paths::Path| {
         let nodes = path.slots.iter().map(|slot| graph.target(*slot));

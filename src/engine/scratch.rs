@@ -1,14 +1,14 @@
-//! What questions work in, one for each thread, and kept from one question to the next.
+//! Reusable buffers of queries, one set for each thread.
 
 use super::{activation, resonance, xlr};
 
-/// Reusable memory of one thread.
+/// Reusable buffers of one thread.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    /// For spreading.
+    /// For spreading activation.
     pub activation: activation::scratch::Scratch,
-    /// For contrast.
+    /// For XLR.
     pub xlr: xlr::Scratch,
-    /// For waves.
+    /// For resonance.
     pub resonance: resonance::Scratch,
 }

@@ -1,27 +1,27 @@
-//! From a question to the nodes where searching begins: names first, then facts, then what looks like its words.
+//! Finds the seeds of a query: by name first, then by facts, then by resemblance to its words.
 //!
-//! | | finds | score |
+//! | source | finds | score |
 //! |---|---|---|
-//! | level 0 | labels whose words stand in the question in a row | 1 / memories with the rarest of them |
-//! | levels 1 to 5 | where nobody is named: labels that are a token, begin with it, have it inside; tags; like spelling | below |
-//! | facts | the ends of the relations that share most with the question | half of how well they answer / memories with them |
-//! | external | what somebody else found | as given |
-//! | text | where none but levels 1 to 5 find anything: the memories that say most of it | by the best of them |
+//! | level 0 | labels whose words occur in sequence in the query | 1 / memories with the rarest of them |
+//! | levels 1 to 5 | without names: labels that equal, begin with or contain a token; tags; similar spelling | below |
+//! | facts | the ends of the relations that share most with the query | half of the score of the fact / memories with them |
+//! | external | nodes given by the caller | as given |
+//! | text | without any other than levels 1 to 5: the memories that match the query best | relative to the best of them |
 //!
-//! A node of levels 1 to 5 has for each token the score of the first level that holds. Its relevance is `0.5 * mean of the
-//! matched + 0.35 * matched / tokens + 0.15 * best`, 1 where the label is the whole question; its score `0.6 * relevance +
-//! 0.4 * D2`.
+//! A node of levels 1 to 5 has for each token the score of the first level that matches. Its relevance is `0.5 * mean of
+//! the matched + 0.35 * matched / tokens + 0.15 * best`, 1 if its label is the whole query; its score `0.6 * relevance +
+//! 0.4 * semantic score`.
 //!
-//! A node that several find keeps the largest score. Seeds go by score, then by standing, then by the bytes of external
-//! ids: the one place where PageRank decides before these.
+//! A node found by several sources keeps the greatest score. Seeds are sorted by score, then by PageRank, then by the bytes
+//! of external ids.
 //!
 //! # Design notes
-//! Beside names levels 1 to 5 are not asked. What looks like a word of the question is no match for what is named in it:
-//! undamped they drown the names, and ten of them at a hundredth of their score still cost 4 points of R@5 on the multi-hop
-//! set (`cargo bench --bench recall`), and most of the time of a question. Words that name nobody count in the ranking by
-//! text, and in facts.
+//! If names are found, levels 1 to 5 are skipped: undamped, resemblances outnumber the names, and ten of them at a hundredth
+//! of their score still cost 4 points of R@5 on the multi-hop set (`cargo bench --bench recall`), and most of the time of a
+//! query. Words that are no names count in the ranking by text, and in facts.
 //!
-//! The source document adds path biases, which would make seeds of what nothing in the question speaks for. There are none.
+//! The source document adds path biases, which would make seeds of nodes that nothing in the query supports. There are
+//! none.
 //!
 //! Invariant: a naive scan of all labels finds the same seeds (held by `seeds_oracle`).
 
@@ -34,11 +34,11 @@ mod lowest;
 mod tests;
 
 use super::Error;
-use super::best::Best;
 use super::text::counts::WordCounts;
 use super::text::fold::fold;
-use super::text::ranking::Ranked;
+use super::text::ranking::RankedMemory;
 use super::text::words::tokens;
+use super::top_k::TopK;
 use crate::graph;
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
@@ -48,65 +48,65 @@ use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-/// The most seeds that anybody may ask for.
+/// Greatest number of seeds.
 pub const MAX_SEEDS: usize = 200;
-/// How many tokens are looked up among labels, the first of a question. A pasted page has names, facts and a text; what its
-/// thousandth word looks like is no evidence, and would be looked up as if it were.
+/// Number of tokens looked up among labels, the first of a query. The thousandth word of a pasted page is no evidence by
+/// its resemblance; the page still has names, facts and a text.
 const TOKENS_MAX: usize = 64;
-/// Relevance below this is none.
+/// Least relevance.
 const MIN_SEED: f64 = 0.1;
-/// How many facts lend their ends, and at what part of their score.
+/// Number of facts whose ends become seeds, and the factor of their scores.
 const FACT_SEEDS: usize = 2;
 const FACT_SHARE: f64 = 0.5;
-/// How many memories join by their text where nothing else is found.
+/// Number of memories that become seeds by text.
 const TEXT_SEEDS: usize = 20;
-/// Shares of relevance and of likeness in meaning.
+/// Shares of relevance and of the semantic score.
 const RELEVANCE_SHARE: f64 = 0.6;
 const D2_SHARE: f64 = 0.4;
 
-/// A graph, and what was made of it for finding seeds.
+/// A graph and the indexes in which seeds are found.
 #[derive(Debug, Clone, Copy)]
-pub struct Sources<'a> {
+pub struct SeedIndexes<'a> {
     /// The graph.
     pub graph: &'a Graph,
-    /// Its labels.
+    /// Index of its labels.
     pub labels: &'a Labels,
-    /// Its facts.
+    /// Index of its facts.
     pub facts: &'a Facts,
-    /// The words of its memories.
+    /// Document frequencies of words.
     pub counts: &'a WordCounts,
 }
 
-/// What seeds are looked for.
+/// Input of [`find`].
 #[derive(Debug, Clone, Copy)]
-pub struct Question<'a> {
-    /// In words; may be empty.
+pub struct SeedQuery<'a> {
+    /// Text; may be empty.
     pub text: &'a str,
-    /// External ids that somebody else found, with scores above 0 and up to 1.
+    /// External ids given by the caller, with scores in `(0, 1]`.
     pub external: &'a [(&'a str, f32)],
-    /// How many seeds at most, `1 ..= 200`; the strongest stay.
+    /// Greatest number of seeds, `1 ..= 200`.
     pub limit: usize,
 }
 
-/// Where searching begins.
+/// Result of [`find`].
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Seeds {
-    /// By score descending, then by PageRank, then by the bytes of external ids.
+pub struct SeedResult {
+    /// Seeds, by score descending, then by PageRank, then by the bytes of external ids.
     pub seeds: Vec<Seed>,
-    /// External ids that the graph does not hold, as they came in.
+    /// External ids that the graph does not have.
     pub unknown: Vec<String>,
-    /// Whether the question has more tokens than are looked up, or one found more nodes at a level than are looked at.
+    /// Whether the query has more tokens than are looked up, or a token matched more nodes than are examined.
     pub truncated: bool,
 }
 
-/// A node where searching begins.
+/// A node at which spreading begins.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Seed {
     /// The node.
     pub node: NodeId,
-    /// Above 0 and up to 1.
+    /// Score, in `(0, 1]`.
     pub score: f32,
-    /// What speaks for it, for each token and each name at most once.
+    /// How it was found, for each token and each name at most once.
     pub evidence: Vec<Evidence>,
 }
 
@@ -123,26 +123,26 @@ pub struct Evidence {
     pub score: f32,
 }
 
-/// How a node can be found; among levels 1 to 5 the earlier decides.
+/// How a node was found; among levels 1 to 5 the first that matches counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MatchKind {
-    /// Level 0: the question has all its words in a row.
+    /// Level 0: the query contains all its words in sequence.
     Name,
-    /// Its label is the token: 1.
+    /// Its label equals the token: 1.
     Exact,
     /// Its label begins with the token: 0.9.
     Prefix,
-    /// Its label has the token inside: 0.8.
+    /// Its label contains the token: 0.8.
     Contains,
     /// The token is one of its tags: 0.7.
     Tag,
-    /// Its label is spelt like the token: 0.6 of how like.
+    /// Its label is spelt like the token: 0.6 of the similarity.
     Trigram,
-    /// It is an end of a fact that answers.
+    /// It is an end of a matching fact.
     Fact,
-    /// Somebody else found it.
+    /// It was given by the caller.
     External,
-    /// Its text has the question's words.
+    /// Its text matches the query.
     Text,
 }
 
@@ -170,7 +170,7 @@ impl Serialize for MatchKind {
     }
 }
 
-/// A token that speaks for a node.
+/// A token that matches a node.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Hit {
     node: u32,
@@ -179,12 +179,12 @@ struct Hit {
     score: f32,
 }
 
-/// Seeds on their way, by node.
+/// Seeds under construction, by node.
 #[derive(Default)]
 struct Joined(BTreeMap<NodeId, (f32, Vec<Evidence>)>);
 
 impl Joined {
-    /// Adds a node, which keeps the larger score.
+    /// Adds a node, or raises its score.
     fn join(&mut self, node: NodeId, score: f32, evidence: Option<Evidence>) {
         let (held, grounds) = self.0.entry(node).or_default();
         *held = held.max(score);
@@ -200,27 +200,28 @@ impl Joined {
     }
 }
 
-/// Finds the seeds of a question. `by_text` tells so many memories that answer it best by their texts, the best first, and is
-/// asked only where nothing else is found; `d2` is how like a node is to the question in meaning, `0 ..= 1`.
+/// Finds the seeds of a query. `by_text` returns the given number of memories that match it best by text, and is called
+/// only if nothing else is found; `d2` is the semantic score of a node, `0 ..= 1`.
 ///
 /// # Errors
 /// [`graph::Error::NonFinite`] and [`graph::Error::ParameterOutOfRange`] for an external score or the limit.
+/// [`graph::Error::NonFinite`] and [`graph::Error::ParameterOutOfRange`] for an external score or the limit.
 pub fn find(
-    sources: &Sources<'_>,
-    question: &Question<'_>,
-    by_text: impl FnOnce(usize) -> Vec<Ranked>,
+    sources: &SeedIndexes<'_>,
+    query: &SeedQuery<'_>,
+    by_text: impl FnOnce(usize) -> Vec<RankedMemory>,
     d2: impl FnMut(NodeId) -> f32,
-) -> Result<Seeds, Error> {
-    let (external, unknown) = external(sources.graph, question)?;
-    let folded = fold(question.text);
+) -> Result<SeedResult, Error> {
+    let (external, unknown) = external(sources.graph, query)?;
+    let folded = fold(query.text);
     let (mut joined, mut truncated) = names(sources, &folded);
-    let facts = sources.facts.best(question.text, FACT_SEEDS);
+    let facts = sources.facts.best(query.text, FACT_SEEDS);
     let named = joined.largest();
     if let Some(largest) = named.filter(|_| !facts.is_empty()) {
         joined.scale(largest);
     }
     let nothing = named.is_none() && facts.is_empty() && external.is_empty();
-    let tokens = if named.is_none() { tokens(question.text) } else { Vec::new() };
+    let tokens = if named.is_none() { tokens(query.text) } else { Vec::new() };
     let looked_up = &tokens[..tokens.len().min(TOKENS_MAX)];
     let (hits, more) = hits(sources.labels, looked_up);
     truncated |= looked_up.len() < tokens.len() || more;
@@ -229,10 +230,10 @@ pub fn find(
         let relevance = relevance(of_node, looked_up.len(), whole.binary_search(&of_node[0].node).is_ok());
         (relevance >= MIN_SEED).then_some((relevance, NodeId(of_node[0].node)))
     });
-    for (node, score) in reranked(sources.graph, candidates, question.limit, d2) {
+    for (node, score) in reranked(sources.graph, candidates, query.limit, d2) {
         joined.join(node, score, None);
     }
-    lend_ends(sources, &facts, &mut joined);
+    add_fact_ends(sources, &facts, &mut joined);
     for (node, score) in external {
         let evidence = Evidence { ground: MatchKind::External, of: String::new(), score };
         joined.join(node, score, Some(evidence));
@@ -245,23 +246,27 @@ pub fn find(
             joined.join(ranked.node, score, Some(evidence));
         }
     }
-    Ok(Seeds { seeds: strongest(sources.graph, joined, question.limit, &hits, &tokens), unknown, truncated })
+    Ok(SeedResult {
+        seeds: strongest(sources.graph, joined, query.limit, &hits, &tokens),
+        unknown,
+        truncated,
+    })
 }
 
-/// Seeds that are held, and ids that are not.
+/// Seeds in the graph, and ids that are not.
 type External = (Vec<(NodeId, f32)>, Vec<String>);
 
-/// The external seeds that the graph holds, and the ids of the others.
-fn external(graph: &Graph, question: &Question<'_>) -> Result<External, Error> {
-    if !(1..=MAX_SEEDS).contains(&question.limit) {
+/// The external seeds that the graph has, and the ids of the others.
+fn external(graph: &Graph, query: &SeedQuery<'_>) -> Result<External, Error> {
+    if !(1..=MAX_SEEDS).contains(&query.limit) {
         #[expect(clippy::cast_precision_loss, reason = "for people to read")]
-        let (value, max) = (question.limit as f64, MAX_SEEDS as f64);
+        let (value, max) = (query.limit as f64, MAX_SEEDS as f64);
         return Err(
             graph::Error::ParameterOutOfRange { name: "limit".to_owned(), value, min: 1.0, max }.into()
         );
     }
     let (mut held, mut unknown) = (Vec::new(), Vec::new());
-    for (id, score) in question.external {
+    for (id, score) in query.external {
         if !score.is_finite() {
             return Err(graph::Error::NonFinite { field: "score", owner: format!("seed {id}") }.into());
         }
@@ -277,14 +282,14 @@ fn external(graph: &Graph, question: &Question<'_>) -> Result<External, Error> {
     Ok((held, unknown))
 }
 
-/// Level 0, and whether a name has more nodes than are looked at.
-fn names(sources: &Sources<'_>, folded: &str) -> (Joined, bool) {
+/// Level 0, and whether a name has more nodes than are examined.
+fn names(sources: &SeedIndexes<'_>, folded: &str) -> (Joined, bool) {
     let (mut joined, mut truncated) = (Joined::default(), false);
     sources.labels.names(folded, |name, nodes| {
         let score = narrow(1.0 / f64::from(sources.counts.rarest(name)));
         truncated |= nodes.len() > CANDIDATES_MAX;
         for node in nodes.iter().take(CANDIDATES_MAX) {
-            // A name that the question repeats is evidence once.
+            // A repeated name counts once.
             if !joined.0.contains_key(&NodeId(*node)) {
                 let evidence = Evidence { ground: MatchKind::Name, of: name.to_owned(), score };
                 joined.join(NodeId(*node), score, Some(evidence));
@@ -294,8 +299,8 @@ fn names(sources: &Sources<'_>, folded: &str) -> (Joined, bool) {
     (joined, truncated)
 }
 
-/// Levels 1 to 5: for each node and token the first level that holds, by node and token; and whether a token found more
-/// nodes at a level than are looked at.
+/// Levels 1 to 5: for each node and token the first level that matches, by node and token; and whether a token matched
+/// more nodes at a level than are examined.
 fn hits(labels: &Labels, tokens: &[String]) -> (Vec<Hit>, bool) {
     let (mut hits, mut truncated) = (Vec::new(), false);
     for (token, text) in (0..).zip(tokens) {
@@ -322,48 +327,48 @@ fn hits(labels: &Labels, tokens: &[String]) -> (Vec<Hit>, bool) {
     (hits, truncated)
 }
 
-/// How well a node answers, by what its tokens give.
+/// The relevance of a node, from the scores of its tokens.
 fn relevance(of_node: &[Hit], tokens: usize, whole: bool) -> f64 {
     if whole {
         return 1.0;
     }
     let sum: f64 = of_node.iter().map(|hit| f64::from(hit.score)).sum();
     let best = of_node.iter().map(|hit| f64::from(hit.score)).fold(0.0, f64::max);
-    #[expect(clippy::cast_precision_loss, reason = "as many as a question has words")]
+    #[expect(clippy::cast_precision_loss, reason = "as many as a query has words")]
     let (matched, tokens) = (of_node.len() as f64, tokens as f64);
     0.5 * (sum / matched) + 0.35 * (matched / tokens) + 0.15 * best
 }
 
-/// The `most` best of nodes by relevance and likeness in meaning.
+/// The `most` best nodes by relevance and semantic score.
 fn reranked(
     graph: &Graph,
     candidates: impl Iterator<Item = (f64, NodeId)>,
     most: usize,
     mut d2: impl FnMut(NodeId) -> f32,
 ) -> Vec<(NodeId, f32)> {
-    // The most relevant first, so that those who cannot get in by meaning either are not asked for it.
-    let mut waiting: BinaryHeap<(u64, Reverse<NodeId>)> =
+    // The most relevant first, so that the semantic score is not computed for nodes that cannot be among the best.
+    let mut queue: BinaryHeap<(u64, Reverse<NodeId>)> =
         candidates.map(|(relevance, node)| (relevance.to_bits(), Reverse(node))).collect();
-    let mut best: Best<Place> = Best::new(most);
-    while let Some((relevance, Reverse(node))) = waiting.pop() {
+    let mut best: TopK<SeedOrder> = TopK::new(most);
+    while let Some((relevance, Reverse(node))) = queue.pop() {
         let score = |d2: f64| narrow(RELEVANCE_SHARE * f64::from_bits(relevance) + D2_SHARE * d2);
-        if best.bar().is_some_and(|(bar, ..)| score(1.0).to_bits() < *bar) {
+        if best.threshold().is_some_and(|(bar, ..)| score(1.0).to_bits() < *bar) {
             break;
         }
-        best.offer(place(graph, node, score(f64::from(d2(node)))));
+        best.push(place(graph, node, score(f64::from(d2(node)))));
     }
     best.into_sorted().into_iter().map(|(score, _, _, node)| (node, f32::from_bits(score))).collect()
 }
 
-/// A seed by the bits of its score, those of its standing, and its stable id: the greatest is the first.
-type Place = (u32, u32, Reverse<u32>, NodeId);
+/// A seed by the bits of its score and of its PageRank, and its rank: the greatest is the first.
+type SeedOrder = (u32, u32, Reverse<u32>, NodeId);
 
-fn place(graph: &Graph, node: NodeId, score: f32) -> Place {
+fn place(graph: &Graph, node: NodeId, score: f32) -> SeedOrder {
     (score.to_bits(), graph.pagerank(node).to_bits(), Reverse(graph.rank(node)), node)
 }
 
-/// Lets the ends of facts join.
-fn lend_ends(sources: &Sources<'_>, facts: &[Fact], joined: &mut Joined) {
+/// Adds the ends of facts.
+fn add_fact_ends(sources: &SeedIndexes<'_>, facts: &[Fact], joined: &mut Joined) {
     let Some(best) = facts.first() else { return };
     for fact in facts {
         let share = FACT_SHARE * (f64::from(fact.score) / f64::from(best.score));
@@ -376,12 +381,12 @@ fn lend_ends(sources: &Sources<'_>, facts: &[Fact], joined: &mut Joined) {
     }
 }
 
-/// The strongest of all that joined, with all that speaks for them.
+/// The strongest seeds with all their evidence.
 fn strongest(graph: &Graph, joined: Joined, limit: usize, hits: &[Hit], tokens: &[String]) -> Vec<Seed> {
-    let mut best = Best::new(limit);
-    joined.0.iter().for_each(|(node, (score, _))| best.offer(place(graph, *node, *score)));
+    let mut best = TopK::new(limit);
+    joined.0.iter().for_each(|(node, (score, _))| best.push(place(graph, *node, *score)));
     let mut joined = joined.0;
-    let seed = |(score, _, _, node): Place| {
+    let seed = |(score, _, _, node): SeedOrder| {
         let begin = hits.partition_point(|hit| hit.node < node.0);
         let of_node = hits[begin..].iter().take_while(|hit| hit.node == node.0);
         let (_, mut evidence) = joined.remove(&node).unwrap_or_default();

@@ -1,11 +1,11 @@
-//! What texts, and nodes, have in common.
+//! Semantic similarity of nodes and queries.
 //!
-//! | | |
+//! | module | contents |
 //! |---|---|
-//! | [`trigram`] | how like two texts are spelt |
-//! | [`cooccurrence`] | how like the company is that two nodes keep |
-//! | [`synonyms`] | other words for the same |
-//! | [`pipeline`] | all three made one: D2, how like a node is to a question in meaning |
+//! | [`trigram`] | spelling similarity of texts |
+//! | [`cooccurrence`] | context similarity of nodes, by random walks |
+//! | [`synonyms`] | query expansion by synonyms |
+//! | [`pipeline`] | the three combined: the semantic score D2 |
 
 pub mod cooccurrence;
 pub mod pipeline;

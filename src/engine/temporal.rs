@@ -1,13 +1,13 @@
-//! The temporal dimension: what is relevant and fresh, and what changes together with what the question names.
+//! Temporal scores: recent and frequent changes, and co-change with the seeds.
 //!
-//! | | |
+//! | module | contents |
 //! |---|---|
-//! | [`decay`] | how fresh a node is |
-//! | [`velocity`] | how much faster than others it changes |
-//! | [`co_change`] | what changes with the seeds |
+//! | [`decay`] | freshness by half-life |
+//! | [`velocity`] | change frequency relative to other nodes |
+//! | [`co_change`] | nodes that change together with the seeds |
 //!
-//! A node scores `max(r * (0.6 * freshness + 0.4 * velocity), what changes with the seeds)`, where `r` is the larger of its
-//! structural and its semantic score. So time modulates what is relevant: what is only new is an answer to nothing.
+//! The score of a node is `max(r * (0.6 * freshness + 0.4 * velocity), co-change with the seeds)`, where `r` is the larger
+//! of its structural and its semantic score. So time modulates relevance: a node that is only new has no score.
 
 pub mod co_change;
 pub mod decay;
@@ -16,47 +16,46 @@ pub mod velocity;
 use super::merge::greatest;
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
-use decay::TemporalDecayScorer;
+use decay::HalfLives;
 use velocity::VelocityScorer;
 
-/// What freshness counts.
+/// Weight of freshness.
 const RECENCY: f64 = 0.6;
-/// What velocity counts.
+/// Weight of velocity.
 const VELOCITY: f64 = 0.4;
 
-/// An instant, and by what nodes are judged at it.
+/// Parameters of [`temporal_scores`].
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Moment {
-    /// How fresh they are.
-    pub decay: TemporalDecayScorer,
-    /// How fast they change, among the nodes of the graph that is asked.
+pub struct TemporalConfig {
+    /// Half-lives of freshness.
+    pub half_lives: HalfLives,
+    /// Velocity among the nodes of the graph.
     pub velocity: VelocityScorer,
-    /// When, epoch milliseconds.
+    /// The instant, epoch milliseconds.
     pub now_ms: i64,
 }
 
-impl Moment {
-    /// How much of its relevance time leaves to a node, `0 ..= 1`.
+impl TemporalConfig {
+    /// Temporal factor of the relevance of a node, `0 ..= 1`.
     #[must_use]
-    pub fn share(&self, graph: &Graph, node: NodeId) -> f64 {
-        let fresh = self.decay.score(graph.node_type(node), graph.last_modified(node), self.now_ms);
+    pub fn factor(&self, graph: &Graph, node: NodeId) -> f64 {
+        let fresh = self.half_lives.freshness(graph.node_type(node), graph.last_modified(node), self.now_ms);
         RECENCY * fresh + VELOCITY * self.velocity.score(graph.change_frequency(node))
     }
 }
 
-/// The temporal scores, in `(0, 1]`, by node: of those that have a structural or a semantic score, which `relevance` gives
-/// in `0 ..= 1` and in any order, and of those that [change with the seeds](co_change::co_changed). Who scores 0 is left
-/// out.
+/// The temporal scores, in `(0, 1]`, by node: of those with a structural or a semantic score, given by `relevance` in
+/// `0 ..= 1` and in any order, and of those that [change with the seeds](co_change::co_changed). Scores of 0 are left out.
 #[must_use]
-pub fn temporal(
+pub fn temporal_scores(
     graph: &Graph,
-    moment: &Moment,
+    config: &TemporalConfig,
     relevance: [&[(NodeId, f32)]; 2],
     co_changed: &[(NodeId, f32)],
 ) -> Vec<(NodeId, f32)> {
     #[expect(clippy::cast_possible_truncation, reason = "at most 1, rounded once")]
     let timed =
-        |(node, r): (NodeId, f32)| (node, (f64::from(r.clamp(0.0, 1.0)) * moment.share(graph, node)) as f32);
+        |(node, r): (NodeId, f32)| (node, (f64::from(r.clamp(0.0, 1.0)) * config.factor(graph, node)) as f32);
     let mut scores: Vec<(NodeId, f32)> = greatest(relevance.concat()).into_iter().map(timed).collect();
     scores.extend(co_changed.iter().map(|(node, value)| (*node, value.clamp(0.0, 1.0))));
     greatest(scores)
@@ -87,9 +86,9 @@ mod tests {
         builder.finalize().unwrap()
     }
 
-    fn moment(graph: &Graph) -> Moment {
+    fn config(graph: &Graph) -> TemporalConfig {
         let velocity = VelocityScorer::of(graph);
-        Moment { decay: TemporalDecayScorer::default(), velocity, now_ms: NOW }
+        TemporalConfig { half_lives: HalfLives::default(), velocity, now_ms: NOW }
     }
 
     #[track_caller]
@@ -104,14 +103,14 @@ mod tests {
     fn example_4_9() {
         let graph = graph();
         let one = [(NodeId(1), 0.8)];
-        check(&temporal(&graph, &moment(&graph), [&one, &[]], &[]), &[(1, 0.4)]);
+        check(&temporal_scores(&graph, &config(&graph), [&one, &[]], &[]), &[(1, 0.4)]);
     }
 
     #[test]
     fn time_modulates_and_is_no_evidence() {
         let graph = graph();
         let of = |d1: &[(NodeId, f32)], d2: &[(NodeId, f32)], with: &[(NodeId, f32)]| {
-            temporal(&graph, &moment(&graph), [d1, d2], with)
+            temporal_scores(&graph, &config(&graph), [d1, d2], with)
         };
         // The larger of both relevances counts, 0.6 * 1 + 0.4 * 0.5 of it for what is new and fast.
         check(&of(&[(NodeId(0), 0.5)], &[(NodeId(0), 1.0)], &[]), &[(0, 0.8)]);
@@ -141,13 +140,13 @@ mod tests {
             let (graph, named) = (graph(), |list: &[(u32, f32)]| -> Vec<(NodeId, f32)> {
                 list.iter().map(|(node, value)| (NodeId(*node), *value)).collect()
             });
-            let moment = moment(&graph);
+            let config = config(&graph);
             let most = |list: &[(u32, f32)], node: u32| {
                 list.iter().filter(|(of, _)| *of == node).map(|(_, value)| *value).fold(0.0, f32::max)
             };
             let mut want = BTreeMap::new();
             for node in 0..13 {
-                let decay = moment.decay.score(NodeType::File, graph.last_modified(NodeId(node)), NOW);
+                let decay = config.half_lives.freshness(NodeType::File, graph.last_modified(NodeId(node)), NOW);
                 let velocity = if node < 4 { 0.5 } else { 0.0 };
                 let r = f64::from(most(&d1, node).max(most(&d2, node)));
                 let score = (r * (0.6 * decay + 0.4 * velocity)).max(f64::from(most(&with, node)));
@@ -155,7 +154,7 @@ mod tests {
                     want.insert(NodeId(node), score);
                 }
             }
-            let got = temporal(&graph, &moment, [&named(&d1), &named(&d2)], &named(&with));
+            let got = temporal_scores(&graph, &config, [&named(&d1), &named(&d2)], &named(&with));
             prop_assert!(got.iter().map(|(node, _)| node).eq(want.keys()));
             for ((_, got), want) in got.iter().zip(want.values()) {
                 prop_assert!((f64::from(*got) - want).abs() < 1e-6);

@@ -1,13 +1,13 @@
-//! Texts as words: how they are cut, how rare they are, and which memories say most of what is asked.
+//! Text search: tokenisation, document frequencies and BM25.
 //!
-//! | | |
+//! | module | contents |
 //! |---|---|
-//! | [`fold`] | one form for each text: composed, lower case |
-//! | [`words`], [`stop`] | runs of letters and digits; those that every text has |
-//! | [`counts`] | in how many memories a word stands |
+//! | [`fold`] | normal form of a text: composed, lower case |
+//! | [`words`], [`stop`] | words and tokens; stop words |
+//! | [`counts`] | document frequencies of words in memories |
 //! | [`ranking`] | BM25 over the contents of memories |
 //!
-//! No text is kept, only 64 bits of each word.
+//! No text is kept, only a 64-bit hash of each word.
 
 pub mod counts;
 pub mod fold;

@@ -1,21 +1,20 @@
-//! A snapshot and what is made of it once, so that no question has to: how nodes stand, what they are called, which facts
-//! join them, and which memories have which words.
+//! A snapshot with the indexes that queries use: PageRank, labels, facts and texts.
 //!
-//! All of it is of one generation and never changes, but for the effective weights that learning moves in the graph.
-//! Readers share a view; who has the next one lets the old one go.
+//! A view belongs to one generation and is immutable, except for the effective weights that learning changes in the graph.
+//! Readers share it until they take the next one.
 //!
 //! # Design notes
-//! Words of memories outlive a generation: a mirror adds what a refresh brings to a copy of the [`Texts`] and makes the next
-//! view of it. A copy shares all postings, since segments and runs never change. Names, half of what a view costs, are taken
-//! over from the view before where all nodes stand and are called as they did there, as after accesses and new weights. Everything
-//! else is derived anew: it hangs on ids of nodes, which a refresh moves, or on weights.
+//! The text indexes outlive a generation: a caller adds changes to a copy of [`Texts`] and builds the next view with it.
+//! Copies share all postings, since segments and runs are immutable. The label index, half of the cost of a view, is reused
+//! if all nodes have the same ids and labels as before, as after accesses and new weights. Everything else is built anew,
+//! since it depends on ids or weights.
 //!
-//! Invariant: whatever the order in which rows came, a view answers the same (held by `recall::tests::recall_order_free`).
+//! Invariant: a view does not depend on the order of insertion (held by `recall::tests::recall_order_free`).
 
 use super::communities::{Partition, communities};
 use super::pagerank::pagerank;
 use super::plasticity::Ticks;
-use super::seeds::Sources;
+use super::seeds::SeedIndexes;
 use super::seeds::facts::Facts;
 use super::seeds::labels::Labels;
 use super::semantic::cooccurrence::CoOccurrenceIndex;
@@ -32,16 +31,16 @@ use crate::graph::snapshot::Snapshot;
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// The words of memories: where each stands, and in how many.
+/// Indexes of the contents of memories.
 #[derive(Debug, Clone, Default)]
 pub struct Texts {
-    /// For ranking memories by what they say.
+    /// For ranking memories by text.
     pub index: Arc<TextIndex>,
-    /// For telling how much a name says.
+    /// Document frequencies, for the rarity of names.
     pub counts: Arc<WordCounts>,
 }
 
-/// A snapshot, ready to be asked.
+/// A graph and its indexes, ready for queries.
 #[derive(Debug)]
 pub struct View {
     snapshot: Snapshot,
@@ -49,59 +48,59 @@ pub struct View {
     facts: Facts,
     texts: Texts,
     documents: Documents,
-    /// The best standing of a node.
-    standing_max: f32,
+    /// The greatest PageRank.
+    pagerank_max: f32,
     flags: Flags,
-    further: Vec<String>,
+    type_names: Vec<String>,
     mean_degree: f64,
-    asked: Asked,
+    lazy: LazyIndexes,
     ticks: Ticks,
 }
 
-/// What not every question needs: made for the first that does, and kept.
+/// Indexes that only some queries need, built on first use.
 #[derive(Debug, Default)]
-struct Asked {
+struct LazyIndexes {
     velocity: OnceLock<VelocityScorer>,
     co_change: OnceLock<CoChangeMatrix>,
     cooccurrence: OnceLock<Option<CoOccurrenceIndex>>,
-    /// With the tick whose weights it is of.
+    /// With the tick of the weights they were computed from.
     communities: Mutex<Option<(u64, Arc<Partition>)>>,
 }
 
-/// Bytes that the parts of a view take. Texts may be shared with views of other generations.
+/// Sizes in bytes of the parts of a view. Texts may be shared with views of other generations.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Bytes {
-    /// Slots with the way back and their bounds.
+pub struct MemoryUsage {
+    /// Slots, reverse index and bounds.
     pub slots: usize,
-    /// What nodes carry, strings among it.
+    /// Attributes of nodes, with strings.
     pub columns: usize,
-    /// What nodes are called, ready to be looked up.
+    /// Label index.
     pub labels: usize,
-    /// Relations as sentences.
+    /// Fact index.
     pub facts: usize,
-    /// Postings of words.
+    /// Text index.
     pub texts: usize,
-    /// In how many memories each word stands.
+    /// Document frequencies.
     pub counts: usize,
-    /// Which nodes the postings stand for.
+    /// Nodes of the text index.
     pub documents: usize,
-    /// What was made for questions that needed it: pairs that change together, the company of nodes, and communities.
-    pub asked: usize,
+    /// Indexes built on first use: co-change, co-occurrence, communities.
+    pub lazy: usize,
 }
 
-impl Asked {
+impl LazyIndexes {
     fn bytes(&self) -> usize {
-        let company = self.cooccurrence.get().and_then(Option::as_ref).map_or(0, CoOccurrenceIndex::bytes);
-        // Whoever works it out has the lock until it is there.
+        let context = self.cooccurrence.get().and_then(Option::as_ref).map_or(0, CoOccurrenceIndex::bytes);
+        // While they are computed the lock is held.
         let kept = self.communities.try_lock().ok();
         let partition = kept.as_ref().and_then(|kept| kept.as_ref());
-        let divided = partition.map_or(0, |(_, partition)| size_of_val(partition.of.as_slice()));
-        company + self.co_change.get().map_or(0, CoChangeMatrix::bytes) + divided
+        let divided = partition.map_or(0, |(_, partition)| size_of_val(partition.membership.as_slice()));
+        context + self.co_change.get().map_or(0, CoChangeMatrix::bytes) + divided
     }
 }
 
-impl Bytes {
-    /// All together.
+impl MemoryUsage {
+    /// The sum of all parts.
     #[must_use]
     pub const fn total(self) -> usize {
         self.slots
@@ -111,17 +110,17 @@ impl Bytes {
             + self.texts
             + self.counts
             + self.documents
-            + self.asked
+            + self.lazy
     }
 }
 
 impl View {
-    /// That of a file, which has no texts beside its labels, nor types of relations: the label of a memory is its text, and
-    /// what a `RELATES_TO` joins is a fact.
+    /// A view without separate contents and relation types, as for a snapshot file: the label of a memory is its text, and
+    /// every `RELATES_TO` is a fact.
     ///
     /// # Errors
     /// [`crate::graph::Error::TooManyNodes`].
-    pub fn of_file(snapshot: Snapshot) -> Result<Self, Error> {
+    pub fn from_labels(snapshot: Snapshot) -> Result<Self, Error> {
         let graph = &snapshot.graph;
         let memories = graph.nodes().filter(|node| graph.node_type(*node) == NodeType::MEMORY);
         let mut index = TextIndex::default();
@@ -131,20 +130,19 @@ impl View {
         Ok(Self::with(snapshot, texts, facts, None))
     }
 
-    /// That of a store: the words of the memories that the graph has or had, and relations by their ends in this graph and
-    /// their types.
+    /// A view with indexed contents of memories, and relations by their ends in this graph and their types.
     #[must_use]
     pub fn new<'a>(
         snapshot: Snapshot,
         texts: Texts,
         relations: impl IntoIterator<Item = (NodeId, NodeId, &'a str)>,
     ) -> Self {
-        Self::after(None, snapshot, texts, relations)
+        Self::new_reusing(None, snapshot, texts, relations)
     }
 
-    /// The same as [`Self::new`], for what may come after another view: sooner where all nodes are as they were.
+    /// As [`Self::new`], but reuses the label index of the view `before` if it has the same nodes and labels.
     #[must_use]
-    pub fn after<'a>(
+    pub fn new_reusing<'a>(
         before: Option<&Self>,
         snapshot: Snapshot,
         texts: Texts,
@@ -155,10 +153,10 @@ impl View {
     }
 
     fn with(snapshot: Snapshot, texts: Texts, facts: Facts, before: Option<&Self>) -> Self {
-        let standing = pagerank(&snapshot.graph);
-        let flags = Flags::default().with(Flag::PagerankUnconverged, standing.is_unconverged());
-        let standing_max = standing.of.iter().copied().fold(0.0, f32::max);
-        let graph = snapshot.graph.with_pagerank(standing.of);
+        let pagerank = pagerank(&snapshot.graph);
+        let flags = Flags::default().with(Flag::PagerankUnconverged, !pagerank.has_converged());
+        let pagerank_max = pagerank.scores.iter().copied().fold(0.0, f32::max);
+        let graph = snapshot.graph.with_pagerank(pagerank.scores);
         let named = before.filter(|before| Labels::are_alike(before.graph(), &graph));
         let labels =
             named.map_or_else(|| Arc::new(Labels::build(&graph)), |before| Arc::clone(&before.labels));
@@ -171,106 +169,110 @@ impl View {
             facts,
             texts,
             documents,
-            standing_max,
+            pagerank_max,
             flags,
-            further: Vec::new(),
+            type_names: Vec::new(),
             mean_degree,
-            asked: Asked::default(),
+            lazy: LazyIndexes::default(),
             ticks: Ticks::default(),
         }
     }
 
-    /// The same with names for the types of nodes that come after [`NodeType::LABELS`].
+    /// Sets names for the custom types after [`NodeType::LABELS`].
     #[must_use]
-    pub fn with_labels(self, further: Vec<String>) -> Self {
-        Self { further, ..self }
+    pub fn with_type_names(self, type_names: Vec<String>) -> Self {
+        Self { type_names, ..self }
     }
 
-    /// The same where the effective weights are those of a tick.
+    /// Sets the tick of the effective weights.
     #[must_use]
     pub fn with_tick(self, tick: u64) -> Self {
         Self { ticks: Ticks::new(tick), ..self }
     }
 
-    /// How many outcomes its effective weights have learned: told by whoever moves these, asked before and after they are
-    /// read.
+    /// The tick counters of the effective weights: updated by their writer, read before and after the weights.
     #[must_use]
     pub const fn ticks(&self) -> &Ticks {
         &self.ticks
     }
 
-    /// The snapshot that it is of.
+    /// The snapshot.
     #[must_use]
     pub const fn snapshot(&self) -> &Snapshot {
         &self.snapshot
     }
 
-    /// Its graph, with how nodes stand.
+    /// The graph, with PageRank.
     #[must_use]
     pub const fn graph(&self) -> &Graph {
         &self.snapshot.graph
     }
 
-    /// Which state of its scope it is.
+    /// The generation of the graph.
     #[must_use]
     pub const fn generation(&self) -> Generation {
         self.snapshot.generation()
     }
 
-    /// The words of its memories, to be copied for the next generation.
+    /// The text indexes, to be copied for the next generation.
     #[must_use]
     pub const fn texts(&self) -> &Texts {
         &self.texts
     }
 
-    /// What seeds are found in.
+    /// The indexes that seeds are found in.
     #[must_use]
-    pub fn sources(&self) -> Sources<'_> {
-        Sources { graph: self.graph(), labels: &self.labels, facts: &self.facts, counts: &self.texts.counts }
+    pub fn sources(&self) -> SeedIndexes<'_> {
+        SeedIndexes {
+            graph: self.graph(),
+            labels: &self.labels,
+            facts: &self.facts,
+            counts: &self.texts.counts,
+        }
     }
 
-    /// The memories whose texts answer a query best, at most `most` of those that pass.
+    /// The `most` memories that match a query best by text, among those that pass.
     #[must_use]
-    pub fn by_text(&self, query: &str, most: usize, passes: impl Fn(NodeId) -> bool) -> Ranking {
+    pub fn rank_by_text(&self, query: &str, most: usize, passes: impl Fn(NodeId) -> bool) -> Ranking {
         self.texts.index.rank((self.graph(), &self.documents), query, most, passes)
     }
 
-    /// How well a node stands beside the one that stands best, `0 ..= 1`.
+    /// The PageRank of a node divided by the greatest, `0 ..= 1`.
     #[must_use]
-    pub fn standing(&self, node: NodeId) -> f32 {
-        if self.standing_max > 0.0 { self.graph().pagerank(node) / self.standing_max } else { 0.0 }
+    pub fn relative_pagerank(&self, node: NodeId) -> f32 {
+        if self.pagerank_max > 0.0 { self.graph().pagerank(node) / self.pagerank_max } else { 0.0 }
     }
 
-    /// Of how many pairs a node is part in the mean.
+    /// Mean degree of the graph.
     #[must_use]
     pub const fn mean_degree(&self) -> f64 {
         self.mean_degree
     }
 
-    /// How fast its nodes change. Made for the first who asks.
+    /// Change frequencies; computed on first use.
     #[must_use]
     pub fn velocity(&self) -> VelocityScorer {
-        *self.asked.velocity.get_or_init(|| VelocityScorer::of(self.graph()))
+        *self.lazy.velocity.get_or_init(|| VelocityScorer::of(self.graph()))
     }
 
-    /// What was seen to change together. Made for the first who asks.
+    /// Observed co-change; built on first use.
     #[must_use]
     pub fn co_change(&self) -> &CoChangeMatrix {
-        self.asked.co_change.get_or_init(|| CoChangeMatrix::of_slots(self.graph()))
+        self.lazy.co_change.get_or_init(|| CoChangeMatrix::of_slots(self.graph()))
     }
 
-    /// Which nodes keep company, by walks that the first who asks begins with a seed; none in a graph that is too large.
+    /// Co-occurrence in random walks, which the first caller seeds; `None` if the graph is too large.
     #[must_use]
     pub fn cooccurrence(&self, random_seed: u64) -> Option<&CoOccurrenceIndex> {
         let made = || CoOccurrenceIndex::build(self.graph(), random_seed);
-        self.asked.cooccurrence.get_or_init(made).as_ref()
+        self.lazy.cooccurrence.get_or_init(made).as_ref()
     }
 
-    /// Who belongs together, at resolution 1 and by the weights of that moment. Made for the first who asks after a tick, which
-    /// takes seconds where there are a million nodes; all others wait for it.
+    /// Communities at resolution 1 by the present weights; computed on first use after a tick, which takes seconds for a
+    /// million nodes, while other callers wait.
     #[must_use]
     pub fn communities(&self) -> Arc<Partition> {
-        let mut kept = self.asked.communities.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.lazy.communities.lock().unwrap_or_else(PoisonError::into_inner);
         let tick = self.ticks.at_start();
         if let Some((_, partition)) = kept.as_ref().filter(|(of, _)| *of == tick) {
             return Arc::clone(partition);
@@ -280,38 +282,38 @@ impl View {
         partition
     }
 
-    /// What of it was cut short when it was made.
+    /// Flags of the computation of the indexes.
     #[must_use]
     pub const fn flags(&self) -> Flags {
         self.flags
     }
 
-    /// What a node is called by its type: `Memory`, `Entity`, `Room`.
+    /// Name of the type of a node: `Memory`, `Entity`, `Room`.
     #[must_use]
     pub fn kind(&self, node: NodeId) -> Cow<'_, str> {
         match (self.graph().node_type(node), NodeType::LABELS.len()) {
             (NodeType::Custom(n), named) if usize::from(n) >= named => {
-                let further = self.further.get(usize::from(n) - named);
-                further.map_or_else(|| format!("custom:{n}").into(), |label| label.as_str().into())
+                let name = self.type_names.get(usize::from(n) - named);
+                name.map_or_else(|| format!("custom:{n}").into(), |label| label.as_str().into())
             }
             (node_type, _) => node_type.name().unwrap_or_default().into(),
         }
     }
 
-    /// The type of nodes that are called so.
+    /// The type with a name.
     #[must_use]
     pub fn node_type(&self, kind: &str) -> Option<NodeType> {
         let custom = |n: usize| u8::try_from(n).ok().map(NodeType::Custom);
-        let further = || self.further.iter().position(|label| label == kind);
+        let position = || self.type_names.iter().position(|label| label == kind);
         NodeType::of_name(kind)
-            .or_else(|| further().and_then(|n| custom(NodeType::LABELS.len() + n)))
+            .or_else(|| position().and_then(|n| custom(NodeType::LABELS.len() + n)))
             .or_else(|| kind.strip_prefix("custom:").and_then(|n| n.parse().ok()).map(NodeType::Custom))
     }
 
-    /// Bytes that it takes, by part.
+    /// Sizes in bytes by part.
     #[must_use]
-    pub fn bytes(&self) -> Bytes {
-        Bytes {
+    pub fn bytes(&self) -> MemoryUsage {
+        MemoryUsage {
             slots: self.graph().slot_bytes(),
             columns: self.graph().column_bytes(),
             labels: self.labels.bytes(),
@@ -319,7 +321,7 @@ impl View {
             texts: self.texts.index.bytes(),
             counts: self.texts.counts.bytes(),
             documents: self.documents.bytes(),
-            asked: self.asked.bytes(),
+            lazy: self.lazy.bytes(),
         }
     }
 }
@@ -330,7 +332,7 @@ mod tests {
     use crate::graph::builder::{EdgeRow, GraphBuilder};
     use crate::graph::columns::NodeRow;
     use crate::graph::kinds::EdgeDirection;
-    use crate::graph::snapshot::Skipped;
+    use crate::graph::snapshot::SkippedCounts;
 
     fn snapshot() -> Snapshot {
         let mut builder = GraphBuilder::default();
@@ -350,14 +352,14 @@ mod tests {
                 .add_edge(&EdgeRow { source, target, relation, weight: 0.5, direction, ..EdgeRow::default() })
                 .unwrap();
         }
-        let graph = builder.finalize().unwrap().at_generation(Generation(7));
-        Snapshot { graph, as_of: Some(5), skipped: Skipped::default() }
+        let graph = builder.finalize().unwrap().with_generation(Generation(7));
+        Snapshot { graph, as_of: Some(5), skipped: SkippedCounts::default() }
     }
 
     #[test]
     fn a_file_has_labels_for_texts_and_slots_for_facts() {
-        let view = View::of_file(snapshot()).unwrap();
-        let found = view.by_text("who met somebody", 5, |_| true).ranked;
+        let view = View::from_labels(snapshot()).unwrap();
+        let found = view.rank_by_text("who met somebody", 5, |_| true).ranked;
         assert_eq!(found.iter().map(|one| view.graph().external_id(one.node)).collect::<Vec<_>>(), ["m"]);
         let [dana, rui] = ["Dana", "Rui"].map(|id| view.graph().find(id).unwrap());
         let facts = view.sources().facts.best("Rui", 5);
@@ -367,23 +369,23 @@ mod tests {
     }
 
     #[test]
-    fn standing_is_of_the_best() {
-        let view = View::of_file(snapshot()).unwrap();
-        let standing = |id: &str| view.standing(view.graph().find(id).unwrap());
-        assert_eq!(standing("Dana").to_bits(), 1.0_f32.to_bits());
-        assert!(standing("Rui") < 1.0 && standing("shelf") < standing("Rui") && standing("shelf") > 0.0);
+    fn pagerank_is_relative_to_the_greatest() {
+        let view = View::from_labels(snapshot()).unwrap();
+        let relative = |id: &str| view.relative_pagerank(view.graph().find(id).unwrap());
+        assert_eq!(relative("Dana").to_bits(), 1.0_f32.to_bits());
+        assert!(relative("Rui") < 1.0 && relative("shelf") < relative("Rui") && relative("shelf") > 0.0);
         // Two that have each other swing, and a swing takes longer to die down than there are rounds.
         assert_eq!(view.flags().names().collect::<Vec<_>>(), ["pagerank_unconverged"]);
     }
 
     #[test]
     fn kinds_have_names_and_names_kinds() {
-        let view = View::of_file(snapshot()).unwrap();
+        let view = View::from_labels(snapshot()).unwrap();
         let kinds = |view: &View| -> Vec<String> {
             ["m", "Rui", "shelf"].map(|id| view.kind(view.graph().find(id).unwrap()).into_owned()).to_vec()
         };
         assert_eq!(kinds(&view), ["Memory", "Entity", "custom:6"]);
-        let view = view.with_labels(vec!["Shelf".to_owned()]);
+        let view = view.with_type_names(vec!["Shelf".to_owned()]);
         assert_eq!(kinds(&view), ["Memory", "Entity", "Shelf"]);
         assert_eq!(view.node_type("Shelf"), Some(NodeType::Custom(6)));
         assert_eq!(view.node_type("custom:6"), Some(NodeType::Custom(6)));
@@ -393,12 +395,12 @@ mod tests {
     #[test]
     fn bytes_are_told_by_part_and_shared_texts_are_one() {
         let (file, relations) = (snapshot(), [] as [(NodeId, NodeId, &str); 0]);
-        let view = View::of_file(snapshot()).unwrap();
+        let view = View::from_labels(snapshot()).unwrap();
         let next = View::new(file, view.texts().clone(), relations);
         assert!(Arc::ptr_eq(&view.texts().index, &next.texts().index));
         let (with, without) = (view.bytes(), next.bytes());
         assert!(with.facts > without.facts, "{with:?} {without:?}");
-        assert_eq!(Bytes { facts: 0, ..with }, Bytes { facts: 0, ..without });
+        assert_eq!(MemoryUsage { facts: 0, ..with }, MemoryUsage { facts: 0, ..without });
         assert_eq!(with.total() - without.total(), with.facts - without.facts);
         assert!(
             [with.slots, with.columns, with.labels, with.texts, with.counts, with.documents]
@@ -409,10 +411,10 @@ mod tests {
 
     #[test]
     fn communities_are_worked_out_for_who_asks_and_kept() {
-        let view = View::of_file(snapshot()).unwrap();
-        assert_eq!(view.bytes().asked, 0);
-        assert_eq!(view.communities().of.len(), 4);
-        assert_eq!(view.bytes().asked, 4 * 4);
+        let view = View::from_labels(snapshot()).unwrap();
+        assert_eq!(view.bytes().lazy, 0);
+        assert_eq!(view.communities().membership.len(), 4);
+        assert_eq!(view.bytes().lazy, 4 * 4);
         let first = view.communities();
         assert!(Arc::ptr_eq(&first, &view.communities()));
         view.ticks().begin(1);

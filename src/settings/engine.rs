@@ -5,14 +5,14 @@
 //! so that beside groups that cannot be removed many words could not be given another meaning.
 
 use super::values::{groups, has_twins, map_of, whole};
-use ebb_engine::activation::Params;
-use ebb_engine::causal::CausalChainDetector;
+use ebb_engine::activation::ActivationConfig;
+use ebb_engine::causal::CausalConfig;
 use ebb_engine::graph;
 use ebb_engine::graph::builder::WeightRange;
 use ebb_engine::graph::kinds::{Dimension, NodeType};
 use ebb_engine::graph::number::PosF32;
-use ebb_engine::plasticity::{Learn, Rules};
-use ebb_engine::recall::{self, Ask, Weighing, Xlr};
+use ebb_engine::plasticity::{LearningMode, PlasticityConfig};
+use ebb_engine::recall::{self, EvidenceConfig, RecallQuery, XlrMode};
 use ebb_engine::semantic::synonyms::SynonymExpander;
 use ebb_engine::temporal::decay::HalfLives;
 use ebb_engine::{merge, resonance};
@@ -35,7 +35,7 @@ pub struct Config {
     pub top_k_max: usize,
     #[serde(deserialize_with = "dimensions")]
     pub dimensions: Vec<Dimension>,
-    pub xlr: Xlr,
+    pub xlr: XlrMode,
     pub priming: bool,
     #[serde(deserialize_with = "pulses")]
     pub xlr_pulses: u32,
@@ -44,7 +44,7 @@ pub struct Config {
     pub wavelength: f32,
     #[serde(deserialize_with = "seed")]
     pub random_seed: u64,
-    pub learn: Learn,
+    pub learn: LearningMode,
     pub learning_rate: f32,
     pub decay_rate: f32,
     #[serde(deserialize_with = "groups")]
@@ -116,8 +116,8 @@ impl Weights {
 }
 
 impl Profile {
-    const fn over(self, params: Params) -> Params {
-        Params {
+    const fn over(self, params: ActivationConfig) -> ActivationConfig {
+        ActivationConfig {
             threshold: self.threshold,
             decay: self.decay,
             max_depth: self.max_depth,
@@ -132,19 +132,20 @@ impl Config {
     ///
     /// # Errors
     /// For a number outside its range, or a word that means two things.
-    pub fn rules(&self) -> Result<recall::Config, ebb_engine::Error> {
-        let (recall, reference) = (self.recall.over(Params::RECALL), self.reference.over(Params::REFERENCE));
-        let rules = recall::Config::new(recall, reference, self.text_weight, self.top_k_max)?;
-        let weighing = Weighing {
-            weights: merge::Weights::new(self.weights.of())?,
+    pub fn rules(&self) -> Result<recall::RecallConfig, ebb_engine::Error> {
+        let (recall, reference) =
+            (self.recall.over(ActivationConfig::RECALL), self.reference.over(ActivationConfig::REFERENCE));
+        let rules = recall::RecallConfig::new(recall, reference, self.text_weight, self.top_k_max)?;
+        let weighing = EvidenceConfig {
+            weights: merge::DimensionWeights::new(self.weights.of())?,
             half_lives: self.half_lives()?,
-            causal: CausalChainDetector::default(),
+            causal: CausalConfig::default(),
             synonyms: Arc::new(SynonymExpander::new(&self.synonyms)?),
             random_seed: self.random_seed,
             pulses: self.xlr_pulses,
             waves: self.resonance()?,
         };
-        Ok(rules.with_weighing(weighing).with_usual(self.usual()))
+        Ok(rules.with_evidence(weighing).with_default_query(self.usual()))
     }
 
     /// The range of effective weights.
@@ -153,25 +154,25 @@ impl Config {
     }
 
     /// How fast is learned and forgotten.
-    pub fn plasticity(&self) -> Result<Rules, graph::Error> {
-        Rules::new(self.learning_rate, self.decay_rate)
+    pub fn plasticity(&self) -> Result<PlasticityConfig, graph::Error> {
+        PlasticityConfig::new(self.learning_rate, self.decay_rate)
     }
 
     /// How far waves run, and how they are read.
-    pub fn resonance(&self) -> Result<resonance::Config, graph::Error> {
-        Ok(resonance::Config {
+    pub fn resonance(&self) -> Result<resonance::ResonanceConfig, graph::Error> {
+        Ok(resonance::ResonanceConfig {
             wavelength: PosF32::new(self.wavelength)?,
             pulse_budget: self.resonance_pulses,
             max_hops: resonance::HOPS_MAX,
         })
     }
 
-    fn usual(&self) -> Ask {
-        Ask {
+    fn usual(&self) -> RecallQuery {
+        RecallQuery {
             dimensions: self.dimensions.iter().copied().collect(),
             xlr: self.xlr,
             priming: self.priming,
-            ..Ask::default()
+            ..RecallQuery::default()
         }
     }
 

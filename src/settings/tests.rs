@@ -7,8 +7,8 @@ use super::{DEFAULT_TOML, Environment, Flag, Flags, Settings, reader, sample};
 use ebb_engine::graph::builder::WeightRange;
 use ebb_engine::graph::kinds::{Dimension, NodeType};
 use ebb_engine::graph::number::PosF32;
-use ebb_engine::plasticity::{Learn, Rules};
-use ebb_engine::recall::{self, Ask, Xlr};
+use ebb_engine::plasticity::{LearningMode, PlasticityConfig};
+use ebb_engine::recall::{self, RecallQuery, XlrMode};
 use ebb_engine::resonance;
 use ebb_engine::temporal::decay::HalfLives;
 use secrecy::ExposeSecret;
@@ -435,15 +435,15 @@ fn no_text_makes_the_reader_panic() {
 #[test]
 fn the_engine_of_the_default_file_is_that_of_the_constants() {
     let engine = load("", &[], &[]).unwrap().engine;
-    let wanted = recall::Config::default();
+    let wanted = recall::RecallConfig::default();
     assert_eq!(format!("{:?}", engine.rules().unwrap()), format!("{wanted:?}"));
     assert_eq!(engine.range().unwrap(), WeightRange::default());
-    assert_eq!(engine.plasticity().unwrap(), Rules::new(0.3, 0.005).unwrap());
+    assert_eq!(engine.plasticity().unwrap(), PlasticityConfig::new(0.3, 0.005).unwrap());
     let waves = engine.resonance().unwrap();
     assert_eq!((waves.pulse_budget, waves.max_hops), (resonance::DEFAULT_PULSE_BUDGET, resonance::HOPS_MAX));
     assert_eq!(waves.wavelength, resonance::WAVELENGTH);
-    assert_eq!(engine.learn, Learn::OnOutcome);
-    assert_eq!(*engine.rules().unwrap().usual(), Ask::default());
+    assert_eq!(engine.learn, LearningMode::OnOutcome);
+    assert_eq!(*engine.rules().unwrap().default_query(), RecallQuery::default());
 }
 
 #[test]
@@ -452,11 +452,11 @@ fn the_engine_is_configured_by_file_and_variables() {
                 synonyms = [[\"car\", \"auto\"], [\"plane\"]]\n[engine.weights]\nstructural = 2\ncausal = 0\n\
                 [engine.half_lives]\nmemory = 48\nothers = 96.5\n";
     let engine = load(toml, &[], &[]).unwrap().engine;
-    assert_eq!((engine.learn, engine.xlr_pulses, engine.random_seed), (Learn::Off, 50_000, 42));
-    assert_eq!(engine.plasticity().unwrap(), Rules::new(1.0, 0.005).unwrap());
-    let usual = engine.rules().unwrap().usual().clone();
+    assert_eq!((engine.learn, engine.xlr_pulses, engine.random_seed), (LearningMode::Off, 50_000, 42));
+    assert_eq!(engine.plasticity().unwrap(), PlasticityConfig::new(1.0, 0.005).unwrap());
+    let usual = engine.rules().unwrap().default_query().clone();
     assert_eq!(usual.dimensions, BTreeSet::from([Dimension::Structural, Dimension::Causal]));
-    assert_eq!((usual.xlr, usual.priming), (Xlr::Gate, false));
+    assert_eq!((usual.xlr, usual.priming), (XlrMode::Gate, false));
     let shown = format!("{:?}", engine.rules().unwrap());
     assert!(shown.contains("Weights([2.0, 0.25, 0.15, 0.0])"), "{shown}");
     let hours = |own: &[(NodeType, f32)], others: f32| {
@@ -483,8 +483,11 @@ fn the_engine_is_configured_by_file_and_variables() {
     ];
     let settings = load(toml, &env, &[]).unwrap();
     let engine = &settings.engine;
-    assert_eq!((engine.learn, engine.xlr_pulses, engine.random_seed), (Learn::Always, 1, 4_294_967_295));
-    let usual = engine.rules().unwrap().usual().clone();
+    assert_eq!(
+        (engine.learn, engine.xlr_pulses, engine.random_seed),
+        (LearningMode::Always, 1, 4_294_967_295)
+    );
+    let usual = engine.rules().unwrap().default_query().clone();
     assert_eq!(usual.dimensions, BTreeSet::from([Dimension::Semantic, Dimension::Temporal]));
     assert!(usual.priming);
     assert_eq!(engine.weights.causal.to_bits(), 0.5_f32.to_bits());

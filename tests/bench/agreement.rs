@@ -7,8 +7,8 @@ use crate::reference::learning::Sweep;
 use crate::reference::{Plain, waves};
 use ebb_engine::communities::Partition;
 use ebb_engine::graph::Graph;
-use ebb_engine::resonance::{Resonance, Wave};
-use ebb_engine::xlr::{Contrast, Field};
+use ebb_engine::resonance::{NodeWave, Resonance};
+use ebb_engine::xlr::{Contrast, XlrResult};
 
 /// How far a learned weight may be from one learned in f64, as a share of it.
 const WEIGHT_NEAR: f64 = 1e-4;
@@ -29,8 +29,8 @@ pub(crate) fn learned(graph: &Graph, sweep: &Sweep) -> bool {
 
 /// Whether contrast reached the same nodes with the same amplitudes, from the same anti-seeds with as many pulses, and makes
 /// nearly the same of phases.
-pub(crate) fn contrasted(found: &Contrast, wanted: &contrast::Contrast) -> bool {
-    let is_near = |(field, wanted): (&Field, &contrast::Field)| {
+pub(crate) fn contrasted(found: &XlrResult, wanted: &contrast::Contrast) -> bool {
+    let is_near = |(field, wanted): (&Contrast, &contrast::Field)| {
         let amplitudes = [field.hot, field.cold].map(f32::to_bits);
         (field.node.0, amplitudes) == (wanted.node, [wanted.hot, wanted.cold].map(f32::to_bits))
             && (f64::from(field.overlap) - wanted.overlap).abs() <= PHASE_NEAR
@@ -44,10 +44,10 @@ pub(crate) fn contrasted(found: &Contrast, wanted: &contrast::Contrast) -> bool 
 
 /// Whether waves came to the same nodes, as strong at each hop, with as many pulses.
 pub(crate) fn waved(found: &Resonance, (came, pulses): &waves::Came) -> bool {
-    let is_near = |wave: &Wave| {
+    let is_near = |wave: &NodeWave| {
         let wanted = came.get(&wave.node.0).map_or(&[][..], Vec::as_slice);
         // Hops that are not asked for are not counted.
-        let (asked, rest) = wave.s.split_at(wanted.len().min(wave.s.len()));
+        let (asked, rest) = wave.amplitudes.split_at(wanted.len().min(wave.amplitudes.len()));
         !wanted.is_empty()
             && asked.iter().zip(wanted).all(|(is, of)| (is - of).abs() <= WAVE_NEAR)
             && rest.iter().all(|is| is.abs() <= 0.0)
@@ -58,7 +58,7 @@ pub(crate) fn waved(found: &Resonance, (came, pulses): &waves::Came) -> bool {
 /// The modularity of communities and of a textbook's, both as the textbook measures it; and whether the first is what it says
 /// it is, and no worse.
 pub(crate) fn grouped(plain: &Plain, found: &Partition, wanted: &[u32]) -> (f64, f64, bool) {
-    let numbers: Vec<u32> = found.of.iter().map(|community| community.0).collect();
+    let numbers: Vec<u32> = found.membership.iter().map(|community| community.0).collect();
     let [q, reference] = [&numbers[..], wanted].map(|of| grouping::modularity(plain, of));
-    (q, reference, (q - found.q).abs() < MEASURE_NEAR && q >= reference - LESS_MODULAR)
+    (q, reference, (q - found.modularity).abs() < MEASURE_NEAR && q >= reference - LESS_MODULAR)
 }

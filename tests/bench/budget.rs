@@ -33,7 +33,7 @@ use ebb_core::service::Service;
 use ebb_core::service::memories::RequestId;
 use ebb_engine::graph::builder::WeightRange;
 use ebb_engine::graph::kinds::Kinds;
-use ebb_engine::plasticity::Rules as Plasticity;
+use ebb_engine::plasticity::PlasticityConfig;
 use neo4rs::{BoltType, ConfigBuilder, Graph, query};
 use random::SplitMix64;
 use secrecy::ExposeSecret;
@@ -249,7 +249,7 @@ fn config(scope: Scope, max_bytes: u64) -> Config {
         connections: 4,
         kinds: Kinds::default(),
         range: WeightRange::default(),
-        rules: Plasticity::default(),
+        rules: PlasticityConfig::default(),
         saves: None,
     }
 }

@@ -8,7 +8,7 @@ use crate::reference::Trigrams;
 use crate::sets::{self, Set, Shape};
 use crate::{file, holds, updates};
 use ebb_engine::activation::scratch::Scratch;
-use ebb_engine::activation::{Activated, Params, Work, wavefront};
+use ebb_engine::activation::{ActivatedNode, ActivationConfig, ActivationCounters, wavefront};
 use ebb_engine::graph::Graph;
 use ebb_engine::semantic::trigram::CharNgramIndex;
 use ebb_engine::semantic::trigram::SCORE_MIN;
@@ -70,11 +70,11 @@ fn moved(held: &Section, found: &Section) -> Vec<String> {
 }
 
 /// The work of all queries of a mix, T4 held for each.
-pub(crate) fn spread(set: &Set, graph: &Graph, params: &Params) -> Work {
-    let (mut scratch, mut sum) = (Scratch::default(), Work::default());
+pub(crate) fn spread(set: &Set, graph: &Graph, params: &ActivationConfig) -> ActivationCounters {
+    let (mut scratch, mut sum) = (Scratch::default(), ActivationCounters::default());
     for query in set.queries(graph) {
         let found = wavefront::activate(graph, &query, params, usize::MAX, &mut scratch);
-        let work = found.work;
+        let work = found.counters;
         assert!(2 * work.slots_read <= 3 * work.useful_slots + 2 * work.rows, "T4 on {}: {work:?}", set.name);
         assert!(work.touched >= found.nodes.len() as u64);
         assert!(
@@ -89,7 +89,7 @@ pub(crate) fn spread(set: &Set, graph: &Graph, params: &Params) -> Work {
     sum
 }
 
-pub(crate) fn named(work: Work) -> BTreeMap<String, Value> {
+pub(crate) fn named(work: ActivationCounters) -> BTreeMap<String, Value> {
     counts([
         ("edges_read", work.slots_read),
         ("useful_edges", work.useful_slots),
@@ -112,10 +112,10 @@ fn activation(sets: &[(&str, &[u8])]) -> Section {
                 let inhibitory = f32::from(*share) / 100.0;
                 let graph = set.graph(Shape { scale, inhibitory, ..Shape::PLAIN });
                 let of = format!("{name} {share:02} % {class}");
-                found.insert(of, named(spread(&set, &graph, &Params::REFERENCE)));
+                found.insert(of, named(spread(&set, &graph, &ActivationConfig::REFERENCE)));
                 if scale >= 1.0 {
                     let of = format!("{name} {share:02} % recall");
-                    found.insert(of, named(spread(&set, &graph, &Params::RECALL)));
+                    found.insert(of, named(spread(&set, &graph, &ActivationConfig::RECALL)));
                 }
             }
         }
@@ -162,7 +162,7 @@ fn a_warm_query_allocates_its_answer_and_nothing_else() {
     let set = set("rmat-s12");
     for inhibitory in [0.0, 0.1] {
         let graph = set.graph(Shape { inhibitory, ..Shape::PLAIN });
-        for params in [Params::REFERENCE, Params::RECALL] {
+        for params in [ActivationConfig::REFERENCE, ActivationConfig::RECALL] {
             for most in [20, usize::MAX] {
                 let mut scratch = Scratch::default();
                 let queries = set.queries(&graph);
@@ -172,7 +172,7 @@ fn a_warm_query_allocates_its_answer_and_nothing_else() {
                 for query in &queries {
                     let work = || wavefront::activate(&graph, query, &params, most, &mut scratch);
                     let (found, allocated) = counted(usize::MAX, work);
-                    let answer = (found.nodes.len() * size_of::<Activated>()) as u64;
+                    let answer = (found.nodes.len() * size_of::<ActivatedNode>()) as u64;
                     assert_eq!((allocated.allocations, allocated.bytes), (1, answer), "{params:?} {most}");
                 }
             }
@@ -239,11 +239,11 @@ fn a_look_up_reads_few_of_its_postings_and_finds_what_reading_all_finds() {
     let textbook = Trigrams::build(&labels);
     let (mut read, mut all) = (0, 0);
     for cue in sets::cues(&labels) {
-        let found = index.asked(&cue).search(SCORE_MIN, 10);
+        let found = index.query(&cue).search(SCORE_MIN, 10);
         let (wanted, postings) = textbook.like(&cue, 10);
         (read, all) = (read + found.postings_read, all + postings);
-        assert_eq!(found.like.len(), wanted.len());
-        for (like, (_, score)) in found.like.iter().zip(&wanted) {
+        assert_eq!(found.matches.len(), wanted.len());
+        for (like, (_, score)) in found.matches.iter().zip(&wanted) {
             assert!((f64::from(like.score) - score).abs() < 1e-5, "{cue}: {} for {score}", like.score);
         }
     }

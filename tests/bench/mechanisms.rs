@@ -17,15 +17,17 @@ use crate::reference::waves::{Limits, Undirected, by_rule, propagated};
 use crate::sets::Shape;
 use ebb_engine::Flag;
 use ebb_engine::activation::scratch::Scratch;
-use ebb_engine::activation::{Params, Work, wavefront};
+use ebb_engine::activation::{ActivationConfig, ActivationCounters, wavefront};
 use ebb_engine::communities::communities;
 use ebb_engine::graph::Graph;
-use ebb_engine::graph::csr::{BOUND_BLOCK, Part, weight_of};
+use ebb_engine::graph::csr::{BOUND_BLOCK, SlotRange, weight_of};
 use ebb_engine::graph::index::NodeId;
 use ebb_engine::graph::number::PosF32;
-use ebb_engine::plasticity::{Place, Synapses};
-use ebb_engine::resonance::{self, Config, DEFAULT_PULSE_BUDGET, HOPS_MAX, Resonance, WAVELENGTH, resonate};
-use ebb_engine::xlr::{self, Contrast, XLR_PULSE_BUDGET, xlr};
+use ebb_engine::plasticity::{SlotRef, Synapses};
+use ebb_engine::resonance::{
+    self, DEFAULT_PULSE_BUDGET, HOPS_MAX, Resonance, ResonanceConfig, WAVELENGTH, resonate,
+};
+use ebb_engine::xlr::{self, XLR_PULSE_BUDGET, XlrResult, xlr};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use xxhash_rust::xxh3::xxh3_64;
@@ -53,7 +55,8 @@ struct Cells {
 impl Cells {
     fn of(graph: &Graph) -> Self {
         let slots = graph.nodes().flat_map(|node| graph.slots(node));
-        let bounds = |part: Part<'_>| part.bounds.iter().map(|bound| weight_of(bound).to_bits()).collect();
+        let bounds =
+            |part: SlotRange<'_>| part.bounds.iter().map(|bound| weight_of(bound).to_bits()).collect();
         Self {
             weights: slots.map(|slot| graph.weight(slot).to_bits()).collect(),
             passing: graph.nodes().map(|node| bounds(graph.excitatory(node))).collect(),
@@ -63,9 +66,9 @@ impl Cells {
 }
 
 /// Lets the weights of a graph follow what a tick left; answers how many that moved, and how often a bound was raised.
-fn settled(graph: &Graph, synapses: &mut Synapses, touched: &[Place]) -> [u64; 2] {
+fn settled(graph: &Graph, synapses: &mut Synapses, touched: &[SlotRef]) -> [u64; 2] {
     let before = Cells::of(graph);
-    let moved = synapses.settle(graph).expect("one writer");
+    let moved = synapses.write_weights(graph).expect("one writer");
     let after = Cells::of(graph);
     let (mut passing, mut written, mut raised) = (before.passing, 0, 0);
     for node in graph.nodes() {
@@ -144,15 +147,15 @@ fn ticks_leave_the_weights_that_a_sweep_over_every_edge_leaves() {
         sweep.tick(&swept);
         synapses.tick(&graph, outcome).expect("an outcome");
     }
-    let moved = synapses.settle(&graph).expect("one writer");
+    let moved = synapses.write_weights(&graph).expect("one writer");
     assert!(moved > 0 && agreement::learned(&graph, &sweep));
 }
 
 /// The work of all queries of a mix, whatever it is.
-fn work(graph: &Graph, queries: &[Vec<(NodeId, f32)>], params: &Params) -> Work {
-    let (mut scratch, mut sum) = (Scratch::default(), Work::default());
+fn work(graph: &Graph, queries: &[Vec<(NodeId, f32)>], params: &ActivationConfig) -> ActivationCounters {
+    let (mut scratch, mut sum) = (Scratch::default(), ActivationCounters::default());
     for query in queries {
-        let of = wavefront::activate(graph, query, params, usize::MAX, &mut scratch).work;
+        let of = wavefront::activate(graph, query, params, usize::MAX, &mut scratch).counters;
         sum.slots_read += of.slots_read;
         sum.useful_slots += of.useful_slots;
         sum.rows += of.rows;
@@ -172,11 +175,11 @@ fn a_recall_reads_little_after_ten_thousand_outcomes() {
         let mut synapses = Synapses::bind(&graph, rules(), 0, []).expect("nothing yet");
         for outcome in outcomes.iter().cycle().take(MANY_TICKS) {
             synapses.tick(&graph, outcome).expect("an outcome");
-            synapses.settle(&graph).expect("one writer");
+            synapses.write_weights(&graph).expect("one writer");
         }
-        found.insert(class.to_owned(), named(work(&graph, &queries, &Params::REFERENCE)));
+        found.insert(class.to_owned(), named(work(&graph, &queries, &ActivationConfig::REFERENCE)));
         if scale >= 1.0 {
-            found.insert("recall".to_owned(), named(spread(&set, &graph, &Params::RECALL)));
+            found.insert("recall".to_owned(), named(spread(&set, &graph, &ActivationConfig::RECALL)));
         }
     }
     expect("activation, rmat-s12 after 10,000 outcomes", found);
@@ -189,8 +192,8 @@ fn contrast(name: &str, share: u8) -> BTreeMap<String, Value> {
     let (plain, names, mean) = (plain(&graph), names(&graph), graph.mean_degree());
     let pairs = Undirected::of(&plain);
     let mut scratch = xlr::Scratch::default();
-    let mut asked = |query: &[(NodeId, f32)], budget: u32| -> Contrast {
-        let found = xlr(&graph, mean, query, &Params::RECALL, budget, &mut scratch);
+    let mut asked = |query: &[(NodeId, f32)], budget: u32| -> XlrResult {
+        let found = xlr(&graph, mean, query, &ActivationConfig::RECALL, budget, &mut scratch);
         assert!(found.pulses <= u64::from(budget));
         found
     };
@@ -202,7 +205,7 @@ fn contrast(name: &str, share: u8) -> BTreeMap<String, Value> {
         sums.iter_mut().zip(all).for_each(|(sum, count)| *sum += count);
         for budget in [XLR_PULSE_BUDGET, SMALL_BUDGET].into_iter().filter(|_| at < FEW) {
             let found = asked(query, budget);
-            assert!(budget > SMALL_BUDGET || found.flags.has(Flag::XlrTruncated));
+            assert!(budget > SMALL_BUDGET || found.flags.contains(Flag::XlrTruncated));
             let scene =
                 Scene { graph: &plain, pairs: &pairs, names: &names, rule: RECALL, budget: budget as usize };
             assert!(agreement::contrasted(&found, &scene.contrasted(&once(query))), "{name}, query {at}");
@@ -231,7 +234,7 @@ struct Pond {
 impl Pond {
     fn run(&mut self, query: &[(NodeId, f32)], budget: u32, hops: u8) -> Resonance {
         let wavelength = WAVELENGTH;
-        let config = Config { wavelength, pulse_budget: budget, max_hops: hops };
+        let config = ResonanceConfig { wavelength, pulse_budget: budget, max_hops: hops };
         let mean = self.graph.mean_degree();
         let found = resonate(&self.graph, mean, query, &config, &mut self.scratch).expect("seeds of it");
         assert!(found.pulses <= u64::from(budget));
@@ -273,13 +276,16 @@ fn waves_cost_their_pulses_and_say_what_a_textbook_says() {
         let mut sums = [0; 4];
         for query in &queries {
             let found = pond.run(query, DEFAULT_PULSE_BUDGET, HOPS_MAX);
-            let cut = u64::from(found.flags.has(Flag::ResonanceTruncated));
+            let cut = u64::from(found.flags.contains(Flag::ResonanceTruncated));
             let of = [found.pulses, found.pairs_read, found.waves.len() as u64, cut];
             sums.iter_mut().zip(of).for_each(|(sum, count)| *sum += count);
         }
         for query in queries.iter().take(FEW) {
             assert!(pond.keeps_the_rule(query, SMALL_BUDGET), "{name}");
-            assert!(pond.run(query, SMALL_BUDGET, HOPS_MAX).flags.has(Flag::ResonanceTruncated), "{name}");
+            assert!(
+                pond.run(query, SMALL_BUDGET, HOPS_MAX).flags.contains(Flag::ResonanceTruncated),
+                "{name}"
+            );
             assert!(pond.says_what_the_queue_says(query[0]), "{name}");
         }
         // Waves on a lattice end by themselves.
@@ -300,9 +306,9 @@ fn communities_are_the_same_everywhere_and_no_worse_than_a_textbooks() {
         let graph = set(name).graph(Shape::PLAIN);
         let (plain, found) = (plain(&graph), communities(&graph, one));
         let (q, reference, agrees) = agreement::grouped(&plain, &found, &grouping::communities(&plain));
-        assert!(agrees, "{name}: {q}, {} as it says, beside {reference}", found.q);
+        assert!(agrees, "{name}: {q}, {} as it says, beside {reference}", found.modularity);
         // By external ids: what the graph calls its nodes is nobody's concern.
-        let of_node = graph.by_rank().flat_map(|node| found.of[node.at()].0.to_le_bytes());
+        let of_node = graph.by_rank().flat_map(|node| found.membership[node.at()].0.to_le_bytes());
         let bytes: Vec<u8> = of_node.collect();
         let mut own = counts([("communities", found.count as u64), ("levels", found.levels.into())]);
         own.insert("checksum".to_owned(), format!("{:016x}", xxh3_64(&bytes)).into());

@@ -30,11 +30,11 @@ use ebb_core::domain::units::Timestamp;
 use ebb_core::mirror::{Config, Current, Mirror, RefreshOutcome};
 use ebb_core::service::Service;
 use ebb_core::service::memories::RequestId;
-use ebb_engine::activation::Params;
+use ebb_engine::activation::ActivationConfig;
 use ebb_engine::graph::builder::WeightRange;
 use ebb_engine::graph::kinds::Kinds;
-use ebb_engine::plasticity::Rules as Plasticity;
-use ebb_engine::recall::{Ask, Config as Rules, recall};
+use ebb_engine::plasticity::PlasticityConfig;
+use ebb_engine::recall::{RecallConfig, RecallQuery, recall};
 use ebb_engine::scratch::Scratch;
 use neo4rs::{BoltType, ConfigBuilder, Graph, query};
 use random::SplitMix64;
@@ -198,7 +198,7 @@ fn config(connections: usize) -> Config {
         connections,
         kinds: Kinds::default(),
         range: WeightRange::default(),
-        rules: Plasticity::default(),
+        rules: PlasticityConfig::default(),
         saves: None,
     }
 }
@@ -218,11 +218,12 @@ fn current(mirror: &Mirror) -> Current {
 
 /// Median and 99th percentile of questions, in milliseconds.
 fn questions(mirror: &Mirror, seed: u64) -> (f64, f64) {
-    let rules = Rules::new(Params::RECALL, Params::REFERENCE, 0.75, 1_000).expect("the defaults");
+    let rules = RecallConfig::new(ActivationConfig::RECALL, ActivationConfig::REFERENCE, 0.75, 1_000)
+        .expect("the defaults");
     let (mut random, mut scratch, mut times) = (SplitMix64(seed), Scratch::default(), Vec::new());
     for _ in 0..QUESTIONS {
         let [a, b] = [random.below(16), random.below(16)].map(|n| WORDS[n as usize]);
-        let ask = Ask { text: format!("{a} {} {b}", random.below(1_000)), ..Ask::default() };
+        let ask = RecallQuery { text: format!("{a} {} {b}", random.below(1_000)), ..RecallQuery::default() };
         let view = current(mirror).view;
         let begun = Instant::now();
         std::hint::black_box(recall(&view, &ask, &rules, &mut scratch).expect("an answer"));

@@ -3,10 +3,10 @@
 use crate::random::SplitMix64;
 use crate::sets::Set;
 use ebb_engine::activation::scratch::Scratch;
-use ebb_engine::activation::{Params, wavefront};
+use ebb_engine::activation::{ActivationConfig, wavefront};
 use ebb_engine::graph::Graph;
 use ebb_engine::graph::index::NodeId;
-use ebb_engine::plasticity::Rules;
+use ebb_engine::plasticity::PlasticityConfig;
 
 /// Nodes that were used together, with what they were worth.
 pub(crate) type Outcome = Vec<(NodeId, f32)>;
@@ -18,13 +18,13 @@ pub(crate) fn outcomes(set: &Set, graph: &Graph, most: usize) -> Vec<Outcome> {
     let mut outcomes = Vec::new();
     for query in set.queries(graph) {
         let reward = 0.25 + 0.75 * random.unit();
-        let found = wavefront::activate(graph, &query, &Params::RECALL, most, &mut scratch);
+        let found = wavefront::activate(graph, &query, &ActivationConfig::RECALL, most, &mut scratch);
         outcomes.push(found.nodes.into_iter().map(|lit| (lit.node, reward)).collect());
     }
     outcomes
 }
 
 /// The documented rates.
-pub(crate) fn rules() -> Rules {
-    Rules::new(0.08, 0.005).expect("the documented rates")
+pub(crate) fn rules() -> PlasticityConfig {
+    PlasticityConfig::new(0.08, 0.005).expect("the documented rates")
 }

@@ -27,7 +27,7 @@ mod record;
 mod set;
 
 use ebb_engine::View;
-use ebb_engine::recall::{Ask, recall};
+use ebb_engine::recall::{RecallQuery, recall};
 use ebb_engine::scratch::Scratch;
 use quality::{AT, Row, config, report, whole};
 use record::{Part, Run};
@@ -126,10 +126,10 @@ fn ran() -> Option<f64> {
 }
 
 /// Questions a second of one thread, by its own time where the system tells that.
-fn speed(view: &View, questions: &[Question], ask: &Ask) -> f64 {
+fn speed(view: &View, questions: &[Question], ask: &RecallQuery) -> f64 {
     let (config, mut scratch) = (config(), Scratch::default());
-    let asks: Vec<Ask> =
-        questions.iter().map(|question| Ask { text: question.text.clone(), ..ask.clone() }).collect();
+    let asks: Vec<RecallQuery> =
+        questions.iter().map(|question| RecallQuery { text: question.text.clone(), ..ask.clone() }).collect();
     let mut times = Vec::with_capacity(asks.len() * PASSES);
     let (mut own, begun) = (ran(), Instant::now());
     for pass in 0..=PASSES {

@@ -16,11 +16,11 @@ use ebb_core::mirror::compare::compare;
 use ebb_core::mirror::hot::at_peak;
 use ebb_core::mirror::{Config, Current, Mirror, RefreshOutcome};
 use ebb_core::store::{RequestMode, Store};
-use ebb_engine::activation::Params;
+use ebb_engine::activation::ActivationConfig;
 use ebb_engine::graph::builder::WeightRange;
 use ebb_engine::graph::kinds::Kinds;
-use ebb_engine::plasticity::Rules as Plasticity;
-use ebb_engine::recall::{Ask, Config as Rules, recall};
+use ebb_engine::plasticity::PlasticityConfig;
+use ebb_engine::recall::{RecallConfig, RecallQuery, recall};
 use ebb_engine::scratch::Scratch;
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,13 +35,13 @@ pub(crate) fn config(max_bytes: u64) -> Config {
         connections: 2,
         kinds: Kinds::default(),
         range: WeightRange::default(),
-        rules: Plasticity::default(),
+        rules: PlasticityConfig::default(),
         saves: None,
     }
 }
 
-pub(crate) fn rules() -> Rules {
-    Rules::new(Params::RECALL, Params::REFERENCE, 0.75, 1_000).unwrap()
+pub(crate) fn rules() -> RecallConfig {
+    RecallConfig::new(ActivationConfig::RECALL, ActivationConfig::REFERENCE, 0.75, 1_000).unwrap()
 }
 
 struct Bed {
@@ -114,7 +114,7 @@ fn place(label: &str, id: &str) -> (ebb_core::domain::trail::PlaceLabel, PlaceId
 }
 
 fn hits(current: &Current, text: &str) -> Vec<String> {
-    let ask = Ask { text: text.to_owned(), ..Ask::default() };
+    let ask = RecallQuery { text: text.to_owned(), ..RecallQuery::default() };
     let recalled = recall(&current.view, &ask, &rules(), &mut Scratch::default()).unwrap();
     recalled.hits.into_iter().map(|hit| hit.id).collect()
 }

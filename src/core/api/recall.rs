@@ -4,13 +4,13 @@ use crate::domain::ids::{Scope, Term};
 use crate::domain::units::Timestamp;
 use ebb_engine::graph::kinds::Dimension;
 use ebb_engine::graph::provenance::Provenance;
-use ebb_engine::recall::{Counters, Dimensions, Primed, Profile, SeedMass, Spread, Xlr};
+use ebb_engine::recall::{Dimensions, PrimedNode, Profile, RecallCounters, SeedMass, Spread, XlrMode};
 use ebb_engine::seeds::Evidence;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-pub use ebb_engine::xlr::Field as Contrast;
+pub use ebb_engine::xlr::Contrast;
 
 /// A question.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -52,7 +52,7 @@ pub struct RecallRequest {
     #[schemars(length(max = 4))]
     pub dimensions: Option<Vec<Dimension>>,
     /// What contrast with other places of the graph does; engine.xlr where nothing is said.
-    pub xlr: Option<Xlr>,
+    pub xlr: Option<XlrMode>,
     /// Whether nodes join that came with the seeds in earlier questions; engine.priming where nothing is said.
     pub priming: Option<bool>,
     /// Whether a seed keeps the value it begins with.
@@ -166,7 +166,7 @@ pub struct Recall {
     pub seeds: Vec<RecallSeed>,
     /// With priming: what joined them because it came together with them in earlier questions, the strongest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub primed: Vec<Primed>,
+    pub primed: Vec<PrimedNode>,
     /// Seeds of the question that are not in the mirror.
     pub unknown_seeds: Vec<String>,
     /// With xlr: what was contrasted with.
@@ -175,7 +175,7 @@ pub struct Recall {
     /// What was cut short, or was still moving when it was taken.
     pub flags: Vec<&'static str>,
     /// What finding took.
-    pub counters: Counters,
+    pub counters: RecallCounters,
 }
 
 /// A hit.

@@ -118,7 +118,7 @@ fn by_text(
 ) -> Vec<(MemoryKey, f64)> {
     let (keys, index) = texts;
     // One more, since a memory that was promoted meanwhile is likest to itself.
-    let like = index.like(&new.text, MOST + 1).into_iter();
+    let like = index.most_similar(&new.text, MOST + 1).into_iter();
     let named = like.filter_map(|like| Some((keys.get(like.text as usize)?.clone(), f64::from(like.score))));
     named.filter(|(key, score)| *key != new.key && *score > threshold).take(MOST).collect()
 }

@@ -43,7 +43,8 @@ pub(super) fn view_of(
         .filter(|(.., tied)| tied.bond.is_retrievable(at, fading))
         .filter_map(|(from, to, kind, _)| Some((snapshot.graph.find(from)?, snapshot.graph.find(to)?, kind)))
         .collect();
-    View::after(before, snapshot, texts, ends).with_labels(names.further().map(str::to_owned).collect())
+    View::new_reusing(before, snapshot, texts, ends)
+        .with_type_names(names.further().map(str::to_owned).collect())
 }
 
 /// The external names of nodes.

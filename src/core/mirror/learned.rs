@@ -10,26 +10,26 @@
 use super::{Error, MirroredScope};
 use crate::store::{Learned, SynapseRow};
 use ebb_engine::graph::Graph;
-use ebb_engine::plasticity::{Key, Place, Record, Rules, Synapse, Synapses};
+use ebb_engine::plasticity::{PlasticityConfig, SlotRef, Synapse, SynapseKey, SynapseRecord, Synapses};
 use std::sync::Arc;
 use tracing::warn;
 
 /// A row as a record; `None` for one that holds what no slot learns.
 #[must_use]
-pub fn record(row: SynapseRow) -> Option<Record> {
+pub fn record(row: SynapseRow) -> Option<SynapseRecord> {
     let SynapseRow { source, relation, target, base: _, delta, perm, strengthened, weakened, ltp, ltd, tick } =
         row;
     #[expect(clippy::cast_possible_truncation, reason = "what was written was one; what was not is refused")]
     let (delta, perm) = (delta as f32, perm as f32);
     let (strengthened, weakened) = (u32::try_from(strengthened).ok()?, u32::try_from(weakened).ok()?);
     let synapse = Synapse { delta, perm, strengthened, weakened, ltp, ltd };
-    let key = Key { source, relation, target };
-    Record { key, synapse, tick: u64::try_from(tick).ok()? }.checked().ok()
+    let key = SynapseKey { source, relation, target };
+    SynapseRecord { key, synapse, tick: u64::try_from(tick).ok()? }.checked().ok()
 }
 
 /// What a slot had learned after a tick, as a row.
 #[must_use]
-pub fn row(graph: &Graph, place: Place, synapse: Synapse, tick: u64) -> SynapseRow {
+pub fn row(graph: &Graph, place: SlotRef, synapse: Synapse, tick: u64) -> SynapseRow {
     let Synapse { delta, perm, strengthened, weakened, ltp, ltd } = synapse;
     SynapseRow {
         source: graph.external_id(place.source).to_owned(),
@@ -47,15 +47,15 @@ pub fn row(graph: &Graph, place: Place, synapse: Synapse, tick: u64) -> SynapseR
 }
 
 /// What was learned on a graph that nobody asks yet, its weights moved.
-pub(super) fn bound(graph: &Graph, rules: Rules, learned: Learned) -> Result<Synapses, Error> {
+pub(super) fn bound(graph: &Graph, rules: PlasticityConfig, learned: Learned) -> Result<Synapses, Error> {
     let mut synapses = Synapses::bind(graph, rules, learned.tick, records(learned.rows))?;
-    synapses.settle(graph)?;
+    synapses.write_weights(graph)?;
     Ok(synapses)
 }
 
-pub(super) fn records(rows: Vec<SynapseRow>) -> Vec<Record> {
+pub(super) fn records(rows: Vec<SynapseRow>) -> Vec<SynapseRecord> {
     let all = rows.len();
-    let records: Vec<Record> = rows.into_iter().filter_map(record).collect();
+    let records: Vec<SynapseRecord> = rows.into_iter().filter_map(record).collect();
     if records.len() < all {
         let unusable = all - records.len();
         warn!(unusable, "skipped learned rows with invalid values");
@@ -67,9 +67,9 @@ impl MirroredScope {
     /// Takes over what was learned since, on the graph that is asked meanwhile.
     pub(super) fn learn(&mut self, learned: Learned) -> Result<(), Error> {
         let (view, tick) = (Arc::clone(&self.view), learned.tick);
-        self.synapses.take(view.graph(), tick, records(learned.rows), [])?;
+        self.synapses.apply_records(view.graph(), tick, records(learned.rows), [])?;
         view.ticks().begin(tick);
-        self.synapses.settle(view.graph())?;
+        self.synapses.write_weights(view.graph())?;
         view.ticks().finish(tick);
         Ok(())
     }
@@ -98,7 +98,7 @@ mod tests {
     fn a_row_comes_back_as_the_record_it_was() {
         let graph = graph();
         let [a, b] = ["a", "b"].map(|id| graph.find(id).unwrap());
-        let mut synapses = Synapses::bind(&graph, Rules::default(), 6, []).unwrap();
+        let mut synapses = Synapses::bind(&graph, PlasticityConfig::default(), 6, []).unwrap();
         let ticked = synapses.tick(&graph, &[(a, 0.7), (b, 0.123_456_79)]).unwrap();
         let place = ticked.touched[0];
         let written = row(&graph, place, synapses.synapse(place.slot).unwrap(), ticked.tick);
@@ -111,7 +111,7 @@ mod tests {
     fn what_nothing_learns_is_passed_over() {
         let sound = row(
             &graph(),
-            Place { slot: ebb_engine::graph::index::EdgeIdx(0), source: graph().find("a").unwrap() },
+            SlotRef { slot: ebb_engine::graph::index::EdgeIdx(0), source: graph().find("a").unwrap() },
             Synapse { delta: 0.5, perm: -0.15, ltd: true, weakened: 5, ..Synapse::default() },
             3,
         );

@@ -25,7 +25,7 @@ use ebb_engine::graph::builder::GraphBuilder;
 use ebb_engine::graph::columns::NodeRow;
 use ebb_engine::graph::index::Generation;
 use ebb_engine::graph::kinds::{Kinds, NEVER_MIRRORED};
-use ebb_engine::graph::snapshot::{Skipped, Snapshot};
+use ebb_engine::graph::snapshot::{SkippedCounts, Snapshot};
 use ebb_engine::plasticity::Synapses;
 use ebb_engine::text::counts::WordCounts;
 use ebb_engine::text::ranking::TextIndex;
@@ -450,7 +450,7 @@ impl Read {
 fn build(load: &Load, read: Read, generation: Generation) -> Result<(View, Relations), Error> {
     let Load { store, config, names, nodes, at, .. } = load;
     let Read { rows, edges: Edges { list: edges, kinds, relations: tied, skipped }, index, counts } = read;
-    let mut skipped = Skipped { relationships: skipped, ..Skipped::default() };
+    let mut skipped = SkippedCounts { relationships: skipped, ..SkippedCounts::default() };
     let id = |place: u32| {
         let node = &nodes[place as usize];
         names.external_id(node.label, &node.key)
@@ -486,7 +486,7 @@ fn build(load: &Load, read: Read, generation: Generation) -> Result<(View, Relat
             builder.connect(from, to, related, weight)?;
         }
     }
-    let graph = builder.finalize()?.at_generation(generation);
+    let graph = builder.finalize()?.with_generation(generation);
     let snapshot = Snapshot { graph, as_of: Some(at.millis()), skipped };
     let texts = Texts { index: Arc::new(index), counts: Arc::new(counts) };
     let weighed = (*at, store.fading());

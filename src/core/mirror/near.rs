@@ -23,7 +23,7 @@ use ebb_engine::graph::Graph;
 use ebb_engine::graph::builder::{GraphBuilder, WeightRange};
 use ebb_engine::graph::columns::NodeRow;
 use ebb_engine::graph::kinds::Kinds;
-use ebb_engine::plasticity::Rules;
+use ebb_engine::plasticity::PlasticityConfig;
 use std::collections::BTreeSet;
 
 /// Keys of one request.
@@ -39,7 +39,7 @@ pub struct Learning {
     /// Whether expired memories are mirrored.
     pub expired: bool,
     /// How fast is learned and forgotten.
-    pub rules: Rules,
+    pub rules: PlasticityConfig,
 }
 
 impl Default for Learning {
@@ -48,7 +48,7 @@ impl Default for Learning {
             kinds: Kinds::default(),
             range: WeightRange::default(),
             expired: true,
-            rules: Rules::default(),
+            rules: PlasticityConfig::default(),
         }
     }
 }

@@ -93,7 +93,8 @@ impl Files {
 /// [`Error::File`], also for one that is not there; [`Error::Content`] for a file that is none of its kind.
 pub fn read_summed(path: &Path, kinds: Kinds, range: WeightRange) -> Result<(Snapshot, bool), Error> {
     let file = File::open(path).map_err(fault("open", path))?;
-    codec::read_summed(file, kinds, range).map_err(|source| Error::Content { path: path.to_owned(), source })
+    codec::read_with_checksum(file, kinds, range)
+        .map_err(|source| Error::Content { path: path.to_owned(), source })
 }
 
 fn open(path: &Path) -> Result<Option<File>, Error> {

@@ -30,7 +30,7 @@ use ebb_engine::Texts;
 use ebb_engine::graph::builder::{Batch, EdgeRow};
 use ebb_engine::graph::columns::NodeRow;
 use ebb_engine::graph::index::NodeId;
-use ebb_engine::graph::snapshot::{Skipped, Snapshot};
+use ebb_engine::graph::snapshot::{SkippedCounts, Snapshot};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 use tracing::error;
@@ -252,9 +252,9 @@ async fn next(
     }
     let mut synapses = held.synapses.rebind(held.view.graph(), view.graph())?;
     if let Some(learned) = learned {
-        synapses.take(view.graph(), learned.tick, records(learned.rows), [])?;
+        synapses.apply_records(view.graph(), learned.tick, records(learned.rows), [])?;
     }
-    synapses.settle(view.graph())?;
+    synapses.write_weights(view.graph())?;
     held.view = Arc::new(view.with_tick(synapses.ticks()));
     held.synapses = synapses;
     held.relations = relations;
@@ -269,7 +269,7 @@ fn merged(
     config: &Config,
     read: &Read,
     (at, fading): (Timestamp, &Fading),
-) -> (Batch, Relations, Skipped) {
+) -> (Batch, Relations, SkippedCounts) {
     let mut relations = held.relations.clone();
     let mut batch = Batch { removed_nodes: read.gone.clone(), ..Batch::default() };
     let mut skipped = held.view.snapshot().skipped;

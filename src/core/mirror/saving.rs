@@ -193,8 +193,8 @@ mod tests {
     fn view(id: &str, generation: u64) -> Arc<View> {
         let mut builder = GraphBuilder::default();
         builder.add_node(NodeRow::new(id, id, NodeType::MEMORY)).unwrap();
-        let graph = builder.finalize().unwrap().at_generation(Generation(generation));
-        Arc::new(View::of_file(Snapshot::from(graph)).unwrap())
+        let graph = builder.finalize().unwrap().with_generation(Generation(generation));
+        Arc::new(View::from_labels(Snapshot::from(graph)).unwrap())
     }
 
     fn saved(file: &Path) -> Option<String> {

@@ -22,16 +22,16 @@ pub use waves::{PULSES_MAX, harmonics, resonate};
 pub use xlr::xlr;
 
 use super::Service;
-use super::recall::{Config, Error, View};
+use super::recall::{Error, RecallConfig, View};
 use crate::api::engine::{
     ActivateRequest, EngineAnswer, EngineHit, EngineNode, EngineState, PageRankRequest,
 };
 use crate::api::recall::{Freshness, GivenSeed};
 use crate::domain::ids::Scope;
-use ebb_engine::activation::{DEPTH_MAX, Params, hybrid};
+use ebb_engine::activation::{ActivationConfig, DEPTH_MAX, hybrid};
 use ebb_engine::graph::index::NodeId;
 use ebb_engine::graph::number::PosF32;
-use ebb_engine::pagerank::personalised;
+use ebb_engine::pagerank::personalised_pagerank;
 use ebb_engine::recall::TOP_K_MAX;
 use ebb_engine::scratch::Scratch;
 use std::cmp::Reverse;
@@ -41,14 +41,14 @@ use std::sync::Arc;
 pub fn activate(
     view: &View,
     asked: &ActivateRequest,
-    rules: &Config,
+    rules: &RecallConfig,
     scratch: &mut Scratch,
 ) -> Result<EngineAnswer, Error> {
     within("top_k", asked.top_k, TOP_K_MAX)?;
-    let profile = *rules.params(asked.profile);
+    let profile = *rules.activation(asked.profile);
     let max_depth = asked.depth.unwrap_or(profile.max_depth);
     within("depth", usize::from(max_depth), usize::from(DEPTH_MAX))?;
-    let params = Params { max_depth, ..profile };
+    let params = ActivationConfig { max_depth, ..profile };
     let (seeds, unknown_seeds) = seeds(view, &asked.seeds)?;
     let lit = hybrid::activate(view.graph(), &seeds, &params, asked.top_k, &mut scratch.activation);
     Ok(EngineAnswer {
@@ -58,8 +58,8 @@ pub fn activate(
         hits: lit.nodes.iter().map(|lit| hit(view, lit.node, lit.value)).collect(),
         unknown_seeds,
         flags: if lit.truncated { vec!["activation_truncated"] } else { Vec::new() },
-        slots_read: lit.work.slots_read,
-        nodes_touched: lit.work.touched,
+        slots_read: lit.counters.slots_read,
+        nodes_touched: lit.counters.touched,
     })
 }
 
@@ -74,9 +74,9 @@ pub fn rank(view: &View, asked: &PageRankRequest) -> Result<EngineAnswer, Error>
             view.flags().names().any(|name| name == UNCONVERGED),
         )
     } else {
-        let standing = personalised(graph, &seeds);
-        let unconverged = standing.is_unconverged();
-        (standing.of, unconverged)
+        let standing = personalised_pagerank(graph, &seeds);
+        let unconverged = !standing.has_converged();
+        (standing.scores, unconverged)
     };
     let mut all: Vec<(NodeId, f32)> = graph.nodes().zip(of).filter(|(_, score)| *score > 0.0).collect();
     let order = |(node, score): &(NodeId, f32)| (Reverse(score.to_bits()), graph.rank(*node));
@@ -157,7 +157,7 @@ impl Service {
     async fn on_mirror<A: Send + 'static>(
         &self,
         scope: &Scope,
-        work: impl FnOnce(&View, &Config, &mut Scratch) -> Result<A, Error> + Send + 'static,
+        work: impl FnOnce(&View, &RecallConfig, &mut Scratch) -> Result<A, Error> + Send + 'static,
     ) -> Result<(A, Freshness), Error> {
         let current = self.ready(scope).await?;
         let (view, rules) = (Arc::clone(&current.view), self.config.engine.clone());
@@ -167,15 +167,16 @@ impl Service {
 
     /// [`activate`] in the mirror of a scope.
     pub async fn activate(&self, scope: &Scope, asked: ActivateRequest) -> Result<EngineAnswer, Error> {
-        let work =
-            move |view: &View, rules: &Config, scratch: &mut Scratch| activate(view, &asked, rules, scratch);
+        let work = move |view: &View, rules: &RecallConfig, scratch: &mut Scratch| {
+            activate(view, &asked, rules, scratch)
+        };
         let (answer, freshness) = self.on_mirror(scope, work).await?;
         Ok(EngineAnswer { freshness, ..answer })
     }
 
     /// [`rank`] in the mirror of a scope.
     pub async fn rank(&self, scope: &Scope, asked: PageRankRequest) -> Result<EngineAnswer, Error> {
-        let work = move |view: &View, _: &Config, _: &mut Scratch| rank(view, &asked);
+        let work = move |view: &View, _: &RecallConfig, _: &mut Scratch| rank(view, &asked);
         let (answer, freshness) = self.on_mirror(scope, work).await?;
         Ok(EngineAnswer { freshness, ..answer })
     }

@@ -2,13 +2,13 @@
 
 use super::Service;
 use super::memories::{RequestId, WriteMode};
-use super::recall::{Ask, Error, Recalled};
+use super::recall::{Error, RecallQuery, RecallResult};
 use super::request_hash::request_hash;
 use crate::domain::ids::{RecallId, Scope};
 use crate::domain::outcome::{Outcome, OutcomeError, Used};
 use crate::domain::units::Timestamp;
 use crate::store::{self, OutcomeReceipt, OutcomeReport};
-use ebb_engine::plasticity::Learn;
+use ebb_engine::plasticity::LearningMode;
 use serde_json::json;
 use tracing::warn;
 
@@ -21,7 +21,7 @@ pub(super) struct JudgedQuestion {
     /// In whose memory it is asked.
     pub(super) scope: Scope,
     /// The question.
-    pub(super) ask: Ask,
+    pub(super) ask: RecallQuery,
     /// When it is asked.
     pub(super) at: Timestamp,
     /// The ids of the useful hits.
@@ -56,13 +56,13 @@ impl Service {
 
     /// Whether anything is learned from outcomes.
     pub(super) fn learns(&self) -> bool {
-        self.config.learn != Learn::Off
+        self.config.learn != LearningMode::Off
     }
 
     /// Records a recall as its own outcome, where every recall is learned from: each of its hits was useful. A failure of this
     /// is logged and does not change the answer.
-    pub(super) async fn file(&self, scope: &Scope, recalled: &Recalled) {
-        if self.config.learn != Learn::Always {
+    pub(super) async fn file(&self, scope: &Scope, recalled: &RecallResult) {
+        if self.config.learn != LearningMode::Always {
             return;
         }
         let outcome = match outcome_of(recalled, FILED, |_| true) {
@@ -95,7 +95,7 @@ impl Service {
 
 /// The outcome in which these hits of an answer were useful; `None` if none was.
 fn outcome_of(
-    recalled: &Recalled,
+    recalled: &RecallResult,
     reward: f64,
     is_of_use: impl Fn(&str) -> bool,
 ) -> Result<Option<Outcome>, OutcomeError> {

@@ -23,7 +23,7 @@ use ebb_engine::graph::codec::plasticity;
 use ebb_engine::graph::index::NodeId;
 use ebb_engine::graph::kinds::{Kinds, NodeType};
 use ebb_engine::graph::{codec, graphml, visit};
-use ebb_engine::plasticity::{QueryMemory, Rules, Synapses, prime};
+use ebb_engine::plasticity::{PlasticityConfig, QueryHistory, Synapses, prime};
 use ebb_engine::recall::{self as engine, recall, recall_primed};
 use ebb_engine::scratch::Scratch;
 use serde::Serialize;
@@ -36,7 +36,8 @@ pub use crate::mirror::compute::Refused;
 pub use ebb_engine::View;
 pub use ebb_engine::graph::kinds::Dimension;
 pub use ebb_engine::recall::{
-    Ask, Config, Filter, Fusion, Profile, Recalled, SeedMass, Spread, TEXT_BYTES_MAX, TOP_K_MAX, Xlr,
+    Filter, Fusion, Profile, RecallConfig, RecallQuery, RecallResult, SeedMass, Spread, TEXT_BYTES_MAX,
+    TOP_K_MAX, XlrMode,
 };
 
 /// Why there is no answer.
@@ -73,7 +74,7 @@ impl From<mirror::Error> for Error {
 
 /// The last questions of each scope.
 #[derive(Debug)]
-pub(super) struct Questions(BTreeMap<Scope, Arc<Mutex<QueryMemory>>>);
+pub(super) struct Questions(BTreeMap<Scope, Arc<Mutex<QueryHistory>>>);
 
 impl Questions {
     /// Of these scopes; nothing was asked yet.
@@ -82,26 +83,26 @@ impl Questions {
     }
 
     /// That of a scope; one that is not kept for a scope without a mirror.
-    fn of_scope(&self, scope: &Scope) -> Arc<Mutex<QueryMemory>> {
+    fn of_scope(&self, scope: &Scope) -> Arc<Mutex<QueryHistory>> {
         self.0.get(scope).cloned().unwrap_or_default()
     }
 }
 
-fn open(memory: &Mutex<QueryMemory>) -> MutexGuard<'_, QueryMemory> {
+fn open(memory: &Mutex<QueryHistory>) -> MutexGuard<'_, QueryHistory> {
     memory.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Answers a question after those that a memory keeps, and has it keep this one.
 fn recall_after(
     view: &View,
-    ask: &Ask,
-    rules: &Config,
-    memory: &Mutex<QueryMemory>,
+    ask: &RecallQuery,
+    rules: &RecallConfig,
+    memory: &Mutex<QueryHistory>,
     scratch: &mut Scratch,
-) -> Result<Recalled, ebb_engine::Error> {
+) -> Result<RecallResult, ebb_engine::Error> {
     let primes = |seeds: &[(NodeId, f32)]| prime(view.graph(), &open(memory), seeds);
     let recalled = recall_primed(view, ask, rules, primes, scratch)?;
-    recalled.remember(view.graph(), ask, &mut open(memory));
+    recalled.record_in(view.graph(), ask, &mut open(memory));
     Ok(recalled)
 }
 
@@ -128,15 +129,16 @@ pub fn view_of_file(path: &Path, range: WeightRange) -> Result<(View, Option<Lea
 pub(super) fn read_file(path: &Path, range: WeightRange) -> Result<(View, Option<LearnedFile>, bool), Error> {
     let invalid = |why: mirror::Error| Error::Invalid(with_cause(&why));
     let (snapshot, summed) = persist::read_summed(path, Kinds::default(), range).map_err(invalid)?;
-    let view = View::of_file(snapshot).map_err(|why| Error::Invalid(why.to_string()))?;
+    let view = View::from_labels(snapshot).map_err(|why| Error::Invalid(why.to_string()))?;
     let files = Files::beside(path.to_owned());
     let Some(state) = files.read_learned().map_err(invalid)? else { return Ok((view, None, summed)) };
     let file = files.learned;
     let unusable =
         |why: ebb_engine::Error| Error::Invalid(format!("{} cannot be used: {why}", file.display()));
     // Nothing fades on the way from a file.
-    let mut synapses = Synapses::import(view.graph(), Rules::default(), state).map_err(unusable)?;
-    synapses.settle(view.graph()).map_err(unusable)?;
+    let mut synapses =
+        Synapses::import(view.graph(), PlasticityConfig::default(), state).map_err(unusable)?;
+    synapses.write_weights(view.graph()).map_err(unusable)?;
     let (tick, matched, unmatched) = (synapses.ticks(), synapses.len(), synapses.unmatched());
     Ok((view.with_tick(tick), Some(LearnedFile { file, tick, matched, unmatched }), summed))
 }
@@ -151,10 +153,10 @@ fn with_cause(why: &mirror::Error) -> String {
 pub fn recall_in(
     view: &View,
     asked: &RecallRequest,
-    rules: &Config,
+    rules: &RecallConfig,
     now: Timestamp,
 ) -> Result<Recall, Error> {
-    let mut ask = asked.ask(rules.usual());
+    let mut ask = asked.ask(rules.default_query());
     ask.now_ms = Some(now.millis()).filter(|_| ask.dimensions.contains(&Dimension::Temporal));
     let recalled =
         recall(view, &ask, rules, &mut Scratch::default()).map_err(|why| Error::Invalid(why.to_string()))?;
@@ -164,10 +166,10 @@ pub fn recall_in(
 
 impl RecallRequest {
     /// As the engine takes it; where nothing is said, as usual.
-    fn ask(&self, usual: &Ask) -> Ask {
+    fn ask(&self, usual: &RecallQuery) -> RecallQuery {
         let texts = |terms: &[Term]| terms.iter().map(|term| term.as_str().to_owned()).collect();
         let heard = |heard: &Vec<Dimension>| heard.iter().copied().collect();
-        Ask {
+        RecallQuery {
             text: self.text.clone(),
             seeds: self.seeds.iter().map(|seed| (seed.id.as_str().to_owned(), seed.score)).collect(),
             top_k: self.top_k,
@@ -192,7 +194,7 @@ impl RecallRequest {
 /// The answer of a recall: with the texts of memories by id, and on request with reasons.
 fn answer(
     view: &View,
-    recalled: Recalled,
+    recalled: RecallResult,
     mut contents: BTreeMap<String, String>,
     freshness: Freshness,
     why: bool,
@@ -268,7 +270,8 @@ impl Service {
     /// this one is filed as an outcome before it is answered.
     pub async fn recall(&self, scope: &Scope, asked: RecallRequest) -> Result<Recall, Error> {
         let current = self.ready(scope).await?;
-        let mut recalled = self.recalled(scope, &current, asked.ask(self.config.engine.usual())).await?;
+        let mut recalled =
+            self.recalled(scope, &current, asked.ask(self.config.engine.default_query())).await?;
         let contents = match asked.content {
             true => self.contents(scope, &current.view, &mut recalled).await?,
             false => BTreeMap::new(),
@@ -283,8 +286,8 @@ impl Service {
         &self,
         scope: &Scope,
         current: &Current,
-        ask: Ask,
-    ) -> Result<Recalled, Error> {
+        ask: RecallQuery,
+    ) -> Result<RecallResult, Error> {
         let (view, rules) = (Arc::clone(&current.view), self.config.engine.clone());
         let memory = self.questions.of_scope(scope);
         let asking = move |scratch: &mut Scratch| recall_after(&view, &ask, &rules, &memory, scratch);
@@ -300,7 +303,7 @@ impl Service {
         &self,
         scope: &Scope,
         view: &View,
-        recalled: &mut Recalled,
+        recalled: &mut RecallResult,
     ) -> Result<BTreeMap<String, String>, Error> {
         let graph = view.graph();
         let is_memory = |id: &str| graph.find(id).is_some_and(|at| graph.node_type(at) == NodeType::MEMORY);

@@ -1,78 +1,81 @@
-//! The strongest signal first: stops as soon as nothing that waits can pass the threshold.
+//! Best-first spreading: follows the strongest signal first and stops once no pending signal can pass the threshold.
 //!
-//! A node keeps each signal that no other beats in value at no more hops, so depth is obeyed, and the values are those of
-//! the wavefront to the bit. It knows the strongest mode only, since sums have no strongest first, and hands over to the
-//! wavefront where a slot inhibits.
+//! A node keeps each signal that no other beats in value at no more hops, so the depth limit is exact, and the values are
+//! bit for bit those of the wavefront. It supports maximum aggregation only, since sums have no strongest signal, and
+//! falls back to the wavefront where a slot inhibits.
 
 use super::bloom::BloomFilter;
 use super::scratch::Scratch;
-use super::{Activated, Activation, Mode, Params, Work, initial_values, send, wavefront};
+use super::{
+    ActivatedNode, ActivationConfig, ActivationCounters, ActivationResult, Aggregation, initial_values, send,
+    wavefront,
+};
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
 use smallvec::SmallVec;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
-/// A signal that waits: bits of its value, its hops, the rank of its node. The greatest goes first: strongest, then nearest,
+/// A pending signal: bits of its value, its hops, the rank of its node. The greatest goes first: strongest, then nearest,
 /// then by external id.
-type Waiting = (u32, Reverse<u8>, Reverse<u32>, NodeId);
+type Pending = (u32, Reverse<u8>, Reverse<u32>, NodeId);
 
 /// Signals of one node that no other beats, as bits of values and hops.
 type Labels = SmallVec<[(u32, u8); 2]>;
 
-/// Things that the filter is sized for, for each seed.
+/// Capacity of the filter for each seed.
 const REACH: usize = 1_024;
 
-/// Lights up what seeds reach; answers the strongest `most`. Params are [checked](Params::checked).
+/// Spreads activation from seeds and returns the `most` strongest nodes. The config is [checked](ActivationConfig::checked).
 #[must_use]
 pub fn activate(
     graph: &Graph,
     seeds: &[(NodeId, f32)],
-    params: &Params,
+    params: &ActivationConfig,
     most: usize,
     scratch: &mut Scratch,
-) -> Activation {
+) -> ActivationResult {
     spread(graph, seeds, params, scratch).strongest(graph, most)
 }
 
-/// Lights up what seeds reach; answers all of it, in no order.
+/// Spreads activation from seeds and returns all reached nodes, unordered.
 pub(crate) fn spread(
     graph: &Graph,
     seeds: &[(NodeId, f32)],
-    params: &Params,
+    params: &ActivationConfig,
     scratch: &mut Scratch,
-) -> Activation {
-    if params.mode != Mode::Strongest {
+) -> ActivationResult {
+    if params.aggregation != Aggregation::Max {
         return wavefront::spread(graph, seeds, params, scratch);
     }
-    let begun = initial_values(seeds, params);
+    let initial = initial_values(seeds, params);
     let mut known: HashMap<u32, Labels> = HashMap::new();
-    let mut filter = BloomFilter::of(REACH * begun.len().max(1));
-    let mut waiting: BinaryHeap<Waiting> = BinaryHeap::new();
-    let mut work = Work::default();
-    for (node, value) in begun {
+    let mut filter = BloomFilter::of(REACH * initial.len().max(1));
+    let mut queue: BinaryHeap<Pending> = BinaryHeap::new();
+    let mut counters = ActivationCounters::default();
+    for (node, value) in initial {
         filter.insert(node.0);
         known.insert(node.0, SmallVec::from_elem((value.to_bits(), 0), 1));
-        waiting.push((value.to_bits(), Reverse(0), Reverse(graph.rank(node)), node));
+        queue.push((value.to_bits(), Reverse(0), Reverse(graph.rank(node)), node));
     }
     let mut truncated = false;
-    while let Some((bits, Reverse(depth), _, node)) = waiting.pop() {
+    while let Some((bits, Reverse(depth), _, node)) = queue.pop() {
         let value = f32::from_bits(bits);
         if value <= params.threshold {
             break;
         }
-        let beaten = |labels: &Labels| !labels.contains(&(bits, depth));
-        if depth == params.max_depth || known.get(&node.0).is_some_and(beaten) {
+        let is_dominated = |labels: &Labels| !labels.contains(&(bits, depth));
+        if depth == params.max_depth || known.get(&node.0).is_some_and(is_dominated) {
             continue;
         }
         if !graph.inhibitory(node).targets.is_empty() {
             return wavefront::spread(graph, seeds, params, scratch);
         }
-        if work.slots_read >= params.max_slots {
+        if counters.slots_read >= params.max_slots {
             truncated = true;
             break;
         }
-        work.rows += 1;
+        counters.rows += 1;
         let k = params.sends(graph, node, value);
         let (read, useful) = send(&graph.excitatory(node), k, params.threshold, |_, target, signal| {
             let label = (signal.min(params.cap).to_bits(), depth + 1);
@@ -89,24 +92,24 @@ pub(crate) fn spread(
                 }
             }
             let target = NodeId(target);
-            waiting.push((label.0, Reverse(label.1), Reverse(graph.rank(target)), target));
+            queue.push((label.0, Reverse(label.1), Reverse(graph.rank(target)), target));
         });
-        work.slots_read += read;
-        work.useful_slots += useful;
+        counters.slots_read += read;
+        counters.useful_slots += useful;
     }
-    work.touched = known.len() as u64;
-    // Whoever cuts it sorts it first, so the order of the table cannot show.
+    counters.touched = known.len() as u64;
+    // Callers sort before they cut, so the order of the table cannot show.
     #[expect(
         clippy::iter_over_hash_type,
         reason = "what is read of it is sorted by value and external id before it is cut"
     )]
-    let lit = {
-        let mut lit = Vec::with_capacity(known.len());
+    let activated = {
+        let mut activated = Vec::with_capacity(known.len());
         for (node, labels) in &known {
             let bits = labels.iter().map(|label| label.0).max().unwrap_or(0);
-            lit.push(Activated { node: NodeId(*node), value: f32::from_bits(bits) });
+            activated.push(ActivatedNode { node: NodeId(*node), value: f32::from_bits(bits) });
         }
-        lit
+        activated
     };
-    Activation { nodes: lit, work, truncated }
+    ActivationResult { nodes: activated, counters, truncated }
 }

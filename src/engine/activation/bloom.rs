@@ -1,20 +1,20 @@
-//! A filter that says of most things that they are not there, and never so of one that is.
+//! A Bloom filter: no false negatives, about one false positive in a hundred.
 //!
-//! Two hashes make all places of a thing (double hashing). Sized for one false alarm in a hundred; what it lets through is
-//! looked up, so it never changes an answer.
+//! Two hashes give all positions of a key (double hashing). Positives are looked up in the table, so the filter never
+//! changes a result.
 
-/// Bits for each thing and places of each at a hundredth: `m/n = -ln p / ln^2 2`, `k = m/n * ln 2`.
+/// Bits and positions for each key at a hundredth: `m/n = -ln p / ln^2 2`, `k = m/n * ln 2`.
 const BITS_EACH: f64 = 9.585;
 const PLACES: u64 = 7;
 
-/// Which numbers have been seen, nearly.
+/// A set of numbers, approximately.
 #[derive(Debug, Clone)]
 pub(super) struct BloomFilter {
     bits: Vec<u64>,
 }
 
 impl BloomFilter {
-    /// For about so many things.
+    /// A filter for about this many keys.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -41,13 +41,13 @@ impl BloomFilter {
         }
     }
 
-    /// Whether it may have been inserted; if not, it has not.
+    /// Whether a key may be in the set; `false` is certain.
     pub(super) fn may_hold(&self, thing: u32) -> bool {
         self.places(thing).all(|(word, bit)| self.bits[word] & bit != 0)
     }
 }
 
-/// The last step of SplitMix64: every bit of the answer depends on every bit of the number.
+/// The finalizer of SplitMix64: every output bit depends on every input bit.
 fn mixed(mut z: u64) -> u64 {
     z = z.wrapping_add(0x9E37_79B9_7F4A_7C15);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

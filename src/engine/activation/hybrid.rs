@@ -1,35 +1,35 @@
-//! Chooses an engine: the strongest first where few seeds meet a sparse graph without inhibition, else the whole front.
+//! Chooses an implementation: best-first for few seeds in a sparse graph without inhibition, else the wavefront.
 
 use super::scratch::Scratch;
-use super::{Activation, Mode, Params, best_first, wavefront};
+use super::{ActivationConfig, ActivationResult, Aggregation, best_first, wavefront};
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
 
 /// Seeds for each node of the graph, below which they are few.
 pub const HEAP_SEED_RATIO: f64 = 0.001;
-/// Slots of a node in the mean, below which a graph is sparse.
+/// Mean number of slots of a node, below which a graph is sparse.
 pub const HEAP_AVG_DEGREE: f64 = 8.0;
 
-/// Whether the strongest signal is followed first.
+/// Whether [`best_first`] is used.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "counts below 2^32")]
-pub fn takes_best_first(graph: &Graph, seeds: usize, params: &Params) -> bool {
+pub fn takes_best_first(graph: &Graph, seeds: usize, params: &ActivationConfig) -> bool {
     let nodes = graph.node_count() as f64;
-    params.mode == Mode::Strongest
+    params.aggregation == Aggregation::Max
         && (seeds as f64) < HEAP_SEED_RATIO * nodes
         && (graph.slot_count() as f64) < HEAP_AVG_DEGREE * nodes
         && !graph.has_inhibition()
 }
 
-/// Lights up what seeds reach; answers the strongest `most`. Params are [checked](Params::checked).
+/// Spreads activation from seeds and returns the `most` strongest nodes. The config is [checked](ActivationConfig::checked).
 #[must_use]
 pub fn activate(
     graph: &Graph,
     seeds: &[(NodeId, f32)],
-    params: &Params,
+    params: &ActivationConfig,
     most: usize,
     scratch: &mut Scratch,
-) -> Activation {
+) -> ActivationResult {
     if takes_best_first(graph, seeds.len(), params) {
         best_first::activate(graph, seeds, params, most, scratch)
     } else {
@@ -37,13 +37,13 @@ pub fn activate(
     }
 }
 
-/// Lights up what seeds reach; answers all of it, in no order.
+/// Spreads activation from seeds and returns all reached nodes, unordered.
 pub(crate) fn spread(
     graph: &Graph,
     seeds: &[(NodeId, f32)],
-    params: &Params,
+    params: &ActivationConfig,
     scratch: &mut Scratch,
-) -> Activation {
+) -> ActivationResult {
     if takes_best_first(graph, seeds.len(), params) {
         best_first::spread(graph, seeds, params, scratch)
     } else {

@@ -1,41 +1,42 @@
-//! How a signal came: the strongest way from a seed to each of some nodes.
+//! The strongest path from a seed to each of some nodes, which explains why a node was activated.
 //!
-//! One search for all of them, the strongest signal first, with the same decay, fan and threshold as the activation. A way
-//! replays: begin with the value of its seed, send over each of its slots, and what arrives is what it says.
+//! One search for all targets, the strongest signal first, with the same decay, fan-out and threshold as the activation. A
+//! path can be replayed: begin with the value of its seed, send over each of its slots, and its arrival results.
 //!
-//! With the linear fan no hop gains, since what a slot weighs is part of what its row is divided by. So the first signal to
-//! come is the strongest, and the search is over with the last of those that are wanted.
+//! With linear fan-out no hop amplifies, since the weight of a slot is part of the sum its row is divided by. So the first
+//! signal to arrive is the strongest, and the search ends with the last target.
 //!
 //! # Design notes
-//! Learning lifts a slot above its part of the row, so a hop can gain after all; a way that is stronger by it, but begins
-//! weaker than all that are found, is not looked for. What is told of a hit is then a strong way, and still replays.
+//! Learning can lift a slot above its part of the row, so a hop can amplify after all; a path that is stronger for that
+//! reason but begins weaker than all that were found is not searched for. The path of a hit is then a strong one, and
+//! still replays.
 
-use super::{Fan, Params, initial_values, send};
+use super::{ActivationConfig, FanOut, initial_values, send};
 use crate::graph::Graph;
 use crate::graph::index::{EdgeIdx, NodeId};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 
-/// A way from a seed.
+/// A path from a seed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Path {
-    /// Where it begins.
+    /// The seed.
     pub seed: NodeId,
-    /// What it begins with.
+    /// The initial value of the seed.
     pub value: f32,
-    /// The slots it goes over; none for a seed itself.
+    /// The slots of the path; empty for a seed itself.
     pub slots: Vec<EdgeIdx>,
-    /// What arrives at its end.
+    /// The signal that arrives at its end.
     pub arrival: f32,
 }
 
-/// Signals that are looked at before the search gives up.
+/// Signals examined before the search stops.
 const POPS_MAX: usize = 20_000;
 
-/// What waits of a signal: bits of its value, its hops, the rank of its node, its place.
-type Waiting = (u32, Reverse<u8>, Reverse<u32>, Reverse<usize>);
+/// A pending signal: bits of its value, its hops, the rank of its node, its index.
+type Pending = (u32, Reverse<u8>, Reverse<u32>, Reverse<usize>);
 
-/// A signal: bits of its value, how it came (the place of the signal before it, and the slot), its hops, its node.
+/// A signal: bits of its value, its predecessor (index and slot), its hops, its node.
 #[derive(Clone, Copy)]
 struct Signal {
     bits: u32,
@@ -44,34 +45,34 @@ struct Signal {
     node: NodeId,
 }
 
-/// The strongest way to each of `wanted` that there is one to, of at most the depth of `params`.
+/// The strongest path to each of `wanted` that can be reached within the depth of the config.
 #[must_use]
 pub fn strongest(
     graph: &Graph,
     seeds: &[(NodeId, f32)],
-    params: &Params,
+    params: &ActivationConfig,
     wanted: &BTreeSet<NodeId>,
 ) -> BTreeMap<NodeId, Path> {
     let mut signals: Vec<Signal> = Vec::new();
     // The greatest goes first: strongest, fewest hops, then by external id, then the earlier.
-    let mut waiting: BinaryHeap<Waiting> = BinaryHeap::new();
+    let mut queue: BinaryHeap<Pending> = BinaryHeap::new();
     let mut best: HashMap<(u32, u8), u32> = HashMap::new();
     let mut found: BTreeMap<NodeId, usize> = BTreeMap::new();
     for (node, value) in initial_values(seeds, params) {
-        waiting.push((value.to_bits(), Reverse(0), Reverse(graph.rank(node)), Reverse(signals.len())));
+        queue.push((value.to_bits(), Reverse(0), Reverse(graph.rank(node)), Reverse(signals.len())));
         signals.push(Signal { bits: value.to_bits(), before: None, hops: 0, node });
     }
     for _ in 0..POPS_MAX {
-        let Some((_, _, _, Reverse(at))) = waiting.pop() else { break };
+        let Some((_, _, _, Reverse(at))) = queue.pop() else { break };
         let Signal { bits, hops, node, .. } = signals[at];
-        // The first to come is the strongest where no hop gains; elsewhere a later one may be.
+        // The first to arrive is the strongest where no hop amplifies; elsewhere a later one may be.
         if wanted.contains(&node) {
             match found.get(&node) {
                 Some(held) if signals[*held].bits >= bits => {}
                 _ => drop(found.insert(node, at)),
             }
         }
-        if params.fan == Fan::Linear && found.len() == wanted.len() {
+        if params.fan_out == FanOut::Linear && found.len() == wanted.len() {
             break;
         }
         let value = f32::from_bits(bits);
@@ -91,7 +92,7 @@ pub fn strongest(
             }
             let slot = EdgeIdx(part.first.0 + u32::try_from(slot).unwrap_or(0));
             let node = NodeId(target);
-            waiting.push((bits, Reverse(hops + 1), Reverse(graph.rank(node)), Reverse(signals.len())));
+            queue.push((bits, Reverse(hops + 1), Reverse(graph.rank(node)), Reverse(signals.len())));
             signals.push(Signal { bits, before: Some((at, slot)), hops: hops + 1, node });
         });
     }
@@ -114,9 +115,9 @@ pub fn strongest(
 }
 
 impl Path {
-    /// What arrives if it is walked again.
+    /// The arrival, computed again along the path.
     #[must_use]
-    pub fn replayed(&self, graph: &Graph, params: &Params) -> f32 {
+    pub fn replayed(&self, graph: &Graph, params: &ActivationConfig) -> f32 {
         let mut here = (self.seed, self.value);
         for slot in &self.slots {
             let signal = params.sends(graph, here.0, here.1) * graph.weight(*slot);

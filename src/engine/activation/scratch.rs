@@ -1,39 +1,39 @@
-//! What an activation works in: one small cell a node, and lists of what was touched.
+//! Reusable buffers of an activation: one small cell for each node, and lists of the touched cells.
 //!
-//! Cells are zero between queries and are reset through the list of those that were written, so that a query costs what it
-//! touches and never what there is. One thread has one scratch, and keeps it.
+//! Cells are zero between queries and are reset through the list of written cells, so that a query costs what it touches
+//! and not the size of the graph. Each thread keeps one scratch.
 
-use super::Activated;
+use super::ActivatedNode;
 use crate::graph::index::NodeId;
 use crate::graph::raw::in_large_pages;
 
-/// The bit of a cell that says its node is listed for the next level. Values are never negative, so theirs is free.
+/// The bit of a cell that marks its node as listed for the next level. Values are never negative, so the sign bit is free.
 pub(super) const LISTED: u32 = 1 << 31;
 
-/// Reusable memory of one thread.
+/// Reusable buffers of one thread.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    /// What seeds begin with.
+    /// Initial values of seeds.
     pub(super) seeds: Vec<(NodeId, f32)>,
     /// Bits of values.
     pub(super) cells: Vec<u32>,
-    /// Sums of one level, in Convergent mode.
+    /// Sums of one level, for sum aggregation.
     pub(super) sums: Vec<f64>,
     /// Inhibition of one level, in units of 2^-40.
     pub(super) inhibition: Vec<u64>,
     pub(super) inhibited: Vec<u32>,
-    /// Nodes whose cell was written; one that sank to 0 and rose again stands here twice.
+    /// Nodes whose cell was written; a node that fell to 0 and rose again is listed twice.
     pub(super) touched: Vec<u32>,
-    /// Who fires what.
+    /// Nodes that send in the next level, with their values.
     pub(super) frontier: Vec<(NodeId, f32)>,
-    /// Who rises in this level, and from what.
+    /// Nodes that rise in this level, with the value before.
     pub(super) rising: Vec<(u32, f32)>,
-    /// What is lit at the end, from which the strongest are taken.
-    pub(super) activated: Vec<Activated>,
+    /// All activated nodes at the end, from which the strongest are taken.
+    pub(super) activated: Vec<ActivatedNode>,
 }
 
 impl Scratch {
-    /// Room for so many nodes. All cells are zero between queries, so nothing has to be kept of those there are.
+    /// Makes room for this many nodes. All cells are zero between queries, so none has to be copied.
     pub(super) fn fit(&mut self, nodes: usize, convergent: bool, inhibition: bool) {
         if self.cells.len() < nodes {
             self.cells = in_large_pages(vec![0; nodes]);
@@ -46,7 +46,7 @@ impl Scratch {
         }
     }
 
-    /// Bytes it holds.
+    /// Size in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         4 * (self.cells.capacity() + self.touched.capacity() + self.inhibited.capacity())

@@ -2,7 +2,7 @@
 
 use super::scratch::Scratch;
 use super::textbook::{self, Plain, Rule};
-use super::{Fan, Mode, Params, best_first, hybrid, paths, wavefront};
+use super::{ActivationConfig, Aggregation, FanOut, best_first, hybrid, paths, wavefront};
 use crate::graph::Graph;
 use crate::graph::builder::{EdgeRow, GraphBuilder};
 use crate::graph::columns::NodeRow;
@@ -53,13 +53,13 @@ fn plain(graph: &Graph) -> Plain {
     plain
 }
 
-fn rule(params: &Params) -> Rule {
+fn rule(params: &ActivationConfig) -> Rule {
     Rule {
-        strongest: params.mode == Mode::Strongest,
-        fan: match params.fan {
-            Fan::None => 0,
-            Fan::Sqrt => 1,
-            Fan::Linear => 2,
+        strongest: params.aggregation == Aggregation::Max,
+        fan: match params.fan_out {
+            FanOut::None => 0,
+            FanOut::Sqrt => 1,
+            FanOut::Linear => 2,
         },
         threshold: params.threshold,
         decay: params.decay,
@@ -73,7 +73,7 @@ fn named(graph: &Graph, seeds: &[(u32, f32)]) -> Vec<(NodeId, f32)> {
 }
 
 /// Bits of all values above 0, by node.
-fn expected(graph: &Graph, seeds: &[(NodeId, f32)], params: &Params) -> BTreeMap<NodeId, u32> {
+fn expected(graph: &Graph, seeds: &[(NodeId, f32)], params: &ActivationConfig) -> BTreeMap<NodeId, u32> {
     let seeds: Vec<(u32, f32)> =
         super::initial_values(seeds, params).into_iter().map(|(node, score)| (node.0, score)).collect();
     let values = textbook::activate(&plain(graph), &seeds, rule(params));
@@ -85,22 +85,24 @@ fn expected(graph: &Graph, seeds: &[(NodeId, f32)], params: &Params) -> BTreeMap
         .collect()
 }
 
-type Engine = fn(&Graph, &[(NodeId, f32)], &Params, usize, &mut Scratch) -> super::Activation;
+type Engine = fn(&Graph, &[(NodeId, f32)], &ActivationConfig, usize, &mut Scratch) -> super::ActivationResult;
 
-fn lit(
+fn activated(
     engine: Engine,
     graph: &Graph,
     seeds: &[(NodeId, f32)],
-    params: &Params,
+    params: &ActivationConfig,
     scratch: &mut Scratch,
 ) -> BTreeMap<NodeId, u32> {
     let found = engine(graph, seeds, params, usize::MAX, scratch);
     let values: BTreeMap<NodeId, u32> =
-        found.nodes.iter().map(|lit| (lit.node, lit.value.to_bits())).collect();
+        found.nodes.iter().map(|activated| (activated.node, activated.value.to_bits())).collect();
     assert_eq!(values.len(), found.nodes.len(), "each node once");
-    let place = |lit: &super::Activated| (std::cmp::Reverse(lit.value.to_bits()), graph.rank(lit.node));
+    let place = |activated: &super::ActivatedNode| {
+        (std::cmp::Reverse(activated.value.to_bits()), graph.rank(activated.node))
+    };
     assert!(found.nodes.is_sorted_by_key(place));
-    assert!(found.work.useful_slots <= found.work.slots_read);
+    assert!(found.counters.useful_slots <= found.counters.slots_read);
     assert!(
         scratch.cells.iter().all(|cell| *cell == 0) && scratch.touched.is_empty(),
         "left as it was found"
@@ -111,7 +113,7 @@ fn lit(
     values
 }
 
-fn params() -> impl Strategy<Value = Params> {
+fn params() -> impl Strategy<Value = ActivationConfig> {
     (
         any::<bool>(),
         0..3_u8,
@@ -120,14 +122,14 @@ fn params() -> impl Strategy<Value = Params> {
         any::<bool>(),
         prop_oneof![Just(1.0_f32), Just(4.0)],
     )
-        .prop_map(|(strongest, fan, max_depth, threshold, normalised, cap)| Params {
-            mode: if strongest { Mode::Strongest } else { Mode::Convergent },
-            fan: [Fan::None, Fan::Sqrt, Fan::Linear][usize::from(fan)],
+        .prop_map(|(strongest, fan, max_depth, threshold, normalised, cap)| ActivationConfig {
+            aggregation: if strongest { Aggregation::Max } else { Aggregation::Sum },
+            fan_out: [FanOut::None, FanOut::Sqrt, FanOut::Linear][usize::from(fan)],
             threshold,
             max_depth,
             normalised,
             cap,
-            ..Params::REFERENCE
+            ..ActivationConfig::REFERENCE
         })
 }
 
@@ -159,8 +161,8 @@ proptest! {
         let wanted = expected(&graph, &seeds, &params);
         for engine in [wavefront::activate, best_first::activate, hybrid::activate] {
             // Twice with one scratch: what one query leaves, the next would find.
-            prop_assert_eq!(&lit(engine, &graph, &seeds, &params, &mut scratch), &wanted);
-            prop_assert_eq!(&lit(engine, &graph, &seeds, &params, &mut scratch), &wanted);
+            prop_assert_eq!(&activated(engine, &graph, &seeds, &params, &mut scratch), &wanted);
+            prop_assert_eq!(&activated(engine, &graph, &seeds, &params, &mut scratch), &wanted);
         }
     }
 }
@@ -172,16 +174,16 @@ proptest! {
         let graph = graph(24, &edges);
         let seeds = named(&graph, &seeds);
         let mut scratch = Scratch::default();
-        let mut at = |params: Params| lit(wavefront::activate, &graph, &seeds, &params, &mut scratch);
-        let base = Params { max_depth: depth, ..Params::REFERENCE };
+        let mut at = |params: ActivationConfig| activated(wavefront::activate, &graph, &seeds, &params, &mut scratch);
+        let base = ActivationConfig { max_depth: depth, ..ActivationConfig::REFERENCE };
         let fewer = at(base);
-        for more in [Params { max_depth: depth + 1, ..base }, Params { threshold: 0.01, ..base }] {
+        for more in [ActivationConfig { max_depth: depth + 1, ..base }, ActivationConfig { threshold: 0.01, ..base }] {
             let more = at(more);
             for (node, bits) in &fewer {
                 prop_assert!(more.get(node).is_some_and(|other| other >= bits));
             }
         }
-        for bits in at(Params { cap: 0.5, ..base }).values() {
+        for bits in at(ActivationConfig { cap: 0.5, ..base }).values() {
             prop_assert!(f32::from_bits(*bits) <= 0.5);
         }
     }
@@ -191,11 +193,11 @@ proptest! {
         let edges: Edges = edges.into_iter().map(|(a, b, weight, _)| (a, b, weight, false)).collect();
         let graph = graph(24, &edges);
         let seeds = named(&graph, &seeds);
-        let strongest = Params { mode: Mode::Strongest, ..params };
+        let strongest = ActivationConfig { aggregation: Aggregation::Max, ..params };
         let values = expected(&graph, &seeds, &strongest);
         let wanted: BTreeSet<NodeId> = graph.nodes().collect();
         let found = paths::strongest(&graph, &seeds, &params, &wanted);
-        prop_assert!(found.keys().eq(values.keys()), "a way to each that is lit, and to no other");
+        prop_assert!(found.keys().eq(values.keys()), "a way to each that is activated, and to no other");
         for (node, path) in found {
             prop_assert!(path.slots.len() <= usize::from(params.max_depth));
             prop_assert_eq!(path.replayed(&graph, &params).to_bits(), path.arrival.to_bits());
@@ -208,9 +210,9 @@ proptest! {
 }
 
 #[track_caller]
-fn check(graph: &Graph, seeds: &[(u32, f32)], params: &Params, want: &[(u32, f32)]) {
+fn check(graph: &Graph, seeds: &[(u32, f32)], params: &ActivationConfig, want: &[(u32, f32)]) {
     let seeds = named(graph, seeds);
-    let found = lit(wavefront::activate, graph, &seeds, params, &mut Scratch::default());
+    let found = activated(wavefront::activate, graph, &seeds, params, &mut Scratch::default());
     for (node, want) in want {
         let node = graph.find(&format!("n{node:04}")).unwrap();
         let got = found.get(&node).map_or(0.0, |bits| f32::from_bits(*bits));
@@ -221,10 +223,10 @@ fn check(graph: &Graph, seeds: &[(u32, f32)], params: &Params, want: &[(u32, f32
 #[test]
 fn example_4_1a() {
     let diamond = graph(4, &[(0, 1, 0.8, false), (0, 2, 0.6, false), (1, 3, 0.9, false), (2, 3, 1.0, false)]);
-    check(&diamond, &[(0, 1.0)], &Params::REFERENCE, &[(1, 0.44), (2, 0.33), (3, 0.2178)]);
-    let convergent = Params { mode: Mode::Convergent, ..Params::REFERENCE };
+    check(&diamond, &[(0, 1.0)], &ActivationConfig::REFERENCE, &[(1, 0.44), (2, 0.33), (3, 0.2178)]);
+    let convergent = ActivationConfig { aggregation: Aggregation::Sum, ..ActivationConfig::REFERENCE };
     check(&diamond, &[(0, 1.0)], &convergent, &[(3, 0.3993)]);
-    let recall = Params { decay: 0.55, ..Params::RECALL };
+    let recall = ActivationConfig { decay: 0.55, ..ActivationConfig::RECALL };
     check(&diamond, &[(0, 1.0)], &recall, &[(1, 0.314_286), (2, 0.235_714), (3, 0.285_214)]);
     // Scores are divided by their greatest.
     check(&diamond, &[(0, 0.25)], &recall, &[(0, 1.0), (1, 0.314_286)]);
@@ -237,43 +239,61 @@ fn example_4_1b() {
         edges.rotate_left(1);
         let held = graph(4, &edges);
         let seeds = [(0, 1.0), (1, 1.0)];
-        check(&held, &seeds, &Params { max_depth: 1, ..Params::REFERENCE }, &[(2, 0.275), (3, 0.44)]);
-        check(&held, &seeds, &Params::REFERENCE, &[(2, 0.154), (3, 0.44)]);
+        check(
+            &held,
+            &seeds,
+            &ActivationConfig { max_depth: 1, ..ActivationConfig::REFERENCE },
+            &[(2, 0.275), (3, 0.44)],
+        );
+        check(&held, &seeds, &ActivationConfig::REFERENCE, &[(2, 0.154), (3, 0.44)]);
     }
 }
 
 #[test]
 fn example_4_1c() {
     let again = graph(4, &[(0, 1, 0.1, false), (0, 2, 0.9, false), (2, 1, 0.9, false), (1, 3, 0.9, false)]);
-    check(&again, &[(0, 1.0)], &Params { max_depth: 1, ..Params::REFERENCE }, &[(1, 0.055)]);
-    check(&again, &[(0, 1.0)], &Params::REFERENCE, &[(1, 0.245_025), (3, 0.121_287)]);
+    check(
+        &again,
+        &[(0, 1.0)],
+        &ActivationConfig { max_depth: 1, ..ActivationConfig::REFERENCE },
+        &[(1, 0.055)],
+    );
+    check(&again, &[(0, 1.0)], &ActivationConfig::REFERENCE, &[(1, 0.245_025), (3, 0.121_287)]);
     let chain: Edges = (0..6).map(|n| (n, n + 1, 3.0, false)).collect();
     let want: Vec<(u32, f32)> = (0..6).map(|n| (n, 1.0)).chain([(6, 0.0)]).collect();
-    check(&graph(7, &chain), &[(0, 1.0)], &Params::REFERENCE, &want);
+    check(&graph(7, &chain), &[(0, 1.0)], &ActivationConfig::REFERENCE, &want);
 }
 
 #[test]
 fn shapes_at_the_edge() {
     let mut scratch = Scratch::default();
     let empty = graph(0, &[]);
-    assert!(wavefront::activate(&empty, &[], &Params::REFERENCE, 10, &mut scratch).nodes.is_empty());
+    assert!(
+        wavefront::activate(&empty, &[], &ActivationConfig::REFERENCE, 10, &mut scratch).nodes.is_empty()
+    );
     let star: Edges = (1..300).map(|n| (0, n, 0.5, false)).collect();
     let star = graph(300, &star);
     let hub = named(&star, &[(0, 1.0)]);
-    let found = wavefront::activate(&star, &hub, &Params::REFERENCE, 3, &mut scratch);
-    assert_eq!((found.nodes.len(), found.work.useful_slots, found.work.rows), (3, 299, 300));
+    let found = wavefront::activate(&star, &hub, &ActivationConfig::REFERENCE, 3, &mut scratch);
+    assert_eq!((found.nodes.len(), found.counters.useful_slots, found.counters.rows), (3, 299, 300));
     assert_eq!(found.nodes[1].node, star.find("n0001").unwrap());
-    assert!(wavefront::activate(&star, &hub, &Params::REFERENCE, 0, &mut scratch).nodes.is_empty());
+    assert!(wavefront::activate(&star, &hub, &ActivationConfig::REFERENCE, 0, &mut scratch).nodes.is_empty());
     let own = graph(1, &[(0, 0, 3.0, false)]);
-    check(&own, &[(0, 0.3), (0, 0.2)], &Params::REFERENCE, &[(0, 1.0)]);
-    let held = Params { max_slots: 1, ..Params::REFERENCE };
+    check(&own, &[(0, 0.3), (0, 0.2)], &ActivationConfig::REFERENCE, &[(0, 1.0)]);
+    let held = ActivationConfig { max_slots: 1, ..ActivationConfig::REFERENCE };
     let found = wavefront::activate(&star, &named(&star, &[(0, 1.0)]), &held, 500, &mut scratch);
     assert!(found.truncated && found.nodes.len() == 300, "a level is done whole");
     for nothing in [f32::NAN, f32::INFINITY, -1.0, 0.0, -0.0] {
         assert!(
-            wavefront::activate(&star, &[(NodeId(0), nothing)], &Params::REFERENCE, 9, &mut scratch)
-                .nodes
-                .is_empty()
+            wavefront::activate(
+                &star,
+                &[(NodeId(0), nothing)],
+                &ActivationConfig::REFERENCE,
+                9,
+                &mut scratch
+            )
+            .nodes
+            .is_empty()
         );
     }
 }
@@ -281,15 +301,18 @@ fn shapes_at_the_edge() {
 #[test]
 fn params_out_of_range_are_named() {
     for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -1.0, 0.0, -0.0, 17.0] {
-        assert!(Params { threshold: bad, ..Params::REFERENCE }.checked().is_err());
-        assert!(Params { decay: bad, ..Params::REFERENCE }.checked().is_err());
-        assert!(Params { cap: bad, ..Params::REFERENCE }.checked().is_err());
+        assert!(ActivationConfig { threshold: bad, ..ActivationConfig::REFERENCE }.checked().is_err());
+        assert!(ActivationConfig { decay: bad, ..ActivationConfig::REFERENCE }.checked().is_err());
+        assert!(ActivationConfig { cap: bad, ..ActivationConfig::REFERENCE }.checked().is_err());
     }
-    assert!(Params { threshold: 1.0, ..Params::REFERENCE }.checked().is_err());
+    assert!(ActivationConfig { threshold: 1.0, ..ActivationConfig::REFERENCE }.checked().is_err());
     for (depth, sound) in [(0, false), (1, true), (20, true), (21, false)] {
-        assert_eq!(Params { max_depth: depth, ..Params::REFERENCE }.checked().is_ok(), sound);
+        assert_eq!(
+            ActivationConfig { max_depth: depth, ..ActivationConfig::REFERENCE }.checked().is_ok(),
+            sound
+        );
     }
-    assert!(Params::RECALL.checked().is_ok());
+    assert!(ActivationConfig::RECALL.checked().is_ok());
 }
 
 #[test]
@@ -306,9 +329,13 @@ fn few_slots_are_read_for_nothing() {
     let found = wavefront::activate(
         &graph,
         &named(&graph, &[(0, 0.3), (9, 0.2)]),
-        &Params::REFERENCE,
+        &ActivationConfig::REFERENCE,
         40,
         &mut Scratch::default(),
     );
-    assert!(found.work.slots_read <= found.work.useful_slots + found.work.rows, "{:?}", found.work);
+    assert!(
+        found.counters.slots_read <= found.counters.useful_slots + found.counters.rows,
+        "{:?}",
+        found.counters
+    );
 }

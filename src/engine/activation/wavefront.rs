@@ -1,52 +1,60 @@
-//! Level by level over the whole front. The rule itself; the other engines are held to it.
+//! Level-synchronous spreading: the reference for the other implementations.
 //!
-//! A level's sources fire in ascending id, which is where their rows lie. Arrivals go straight into the cells, since what
-//! fires was set aside when the level began: a maximum in the strongest mode, a sum of the level in the other. What rises
-//! is listed once, with what it rose from, and fires in the next level.
+//! The sources of a level send in ascending id, which is the order of their rows in memory. Arrivals are written to the
+//! cells directly, since the values to send were copied when the level began: the maximum, or the sum of the level. A node
+//! that rises is listed once, with its value before, and sends in the next level.
 
 use super::scratch::{LISTED, Scratch};
-use super::{Activated, Activation, INHIBITORY_FACTOR, Mode, Params, Work, begin, passes, send, strongest};
+use super::{
+    ActivatedNode, ActivationConfig, ActivationCounters, ActivationResult, Aggregation, INHIBITORY_FACTOR,
+    can_pass, send, strongest, write_initial_values,
+};
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
 use crate::graph::raw::prefetch;
 
-/// 2^40: the unit of inhibition, in which a sum has no order.
+/// 2^40: the fixed-point unit of inhibition, in which a sum does not depend on its order.
 const FX40: f64 = 1_099_511_627_776.0;
-/// How many rows ahead their first slots are asked for.
+/// How many rows ahead their first slots are prefetched.
 const AHEAD: usize = 12;
 
-/// Lights up what seeds reach; answers the strongest `most`. Params are [checked](Params::checked).
+/// Spreads activation from seeds and returns the `most` strongest nodes. The config is [checked](ActivationConfig::checked).
 #[must_use]
 pub fn activate(
     graph: &Graph,
     seeds: &[(NodeId, f32)],
-    params: &Params,
+    params: &ActivationConfig,
     most: usize,
     scratch: &mut Scratch,
-) -> Activation {
-    let (work, truncated) = light(graph, seeds, params, scratch);
+) -> ActivationResult {
+    let (counters, truncated) = run(graph, seeds, params, scratch);
     let nodes = strongest(graph, &mut scratch.activated, most);
     scratch.activated.clear();
-    Activation { nodes, work, truncated }
+    ActivationResult { nodes, counters, truncated }
 }
 
-/// Lights up what seeds reach; answers all of it, in no order.
+/// Spreads activation from seeds and returns all reached nodes, unordered.
 pub(crate) fn spread(
     graph: &Graph,
     seeds: &[(NodeId, f32)],
-    params: &Params,
+    params: &ActivationConfig,
     scratch: &mut Scratch,
-) -> Activation {
-    let (work, truncated) = light(graph, seeds, params, scratch);
-    Activation { nodes: scratch.activated.drain(..).collect(), work, truncated }
+) -> ActivationResult {
+    let (counters, truncated) = run(graph, seeds, params, scratch);
+    ActivationResult { nodes: scratch.activated.drain(..).collect(), counters, truncated }
 }
 
-/// Leaves what is lit in the scratch.
-fn light(graph: &Graph, seeds: &[(NodeId, f32)], params: &Params, scratch: &mut Scratch) -> (Work, bool) {
+/// Runs all levels; the activated nodes are left in the scratch.
+fn run(
+    graph: &Graph,
+    seeds: &[(NodeId, f32)],
+    params: &ActivationConfig,
+    scratch: &mut Scratch,
+) -> (ActivationCounters, bool) {
     let inhibits = graph.has_inhibition();
-    scratch.fit(graph.node_count(), params.mode == Mode::Convergent, inhibits);
-    let mut work = Work::default();
-    begin(seeds, params, &mut scratch.seeds);
+    scratch.fit(graph.node_count(), params.aggregation == Aggregation::Sum, inhibits);
+    let mut counters = ActivationCounters::default();
+    write_initial_values(seeds, params, &mut scratch.seeds);
     for (node, value) in scratch.seeds.drain(..) {
         scratch.cells[node.at()] = value.to_bits();
         scratch.touched.push(node.0);
@@ -59,34 +67,34 @@ fn light(graph: &Graph, seeds: &[(NodeId, f32)], params: &Params, scratch: &mut 
         if scratch.frontier.is_empty() {
             break;
         }
-        if work.slots_read >= params.max_slots {
+        if counters.slots_read >= params.max_slots {
             truncated = true;
             break;
         }
-        match params.mode {
-            Mode::Strongest => fire(graph, params, scratch, &mut work, arrive_strongest),
-            Mode::Convergent => fire(graph, params, scratch, &mut work, arrive_convergent),
+        match params.aggregation {
+            Aggregation::Max => fire(graph, params, scratch, &mut counters, arrive_strongest),
+            Aggregation::Sum => fire(graph, params, scratch, &mut counters, arrive_convergent),
         }
         settle(params, scratch);
     }
-    work.touched = scratch.touched.len() as u64;
+    counters.touched = scratch.touched.len() as u64;
     for node in scratch.touched.drain(..) {
-        // Reset as it is read, so that one listed twice counts once.
+        // Reset as it is read, so that a node listed twice counts once.
         let bits = std::mem::take(&mut scratch.cells[node as usize]);
         if bits != 0 {
-            scratch.activated.push(Activated { node: NodeId(node), value: f32::from_bits(bits) });
+            scratch.activated.push(ActivatedNode { node: NodeId(node), value: f32::from_bits(bits) });
         }
     }
     scratch.frontier.clear();
-    (work, truncated)
+    (counters, truncated)
 }
 
-/// Lets the front send.
+/// Sends the signals of one level.
 fn fire(
     graph: &Graph,
-    params: &Params,
+    params: &ActivationConfig,
     scratch: &mut Scratch,
-    work: &mut Work,
+    counters: &mut ActivationCounters,
     arrive: impl Fn(&mut Scratch, u32, f32),
 ) {
     let mut frontier = std::mem::take(&mut scratch.frontier);
@@ -99,16 +107,16 @@ fn fire(
             prefetch(part.weights);
         }
         let k = params.sends(graph, *node, *p);
-        work.rows += 1;
+        counters.rows += 1;
         let (excitatory, inhibitory) = (graph.excitatory(*node), graph.inhibitory(*node));
-        // Where rows have two parts, one slot too many of each would be more than one a row: bounds are asked first.
-        if !inhibits || passes(&excitatory, k, params.threshold) {
+        // Where rows have two parts, reading one slot too many of each adds up: the bounds are checked first.
+        if !inhibits || can_pass(&excitatory, k, params.threshold) {
             let arrive = |_, target, signal| arrive(scratch, target, signal);
-            work.add(send(&excitatory, k, params.threshold, arrive));
+            counters.add(send(&excitatory, k, params.threshold, arrive));
         }
-        if inhibits && passes(&inhibitory, k, params.threshold) {
+        if inhibits && can_pass(&inhibitory, k, params.threshold) {
             let inhibit = |_, target, signal| inhibit(scratch, target, signal);
-            work.add(send(&inhibitory, k, params.threshold, inhibit));
+            counters.add(send(&inhibitory, k, params.threshold, inhibit));
         }
     }
     frontier.clear();
@@ -118,7 +126,7 @@ fn fire(
 #[inline]
 fn arrive_strongest(scratch: &mut Scratch, target: u32, signal: f32) {
     let cell = &mut scratch.cells[target as usize];
-    // Bits of numbers that are not negative are in the order of the numbers.
+    // Bits of non-negative numbers sort like the numbers.
     let (bits, held) = (signal.to_bits(), *cell & !LISTED);
     if bits > held {
         if *cell & LISTED == 0 {
@@ -153,7 +161,7 @@ fn inhibit(scratch: &mut Scratch, target: u32, signal: f32) {
     *sum = sum.saturating_add(units);
 }
 
-/// In units of 2^-40, rounded half to even.
+/// Converts to units of 2^-40, rounded half to even.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -171,9 +179,9 @@ fn of_fx40(sum: u64) -> f64 {
     sum as f64 / FX40
 }
 
-/// Ends a level: what rose, sank or stayed, and who fires next.
+/// Ends a level: updates nodes that rose, fell or stayed, and lists those that send next.
 #[expect(clippy::cast_possible_truncation, reason = "worked out in f64 and rounded once")]
-fn settle(params: &Params, scratch: &mut Scratch) {
+fn settle(params: &ActivationConfig, scratch: &mut Scratch) {
     let Scratch { cells, sums, inhibition, inhibited, frontier, rising, .. } = scratch;
     let cap = f64::from(params.cap);
     let takes = |inhibition: &mut Vec<u64>, node: u32| match inhibition.get_mut(node as usize) {
@@ -183,12 +191,12 @@ fn settle(params: &Params, scratch: &mut Scratch) {
     for (node, old) in rising.drain(..) {
         let at = node as usize;
         let less = takes(inhibition, node);
-        let (new, p) = match params.mode {
-            Mode::Strongest => {
+        let (new, p) = match params.aggregation {
+            Aggregation::Max => {
                 let new = (f64::from(f32::from_bits(cells[at] & !LISTED)) - less).clamp(0.0, cap) as f32;
                 (new, new)
             }
-            Mode::Convergent => {
+            Aggregation::Sum => {
                 let sum = std::mem::take(&mut sums[at]);
                 let new = (f64::from(old) + sum - less).clamp(0.0, cap) as f32;
                 (new, new - old)

@@ -53,12 +53,12 @@ fn named(graph: &Graph, seeds: &[(u32, f32)]) -> Vec<(NodeId, f32)> {
     seeds.iter().map(|(node, score)| (graph.find(&name(*node)).unwrap(), *score)).collect()
 }
 
-fn detect(graph: &Graph, seeds: &[(u32, f32)], depth: u8) -> Causal {
-    CausalChainDetector::new(depth).unwrap().detect(graph, &named(graph, seeds))
+fn detect(graph: &Graph, seeds: &[(u32, f32)], depth: u8) -> CausalResult {
+    causal_chains(graph, &named(graph, seeds), CausalConfig::new(depth).unwrap())
 }
 
 #[track_caller]
-fn check(graph: &Graph, found: &Causal, want: &[(u32, f32)]) {
+fn check(graph: &Graph, found: &CausalResult, want: &[(u32, f32)]) {
     assert_eq!(found.scores.len(), want.len(), "{:?}", found.scores);
     for (node, want) in named(graph, want) {
         let got = found.scores.iter().find(|(of, _)| *of == node);
@@ -69,29 +69,29 @@ fn check(graph: &Graph, found: &Causal, want: &[(u32, f32)]) {
 
 /// The only chain to a node.
 #[track_caller]
-fn only(graph: &Graph, found: &Causal, node: u32) -> Chain {
+fn only(graph: &Graph, found: &CausalResult, node: u32) -> CausalChain {
     let mut chains = found.chains(graph, graph.find(&name(node)).unwrap());
     assert_eq!(chains.len(), 1);
     chains.remove(0)
 }
 
-fn ids(graph: &Graph, chain: &Chain) -> Vec<String> {
+fn ids(graph: &Graph, chain: &CausalChain) -> Vec<String> {
     chain.nodes.iter().map(|node| graph.external_id(*node).to_owned()).collect()
 }
 
 /// The strongest of all simple paths that go on from one, by where they end.
 fn walk(
     graph: &Graph,
-    way: Way,
+    direction: Direction,
     hops: usize,
     path: &mut Vec<NodeId>,
     value: f32,
     best: &mut BTreeMap<NodeId, u32>,
 ) {
     let here = path[path.len() - 1];
-    let steps: Vec<(NodeId, EdgeIdx)> = match way {
-        Way::Forward => graph.slots(here).map(|slot| (graph.target(slot), slot)).collect(),
-        Way::Backward => graph.incoming(here).collect(),
+    let steps: Vec<(NodeId, EdgeIdx)> = match direction {
+        Direction::Forward => graph.slots(here).map(|slot| (graph.target(slot), slot)).collect(),
+        Direction::Backward => graph.incoming(here).collect(),
     };
     for (next, slot) in steps.into_iter().filter(|(_, slot)| !graph.kind(*slot).inhibitory) {
         let arrives = value * (graph.causal(slot) * 0.7);
@@ -99,20 +99,20 @@ fn walk(
             let held = best.entry(next).or_default();
             *held = arrives.to_bits().max(*held);
             path.push(next);
-            walk(graph, way, hops, path, arrives, best);
+            walk(graph, direction, hops, path, arrives, best);
             path.pop();
         }
     }
 }
 
 /// Whether a chain is one, from a seed, and replays to its strength.
-fn is_sound(graph: &Graph, chain: &Chain, seeds: &[(NodeId, f32)]) -> bool {
+fn is_sound(graph: &Graph, chain: &CausalChain, seeds: &[(NodeId, f32)]) -> bool {
     let begins = seeds.iter().filter(|(of, _)| *of == chain.nodes[0]);
     let mut strength = begins.map(|(_, score)| *score).fold(0.0, f32::max);
     for (pair, slot) in chain.nodes.windows(2).zip(&chain.slots) {
-        let (source, target) = match chain.way {
-            Way::Forward => (pair[0], pair[1]),
-            Way::Backward => (pair[1], pair[0]),
+        let (source, target) = match chain.direction {
+            Direction::Forward => (pair[0], pair[1]),
+            Direction::Backward => (pair[1], pair[0]),
         };
         if graph.target(*slot) != target || !graph.slots(source).any(|of| of == *slot) {
             return false;
@@ -140,10 +140,10 @@ proptest! {
             seeds.into_iter().map(|(node, quarters)| (node, f32::from(quarters) / 4.0)).collect();
         let found = detect(&graph, &seeds, depth);
         let seeds = named(&graph, &seeds);
-        let ways = [Way::Forward, Way::Backward].map(|way| {
+        let ways = [Direction::Forward, Direction::Backward].map(|direction| {
             let mut best = BTreeMap::new();
             for (seed, score) in &seeds {
-                walk(&graph, way, usize::from(depth.min(6)), &mut vec![*seed], *score, &mut best);
+                walk(&graph, direction, usize::from(depth.min(6)), &mut vec![*seed], *score, &mut best);
             }
             best
         });
@@ -158,11 +158,11 @@ proptest! {
         prop_assert!(found.scores.is_sorted_by(|a, b| a.0 < b.0) && !found.truncated);
         for node in graph.nodes() {
             let chains = found.chains(&graph, node);
-            let strengths: BTreeMap<Way, u32> =
-                chains.iter().map(|chain| (chain.way, chain.strength.to_bits())).collect();
+            let strengths: BTreeMap<Direction, u32> =
+                chains.iter().map(|chain| (chain.direction, chain.strength.to_bits())).collect();
             let [forward, backward] = ways.each_ref().map(|best| best.get(&node).copied());
-            prop_assert_eq!(strengths.get(&Way::Forward).copied(), forward);
-            prop_assert_eq!(strengths.get(&Way::Backward).copied(), backward);
+            prop_assert_eq!(strengths.get(&Direction::Forward).copied(), forward);
+            prop_assert_eq!(strengths.get(&Direction::Backward).copied(), backward);
             prop_assert_eq!(strengths.len(), chains.len());
             prop_assert!(chains.is_sorted_by(|a, b| a.strength >= b.strength));
             for chain in &chains {
@@ -182,9 +182,12 @@ fn example_4_12() {
     let backward = detect(&graph, &[(2, 0.9)], 20);
     check(&graph, &backward, &[(1, 0.315), (0, 0.1764)]);
     let chain = only(&graph, &forward, 2);
-    assert_eq!((chain.way, ids(&graph, &chain)), (Way::Forward, vec![name(0), name(1), name(2)]));
+    assert_eq!((chain.direction, ids(&graph, &chain)), (Direction::Forward, vec![name(0), name(1), name(2)]));
     let chain = only(&graph, &backward, 0);
-    assert_eq!((chain.way, ids(&graph, &chain)), (Way::Backward, vec![name(2), name(1), name(0)]));
+    assert_eq!(
+        (chain.direction, ids(&graph, &chain)),
+        (Direction::Backward, vec![name(2), name(1), name(0)])
+    );
 }
 
 #[test]
@@ -200,7 +203,7 @@ fn six_hops_and_no_more() {
     let found = detect(&graph, &[(0, 1.0)], 6);
     assert_eq!(found.scores.len(), 9);
     assert_eq!([5, 6, 7, 9].map(|node| only(&graph, &found, node).slots.len()), [5, 6, 3, 5]);
-    assert!(CausalChainDetector::new(0).is_err() && CausalChainDetector::new(21).is_err());
+    assert!(CausalConfig::new(0).is_err() && CausalConfig::new(21).is_err());
 }
 
 #[test]
@@ -240,7 +243,10 @@ fn of_equals_the_one_whose_ids_come_first() {
     let found = detect(&loops, &[(0, 1.0)], 6);
     check(&loops, &found, &[(1, 0.63)]);
     let chains = found.chains(&loops, loops.find(&name(1)).unwrap());
-    assert_eq!(chains.iter().map(|chain| chain.way).collect::<Vec<_>>(), [Way::Backward, Way::Forward]);
+    assert_eq!(
+        chains.iter().map(|chain| chain.direction).collect::<Vec<_>>(),
+        [Direction::Backward, Direction::Forward]
+    );
 }
 
 #[test]
@@ -258,7 +264,7 @@ fn causal_truncated() {
     assert!(found.chains(&graph, last).is_empty());
     // What is cut off forward cuts off nothing backward.
     let found = detect(&graph, &[(0, 1.0), (5, 1.0), (leaves + 1, 1.0)], 6);
-    assert_eq!((only(&graph, &found, 0).way, found.truncated), (Way::Backward, true));
+    assert_eq!((only(&graph, &found, 0).direction, found.truncated), (Direction::Backward, true));
 }
 
 #[test]

@@ -1,12 +1,12 @@
-//! The graph of one level: who is joined to whom, by how much in all, and what each node has with itself.
+//! The weighted graph of one level: rows of neighbours with weights, and self-loops.
 //!
-//! The first level is the undirected view of the slots that pass on. Each further one has a node for each part of the one
+//! The first level is the undirected view of the excitatory slots. Each further one has a node for each part of the one
 //! before, and weights are added up, so `M` and `Q` mean the same at every level.
 //!
 //! # Design notes
-//! Rows are laid out in one go: a node's slots and those that lead to it are added up in a [`Tally`], which has a place for
-//! each node and a list of those that were touched, so nothing is sorted or hashed. Sums of slots are exact, whichever end
-//! adds them up ([`crate::graph::pairs`]).
+//! Rows are laid out in one pass: outgoing and incoming slots of a node are added up in a [`Tally`], which has a cell for
+//! each node and a list of touched cells, so nothing is sorted or hashed. Sums of slots are exact, from either end
+//! ([`crate::graph::pairs`]).
 
 use super::quality;
 use crate::graph::Graph;
@@ -15,7 +15,7 @@ use crate::graph::number::PosF32;
 use crate::graph::raw::in_large_pages;
 use std::ops::Range;
 
-/// Weights added up by number. All are 0 between uses.
+/// Sparse accumulator of weights by number. All cells are 0 between uses.
 #[derive(Debug)]
 pub(super) struct Tally {
     weights: Vec<f64>,
@@ -23,12 +23,12 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// With room for the numbers below `count`.
+    /// With cells for the numbers below `count`.
     pub(super) fn of(count: usize) -> Self {
         Self { weights: in_large_pages(vec![0.0; count]), touched: Vec::new() }
     }
 
-    /// Adds a weight, which is above 0.
+    /// Adds a weight above 0.
     #[inline]
     pub(super) fn add(&mut self, number: u32, weight: f64) {
         let sum = &mut self.weights[number as usize];
@@ -38,13 +38,13 @@ impl Tally {
         *sum += weight;
     }
 
-    /// What a number has.
+    /// The sum of a number.
     #[inline]
     pub(super) fn sum(&self, number: u32) -> f64 {
         self.weights[number as usize]
     }
 
-    /// Hands out all sums, in the order in which their numbers came first, and is empty.
+    /// Visits all sums in the order in which their numbers were first added, and clears them.
     #[inline]
     pub(super) fn drain(&mut self, mut each: impl FnMut(u32, f64)) {
         for number in self.touched.drain(..) {
@@ -52,8 +52,8 @@ impl Tally {
         }
     }
 
-    /// The number other than `own` whose sum, less what it costs, is greatest and above `least`; of equal ones the smallest.
-    /// What has no cost cannot be had. Answers it with its sum, and is empty.
+    /// The number other than `own` with the greatest sum minus cost above `least`, and its sum; of equal ones the smallest.
+    /// Numbers without a cost are skipped. Clears all sums.
     #[inline]
     pub(super) fn best(
         &mut self,
@@ -80,13 +80,13 @@ impl Tally {
 /// A level.
 #[derive(Debug)]
 pub(super) struct Level {
-    /// Where each row begins, and where the last one ends.
+    /// Row bounds.
     offsets: Vec<usize>,
     targets: Vec<u32>,
     weights: Vec<f64>,
-    /// What each node has with itself.
+    /// The weight of the self-loop of each node.
     loops: Vec<f64>,
-    /// What each node has in all, loops twice.
+    /// The strength of each node; loops count twice.
     strengths: Vec<f64>,
 }
 
@@ -103,7 +103,7 @@ impl Level {
         }
     }
 
-    /// The first level. The tally has room for all nodes.
+    /// The first level. The tally has a cell for each node.
     pub(super) fn of(graph: &Graph, tally: &mut Tally) -> Self {
         let pairs: usize = graph.nodes().map(|node| graph.degree(node) as usize).sum();
         let mut level = Self::with_room(graph.node_count(), pairs);
@@ -113,7 +113,7 @@ impl Level {
             for (target, weight) in part.targets.iter().zip(part.weights) {
                 tally.add(*target, f64::from(weight_of(weight)));
             }
-            // A loop is a slot of this row and one that leads to it: it has been added.
+            // A loop is both outgoing and incoming: it has been added already.
             let incoming = graph.incoming(node).filter(|(source, _)| *source != node);
             for (source, slot) in incoming {
                 if !inhibits || graph.is_excitatory(source, slot) {
@@ -152,13 +152,13 @@ impl Level {
                 }
             }
             begin = *end;
-            // A pair inside a part was met from both its ends.
+            // A pair inside a part was visited from both ends.
             level.end_row(part, loops, 0.5, tally);
         }
         level
     }
 
-    /// Ends the row of a node with what the tally holds. Its loop is `loops`, and what it has with itself there times `share`.
+    /// Ends the row of a node with the sums of the tally. Its loop is `loops` plus `share` times its own sum.
     fn end_row(&mut self, node: u32, mut loops: f64, share: f64, tally: &mut Tally) {
         let mut strength = 0.0;
         tally.drain(|target, weight| {
@@ -175,29 +175,29 @@ impl Level {
         self.strengths.push(strength + 2.0 * loops);
     }
 
-    /// How many nodes it has.
+    /// Number of nodes.
     pub(super) fn len(&self) -> usize {
         self.loops.len()
     }
 
-    /// Its nodes.
+    /// All nodes.
     pub(super) fn nodes(&self) -> Range<u32> {
         0..u32::try_from(self.len()).unwrap_or(u32::MAX)
     }
 
-    /// To whom a node is joined, and by how much.
+    /// The neighbours of a node with the weights to them.
     #[inline]
     pub(super) fn row(&self, node: u32) -> impl Iterator<Item = (u32, f64)> {
         let row = self.offsets[node as usize]..self.offsets[node as usize + 1];
         self.targets[row.clone()].iter().copied().zip(self.weights[row].iter().copied())
     }
 
-    /// What a node has in all.
+    /// The strength of a node.
     pub(super) fn strength(&self, node: u32) -> f64 {
         self.strengths[node as usize]
     }
 
-    /// The same of all nodes.
+    /// The strengths of all nodes.
     pub(super) fn strengths(&self) -> &[f64] {
         &self.strengths
     }
@@ -216,7 +216,7 @@ impl Level {
         sums
     }
 
-    /// The communities, each disconnected one split into what hangs together, numbered by their first nodes; and how many.
+    /// The connected components of all communities, numbered by their first nodes; and their count.
     pub(super) fn components(&self, of: &[u32]) -> (Vec<u32>, usize) {
         let mut found = vec![u32::MAX; self.len()];
         let (mut count, mut waiting) = (0, Vec::new());

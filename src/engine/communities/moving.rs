@@ -1,12 +1,12 @@
-//! Nodes move to whichever community they are joined to most for its size, until none gains by it.
+//! Local moving: each node moves to the neighbouring community with the greatest gain, until no move gains.
 //!
 //! A node of strength `k` gains `k_in / M - r * k * D / 2M^2` from a community of strength `D` that it is joined to by
-//! `k_in`. It goes where that is greatest, to the smallest number among equals, if it is better than where it is by more
-//! than a billionth.
+//! `k_in`. It moves to the greatest, the smallest number among equals, if that exceeds its present community by more than
+//! a billionth.
 //!
 //! # Design notes
-//! All nodes wait in the order of their ids, and one that moves has its neighbours looked at again, but for those that it
-//! joined. So a level costs what still changes and not a pass over all nodes for each time that anything did.
+//! All nodes are queued in the order of their ids, and a move queues the neighbours outside the joined community again. So
+//! a level costs what still changes and not a full pass for each change.
 //!
 //! Gains are compared in units of weight, times `M`, so that nothing is divided.
 
@@ -14,9 +14,15 @@ use super::Scale;
 use super::level::{Level, Tally};
 use std::collections::VecDeque;
 
-/// Lets nodes move, at most `looks_max` times one of them is looked at; answers whether that was enough. Numbers of
-/// communities are below the number of nodes.
-pub(super) fn settle(level: &Level, of: &mut [u32], scale: Scale, looks_max: u64, tally: &mut Tally) -> bool {
+/// Moves nodes until none gains, visiting at most `looks_max`; returns whether that was enough. Numbers of communities are
+/// below the number of nodes.
+pub(super) fn move_nodes(
+    level: &Level,
+    of: &mut [u32],
+    scale: Scale,
+    looks_max: u64,
+    tally: &mut Tally,
+) -> bool {
     let mut strengths = level.strengths_of(of);
     let mut waits: VecDeque<u32> = level.nodes().collect();
     let mut waiting = vec![true; level.len()];

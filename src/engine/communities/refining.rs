@@ -1,18 +1,18 @@
-//! Each community is split into parts that hold together, which are the nodes of the next level.
+//! Refinement: splits each community into well-connected parts, which become the nodes of the next level.
 //!
-//! Nodes begin alone. One that is still alone, by id, joins the part of its own community that it gains most from,
-//! `k_in - r * k * K / 2M` and above 0, the smallest number among equals. Only what is well connected to the rest of its
-//! community takes part: a node or part of strength `k` in a community of strength `D` that is joined to the rest by at
-//! least `r * k * (D - k) / 2M`.
+//! Nodes begin alone. One that is still alone joins, in the order of ids, the part of its own community with the greatest
+//! gain, `k_in - r * k * K / 2M` and above 0, the smallest number among equals. Only well-connected nodes and parts take
+//! part: those of strength `k` in a community of strength `D` that are joined to the rest of it by at least
+//! `r * k * (D - k) / 2M`.
 //!
 //! # Design notes
-//! Without this a community could lose the node that held it together and stay one for good, since later levels move it as
-//! a whole. Parts are split no more than that asks for, and join again at the next level if they gain by it.
+//! Without refinement a community could lose the node that held it together and stay one for good, since later levels move
+//! it as a whole. Parts join again at the next level if they gain by it.
 
 use super::Scale;
 use super::level::{Level, Tally};
 
-/// The part of each node, by the number of the node that it began with.
+/// The part of each node, by the number of the first node of the part.
 pub(super) fn refine(level: &Level, of: &[u32], scale: Scale, tally: &mut Tally) -> Vec<u32> {
     let strengths = level.strengths_of(of);
     let inside = |node: u32| {
@@ -20,7 +20,7 @@ pub(super) fn refine(level: &Level, of: &[u32], scale: Scale, tally: &mut Tally)
         level.row(node).filter(move |(target, _)| of[*target as usize] == own)
     };
     let mut parts: Vec<u32> = level.nodes().collect();
-    // Of each part its strength, what joins it to the rest of its community, and whether it is more than one node.
+    // For each part its strength, its weight to the rest of its community, and whether it has more than one node.
     let mut sizes = level.strengths().to_vec();
     let mut cuts: Vec<f64> =
         level.nodes().map(|node| inside(node).fold(0.0, |sum, (_, weight)| sum + weight)).collect();

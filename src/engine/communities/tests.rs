@@ -1,8 +1,8 @@
 //! Modularity against a dense matrix, communities against petgraph, and the worked examples.
 
-use super::bridges::{bridges, ties};
+use super::bridges::{bridges, community_links};
 use super::level::{Level, Tally};
-use super::moving::settle;
+use super::moving::move_nodes;
 use super::refining::refine;
 use super::{Partition, Scale, communities, modularity, renumber};
 use crate::Flags;
@@ -64,8 +64,8 @@ fn named(graph: &Graph, community: impl Fn(u32) -> u32) -> Vec<CommunityId> {
 
 /// The community of each number.
 fn told(graph: &Graph, partition: &Partition) -> BTreeMap<u32, CommunityId> {
-    assert_eq!(partition.of.len(), graph.node_count());
-    (0..).zip(&partition.of).map(|(at, of)| (number(graph, at), *of)).collect()
+    assert_eq!(partition.membership.len(), graph.node_count());
+    (0..).zip(&partition.membership).map(|(at, of)| (number(graph, at), *of)).collect()
 }
 
 /// `sum over i, j of one community of (A - r * k_i * k_j / 2M) / 2M`, over a matrix of all slots that pass on.
@@ -129,22 +129,22 @@ proptest! {
             }
         }
         let found = communities(&graph, resolution(r));
-        prop_assert!((found.q - dense(&graph, &found.of, f64::from(r))).abs() < 1e-9, "{found:?}");
-        prop_assert!((found.q - modularity(&graph, &found.of, resolution(r))).abs() < 1e-9);
+        prop_assert!((found.modularity - dense(&graph, &found.membership, f64::from(r))).abs() < 1e-9, "{found:?}");
+        prop_assert!((found.modularity - modularity(&graph, &found.membership, resolution(r))).abs() < 1e-9);
         // Any partition has what the matrix says, and what was found is not worse than everybody alone.
         let mut stream = SplitMix64::new(salt);
         let drawn: Vec<CommunityId> =
             graph.nodes().map(|_| CommunityId(u32::try_from(stream.draw_below(4)).unwrap())).collect();
         prop_assert!((modularity(&graph, &drawn, resolution(r)) - dense(&graph, &drawn, f64::from(r))).abs() < 1e-9);
-        prop_assert!(found.q >= modularity(&graph, &[], resolution(r)) - 1e-9);
-        prop_assert!(r > 1.0 || (-0.5..=1.0).contains(&found.q));
+        prop_assert!(found.modularity >= modularity(&graph, &[], resolution(r)) - 1e-9);
+        prop_assert!(r > 1.0 || (-0.5..=1.0).contains(&found.modularity));
     }
 
     #[test]
     fn connected(edges in edges(40, 70)) {
         let graph = graph(&(0..40).collect::<Vec<_>>(), &edges);
         let found = communities(&graph, resolution(1.0));
-        let of: Vec<u32> = found.of.iter().map(|of| of.0).collect();
+        let of: Vec<u32> = found.membership.iter().map(|of| of.0).collect();
         prop_assert_eq!(connected_components(&inside(&graph, &of)), found.count);
         // The largest first, of equal ones that with the first external id; none is empty.
         let mut sizes = vec![(0_u32, u32::MAX); found.count];
@@ -200,10 +200,10 @@ proptest! {
                     *sums.entry(of[other.at()]).or_default() += f64::from(graph.weight(slot));
                 }
             }
-            let ties = ties(&graph, &of, node);
-            let told: BTreeMap<CommunityId, f64> = ties.iter().map(|tie| (tie.community, tie.weight)).collect();
-            prop_assert_eq!((&told, told.len()), (&sums, ties.len()));
-            prop_assert!(ties.is_sorted_by_key(|tie| (std::cmp::Reverse(tie.weight.to_bits()), tie.community)));
+            let community_links = community_links(&graph, &of, node);
+            let told: BTreeMap<CommunityId, f64> = community_links.iter().map(|link| (link.community, link.weight)).collect();
+            prop_assert_eq!((&told, told.len()), (&sums, community_links.len()));
+            prop_assert!(community_links.is_sorted_by_key(|link| (std::cmp::Reverse(link.weight.to_bits()), link.community)));
             let own = of[node.at()];
             let out: f64 = sums.iter().filter(|(community, _)| **community != own).map(|(_, sum)| sum).sum();
             if out > 0.0 {
@@ -222,7 +222,7 @@ proptest! {
         let (level, scale, mut tally) = level(&graph);
         let mut of: Vec<u32> = level.nodes().collect();
         let alone = level.quality(&of, level.len(), resolution(1.0));
-        prop_assert!(settle(&level, &mut of, scale, u64::MAX, &mut tally));
+        prop_assert!(move_nodes(&level, &mut of, scale, u64::MAX, &mut tally));
         let count = renumber(&mut of);
         let moved = level.quality(&of, count, resolution(1.0));
         prop_assert!(moved >= alone - 1e-12);
@@ -258,7 +258,7 @@ fn examples_4_7() {
     let found = communities(&triangles, one);
     let want: BTreeMap<u32, CommunityId> = (0..6).map(|at| (at, CommunityId(at / 3))).collect();
     assert_eq!((told(&triangles, &found), found.count), (want, 2));
-    assert!(near(found.q, 0.357_143));
+    assert!(near(found.modularity, 0.357_143));
     let star = numbered(101, &(1..=100).map(|leaf| (0, leaf)).collect::<Vec<_>>());
     assert!(near(modularity(&star, &named(&star, |_| 0), one), 0.0));
     let own = numbered(2, &[(0, 0), (0, 1)]);
@@ -283,7 +283,7 @@ fn ring256() {
         let edges: Vec<(u32, u32)> =
             ring(256).into_iter().map(|(a, b)| (names[a as usize], names[b as usize])).collect();
         let found = communities(&numbered(256, &edges), resolution(1.0));
-        assert!(found.q >= 0.86, "{} communities, Q {}", found.count, found.q);
+        assert!(found.modularity >= 0.86, "{} communities, Q {}", found.count, found.modularity);
     }
 }
 
@@ -309,7 +309,9 @@ fn cliques_are_found() {
     let found = communities(&graph, resolution(1.0));
     let want: BTreeMap<u32, CommunityId> = (0..40).map(|at| (at, CommunityId(at / 5))).collect();
     assert_eq!((told(&graph, &found), found.count), (want, 8));
-    assert!((found.q - modularity(&graph, &named(&graph, |at| at / 5), resolution(1.0))).abs() < 1e-9);
+    assert!(
+        (found.modularity - modularity(&graph, &named(&graph, |at| at / 5), resolution(1.0))).abs() < 1e-9
+    );
 }
 
 #[test]
@@ -358,8 +360,8 @@ fn one_partition_whatever_the_order() {
         }
         let graph = graph(&nodes, &edges);
         let found = communities(&graph, resolution(1.0));
-        let told = (told(&graph, &found), found.q.to_bits(), found.levels, found.flags);
-        assert!(found.q > 0.4, "{}", found.q);
+        let told = (told(&graph, &found), found.modularity.to_bits(), found.levels, found.flags);
+        assert!(found.modularity > 0.4, "{}", found.modularity);
         assert_eq!(*first.get_or_insert_with(|| told.clone()), told);
     }
 }
@@ -367,28 +369,28 @@ fn one_partition_whatever_the_order() {
 #[test]
 fn who_is_joined_to_nobody_is_alone() {
     let nobody = communities(&numbered(0, &[]), resolution(1.0));
-    assert_eq!((nobody.of.len(), nobody.count, nobody.q.to_bits()), (0, 0, 0));
+    assert_eq!((nobody.membership.len(), nobody.count, nobody.modularity.to_bits()), (0, 0, 0));
     // What holds back joins nobody.
     let edges: [Edge; 2] = [(0, "INHIBITS", 1, 1.0), (2, "INHIBITS", 0, 1.0)];
     let graph = graph(&[3, 1, 2, 0], &edges);
     let alone = communities(&graph, resolution(1.0));
-    assert_eq!((alone.count, alone.q.to_bits(), alone.flags), (4, 0, Flags::default()));
+    assert_eq!((alone.count, alone.modularity.to_bits(), alone.flags), (4, 0, Flags::default()));
     assert_eq!(told(&graph, &alone), (0..4).map(|at| (at, CommunityId(at))).collect::<BTreeMap<_, _>>());
-    assert_eq!(modularity(&graph, &alone.of, resolution(1.0)).to_bits(), 0);
+    assert_eq!(modularity(&graph, &alone.membership, resolution(1.0)).to_bits(), 0);
     // Itself alone is somebody.
     let own = communities(&numbered(2, &[(1, 1)]), resolution(1.0));
-    assert_eq!((own.count, own.q.to_bits()), (2, 0));
+    assert_eq!((own.count, own.modularity.to_bits()), (2, 0));
 }
 
 #[test]
 fn looks_are_counted() {
     let (level, scale, mut tally) = level(&numbered(64, &ring(64)));
     let mut of: Vec<u32> = level.nodes().collect();
-    assert!(!settle(&level, &mut of, scale, 63, &mut tally), "not all have been looked at");
+    assert!(!move_nodes(&level, &mut of, scale, 63, &mut tally), "not all have been looked at");
     let mut again: Vec<u32> = level.nodes().collect();
-    assert!(settle(&level, &mut again, scale, 20 * 64, &mut tally));
+    assert!(move_nodes(&level, &mut again, scale, 20 * 64, &mut tally));
     // With as many as are left to do it is enough.
-    assert!(settle(&level, &mut again, scale, 64, &mut tally));
+    assert!(move_nodes(&level, &mut again, scale, 64, &mut tally));
 }
 
 #[test]

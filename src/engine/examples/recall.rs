@@ -1,13 +1,13 @@
-//! A graph is built, asked, and learns from what was of use: `cargo run -p ebb-engine --example recall`.
+//! Builds a graph, recalls from it, and learns from an outcome: `cargo run -p ebb-engine --example recall`.
 
-#![expect(clippy::print_stdout, reason = "an example talks to whoever runs it")]
+#![expect(clippy::print_stdout, reason = "an example prints its result")]
 
 use ebb_engine::View;
 use ebb_engine::graph::builder::GraphBuilder;
 use ebb_engine::graph::columns::NodeRow;
 use ebb_engine::graph::kinds::NodeType;
-use ebb_engine::plasticity::{Rules, Synapses};
-use ebb_engine::recall::{Ask, Config, recall};
+use ebb_engine::plasticity::{PlasticityConfig, Synapses};
+use ebb_engine::recall::{RecallConfig, RecallQuery, recall};
 use ebb_engine::scratch::Scratch;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -20,26 +20,26 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for (memory, entity) in [("m1", "ruth"), ("m1", "staging"), ("m2", "staging"), ("m3", "staging")] {
         builder.relate(memory, "MENTIONS", entity, 0.5)?;
     }
-    let view = View::of_file(builder.finalize()?.into())?;
+    let view = View::from_labels(builder.finalize()?.into())?;
 
-    // m2 and m3 have no word of the question: they are found by what m1 mentions.
-    let (config, mut scratch) = (Config::default(), Scratch::default());
-    let ask = Ask { text: "what did Ruth report".to_owned(), ..Ask::default() };
+    // m2 and m3 share no word with the question: they are reached through what m1 mentions.
+    let (config, mut scratch) = (RecallConfig::default(), Scratch::default());
+    let query = RecallQuery { text: "what did Ruth report".to_owned(), ..RecallQuery::default() };
     let mut show = |when: &str| {
-        let answer = recall(&view, &ask, &config, &mut scratch)?;
+        let result = recall(&view, &query, &config, &mut scratch)?;
         println!("{when}");
-        for hit in &answer.hits {
+        for hit in &result.hits {
             println!("  {:.3}  {}", hit.score, hit.label);
         }
         Ok::<_, ebb_engine::Error>(())
     };
     show("before")?;
 
-    // m3 was of use: the way to it weighs more from here on.
+    // m3 was useful: strengthen the path to it.
     let graph = view.graph();
-    let way: Vec<_> = ["ruth", "m1", "staging", "m3"].iter().filter_map(|id| graph.find(id)).collect();
-    let mut synapses = Synapses::bind(graph, Rules::default(), 0, [])?;
-    synapses.tick(graph, &way.iter().map(|node| (*node, 1.0)).collect::<Vec<_>>())?;
-    synapses.settle(graph)?;
-    show("after m3 was of use").map_err(Into::into)
+    let path: Vec<_> = ["ruth", "m1", "staging", "m3"].iter().filter_map(|id| graph.find(id)).collect();
+    let mut synapses = Synapses::bind(graph, PlasticityConfig::default(), 0, [])?;
+    synapses.tick(graph, &path.iter().map(|node| (*node, 1.0)).collect::<Vec<_>>())?;
+    synapses.write_weights(graph)?;
+    show("after m3 was useful").map_err(Into::into)
 }

@@ -1,13 +1,13 @@
-//! From rows to a graph, and from a graph and what changed to the next one: same content, same bytes.
+//! Builds a graph from rows, and the next graph from a batch of changes: same content, same bytes.
 //!
-//! A graph under construction cannot be asked anything, and a finished one cannot be changed: [`GraphBuilder::finalize`]
-//! consumes the one and makes the other, and [`Graph::apply`] makes a new one beside that which readers hold. Both end in
-//! `assemble`, so what is patched and what is rebuilt cannot differ.
+//! [`GraphBuilder::finalize`] consumes the builder and returns a graph; [`Graph::apply`] builds a new graph beside the one
+//! that readers hold. Both end in `assemble`, so a patched and a rebuilt graph cannot differ.
 //!
 //! # Design notes
-//! Ids go by undirected degree, greatest first, then by the bytes of external ids: nodes that are often met lie side by
-//! side, and no id depends on the order in which rows came. Slots with the same source, relation and target are merged to
-//! the one with the larger base weight. Nothing here is sorted as a whole: slots are counted into rows, and rows are short.
+//! Ids are assigned by undirected degree, greatest first, then by the bytes of external ids: nodes that are often visited
+//! lie side by side, and no id depends on the order in which rows were added. Slots with the same source, relation and
+//! target are merged to the one with the larger base weight. There is no global sort: slots are counted into rows, and
+//! rows are short.
 
 mod apply;
 mod assemble;
@@ -27,15 +27,15 @@ use assemble::{Parts, assemble, canonical, len, ordered, places, ranked};
 use rows::{Rows, Staging};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How many nodes ahead what they carry is asked for.
+/// How many nodes ahead their attributes are prefetched.
 const AHEAD: usize = 8;
 
-/// Between what effective weights lie.
+/// Range of effective weights.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WeightRange {
-    /// The least, `0.01 ..= 1`.
+    /// Least weight, `0.01 ..= 1`.
     pub floor: f32,
-    /// The greatest, `1 ..= 16`.
+    /// Greatest weight, `1 ..= 16`.
     pub cap: f32,
 }
 
@@ -46,7 +46,7 @@ impl Default for WeightRange {
 }
 
 impl WeightRange {
-    /// Checked.
+    /// Checks both bounds.
     ///
     /// # Errors
     /// [`Error::NonFinite`], [`Error::ParameterOutOfRange`].
@@ -56,14 +56,14 @@ impl WeightRange {
         Ok(self)
     }
 
-    /// A weight that is effective.
+    /// Clamps a weight to the range.
     #[must_use]
     pub fn clamp(&self, weight: f32) -> f32 {
         weight.clamp(self.floor, self.cap)
     }
 }
 
-/// A number of a range; `name` stands in the error.
+/// Checks that a number is finite and in its range; `name` is used in the error.
 pub(crate) fn within(name: &'static str, value: f32, min: f64, max: f64) -> Result<f32, Error> {
     if !value.is_finite() {
         return Err(Error::NonFinite { field: name, owner: value.to_string() });
@@ -74,30 +74,30 @@ pub(crate) fn within(name: &'static str, value: f32, min: f64, max: f64) -> Resu
     Ok(value)
 }
 
-/// A relationship as it comes into a graph.
+/// A relationship to add to a graph.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct EdgeRow {
-    /// The external id of the node it begins at.
+    /// External id of the source.
     pub source: String,
-    /// The external id of the node it leads to.
+    /// External id of the target.
     pub target: String,
-    /// Its type.
+    /// Relationship type.
     pub relation: String,
-    /// Its base weight, at least 0; more than the cap is the cap.
+    /// Base weight, at least 0; values above the cap become the cap.
     pub weight: f32,
-    /// Which ways it can be walked.
+    /// Directions in which it can be traversed.
     pub direction: EdgeDirection,
-    /// Whether it holds back.
+    /// Whether it is inhibitory.
     pub inhibitory: bool,
-    /// How much of it is cause, `0 ..= 1`, where that is not what its kind says.
+    /// Causal strength, `0 ..= 1`, where it differs from that of its kind.
     pub causal: Option<f32>,
 }
 
-/// A node that is staged.
+/// A node of a builder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Staged(u32);
+pub struct StagedNode(u32);
 
-/// A kind of slots that is staged.
+/// A kind of slots of a builder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StagedKind(u32);
 
@@ -109,7 +109,7 @@ struct PendingEdge {
     weight: f32,
 }
 
-/// Collects nodes and relationships.
+/// Collects nodes and relationships for a [`Graph`].
 #[derive(Debug)]
 pub struct GraphBuilder {
     kinds: Kinds,
@@ -119,10 +119,10 @@ pub struct GraphBuilder {
     slot_kinds: Vec<SlotKind>,
     known_kinds: BTreeMap<(String, EdgeDirection, bool), u32>,
     edges: Vec<PendingEdge>,
-    /// What an edge causes, where that is not what its kind says; by the place of the edge.
+    /// Causal strength by index of the edge, where it differs from that of its kind.
     causal: BTreeMap<usize, f32>,
     doubled: usize,
-    /// Edges of which only the half as it stands is meant, by place.
+    /// Indexes of edges of which only one slot is added.
     halves: BTreeSet<usize>,
 }
 
@@ -133,7 +133,7 @@ impl Default for GraphBuilder {
 }
 
 impl GraphBuilder {
-    /// An empty one.
+    /// An empty builder.
     #[must_use]
     pub fn new(kinds: Kinds, range: WeightRange) -> Self {
         Self {
@@ -153,8 +153,8 @@ impl GraphBuilder {
     /// Adds a node.
     ///
     /// # Errors
-    /// [`Error::DuplicateNode`], [`Error::TooManyNodes`], and for a number that is none.
-    pub fn add_node(&mut self, row: NodeRow) -> Result<Staged, Error> {
+    /// [`Error::DuplicateNode`], [`Error::TooManyNodes`], and for a number outside its range.
+    pub fn add_node(&mut self, row: NodeRow) -> Result<StagedNode, Error> {
         let row = row.checked()?;
         nodes(self.rows.len() + 1)?;
         let handle = self.ids.intern(&row.external_id)?;
@@ -162,25 +162,25 @@ impl GraphBuilder {
             return Err(Error::DuplicateNode { external_id: row.external_id });
         }
         self.rows.push(row);
-        Ok(Staged(handle.0))
+        Ok(StagedNode(handle.0))
     }
 
-    /// The node of an external id.
+    /// The node with an external id.
     #[must_use]
-    pub fn find(&self, external_id: &str) -> Option<Staged> {
-        self.ids.find(external_id).map(|handle| Staged(handle.0))
+    pub fn find(&self, external_id: &str) -> Option<StagedNode> {
+        self.ids.find(external_id).map(|handle| StagedNode(handle.0))
     }
 
-    /// The kind of slots of a relation that can be walked so.
+    /// The kind of slots of a relationship type with this direction and polarity.
     pub fn kind(&mut self, relation: &str, direction: EdgeDirection, inhibitory: bool) -> StagedKind {
         stage_kind(&self.kinds, &mut self.slot_kinds, &mut self.known_kinds, relation, direction, inhibitory)
     }
 
-    /// Adds a relationship between nodes that are there.
+    /// Adds a relationship between nodes that were added before.
     ///
     /// # Errors
-    /// [`Error::DanglingEdge`] for a node that is not; [`Error::NonFinite`], [`Error::ParameterOutOfRange`] for a weight
-    /// that is none; [`Error::TooManySlots`].
+    /// [`Error::DanglingEdge`] for an unknown node; [`Error::NonFinite`], [`Error::ParameterOutOfRange`] for a weight outside
+    /// its range; [`Error::TooManySlots`].
     pub fn add_edge(&mut self, edge: &EdgeRow) -> Result<(), Error> {
         let end = |name: &String| {
             self.find(name).ok_or_else(|| Error::DanglingEdge {
@@ -202,7 +202,7 @@ impl GraphBuilder {
         Ok(())
     }
 
-    /// Adds a relationship between nodes that are there, as the rule of its type says that it is walked.
+    /// Adds a relationship between nodes, with the direction and polarity that [`Kinds`] has for its type.
     pub fn relate(&mut self, source: &str, relation: &str, target: &str, weight: f32) -> Result<(), Error> {
         let rule = self.kinds.of(relation);
         self.add_edge(&EdgeRow {
@@ -216,14 +216,14 @@ impl GraphBuilder {
         })
     }
 
-    /// Adds a relationship between staged nodes, of a weight that is at least 0.
+    /// Adds a relationship of a weight of at least 0 between nodes of this builder.
     ///
     /// # Errors
     /// [`Error::NonFinite`], [`Error::ParameterOutOfRange`], [`Error::TooManySlots`].
     pub fn connect(
         &mut self,
-        source: Staged,
-        target: Staged,
+        source: StagedNode,
+        target: StagedNode,
         kind: StagedKind,
         weight: f32,
     ) -> Result<(), Error> {
@@ -236,7 +236,7 @@ impl GraphBuilder {
         Ok(())
     }
 
-    /// Adds one slot, of a relationship that can be walked both ways too: its other half is another call.
+    /// Adds a single slot, also for a type that can be traversed both ways.
     pub fn add_slot(&mut self, edge: &EdgeRow) -> Result<(), Error> {
         let end = self.edges.len();
         self.add_edge(edge)?;
@@ -252,7 +252,7 @@ impl GraphBuilder {
         source != target && self.slot_kinds[kind as usize].direction == EdgeDirection::Bidirectional
     }
 
-    /// The graph of all that was added.
+    /// Builds the graph.
     ///
     /// # Errors
     /// [`Error::InternerFull`] beyond 4 GiB of names.
@@ -282,7 +282,7 @@ impl GraphBuilder {
         let shared = shared(self.rows.iter().map(RowView::New))?;
         let near = |node: &u32| &self.rows[*node as usize];
         let nodes = order.iter().enumerate().map(|(at, node)| {
-            // Rows come in no order, and their names lie elsewhere again.
+            // Rows are in no order, and their names are stored elsewhere again.
             if let Some(ahead) = order.get(at + 2 * AHEAD) {
                 prefetch(std::slice::from_ref(near(ahead)));
             }
@@ -320,13 +320,13 @@ fn stage_kind(
 ) -> StagedKind {
     let key = (relation.to_owned(), direction, inhibitory);
     StagedKind(*known.entry(key).or_insert_with(|| {
-        let causal = kinds.of(relation).causal;
-        slot_kinds.push(SlotKind { relation: relation.to_owned(), direction, inhibitory, causal });
+        let causal_share = kinds.of(relation).causal_share;
+        slot_kinds.push(SlotKind { relation: relation.to_owned(), direction, inhibitory, causal_share });
         len(slot_kinds) - 1
     }))
 }
 
-/// A number of a relationship, `0 ..= max`.
+/// Checks a number of a relationship, `0 ..= max`.
 fn part_of(name: &'static str, value: f32, max: f64, edge: &EdgeRow) -> Result<f32, Error> {
     let owner = || format!("{} -{}-> {}", edge.source, edge.relation, edge.target);
     check_amount(name, owner, f64::from(value), max)?;

@@ -1,4 +1,4 @@
-//! A graph as a file, JSON version 3: written and read as a stream, exact, and refused as a whole if anything is wrong.
+//! Snapshot file of a graph, JSON version 3: streamed, exact, and rejected as a whole at the first error.
 //!
 //! ```json
 //! {"version":3,"nodes":[
@@ -9,40 +9,39 @@
 //! ],"checksum":"e50c127e11ce4774"}
 //! ```
 //!
-//! | field | what it says |
+//! | field | meaning |
 //! |---|---|
 //! | `node_type` | 0 to 16, or `"custom:N"`; 100 to 255 are read as N + 100 |
-//! | `last_modified` | seconds since 1970, negative before; left out where nobody knows |
-//! | `change_frequency` | times a day, at least 0 |
-//! | `provenance` | what is known of it: `source_path`, `line_start`, `line_end`, `excerpt`, `namespace`, and `canonical` |
+//! | `last_modified` | seconds since 1970, negative before; omitted if unknown |
+//! | `change_frequency` | changes per day, at least 0 |
+//! | `provenance` | any of `source_path`, `line_start`, `line_end`, `excerpt`, `namespace`, and `canonical` |
 //! | `weight` | the base weight, at least 0; above the cap it is read as the cap |
-//! | `direction` | 1: both slots, which are alike; 0: this slot alone |
-//! | `half` | `true` with direction 0: one slot of a relationship that can be walked both ways; else left out |
+//! | `direction` | 1: two equal slots, one each way; 0: this slot only |
+//! | `half` | `true` with direction 0: one slot of a relationship that can be traversed both ways; else omitted |
 //! | `causal_strength` | 0 to 1 |
-//! | `checksum` | xxh3-64 of all bytes before its quotation mark, sixteen digits; checked if it is there |
+//! | `checksum` | xxh3-64 of all bytes before its quotation mark, sixteen digits; verified if present |
 //!
-//! The four parts come in this order, since edges need their nodes and the sum what it sums. Inside the lists any order
-//! is read, and what is written is in the order of external ids, then of relations: same content, same bytes. Every field
-//! that is not called optional here must be there, once, and no other may be.
+//! The four parts come in this order, since edges need their nodes and the checksum covers the rest. Lists may be in any
+//! order, and are written in the order of external ids, then of relations: same content, same bytes. Every field that is
+//! not called optional here is required, exactly once, and unknown fields are rejected.
 //!
-//! It is an export: of a node's tier, session and whether it is partial, of standing and of what was learned it holds
-//! nothing, nor of generation and instant. All else comes back bit by bit.
+//! The file is an export: it has no tier, session and `partial` of nodes, no PageRank, no learned weights, no generation
+//! and no instant. All else is restored bit for bit.
 //!
-//! Invariants: what is read is what was written (held by `snap_roundtrip`), whatever the order of its lists (held by
-//! `snap_order_free`); a file with a checksum that differs in any byte is refused (held by `snap_flips_and_cuts`).
+//! Invariants: reading restores what was written (held by `snap_roundtrip`), whatever the order of its lists (held by
+//! `snap_order_free`); a file with a checksum that differs in any byte is rejected (held by `snap_flips_and_cuts`).
 //!
 //! # Design notes
-//! *Both ways.* A both-way relationship is two slots, and the file says it once. If its slots came to differ (one was
-//! merged with a heavier one, removed or replaced), each is written alone with direction 0, or a reader would double it.
-//! Direction 0 by itself is a forward slot, whatever its relation is elsewhere: the stored direction wins over the table
-//! of kinds. That such a slot is a half of a both-way relationship is thus a word of its own. Whoever does not know it
-//! reads a forward slot, which conducts the same.
+//! *Two slots.* A relationship that can be traversed both ways is two slots, written as one edge. If its slots differ (one
+//! was merged with a heavier one, removed or replaced), each is written alone with direction 0, or a reader would double
+//! it. Direction 0 by itself is a forward slot, whatever the table of kinds has for its type: the stored direction wins.
+//! So `half` is a field of its own. A reader that does not know it reads a forward slot, which conducts the same.
 //!
-//! *Milliseconds.* Seconds carry them as a fraction, exact for instants within 2^50 ms (some 35,000 years) of 1970. Further
-//! ones are written as whole seconds, rounded towards it.
+//! *Milliseconds.* Seconds carry them as a fraction, exact for instants within 2^50 ms (some 35,000 years) of 1970. Others
+//! are written as whole seconds, rounded towards 1970.
 //!
-//! *Numbers.* Floats are the shortest text that reads back as the same bits. `null`, which others write for NaN, is an
-//! error.
+//! *Numbers.* Floats are the shortest text that reads back as the same bits. `null`, which some programs write for NaN, is
+//! an error.
 
 mod checksum;
 pub mod plasticity;
@@ -52,19 +51,18 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub use read::{read, read_summed};
+pub use read::{read, read_with_checksum};
 pub use write::write;
 
 use super::Error;
 
-/// The version that is written, and the only one that is read.
+/// Version of the file format.
 pub const SNAPSHOT_VERSION: u32 = 3;
 
 /// The parts of a file, in their order.
 const PARTS: [&str; 4] = ["version", "nodes", "edges", "checksum"];
 
-/// What a reader of JSON says that is told: what it was refused for where that has a name of its own, else why and at which
-/// path it could not go on.
+/// The error of a JSON reader: the typed reason if there is one, else the message and the path at which reading stopped.
 fn refusal(refused: Option<Error>, path: String, why: &serde_json::Error) -> Error {
     let reason = why.to_string();
     match (refused, why.io_error_kind()) {

@@ -1,11 +1,11 @@
-//! What a node carries beside its slots, by how often it is read.
+//! Attributes of nodes, as a struct of arrays in the order of node ids.
 //!
-//! Struct of arrays, in the order of node ids. *Hot*: standing, out-strength, degree and rank, which kernels read. *Warm*:
-//! in-strength, which learning reads. *Cold*: what only an answer shows or a filter asks.
+//! *Hot*: PageRank, out-strength, degree and rank, which algorithms read. *Warm*: in-strength, which learning reads.
+//! *Cold*: attributes that only results show or filters read.
 //!
 //! # Design notes
 //! The source document keeps four columns of activation per node. They would be mutable state that all queries share, so
-//! each query has its own cells instead, for the nodes that it touches.
+//! each query has cells of its own instead.
 
 use super::Error;
 use super::index::InternedStr;
@@ -15,30 +15,30 @@ use super::number::check_amount;
 use super::provenance::Provenance;
 use smallvec::SmallVec;
 
-/// Tags of a node; six and fewer stand where the node does.
+/// Tags of a node; up to six are stored inline.
 pub type Tags = SmallVec<[InternedStr; 6]>;
 
-/// How many tags a node has at most.
+/// Greatest number of tags of a node.
 pub const TAGS_MAX: usize = 256;
 
-/// A node as it comes into a graph.
+/// A node to add to a graph.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NodeRow {
-    /// What it is known by outside, once in a graph.
+    /// External id, unique in a graph.
     pub external_id: String,
-    /// What people read.
+    /// Text for people.
     pub label: String,
-    /// What it is.
+    /// Type.
     pub node_type: NodeType,
-    /// Words it was marked with; repeated ones count once.
+    /// Tags; duplicates count once.
     pub tags: Vec<String>,
-    /// When it last changed, epoch milliseconds.
+    /// Time of the last change, epoch milliseconds.
     pub last_modified: Option<i64>,
-    /// How often it changes in a day, at least 0.
+    /// Changes per day, at least 0.
     pub change_frequency: f32,
-    /// In which tier it is.
+    /// Tier.
     pub tier: Option<String>,
-    /// In which session it was last used.
+    /// Session in which it was last used.
     pub session: Option<String>,
     /// Whether it lacks relationships because their other ends were not loaded.
     pub partial: bool,
@@ -47,7 +47,7 @@ pub struct NodeRow {
 }
 
 impl NodeRow {
-    /// A node of which only this is known.
+    /// A node with these attributes and defaults for all others.
     #[must_use]
     pub fn new(external_id: impl Into<String>, label: impl Into<String>, node_type: NodeType) -> Self {
         Self {
@@ -77,7 +77,7 @@ impl NodeRow {
     }
 }
 
-/// Strings that differ from node to node.
+/// A column of strings that are mostly distinct.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct StringColumn {
     bytes: String,
@@ -101,28 +101,28 @@ impl StringColumn {
     }
 }
 
-/// What nodes carry, in the order of their ids.
+/// All columns, in the order of node ids.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Columns {
     pub(super) pagerank: Vec<f32>,
-    /// Sum of the clamped base weights of excitatory out-slots.
+    /// Sum of the clamped base weights of excitatory outgoing slots.
     pub(super) out_strength: Vec<f32>,
-    /// Of how many pairs a node is part.
+    /// Number of neighbours in the undirected view.
     pub(super) degree: Vec<u32>,
-    /// Its place by the bytes of its external id.
+    /// Position in the order of external ids.
     pub(super) rank: Vec<u32>,
-    /// Nodes in that order.
+    /// Nodes by rank.
     pub(super) by_rank: Vec<u32>,
-    /// Sum of the clamped base weights of excitatory in-slots.
+    /// Sum of the clamped base weights of excitatory incoming slots.
     pub(super) in_strength: Vec<f64>,
     pub(super) external_id: StringColumn,
     pub(super) label: StringColumn,
     pub(super) node_type: Vec<u16>,
     pub(super) tags: Vec<Tags>,
-    /// `i64::MIN` where nobody knows.
+    /// `i64::MIN` if unknown.
     pub(super) last_modified: Vec<i64>,
     pub(super) change_frequency: Vec<f32>,
-    /// `InternedStr(u32::MAX)` where there is none; so with sessions.
+    /// `InternedStr(u32::MAX)` if there is none; likewise for sessions.
     pub(super) tier: Vec<InternedStr>,
     pub(super) session: Vec<InternedStr>,
     pub(super) partial: Vec<bool>,
@@ -133,21 +133,21 @@ pub(super) struct Columns {
 const NONE: InternedStr = InternedStr(u32::MAX);
 const NEVER: i64 = i64::MIN;
 
-/// What rows have in common: strings in the order of their bytes, and what those of the graph before are called now.
+/// Interned strings of all rows, in the order of their bytes, and the new handle of each old one.
 pub(super) struct Shared {
     strings: StringInterner,
     renamed: Vec<InternedStr>,
 }
 
-/// What these rows have in common. Old ones are all of one graph.
+/// Interns the strings of rows. Old ones are all of one graph.
 pub(super) fn shared<'a>(rows: impl Iterator<Item = RowView<'a>>) -> Result<Shared, Error> {
-    let mut met = StringInterner::default();
+    let mut seen = StringInterner::default();
     let (mut before, mut used): (Option<&Columns>, Vec<bool>) = (None, Vec::new());
     for row in rows {
         match row {
             RowView::New(row) => {
                 for text in row.tags.iter().chain(&row.tier).chain(&row.session) {
-                    met.intern(text)?;
+                    seen.intern(text)?;
                 }
             }
             RowView::Old(columns, at) => {
@@ -160,7 +160,7 @@ pub(super) fn shared<'a>(rows: impl Iterator<Item = RowView<'a>>) -> Result<Shar
     }
     let held = before.into_iter().flat_map(|columns| columns.strings.iter().zip(&used));
     let held = held.filter(|(_, used)| **used).map(|(text, _)| text);
-    let mut texts: Vec<&str> = met.iter().chain(held).collect();
+    let mut texts: Vec<&str> = seen.iter().chain(held).collect();
     texts.sort_unstable();
     let mut strings = StringInterner::default();
     for text in texts {
@@ -172,7 +172,7 @@ pub(super) fn shared<'a>(rows: impl Iterator<Item = RowView<'a>>) -> Result<Shar
 }
 
 impl Columns {
-    /// Columns of these rows, which have this in common.
+    /// Builds columns from rows with these interned strings.
     pub(super) fn of<'a>(
         shared: Shared,
         rows: impl ExactSizeIterator<Item = RowView<'a>>,
@@ -188,7 +188,7 @@ impl Columns {
         Ok(columns)
     }
 
-    /// None, with room for so many.
+    /// Empty columns with this capacity.
     fn with_room(count: usize) -> Self {
         let names = || StringColumn { bytes: String::new(), ends: Vec::with_capacity(count) };
         Self {
@@ -240,7 +240,7 @@ impl Columns {
         self.node_type.len()
     }
 
-    /// Bytes of what a node carries, strings among them.
+    /// Size in bytes, with strings.
     pub(super) fn bytes(&self) -> usize {
         let spilled: usize =
             self.tags.iter().filter(|tags| tags.spilled()).map(|tags| 4 * tags.capacity()).sum();
@@ -249,7 +249,7 @@ impl Columns {
     }
 }
 
-/// A node, new or of a graph that is there.
+/// A row of a node: new, or of an existing graph.
 #[derive(Clone, Copy)]
 pub(super) enum RowView<'a> {
     New(&'a NodeRow),
@@ -336,7 +336,7 @@ impl<'a> RowView<'a> {
         }
     }
 
-    /// As a row of its own.
+    /// Copies it to an owned row.
     pub(super) fn to_row(self) -> NodeRow {
         NodeRow {
             external_id: self.external_id().to_owned(),

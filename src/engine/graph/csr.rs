@@ -1,13 +1,11 @@
-//! Slots of all nodes: forward rows sorted by weight, the way back, and bounds that tell when to stop reading.
+//! Adjacency arrays: forward rows sorted by weight, a reverse index, and bounds for early termination.
 //!
-//! A row holds its excitatory slots first, by base weight descending, and the inhibitory ones in a tail of their own. For
-//! each block of sixteen slots of either part stands the greatest effective weight of this block and all later ones: a
-//! reader stops at the first block whose bound cannot pass its threshold. Correctness never depends on the order of a row,
-//! only cost does.
+//! A row holds its excitatory slots first, by base weight descending, then its inhibitory ones. Each block of sixteen slots
+//! of either range has a bound: the greatest effective weight of this block and all later ones. A reader stops at the
+//! first block whose bound cannot pass its threshold. Only cost depends on the order of a row, never correctness.
 //!
-//! Structure and base weights never change. Effective weights, which learning moves, and the bounds change in place under
-//! readers: a bound is raised before the weight it is for, and a weight that sinks leaves it valid. There is one writer at
-//! a time.
+//! Structure and base weights never change. Effective weights and bounds are updated in place by learning while others
+//! read: a bound is raised before its weight, and stays valid when the weight is lowered. There is one writer at a time.
 
 use super::Error;
 use super::index::{EdgeIdx, NodeId};
@@ -15,54 +13,54 @@ use super::kinds::EdgeDirection;
 use super::raw::prefetch;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Slots of one block.
+/// Slots of a block.
 pub const BOUND_BLOCK: usize = 16;
-/// Tries of one compare-and-swap.
+/// Attempts of a compare-and-swap.
 pub const CAS_RETRY_LIMIT: u32 = 64;
 
-/// What the slots of one kind have in common.
+/// Attributes that all slots of one kind share.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SlotKind {
-    /// The type of the relationship.
+    /// Relationship type.
     pub relation: String,
-    /// Which ways it can be walked.
+    /// Directions in which it can be traversed.
     pub direction: EdgeDirection,
-    /// Whether it holds back.
+    /// Whether it is inhibitory.
     pub inhibitory: bool,
-    /// How much of its weight is cause, `0 ..= 1`.
-    pub causal: f32,
+    /// Causal share of the weight, `0 ..= 1`.
+    pub causal_share: f32,
 }
 
 impl SlotKind {
-    /// By what kinds are ordered and told apart.
+    /// The sort key of a kind, unique among kinds.
     pub(super) fn key(&self) -> (&str, EdgeDirection, bool) {
         (&self.relation, self.direction, self.inhibitory)
     }
 }
 
-/// The kind of a slot that stands in the table of the rare ones.
+/// Marks a slot whose kind is in `wide`.
 pub(super) const WIDE: u8 = u8::MAX;
 
 /// All slots.
 #[derive(Debug, Default)]
 pub(super) struct Csr {
-    /// Where each row begins, and where the last one ends.
+    /// Row bounds.
     pub(super) offsets: Vec<u32>,
-    /// Where the inhibitory tail of each row begins.
+    /// Start of the inhibitory slots of each row.
     pub(super) exc_end: Vec<u32>,
     pub(super) targets: Vec<u32>,
     pub(super) base: Vec<f32>,
     /// Bits of effective weights.
     pub(super) weights: Vec<AtomicU32>,
     pub(super) kind: Vec<u8>,
-    /// Kinds from 255 on, by slot.
+    /// Slots with kinds from 255 on.
     pub(super) wide: Vec<(u32, u32)>,
-    /// Only where some slot deviates from what its kind says.
+    /// Causal strengths, if some slot differs from its kind.
     pub(super) causal: Option<Vec<f32>>,
-    /// Where the blocks of each row begin, those of its excitatory part first.
+    /// Start of the blocks of each row, those of its excitatory slots first.
     pub(super) block_offsets: Vec<u32>,
     pub(super) bounds: Vec<AtomicU32>,
-    /// One bit a row: something in it was learned.
+    /// One bit for each row: whether a weight in it was changed by learning.
     pub(super) learned: Vec<AtomicU32>,
     pub(super) rev_offsets: Vec<u32>,
     pub(super) rev_sources: Vec<u32>,
@@ -70,35 +68,35 @@ pub(super) struct Csr {
     pub(super) kinds: Vec<SlotKind>,
 }
 
-/// One part of a row, all of one polarity.
+/// The excitatory or the inhibitory slots of a row.
 #[derive(Debug, Clone, Copy)]
-pub struct Part<'a> {
-    /// Where its slots lead.
+pub struct SlotRange<'a> {
+    /// Targets.
     pub targets: &'a [u32],
-    /// Bits of their effective weights.
+    /// Bits of effective weights.
     pub weights: &'a [AtomicU32],
     /// For each block the greatest effective weight of it and all later ones.
     pub bounds: &'a [AtomicU32],
-    /// Its first slot.
+    /// Id of the first slot.
     pub first: EdgeIdx,
-    /// Whether something in its row was learned: if not, effective weights descend as base weights do.
+    /// Whether a weight in the row was changed by learning: if not, effective weights descend as base weights do.
     pub learned: bool,
 }
 
-/// The number of a cell.
+/// Reads a weight.
 #[must_use]
 pub fn weight_of(cell: &AtomicU32) -> f32 {
     f32::from_bits(cell.load(Ordering::Relaxed))
 }
 
-/// Raises a cell to a weight, at least 0, unless it is as high already; says whether it was raised.
+/// Raises a cell to a weight of at least 0; returns whether it was lower.
 ///
 /// # Errors
-/// [`Error::CasRetryExhausted`], naming `slot`, if others were faster `limit` times.
+/// [`Error::CasRetryExhausted`], naming `slot`, after `limit` lost races.
 pub fn atomic_max_weight(cell: &AtomicU32, weight: f32, slot: EdgeIdx, limit: u32) -> Result<bool, Error> {
     let mut seen = cell.load(Ordering::Relaxed);
     for _ in 0..limit {
-        // Bits of numbers that are not negative are in the order of the numbers.
+        // Bits of non-negative numbers sort like the numbers.
         if seen >= weight.to_bits() {
             return Ok(false);
         }
@@ -110,10 +108,10 @@ pub fn atomic_max_weight(cell: &AtomicU32, weight: f32, slot: EdgeIdx, limit: u3
     Err(Error::CasRetryExhausted { slot: slot.0, limit })
 }
 
-/// Stores a weight, at least 0, in a cell; says whether it was another.
+/// Stores a weight of at least 0 in a cell; returns whether it changed.
 ///
 /// # Errors
-/// [`Error::CasRetryExhausted`], naming `slot`, if others were faster `limit` times.
+/// [`Error::CasRetryExhausted`], naming `slot`, after `limit` lost races.
 pub fn atomic_write_weight(cell: &AtomicU32, weight: f32, slot: EdgeIdx, limit: u32) -> Result<bool, Error> {
     let mut seen = cell.load(Ordering::Relaxed);
     for _ in 0..limit {
@@ -138,20 +136,20 @@ impl Csr {
         self.learned[node.at() / 32].load(Ordering::Relaxed) >> (node.at() % 32) & 1 == 1
     }
 
-    pub(super) fn excitatory(&self, node: NodeId) -> Part<'_> {
+    pub(super) fn excitatory(&self, node: NodeId) -> SlotRange<'_> {
         let (begin, tail, _) = self.row(node);
         let block = self.block_offsets[node.at()] as usize;
         self.part(node, begin, tail, block)
     }
 
-    pub(super) fn inhibitory(&self, node: NodeId) -> Part<'_> {
+    pub(super) fn inhibitory(&self, node: NodeId) -> SlotRange<'_> {
         let (begin, tail, end) = self.row(node);
         let block = self.block_offsets[node.at()] as usize + (tail - begin).div_ceil(BOUND_BLOCK);
         self.part(node, tail, end, block)
     }
 
-    fn part(&self, node: NodeId, begin: usize, end: usize, block: usize) -> Part<'_> {
-        Part {
+    fn part(&self, node: NodeId, begin: usize, end: usize, block: usize) -> SlotRange<'_> {
+        SlotRange {
             targets: &self.targets[begin..end],
             weights: &self.weights[begin..end],
             bounds: &self.bounds[block..block + (end - begin).div_ceil(BOUND_BLOCK)],
@@ -177,8 +175,8 @@ impl Csr {
         }
     }
 
-    /// Gives a slot of a row another effective weight. The caller is the only writer. One that sinks, as most do that fade,
-    /// costs one cell: its bounds are not looked at.
+    /// Sets the effective weight of a slot. The caller is the only writer. Lowering a weight, as most decays do, costs one
+    /// cell: its bounds are not read.
     pub(super) fn write(&self, source: NodeId, slot: EdgeIdx, weight: f32) -> Result<(), Error> {
         let bit = 1 << (source.at() % 32);
         let learned = &self.learned[source.at() / 32];
@@ -192,7 +190,7 @@ impl Csr {
         atomic_write_weight(cell, weight, slot, CAS_RETRY_LIMIT).map(drop)
     }
 
-    /// Raises what stands for a slot of a row to its weight, from its own block to the first of the row.
+    /// Raises the bounds that cover a slot to its weight, from its own block to the first of the row.
     fn raise_bounds(&self, source: NodeId, slot: EdgeIdx, weight: f32) -> Result<(), Error> {
         let (begin, tail, _) = self.row(source);
         let part = if slot.at() < tail { self.excitatory(source) } else { self.inhibitory(source) };
@@ -205,12 +203,12 @@ impl Csr {
         Ok(())
     }
 
-    /// Asks for the effective weight of a slot before it is needed.
+    /// Prefetches the effective weight of a slot.
     pub(super) fn prefetch_weight(&self, slot: EdgeIdx) {
         prefetch(&self.weights[slot.at()..]);
     }
 
-    /// Bytes that all slots take, with the way back and the bounds.
+    /// Size in bytes, with reverse index and bounds.
     pub(super) fn bytes(&self) -> usize {
         let words = self.offsets.capacity()
             + self.exc_end.capacity()
@@ -228,9 +226,9 @@ impl Csr {
     }
 }
 
-/// What a slot of a kind causes where nobody says otherwise.
+/// The causal strength of a slot by its kind.
 pub(super) fn causal_of(base: f32, kind: &SlotKind) -> f32 {
-    (base * kind.causal).min(1.0)
+    (base * kind.causal_share).min(1.0)
 }
 
 #[cfg(test)]

@@ -1,23 +1,23 @@
-//! A graph for other programs: GraphML 1.0, written as a stream.
+//! Export as GraphML 1.0, streamed.
 //!
-//! | key | of | says |
+//! | key | of | meaning |
 //! |---|---|---|
-//! | `external_id` | nodes | what it is known by outside |
-//! | `label` | nodes | what people read |
-//! | `kind` | nodes | what it is: `Memory`, `Entity`, `Room` |
-//! | `relation` | edges | the type of the relationship |
-//! | `weight` | edges | the base weight, at least 0 |
-//! | `inhibitory` | edges | whether it holds back instead of passing on |
+//! | `external_id` | nodes | external id |
+//! | `label` | nodes | text for people |
+//! | `kind` | nodes | name of the type: `Memory`, `Entity`, `Room` |
+//! | `relation` | edges | relationship type |
+//! | `weight` | edges | base weight, at least 0 |
+//! | `inhibitory` | edges | whether it inhibits instead of exciting |
 //!
-//! Every slot is an edge of its own, from its source to its target, so what can be walked both ways stands there twice. Nodes
-//! come in the order of their external ids and edges in that of their ends and relations: same content, same bytes.
+//! Every slot is an edge, from its source to its target, so a relationship that can be traversed both ways is two edges.
+//! Nodes are sorted by external id and edges by their ends and relations: same content, same bytes.
 //!
 //! # Design notes
-//! The format wants names of nodes without blanks and brackets, which external ids may have, so nodes are `n0`, `n1` and so on,
-//! and their ids are data. What XML cannot hold, control characters above all, becomes U+FFFD: a reader would refuse the whole
+//! The format does not allow blanks and brackets in node names, so nodes are `n0`, `n1` and so on, and their external ids
+//! are data. Characters that XML forbids, control characters above all, become U+FFFD: a reader would reject the whole
 //! file.
 //!
-//! Invariant: a reader of XML finds the nodes, the slots and their texts again (held by `a_reader_of_xml_finds_the_graph`).
+//! Invariant: an XML reader finds the nodes, the slots and their texts again (held by `a_reader_of_xml_finds_the_graph`).
 
 use super::Graph;
 use super::index::{EdgeIdx, NodeId};
@@ -35,7 +35,7 @@ const HEAD: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <graph id="G" edgedefault="directed">
 "#;
 
-/// Writes a graph, its nodes called what `kind_of` says.
+/// Writes a graph; `kind_of` gives the name of the type of each node.
 pub fn write<'k>(
     graph: &Graph,
     kind_of: impl Fn(NodeId) -> Cow<'k, str>,
@@ -70,14 +70,14 @@ pub fn write<'k>(
     out.flush()
 }
 
-/// A text as XML has it: markup and what a reader would take for a plain blank by reference, what may not be there as U+FFFD.
+/// Escapes a text for XML: markup and white space as references, forbidden characters as U+FFFD.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
             '&' => escaped.push_str("&amp;"),
             '<' => escaped.push_str("&lt;"),
-            // Nowhere in a text may "]]>" stand.
+            // "]]>" is forbidden in text.
             '>' => escaped.push_str("&gt;"),
             '\t' => escaped.push_str("&#9;"),
             '\n' => escaped.push_str("&#10;"),

@@ -1,4 +1,4 @@
-//! Dense places inside one graph. They mean nothing in another, and nothing outside is known by them.
+//! Dense ids, valid inside one graph only.
 
 use super::Error;
 
@@ -10,7 +10,7 @@ macro_rules! index {
         pub struct $type(pub u32);
 
         impl $type {
-            /// As a place in an array.
+            /// As an array index.
             #[must_use]
             pub const fn at(self) -> usize {
                 self.0 as usize
@@ -36,20 +36,20 @@ index!(
     CommunityId
 );
 
-/// Which state of a scope's graph this is: one more with each change.
+/// Version of a graph: one more with each change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[repr(transparent)]
 pub struct Generation(pub u64);
 
 impl Generation {
-    /// The one after.
+    /// The next generation.
     #[must_use]
     pub const fn next(self) -> Self {
         Self(self.0.saturating_add(1))
     }
 }
 
-/// A count of nodes that ids can name.
+/// Checks a number of nodes.
 ///
 /// # Errors
 /// [`Error::TooManyNodes`] from 2^32 on.
@@ -57,7 +57,7 @@ pub fn nodes(count: usize) -> Result<u32, Error> {
     u32::try_from(count).ok().filter(|count| *count < u32::MAX).ok_or(Error::TooManyNodes { count })
 }
 
-/// A count of slots that ids can name.
+/// Checks a number of slots.
 ///
 /// # Errors
 /// [`Error::TooManySlots`] from 2^32 on.

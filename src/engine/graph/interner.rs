@@ -1,19 +1,19 @@
-//! Each string once: one arena of bytes, where each begins, and a table of handles for look-up.
+//! String interner: one arena of bytes, its offsets, and a hash table of handles.
 //!
-//! For what many nodes or slots share: names of relations, tags, sessions, namespaces. A handle says which string came
-//! when, so it never decides an order; a finished graph holds its strings in the order of their bytes, so that the same
-//! content is the same arrays.
+//! For strings that many nodes or slots share: relationship types, tags, sessions, namespaces. Handles are given in the
+//! order of insertion, so they never decide an order; a finished graph interns its strings in the order of their bytes, so
+//! that the same content gives the same arrays.
 
 use super::Error;
 use super::index::InternedStr;
 use std::hash::{BuildHasher, RandomState};
 
-/// Strings and their handles.
+/// Interned strings and their handles.
 #[derive(Debug, Clone)]
 pub struct StringInterner {
     bytes: String,
     ends: Vec<u32>,
-    /// Open addressing by the hash of the string; `u32::MAX` is free.
+    /// Open addressing by the hash of the string; `u32::MAX` marks a free cell.
     table: Vec<u32>,
     state: RandomState,
 }
@@ -27,19 +27,19 @@ impl Default for StringInterner {
 }
 
 impl StringInterner {
-    /// How many strings it holds.
+    /// Number of strings.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether it holds none.
+    /// Whether it has no strings.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// The handle of a string, which is kept if it is new.
+    /// The handle of a string, which is added if it is new.
     ///
     /// # Errors
     /// [`Error::InternerFull`] beyond 4 GiB of text or 2^32 strings.
@@ -60,13 +60,13 @@ impl StringInterner {
         Ok(InternedStr(handle))
     }
 
-    /// The handle of a string that is held.
+    /// The handle of a string, if it was interned.
     #[must_use]
     pub fn find(&self, text: &str) -> Option<InternedStr> {
         Some(self.table[self.place(text)]).filter(|handle| *handle != FREE).map(InternedStr)
     }
 
-    /// The string of a handle of this interner; empty for that of another.
+    /// The string of a handle; empty for a handle of another interner.
     #[must_use]
     pub fn resolve(&self, handle: InternedStr) -> &str {
         let at = handle.at();
@@ -79,7 +79,7 @@ impl StringInterner {
         (0..self.len()).map(|at| self.resolve(InternedStr(u32::try_from(at).unwrap_or(FREE))))
     }
 
-    /// Where a string stands in the table, or would.
+    /// The cell of a string in the table, or the free cell where it would be.
     fn place(&self, text: &str) -> usize {
         let mask = self.table.len() - 1;
         let mut place = usize::try_from(self.state.hash_one(text) & (mask as u64)).unwrap_or(0);
@@ -97,7 +97,7 @@ impl StringInterner {
         }
     }
 
-    /// Bytes it takes in memory.
+    /// Size in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes.capacity() + 4 * (self.ends.capacity() + self.table.capacity())

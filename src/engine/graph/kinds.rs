@@ -1,13 +1,13 @@
-//! What nodes are, what relationships are, and how well each lets a signal pass.
+//! Types of nodes and of relationships, and how well relationships conduct signals.
 //!
-//! A relationship carries what its own law left in it: a cost, a count, a strength. Its kind says which of these makes its
-//! conductance, which is its base weight here. Rules are tried in order, and the first whose properties are there decides.
+//! A relationship has a cost, a count or a strength, by its type. The rule of the type says which of these gives its
+//! conductance, which becomes its base weight. Rules are tried in order, and the first whose properties are set applies.
 
 use super::Error;
 use super::number::check_amount;
 use std::collections::BTreeMap;
 
-/// What a node is. The first seventeen are those of the source document; memories and places have numbers of their own.
+/// Type of a node. The first seventeen are those of the source document; memories and places are custom types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(missing_docs, reason = "the names say what they are")]
 pub enum NodeType {
@@ -28,7 +28,7 @@ pub enum NodeType {
     Regulatory,
     System,
     Cost,
-    /// One that is not among these.
+    /// Any other type.
     Custom(u8),
 }
 
@@ -52,26 +52,26 @@ impl NodeType {
         Self::System,
         Self::Cost,
     ];
-    /// What the named ones are called; a concept bears the label that it comes from.
+    /// Names of the first seventeen; a concept has the label `Entity` in Neo4j.
     #[rustfmt::skip]
     const NAMES: [&str; 17] = [
         "File", "Directory", "Function", "Class", "Struct", "Enum", "Type", "Module", "Reference", "Entity", "Material",
         "Process", "Product", "Supplier", "Regulatory", "System", "Cost",
     ];
-    /// Labels of Neo4j that have numbers of their own; further ones of the palace come after them.
+    /// Neo4j labels of the first custom types; more can be configured after them.
     pub const LABELS: [&str; 6] = ["Memory", "SemanticCluster", "Wing", "Room", "Closet", "Drawer"];
-    /// A memory.
+    /// Type of a memory.
     pub const MEMORY: Self = Self::Custom(0);
-    /// How many have a name.
+    /// Number of types with a name.
     pub const NAMED_COUNT: usize = Self::NAMED.len() + Self::LABELS.len();
 
-    /// All that have a name, in the order of their numbers.
+    /// All types with a name, in the order of their codes.
     pub fn named() -> impl Iterator<Item = Self> {
         let labels = (0..).zip(Self::LABELS).map(|(n, _)| Self::Custom(n));
         Self::NAMED.into_iter().chain(labels)
     }
 
-    /// Its place among these.
+    /// Index among the types with a name.
     #[must_use]
     pub fn place(self) -> Option<usize> {
         match self {
@@ -80,7 +80,7 @@ impl NodeType {
         }
     }
 
-    /// Its number: 0 to 16, and from 256 on those that are not named.
+    /// Numeric code: 0 to 16, and from 256 on for custom types.
     #[must_use]
     pub fn code(self) -> u16 {
         match self {
@@ -91,7 +91,7 @@ impl NodeType {
         }
     }
 
-    /// What has this number.
+    /// The type with a code.
     #[must_use]
     pub fn of_code(code: u16) -> Option<Self> {
         match Self::NAMED.get(usize::from(code)) {
@@ -100,7 +100,7 @@ impl NodeType {
         }
     }
 
-    /// What it is called: its label in Neo4j, where it has one. Of what comes after [`Self::LABELS`] only settings know.
+    /// Name of the type, its Neo4j label where it has one; `None` for custom types after [`Self::LABELS`].
     #[must_use]
     pub fn name(self) -> Option<&'static str> {
         match self {
@@ -109,7 +109,7 @@ impl NodeType {
         }
     }
 
-    /// What is called so.
+    /// The type with a name.
     #[must_use]
     pub fn of_name(name: &str) -> Option<Self> {
         let custom = || Self::LABELS.iter().position(|label| *label == name);
@@ -120,13 +120,13 @@ impl NodeType {
     }
 }
 
-/// Which ways a relationship can be walked.
+/// Directions in which a relationship can be traversed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum EdgeDirection {
-    /// From its source to its target.
+    /// From source to target.
     #[default]
     Forward,
-    /// Both ways.
+    /// In both directions.
     Bidirectional,
 }
 
@@ -146,76 +146,76 @@ pub enum Dimension {
 }
 
 impl Dimension {
-    /// All, in the order of their numbers.
+    /// All dimensions, in the order of their numbers.
     pub const ALL: [Self; 4] = [Self::Structural, Self::Semantic, Self::Temporal, Self::Causal];
 }
 
-/// What a relationship has that may say how well it conducts.
+/// Properties of a relationship that can give its conductance.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Properties {
-    /// What walking it costs now, at least 0.
+    /// Present cost, at least 0.
     pub current_cost: Option<f64>,
-    /// What it costs where nobody has walked, at least 0.
+    /// Cost without any deposit, at least 0.
     pub base_cost: Option<f64>,
-    /// A weight or a count, at least 0; of a relation, as it is at the instant of the graph.
+    /// A weight or a count, at least 0; for a relation, as it is at the instant of the graph.
     pub weight: Option<f64>,
-    /// How sure it is, `0 ..= 1`.
+    /// Confidence, `0 ..= 1`.
     pub confidence: Option<f64>,
-    /// How strongly it supports, at least 0.
+    /// Strength of support, at least 0.
     pub strength: Option<f64>,
 }
 
-/// A rule that makes a conductance of properties.
+/// A formula for conductance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Conductance {
-    /// `exp(-cost)`, of the current cost or else of the base cost.
+    /// `exp(-cost)`, with the present cost or else the base cost.
     Cost,
-    /// Weight times confidence, which is 1 where nobody says.
+    /// Weight times confidence, which defaults to 1.
     Relation,
-    /// `1 - 2^(-n/3)` of a count.
+    /// `1 - 2^(-n/3)` for a count `n`.
     Coactivation,
-    /// Its strength.
+    /// The strength.
     Strength,
-    /// Its weight.
+    /// The weight.
     Weight,
-    /// This much, whatever it has.
+    /// A constant.
     Fixed(f64),
 }
 
-/// What holds for all relationships of one type.
+/// Rule for all relationships of one type.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KindRule {
-    /// Which ways they can be walked.
+    /// Directions in which they can be traversed.
     pub direction: EdgeDirection,
-    /// Whether they hold back instead of passing on.
+    /// Whether they inhibit instead of exciting.
     pub inhibitory: bool,
-    /// How much of the weight is cause, `0 ..= 1`.
-    pub causal: f32,
-    /// What makes their conductance.
+    /// Causal share of the weight, `0 ..= 1`.
+    pub causal_share: f32,
+    /// Formulas for the conductance; the first that applies is used.
     pub conductance: Vec<Conductance>,
 }
 
-/// The rules of all types.
+/// The rules of all relationship types.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Kinds {
     rules: BTreeMap<String, KindRule>,
     other: KindRule,
 }
 
-/// Types that are never mirrored: sessions would join everything, marks and stubs are not memory.
+/// Types that are never loaded: sessions would join everything, and the others are bookkeeping.
 pub const NEVER_MIRRORED: [&str; 4] = ["ACCESSED_IN", "CONSOLIDATING", "PROMOTED_TO", "CRYSTALLIZED_INTO"];
 
-/// Conductance where a rule finds nothing.
+/// Conductance if no formula applies.
 const PLAIN: f64 = 0.5;
 
 impl Default for Kinds {
     fn default() -> Self {
         use Conductance::{Coactivation, Cost, Fixed, Relation, Strength, Weight};
         use EdgeDirection::{Bidirectional, Forward};
-        let rule = |direction, causal, conductance: &[Conductance]| KindRule {
+        let rule = |direction, causal_share, conductance: &[Conductance]| KindRule {
             direction,
             inhibitory: false,
-            causal,
+            causal_share,
             conductance: conductance.to_vec(),
         };
         let mut rules = BTreeMap::new();
@@ -244,23 +244,23 @@ impl Kinds {
         self.rules.get(relation).unwrap_or(&self.other)
     }
 
-    /// The types whose relationships are walked at a cost.
+    /// The types whose conductance is a cost first.
     pub fn costed(&self) -> impl Iterator<Item = &str> {
         self.rules.iter().filter(|(_, rule)| rule.is_costed()).map(|(kind, _)| kind.as_str())
     }
 }
 
 impl KindRule {
-    /// Whether a cost says first how well one conducts.
+    /// Whether the first formula of the conductance is a cost.
     #[must_use]
     pub fn is_costed(&self) -> bool {
         self.conductance.first() == Some(&Conductance::Cost)
     }
 
-    /// How well a relationship with these properties conducts, `0 ..= 3.4e38`; `owner` names it in errors.
+    /// The conductance of a relationship with these properties, `0 ..= 3.4e38`; `owner` names it in errors.
     ///
     /// # Errors
-    /// [`Error::NonFinite`] and [`Error::ParameterOutOfRange`] for a property that no rule can use.
+    /// [`Error::NonFinite`] and [`Error::ParameterOutOfRange`] for an invalid property.
     pub fn of(&self, owner: &str, of: &Properties) -> Result<f32, Error> {
         let least = |name: &'static str, value: Option<f64>, max: f64| {
             value.map(|value| check_amount(name, || owner.to_owned(), value, max).map(|()| value)).transpose()
@@ -327,7 +327,7 @@ mod tests {
             &KindRule {
                 direction: EdgeDirection::Forward,
                 inhibitory: false,
-                causal: 0.0,
+                causal_share: 0.0,
                 conductance: vec![Conductance::Weight, Conductance::Fixed(0.5)],
             }
         );

@@ -1,14 +1,13 @@
-//! Checked single-precision numbers of the engine: never NaN, never infinite, and with one zero.
+//! Checked single-precision numbers: never NaN, never infinite, and without -0.0.
 //!
-//! Stored values are the `f64` of `domain::units`; whoever fills a graph converts. Since -0.0 becomes 0.0 on the way in,
-//! equality, order and hash agree, and a number can be a key. Hot loops take the plain `f32` where the ranges prove that
-//! it stays finite, and come back through a constructor.
+//! Since -0.0 becomes 0.0 on construction, equality, order and hash agree, and a number can be a key. Hot loops use plain
+//! `f32` where the ranges prove that it stays finite.
 
 use super::Error;
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
 
-/// Sees that a number of something lies in `0 ..= max`; `owner` names the thing in errors.
+/// Checks that a number lies in `0 ..= max`; `owner` names what it belongs to in errors.
 ///
 /// # Errors
 /// [`Error::NonFinite`], [`Error::ParameterOutOfRange`].
@@ -35,7 +34,7 @@ macro_rules! number {
         pub struct $type(f32);
 
         impl $type {
-            /// Of a plain number.
+            /// Checks a plain number.
             ///
             /// # Errors
             /// [`Error::NonFinite`] for NaN and infinities, [`Error::ParameterOutOfRange`] outside the range.
@@ -57,12 +56,12 @@ macro_rules! number {
                 self.0
             }
 
-            /// The sum, if it is one of these.
+            /// The sum, if it is in range.
             pub fn checked_add(self, other: Self) -> Result<Self, Error> {
                 Self::new(self.0 + other.0)
             }
 
-            /// The product, if it is one of these.
+            /// The product, if it is in range.
             pub fn checked_mul(self, other: Self) -> Result<Self, Error> {
                 Self::new(self.0 * other.0)
             }
@@ -99,26 +98,26 @@ number!(
     PosF32, "positive number", |value| value > 0.0, 0.0, f64::from(f32::MAX)
 );
 impl PosF32 {
-    /// 1: what a frequency or a resolution is where nobody says another.
+    /// 1, the default frequency and resolution.
     pub const ONE: Self = Self(1.0);
-    /// 16: what a wavelength is where nobody says another.
+    /// 16, the default wavelength.
     pub const SIXTEEN: Self = Self(16.0);
-    /// 0.75: what a ranking by text counts beside one by score.
+    /// 0.75, the default weight of the ranking by text.
     pub const THREE_QUARTERS: Self = Self(0.75);
 }
 
 number!(
-    /// How much one outcome teaches, above 0 and at most 1.
+    /// How much one outcome changes a weight, above 0 and at most 1.
     LearningRate, "learning rate", |value| value > 0.0 && value <= 1.0, 0.0, 1.0
 );
 number!(
-    /// What is left of a signal after one hop, above 0 and at most 1.
+    /// Factor of a signal per hop, above 0 and at most 1.
     DecayFactor, "decay", |value| value > 0.0 && value <= 1.0, 0.0, 1.0
 );
 
 impl LearningRate {
-    /// What an outcome teaches where nobody says otherwise. The source document has 0.08: with 0.3 outcomes taught more of what
-    /// they were about, and the questions that nobody taught lost nothing (`cargo bench --bench recall`).
+    /// The default. The source document has 0.08: with 0.3 outcomes improved more of the questions they were about, and other
+    /// questions lost nothing (`cargo bench --bench recall`).
     pub const USUAL: Self = Self(0.3);
 }
 

@@ -1,8 +1,8 @@
-//! The undirected view: pairs of distinct nodes that some slot joins, whichever way it leads. A pair stands once, however many
-//! slots it has; a slot from a node to itself is no pair.
+//! The undirected view: pairs of distinct nodes that are joined by slots in either direction. A pair counts once, however
+//! many slots it has; self-loops are no pairs.
 //!
-//! Nothing is stored for it. Neighbours are read from a row and from the way back when somebody asks, sorted by id, so what
-//! asks pays for the nodes that it visits and not for the graph.
+//! Nothing is stored for it. Neighbours are read from a row and from the reverse index on demand, sorted by id, so the cost
+//! depends on the visited nodes and not on the graph.
 //!
 //! # Design notes
 //! The sum of a pair is exact: weights lie between a hundredth and sixteen and have 24 bits, so an `f64` holds the sum of
@@ -12,16 +12,16 @@ use super::Graph;
 use super::csr::weight_of;
 use super::index::NodeId;
 
-/// The other node of a pair, and what joins the two.
+/// A neighbour, and the weights of the slots between.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Neighbour {
-    /// Which node.
+    /// The neighbour.
     pub node: NodeId,
-    /// The largest effective weight of the slots between the two that pass on; `None` without any.
+    /// The largest effective weight of the excitatory slots between the two; `None` without any.
     pub excitatory: Option<f32>,
-    /// The largest effective weight of those that hold back; `None` without any.
+    /// The largest effective weight of the inhibitory slots; `None` without any.
     pub inhibitory: Option<f32>,
-    /// The sum of the effective weights of all that pass on.
+    /// The sum of the effective weights of the excitatory slots.
     pub sum: f64,
 }
 
@@ -43,7 +43,7 @@ impl Neighbour {
     }
 }
 
-/// The neighbours of a node by id, in place of what `into` held.
+/// The neighbours of a node by id, replacing the contents of `into`.
 pub fn neighbours(graph: &Graph, node: NodeId, into: &mut Vec<Neighbour>) {
     into.clear();
     for (part, excitatory) in [(graph.excitatory(node), true), (graph.inhibitory(node), false)] {
@@ -64,15 +64,15 @@ pub fn neighbours(graph: &Graph, node: NodeId, into: &mut Vec<Neighbour>) {
     });
 }
 
-/// Some nodes and their neighbours, to tell who is near.
+/// Some nodes and their neighbours, for distance checks.
 #[derive(Debug, Clone)]
 pub struct Surroundings {
-    /// At most one step away, by id.
+    /// Nodes at most one step away, by id.
     near: Vec<NodeId>,
 }
 
 impl Surroundings {
-    /// Those of some nodes.
+    /// The surroundings of some nodes.
     #[must_use]
     pub fn of(graph: &Graph, nodes: &[NodeId]) -> Self {
         let next = nodes.iter().flat_map(|node| adjacent(graph, *node));
@@ -82,7 +82,7 @@ impl Surroundings {
         Self { near }
     }
 
-    /// Whether a node is one of them or joined to one.
+    /// Whether a node is one of them or a neighbour of one.
     #[must_use]
     pub fn within_one(&self, node: NodeId) -> bool {
         self.near.binary_search(&node).is_ok()
@@ -95,8 +95,8 @@ impl Surroundings {
     }
 }
 
-/// Whoever a slot joins to a node, once for each slot. Those that lead to it come first: they are by id, so the best
-/// connected ones, which are near most often, are asked first.
+/// The nodes joined to a node, once for each slot. Incoming ones come first: they are sorted by id, so the best connected
+/// ones, which are most often near, are visited first.
 pub fn adjacent(graph: &Graph, node: NodeId) -> impl Iterator<Item = NodeId> {
     graph.sources(node).iter().copied().chain(graph.targets(node)).map(NodeId)
 }

@@ -1,5 +1,4 @@
-//! Where a node comes from: a file and lines of it, an excerpt, a namespace. All of it may be missing, and what is missing
-//! stays so.
+//! Where a node comes from: a file and lines of it, an excerpt, a namespace. Everything is optional.
 
 use super::Error;
 
@@ -22,7 +21,7 @@ pub struct Provenance {
 }
 
 impl Provenance {
-    /// Checked; `owner` names the node in errors.
+    /// Checks the line numbers; `owner` names the node in errors.
     ///
     /// # Errors
     /// [`Error::ParameterOutOfRange`] for line 0.
@@ -47,7 +46,7 @@ impl Provenance {
         *self == Self::default()
     }
 
-    /// Both together: of texts the first that says something, of lines the widest span.
+    /// Merges both: the first text that is not empty, and the widest span of lines.
     #[must_use]
     pub fn merged(self, other: Self) -> Self {
         let text = |a: Option<String>, b: Option<String>| {

@@ -1,14 +1,13 @@
-//! The unsafe leaf: hints to the processor and to the system that change no value. Where there is nobody to hear them they
-//! do nothing.
+//! The only unsafe code: prefetch and large-page hints, which change no value. On other platforms they do nothing.
 
-/// Bytes of a large page.
+/// Size of a large page in bytes.
 #[cfg(target_os = "linux")]
 const LARGE_PAGE: usize = 2 << 20;
-/// Bytes from which a column is worth large pages.
+/// Size in bytes from which large pages are used.
 #[cfg(target_os = "linux")]
 const LARGE_LEAST: usize = 4 << 20;
 
-/// Asks for the first bytes of a row before they are needed. A row that is empty is no concern.
+/// Prefetches the first bytes of a row; does nothing for an empty row.
 #[inline]
 pub fn prefetch<T>(row: &[T]) {
     #[cfg(target_arch = "x86_64")]
@@ -25,9 +24,8 @@ pub fn prefetch<T>(row: &[T]) {
     let _ = row;
 }
 
-/// Asks the system for large pages for a column of 4 MiB or more, and hands it back. To be asked before the column is
-/// written, when it has no pages yet: then each large page is one fault and not 512, and one entry of the processor's table
-/// of pages serves it.
+/// Requests large pages for a column of 4 MiB or more, and returns it. Call it before the column is written, when it has
+/// no pages yet: then each large page is one fault and not 512, and one entry of the page table covers it.
 #[must_use]
 pub fn in_large_pages<T>(column: Vec<T>) -> Vec<T> {
     #[cfg(target_os = "linux")]
@@ -39,12 +37,12 @@ pub fn in_large_pages<T>(column: Vec<T>) -> Vec<T> {
         if bytes >= LARGE_LEAST && first < end {
             let at = column.as_ptr().cast::<u8>().wrapping_add(first - begin);
             #[expect(unsafe_code, reason = "advice on how memory is paged changes nothing of what is in it")]
-            // SAFETY: the range lies inside what the column has allocated, and this advice keeps what pages hold.
-            let heard = unsafe {
+            // SAFETY: the range lies inside the allocation of the column, and this advice keeps the contents of pages.
+            let advised = unsafe {
                 rustix::mm::madvise(at.cast_mut().cast(), end - first, rustix::mm::Advice::LinuxHugepage)
             };
-            // A system without large pages says no, and small ones do as well.
-            heard.unwrap_or_default();
+            // A system without large pages refuses, and small pages work as well.
+            advised.unwrap_or_default();
         }
     }
     column

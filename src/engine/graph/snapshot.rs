@@ -1,43 +1,39 @@
-//! A graph at an instant: what the engine is given, and what a [file](super::codec) is made of.
-//!
-//! # Design notes
-//! Whatever is derived of a graph once per generation (word counts, labels, standing) is joined to a snapshot by the
-//! engine's view, since a graph knows no engine.
+//! A graph at an instant: the input of a [`View`](crate::View), and the content of a [file](super::codec).
 
 use super::Graph;
 use super::index::Generation;
 
-/// A graph and up to when it is true.
+/// A graph and the instant up to which it is complete.
 #[derive(Debug)]
 pub struct Snapshot {
     /// The graph.
     pub graph: Graph,
-    /// The instant up to which the store was seen, epoch milliseconds; of a graph from a file nobody knows.
+    /// The instant up to which the store was read, epoch milliseconds; `None` for a graph from a file.
     pub as_of: Option<i64>,
-    /// What the store had and the graph has not.
-    pub skipped: Skipped,
+    /// Counts of what the store had and the graph lacks.
+    pub skipped: SkippedCounts,
 }
 
 impl From<Graph> for Snapshot {
-    /// A graph that no store was asked for.
+    /// A graph without an instant.
     fn from(graph: Graph) -> Self {
-        Self { graph, as_of: None, skipped: Skipped::default() }
+        Self { graph, as_of: None, skipped: SkippedCounts::default() }
     }
 }
 
 impl Snapshot {
-    /// Which state of its scope the graph is.
+    /// The generation of the graph.
     #[must_use]
     pub const fn generation(&self) -> Generation {
         self.graph.generation()
     }
 }
 
-/// How much of what was read could not be taken over, since some property of it is none of its kind.
+/// Counts of stored entities that could not be loaded because a property had the wrong type.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Skipped {
-    /// How many nodes.
+pub struct SkippedCounts {
+    /// Number of nodes.
     pub nodes: u64,
-    /// How many relationships.
+    /// Number of relationships.
     pub relationships: u64,
 }

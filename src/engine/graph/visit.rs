@@ -1,7 +1,7 @@
-//! A graph as petgraph knows graphs: for its algorithms, which are oracles of our own, and for pictures.
+//! Export to petgraph and GraphViz.
 //!
-//! A copy, since what petgraph walks must be its own type or implement a dozen traits, and since nothing that answers a
-//! query walks it. Places stay what they are: node 7 of the copy is node 7 of the graph.
+//! A copy, since petgraph's algorithms need its own type or a dozen traits, and no query uses them. Indexes are kept: node
+//! 7 of the copy is node 7 of the graph.
 
 use super::Graph;
 use super::index::{EdgeIdx, NodeId};
@@ -9,8 +9,8 @@ use petgraph::dot::Dot;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
 
-/// The first `nodes_max` nodes, which are those with the most neighbours, and the slots between them. With all nodes edge 7
-/// of the copy is slot 7 of the graph.
+/// The first `nodes_max` nodes, which have the most neighbours, and the slots between them. With all nodes, edge 7 of the
+/// copy is slot 7 of the graph.
 #[must_use]
 pub fn view(graph: &Graph, nodes_max: usize) -> DiGraph<NodeId, EdgeIdx> {
     let mut view = DiGraph::new();
@@ -26,8 +26,7 @@ pub fn view(graph: &Graph, nodes_max: usize) -> DiGraph<NodeId, EdgeIdx> {
     view
 }
 
-/// A picture of the same part in the language of GraphViz: an arrow for each slot, with relation and base weight, dashed
-/// where it holds back.
+/// The same part in GraphViz DOT: an arrow for each slot, with relation and base weight, dashed if it is inhibitory.
 #[must_use]
 pub fn dot(graph: &Graph, nodes_max: usize) -> String {
     let view = view(graph, nodes_max);
@@ -40,7 +39,7 @@ pub fn dot(graph: &Graph, nodes_max: usize) -> String {
     Dot::with_attr_getters(&texts, &[], &edge, &|_, _| String::new()).to_string()
 }
 
-/// A text without what no picture can show.
+/// Replaces control characters, which DOT cannot show.
 fn plain(text: &str) -> String {
     text.replace(|c: char| c.is_control() && c != '\n', " ")
 }

@@ -27,33 +27,33 @@ fn lists(rows: &[[Option<f32>; 4]]) -> Lists {
     std::array::from_fn(list)
 }
 
-fn merged(graph: &Graph, weights: Weights, lists: &Lists) -> Vec<Merged> {
+fn merged(graph: &Graph, weights: DimensionWeights, lists: &Lists) -> Vec<MergedScore> {
     let active = lists.each_ref().map(|list| !list.is_empty());
-    ranked(graph, merge(weights, active, lists.each_ref().map(Vec::as_slice)))
+    sort_by_score(graph, merge(weights, active, lists.each_ref().map(Vec::as_slice)))
 }
 
-fn of(merged: &[Merged], node: u32) -> Option<&Merged> {
+fn of(merged: &[MergedScore], node: u32) -> Option<&MergedScore> {
     merged.iter().find(|merged| merged.node == NodeId(node))
 }
 
 #[track_caller]
-fn check(merged: &[Merged], node: u32, score: f32, bonus: f32) {
+fn check(merged: &[MergedScore], node: u32, score: f32, bonus: f32) {
     let got = of(merged, node);
-    let near = |got: &Merged| (got.score - score).abs() < 1e-6 && got.bonus.to_bits() == bonus.to_bits();
+    let near = |got: &MergedScore| (got.score - score).abs() < 1e-6 && got.bonus.to_bits() == bonus.to_bits();
     assert!(got.is_some_and(near), "{got:?} is not {score} with {bonus}");
 }
 
 #[test]
 fn example_4_4a() {
     let lists = lists(&[[0.8, 0.6, 0.4, 0.2].map(Some)]);
-    check(&merged(&graph(1), Weights::default(), &lists), 0, 0.81, 1.5);
+    check(&merged(&graph(1), DimensionWeights::default(), &lists), 0, 0.81, 1.5);
 }
 
 #[test]
 fn example_4_4b() {
     let lists = lists(&[[Some(0.8), Some(0.6), Some(0.4), None]]);
-    check(&merged(&graph(1), Weights::default(), &lists), 0, 0.849_333, 1.3);
-    let shares = Weights::default().shares([true, true, true, false]);
+    check(&merged(&graph(1), DimensionWeights::default(), &lists), 0, 0.849_333, 1.3);
+    let shares = DimensionWeights::default().shares([true, true, true, false]);
     for (share, want) in shares.iter().zip([0.466_667, 0.333_333, 0.2, 0.0]) {
         assert!((share - want).abs() < 1e-6, "{shares:?}");
     }
@@ -63,11 +63,11 @@ fn example_4_4b() {
 fn example_4_4c() {
     let graph = graph(2);
     let all = lists(&[[0.9, 0.005, 0.3, 0.02].map(Some), [Some(0.9), None, None, None]]);
-    let both = merged(&graph, Weights::default(), &all);
+    let both = merged(&graph, DimensionWeights::default(), &all);
     check(&both, 0, 0.476_125, 1.3);
     check(&both, 1, 0.315, 1.0);
     let alone = lists(&[[Some(0.9), None, None, None]]);
-    check(&merged(&graph, Weights::default(), &alone), 0, 0.9, 1.0);
+    check(&merged(&graph, DimensionWeights::default(), &alone), 0, 0.9, 1.0);
 }
 
 #[test]
@@ -75,12 +75,12 @@ fn merge_16_subsets() {
     let (graph, values) = (graph(1), [0.8_f32, 0.6, 0.4, 0.2]);
     for mask in 0..16_u8 {
         let active = [0, 1, 2, 3].map(|dimension| mask >> dimension & 1 == 1);
-        let shares = Weights::default().shares(active);
+        let shares = DimensionWeights::default().shares(active);
         let weighs: [f64; 4] =
             std::array::from_fn(|at| if active[at] { f64::from(DIMENSION_WEIGHTS[at]) } else { 0.0 });
         let said: [f32; 4] = std::array::from_fn(|at| if active[at] { values[at] } else { 0.0 });
         let row: [Option<f32>; 4] = std::array::from_fn(|at| active[at].then_some(values[at]));
-        let merged = merged(&graph, Weights::default(), &lists(&[row]));
+        let merged = merged(&graph, DimensionWeights::default(), &lists(&[row]));
         if mask == 0 {
             assert!(merged.is_empty() && shares.iter().all(|share| share.to_bits() == 0));
             continue;
@@ -106,22 +106,22 @@ fn merge_weights() {
     assert!((sum - 1.0).abs() < 1e-6);
     // Only how they stand to each other counts.
     let (graph, lists) = (graph(1), lists(&[[0.8, 0.6, 0.4, 0.2].map(Some)]));
-    let double = Weights::new(DIMENSION_WEIGHTS.map(|weight| 2.0 * weight)).unwrap();
+    let double = DimensionWeights::new(DIMENSION_WEIGHTS.map(|weight| 2.0 * weight)).unwrap();
     check(&merged(&graph, double, &lists), 0, 0.81, 1.5);
-    check(&merged(&graph, Weights::new([0.0, 0.0, 0.0, 9.0]).unwrap(), &lists), 0, 0.3, 1.5);
-    check(&merged(&graph, Weights::new([f32::MAX; 4]).unwrap(), &lists), 0, 0.75, 1.5);
+    check(&merged(&graph, DimensionWeights::new([0.0, 0.0, 0.0, 9.0]).unwrap(), &lists), 0, 0.3, 1.5);
+    check(&merged(&graph, DimensionWeights::new([f32::MAX; 4]).unwrap(), &lists), 0, 0.75, 1.5);
     // What nothing weighs says nothing.
     let structural = self::lists(&[[Some(0.8), None, None, None]]);
-    assert!(merged(&graph, Weights::new([0.0, 0.0, 0.0, 9.0]).unwrap(), &structural).is_empty());
+    assert!(merged(&graph, DimensionWeights::new([0.0, 0.0, 0.0, 9.0]).unwrap(), &structural).is_empty());
     for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -1.0] {
         for at in 0..4 {
             let mut weights = DIMENSION_WEIGHTS;
             weights[at] = bad;
-            assert!(Weights::new(weights).is_err());
+            assert!(DimensionWeights::new(weights).is_err());
         }
     }
-    assert!(Weights::new([0.0, -0.0, 0.0, 0.0]).is_err());
-    assert!(Weights::new([0.0, -0.0, 0.0, f32::from_bits(1)]).is_ok());
+    assert!(DimensionWeights::new([0.0, -0.0, 0.0, 0.0]).is_err());
+    assert!(DimensionWeights::new([0.0, -0.0, 0.0, f32::from_bits(1)]).is_ok());
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn four_before_three_and_of_equals_the_smaller_id() {
     ];
     let mut lists = lists(&rows);
     lists.iter_mut().for_each(|list| list.reverse());
-    let merged = merged(&graph, Weights::default(), &lists);
+    let merged = merged(&graph, DimensionWeights::default(), &lists);
     assert_eq!(merged.iter().map(|merged| merged.node.0).collect::<Vec<_>>(), [1, 0, 2, 3]);
     check(&merged, 1, 0.675, 1.5);
     check(&merged, 0, 0.585, 1.3);
@@ -147,7 +147,7 @@ fn four_before_three_and_of_equals_the_smaller_id() {
 fn a_hundredth_is_not_more_than_a_hundredth() {
     let least = CONTRIBUTION_MIN.next_up();
     let rows = [[CONTRIBUTION_MIN, 0.5, 0.5, 0.5].map(Some), [least, 0.5, 0.5, 0.5].map(Some)];
-    let merged = merged(&graph(2), Weights::default(), &lists(&rows));
+    let merged = merged(&graph(2), DimensionWeights::default(), &lists(&rows));
     assert_eq!(of(&merged, 0).unwrap().bonus.to_bits(), RESONANCE_BONUS_3.to_bits());
     assert_eq!(of(&merged, 1).unwrap().bonus.to_bits(), RESONANCE_BONUS_4.to_bits());
 }
@@ -158,19 +158,19 @@ fn numbers_at_the_edge() {
     for nothing in [f32::NAN, f32::NEG_INFINITY, -1.0, 0.0, -0.0] {
         // A list that is not empty is active, whatever it says.
         let all = lists(&[[Some(nothing), None, None, None], [None, Some(0.8), None, None]]);
-        let merged = merged(&graph, Weights::default(), &all);
+        let merged = merged(&graph, DimensionWeights::default(), &all);
         assert_eq!(merged.len(), 1);
         check(&merged, 1, 0.8 * 0.25 / 0.6, 1.0);
         assert!(merged[0].dimensions.iter().all(|value| value.is_sign_positive()));
     }
-    let most = merged(&graph, Weights::default(), &lists(&[[f32::INFINITY; 4].map(Some)]));
+    let most = merged(&graph, DimensionWeights::default(), &lists(&[[f32::INFINITY; 4].map(Some)]));
     check(&most, 0, 1.5, 1.5);
     assert!(most[0].score <= 1.5);
     // Of a node that stands twice the greater counts.
     let mut twice = lists(&[[Some(0.4), None, None, None]]);
     twice[0].extend([(NodeId(0), 0.7), (NodeId(0), 0.2)]);
-    check(&merged(&graph, Weights::default(), &twice), 0, 0.7, 1.0);
-    assert!(merged(&graph, Weights::default(), &lists(&[])).is_empty());
+    check(&merged(&graph, DimensionWeights::default(), &twice), 0, 0.7, 1.0);
+    assert!(merged(&graph, DimensionWeights::default(), &lists(&[])).is_empty());
 }
 
 #[test]
@@ -186,7 +186,7 @@ proptest! {
     fn merged_as_defined(rows in vec(vec(proptest::option::of(0.0_f32..=1.0), 4), 0..10)) {
         let rows: Vec<[Option<f32>; 4]> = rows.into_iter().map(|row| row.try_into().unwrap()).collect();
         let (graph, lists) = (graph(10), lists(&rows));
-        let merged = merged(&graph, Weights::default(), &lists);
+        let merged = merged(&graph, DimensionWeights::default(), &lists);
         prop_assert!(merged.is_sorted_by_key(|merged| (Reverse(merged.score.to_bits()), merged.node)));
         let weights = DIMENSION_WEIGHTS.map(f64::from);
         let active: f64 = (0..4).filter(|d| !lists[*d].is_empty()).map(|d| weights[d]).sum();
@@ -216,7 +216,7 @@ proptest! {
         raised[dimension] = row[dimension].max(more);
         let graph = graph(1);
         let score = |row: [f32; 4]| {
-            let merged = merged(&graph, Weights::default(), &lists(&[row.map(Some)]));
+            let merged = merged(&graph, DimensionWeights::default(), &lists(&[row.map(Some)]));
             of(&merged, 0).map_or(0.0, |merged| merged.score)
         };
         prop_assert!(score(raised) >= score(row));

@@ -1,30 +1,30 @@
-//! Nodes that used to come together with the seeds of a question and are not among them now.
+//! Priming: adds nodes to the seeds of a query that were often seeds together with them.
 //!
-//! Of a seed another node is as likely as the share of the seed's questions in which both were seeds, if that is two
-//! questions at least. Of several seeds the one that says most counts.
+//! The likelihood of a node given a seed is the share of the queries with that seed in which both were seeds, if there
+//! were two at least. Of several seeds the greatest likelihood counts.
 
-use super::query_memory::QueryMemory;
+use super::query_history::QueryHistory;
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The score of a node that came with a seed each time, in parts of the strongest seed.
+/// Score of a node that was a seed whenever the seed was, as a share of the strongest seed.
 pub const PRIMING_GAIN: f64 = 0.1;
-/// Questions in which two nodes were seeds, at least.
+/// Least number of queries in which both nodes were seeds.
 pub const PRIMING_MIN_COUNT: u32 = 2;
-/// Nodes that join the seeds at most.
+/// Greatest number of primed nodes.
 pub const PRIMING_MAX: usize = 16;
 
-/// Nodes that join the seeds of a question, each with a score above 0 and at most 0.1: the strongest that the graph has, by
+/// Nodes to add to the seeds of a query, each with a score above 0 and at most 0.1: the strongest that the graph has, by
 /// score descending, then by external id.
 #[must_use]
-pub fn prime(graph: &Graph, memory: &QueryMemory, seeds: &[(NodeId, f32)]) -> Vec<(NodeId, f32)> {
+pub fn prime(graph: &Graph, history: &QueryHistory, seeds: &[(NodeId, f32)]) -> Vec<(NodeId, f32)> {
     let seeds: BTreeSet<&str> = seeds.iter().map(|(node, _)| graph.external_id(*node)).collect();
     let mut likely: BTreeMap<&str, f64> = BTreeMap::new();
     for seed in &seeds {
-        let frequency = f64::from(memory.frequency(seed));
-        for (other, count) in memory.beside(seed) {
+        let frequency = f64::from(history.frequency(seed));
+        for (other, count) in history.co_seeds(seed) {
             if count >= PRIMING_MIN_COUNT && !seeds.contains(other) {
                 let share = likely.entry(other).or_default();
                 *share = share.max(f64::from(count) / frequency);
@@ -34,7 +34,7 @@ pub fn prime(graph: &Graph, memory: &QueryMemory, seeds: &[(NodeId, f32)]) -> Ve
     #[expect(clippy::cast_possible_truncation, reason = "at most 0.1, rounded once")]
     let score = |share: f64| (PRIMING_GAIN * share) as f32;
     let mut primed: Vec<(&str, f32)> = likely.into_iter().map(|(id, share)| (id, score(share))).collect();
-    // Stable: of equals the one whose id comes first is first already.
+    // A stable sort: equal scores stay in the order of ids.
     primed.sort_by_key(|(_, score)| Reverse(score.to_bits()));
     primed.into_iter().filter_map(|(id, score)| Some((graph.find(id)?, score))).take(PRIMING_MAX).collect()
 }
@@ -43,11 +43,10 @@ pub fn prime(graph: &Graph, memory: &QueryMemory, seeds: &[(NodeId, f32)]) -> Ve
 mod tests {
     use super::*;
     use crate::activation::scratch::Scratch;
-    use crate::activation::{Activated, Params, wavefront};
+    use crate::activation::{ActivatedNode, ActivationConfig, wavefront};
     use crate::graph::builder::{EdgeRow, GraphBuilder};
     use crate::graph::columns::NodeRow;
     use crate::graph::kinds::{EdgeDirection, NodeType};
-    use crate::plasticity::Query;
 
     fn graph(nodes: &[&str], edges: &[(&str, &str)]) -> Graph {
         let mut builder = GraphBuilder::default();
@@ -69,13 +68,13 @@ mod tests {
         ids.iter().map(|id| (graph.find(id).unwrap(), 1.0)).collect()
     }
 
-    fn ask(memory: &mut QueryMemory, graph: &Graph, ids: &[&str]) {
+    fn ask(history: &mut QueryHistory, graph: &Graph, ids: &[&str]) {
         let seeds = seeds(graph, ids);
-        memory.record(graph, &Query { text: "", seeds: &seeds, activated: &[], now_ms: 0 });
+        history.record(graph, "", &seeds, &[], 0);
     }
 
-    fn primed(graph: &Graph, memory: &QueryMemory, ids: &[&str]) -> Vec<(String, f32)> {
-        let found = prime(graph, memory, &seeds(graph, ids));
+    fn primed(graph: &Graph, history: &QueryHistory, ids: &[&str]) -> Vec<(String, f32)> {
+        let found = prime(graph, history, &seeds(graph, ids));
         found.into_iter().map(|(node, score)| (graph.external_id(node).to_owned(), score)).collect()
     }
 
@@ -89,21 +88,21 @@ mod tests {
     #[test]
     fn priming_min_count() {
         let graph = graph(&["a", "b", "c", "d", "e"], &[]);
-        let mut memory = QueryMemory::default();
-        check(&primed(&graph, &memory, &["a"]), &[]);
-        ask(&mut memory, &graph, &["a", "b"]);
-        check(&primed(&graph, &memory, &["a"]), &[]);
-        ask(&mut memory, &graph, &["a", "b", "c"]);
+        let mut history = QueryHistory::default();
+        check(&primed(&graph, &history, &["a"]), &[]);
+        ask(&mut history, &graph, &["a", "b"]);
+        check(&primed(&graph, &history, &["a"]), &[]);
+        ask(&mut history, &graph, &["a", "b", "c"]);
         // c came once: that is no habit, even for a node that was asked for but once.
-        check(&primed(&graph, &memory, &["a"]), &[("b", 0.1)]);
-        ask(&mut memory, &graph, &["a", "c", "d"]);
-        ask(&mut memory, &graph, &["d", "e"]);
-        ask(&mut memory, &graph, &["d", "e"]);
-        check(&primed(&graph, &memory, &["a"]), &[("b", 0.2 / 3.0), ("c", 0.2 / 3.0)]);
-        check(&primed(&graph, &memory, &["a", "b"]), &[("c", 0.2 / 3.0)]);
+        check(&primed(&graph, &history, &["a"]), &[("b", 0.1)]);
+        ask(&mut history, &graph, &["a", "c", "d"]);
+        ask(&mut history, &graph, &["d", "e"]);
+        ask(&mut history, &graph, &["d", "e"]);
+        check(&primed(&graph, &history, &["a"]), &[("b", 0.2 / 3.0), ("c", 0.2 / 3.0)]);
+        check(&primed(&graph, &history, &["a", "b"]), &[("c", 0.2 / 3.0)]);
         // Of b both questions were with a.
-        check(&primed(&graph, &memory, &["b", "d"]), &[("a", 0.1), ("e", 0.2 / 3.0)]);
-        check(&primed(&graph, &memory, &[]), &[]);
+        check(&primed(&graph, &history, &["b", "d"]), &[("a", 0.1), ("e", 0.2 / 3.0)]);
+        check(&primed(&graph, &history, &[]), &[]);
     }
 
     #[test]
@@ -111,12 +110,12 @@ mod tests {
         let ids: Vec<String> = (0..30).map(|n| format!("n{n:02}")).collect();
         let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
         let all = graph(&ids, &[]);
-        let mut memory = QueryMemory::default();
-        ask(&mut memory, &all, &ids);
-        ask(&mut memory, &all, &ids);
-        ask(&mut memory, &all, &["n00", "n29", "n28"]);
+        let mut history = QueryHistory::default();
+        ask(&mut history, &all, &ids);
+        ask(&mut history, &all, &ids);
+        ask(&mut history, &all, &["n00", "n29", "n28"]);
         let fewer: Vec<&str> = ids.iter().copied().filter(|id| *id != "n01" && *id != "n28").collect();
-        let found = primed(&graph(&fewer, &[]), &memory, &["n00"]);
+        let found = primed(&graph(&fewer, &[]), &history, &["n00"]);
         let want: Vec<(&str, f32)> =
             std::iter::once(("n29", 0.1)).chain(ids[2..17].iter().map(|id| (*id, 0.2 / 3.0))).collect();
         check(&found, &want);
@@ -125,20 +124,22 @@ mod tests {
     #[test]
     fn priming_effect() {
         let graph = graph(&["a", "b", "c", "d"], &[("b", "c")]);
-        let mut memory = QueryMemory::default();
+        let mut history = QueryHistory::default();
         for ids in [["a", "b"], ["a", "b"], ["a", "d"], ["a", "d"]] {
-            ask(&mut memory, &graph, &ids);
+            ask(&mut history, &graph, &ids);
         }
-        let lit = |seeds: &[(NodeId, f32)]| {
-            let found = wavefront::activate(&graph, seeds, &Params::RECALL, 9, &mut Scratch::default());
-            let named = |lit: &Activated| (graph.external_id(lit.node).to_owned(), lit.value);
+        let activated = |seeds: &[(NodeId, f32)]| {
+            let found =
+                wavefront::activate(&graph, seeds, &ActivationConfig::RECALL, 9, &mut Scratch::default());
+            let named =
+                |activated: &ActivatedNode| (graph.external_id(activated.node).to_owned(), activated.value);
             found.nodes.iter().map(named).collect::<Vec<_>>()
         };
         let alone = seeds(&graph, &["a"]);
-        check(&lit(&alone), &[("a", 1.0)]);
+        check(&activated(&alone), &[("a", 1.0)]);
         let mut joined = alone.clone();
-        joined.extend(prime(&graph, &memory, &alone));
+        joined.extend(prime(&graph, &history, &alone));
         // What was never asked for is lit by the habit, and the seed stays what it was.
-        check(&lit(&joined), &[("a", 1.0), ("b", 0.05), ("d", 0.05), ("c", 0.0425)]);
+        check(&activated(&joined), &[("a", 1.0), ("b", 0.05), ("d", 0.05), ("c", 0.0425)]);
     }
 }

@@ -1,19 +1,19 @@
-//! What was learned: one record for each slot that was ever strengthened, as a row of a store and bound to a graph.
+//! Learned weights: one record for each slot that was ever strengthened, stored by name and bound to a graph.
 //!
-//! A record is known by source, relation and target, which outlive a graph, and holds what it was at its tick. What fades
-//! has faded since, and whoever reads it replays that, one rounded product a tick: so all programs hold the same bits, and a
-//! record that only faded is not written again. A record of which nothing is left is dropped by all of them at the same tick.
+//! A record is identified by source, relation and target, which outlive a graph, and holds the state at its tick. Readers
+//! replay the decay since then, one rounded product for each tick: so all processes compute the same bits, and a record
+//! that only decayed need not be stored again. An expired record is dropped by all of them at the same tick.
 //!
-//! [`Synapses`] are the records at the slots of one state of a graph, in the order of these slots. Records without a slot
-//! there, or with one that holds back, are set aside and return with their edge. A graph that holds only a part of its scope
-//! is enough to learn on: rows of slots that it lacks stay as they are, since all that happens to them is to fade.
+//! [`Synapses`] are the records bound to the slots of one generation of a graph, in the order of slots. Records without an
+//! excitatory slot in it are kept as unmatched, and bound again when their slot returns. A graph that holds only a part of
+//! the stored one is enough to learn on: records of slots that it lacks only decay.
 //!
-//! Invariants: records that are bound again are those that were learned, bit by bit (held by
-//! `a_reloaded_set_is_the_running_one`); what was learned on one graph never moves a weight of another (held by
+//! Invariants: binding stored records restores the learned state bit for bit (held by
+//! `a_reloaded_set_is_the_running_one`); what was learned on one graph never changes a weight of another (held by
 //! `generation_mismatch_rebind`).
 
-use super::Rules;
-use super::rule::{LTD_PENALTY, LTP_BONUS, Marks, faded};
+use super::PlasticityConfig;
+use super::rule::{LTD_PENALTY, LTP_BONUS, NodeSet, faded};
 use crate::Error;
 use crate::graph::builder::WeightRange;
 use crate::graph::codec::plasticity::{SynapticRow, SynapticState};
@@ -22,25 +22,25 @@ use crate::graph::{self, Graph};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// How many records ahead their weights are asked for.
+/// How many records ahead their weights are prefetched.
 const AHEAD: usize = 16;
-/// The greatest of what fades: the greatest cap of a weight.
+/// Greatest decaying part: the greatest cap of a weight.
 pub(super) const DELTA_MAX: f32 = 16.0;
 
-/// What one slot learned.
+/// Learned state of one slot.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Synapse {
-    /// What fades, `0 ..= 16`.
+    /// The part that decays, `0 ..= 16`.
     pub delta: f32,
-    /// What stays, `-0.15 ..= 0.15`.
+    /// The permanent part, `-0.15 ..= 0.15`.
     pub perm: f32,
-    /// How often it was strengthened since it was last weakened.
+    /// Strengthenings since the last weakening.
     pub strengthened: u32,
-    /// How often it was weakened since it was last strengthened, counted up to where that costs it something.
+    /// Weakenings since the last strengthening, up to the threshold of the penalty.
     pub weakened: u32,
-    /// Whether it has had its lasting bonus.
+    /// Whether the permanent bonus was applied.
     pub ltp: bool,
-    /// Whether it has had its lasting penalty.
+    /// Whether the permanent penalty was applied.
     pub ltd: bool,
 }
 
@@ -54,45 +54,45 @@ impl Synapse {
         range.clamp(sum)
     }
 
-    /// Whether nothing is left of it.
-    pub(super) fn is_spent(&self) -> bool {
+    /// Whether it is back in the initial state.
+    pub(super) fn is_empty(&self) -> bool {
         self.delta == 0.0 && self.perm == 0.0 && !self.ltp && !self.ltd
     }
 
-    /// What it is after so many ticks that only let it fade; nothing if it was spent in one of them.
+    /// The state after so many ticks of decay; `None` if it expired.
     fn after(self, ticks: u64, keep: f32) -> Option<Self> {
         let mut delta = self.delta;
         for _ in 0..ticks {
             let left = faded(delta, keep);
-            // What a product leaves as it is stays so.
+            // A fixed point of the product never decays further.
             if left.to_bits() == delta.to_bits() {
                 break;
             }
             delta = left;
         }
-        Some(Self { delta, ..self }).filter(|left| ticks == 0 || !left.is_spent())
+        Some(Self { delta, ..self }).filter(|left| ticks == 0 || !left.is_empty())
     }
 }
 
-/// By what a record is known: a slot without a graph.
+/// Identity of a record: a slot by external ids.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Key {
-    /// The external id of the node it begins at.
+pub struct SynapseKey {
+    /// External id of the source.
     pub source: String,
-    /// The type of its relationship.
+    /// Relationship type.
     pub relation: String,
-    /// The external id of the node it leads to.
+    /// External id of the target.
     pub target: String,
 }
 
-impl fmt::Display for Key {
+impl fmt::Display for SynapseKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} -{}-> {}", self.source, self.relation, self.target)
     }
 }
 
-impl Key {
-    fn of(graph: &Graph, Place { slot, source }: Place) -> Self {
+impl SynapseKey {
+    fn of(graph: &Graph, SlotRef { slot, source }: SlotRef) -> Self {
         Self {
             source: graph.external_id(source).to_owned(),
             relation: graph.relation(slot).to_owned(),
@@ -100,27 +100,27 @@ impl Key {
         }
     }
 
-    /// Its slot, if the graph has one that passes on.
-    fn place(&self, graph: &Graph) -> Option<Place> {
+    /// Its slot, if the graph has an excitatory one.
+    fn place(&self, graph: &Graph) -> Option<SlotRef> {
         let (source, target) = (graph.find(&self.source)?, graph.find(&self.target)?);
         let slot = graph.slot(source, &self.relation, target)?;
-        graph.is_excitatory(source, slot).then_some(Place { slot, source })
+        graph.is_excitatory(source, slot).then_some(SlotRef { slot, source })
     }
 }
 
-/// A row of a store.
+/// A record as it is stored.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Record {
-    /// Of which slot.
-    pub key: Key,
-    /// What it had learned.
+pub struct SynapseRecord {
+    /// Its slot.
+    pub key: SynapseKey,
+    /// Its state.
     pub synapse: Synapse,
-    /// After which tick.
+    /// The tick of that state.
     pub tick: u64,
 }
 
-impl Record {
-    /// Checked, as records are that are bound.
+impl SynapseRecord {
+    /// Checks the ranges of its numbers.
     ///
     /// # Errors
     /// [`graph::Error::NonFinite`], [`graph::Error::ParameterOutOfRange`].
@@ -138,40 +138,40 @@ impl Record {
                 return Err(graph::Error::ParameterOutOfRange { name, value, min, max });
             }
         }
-        // One zero.
+        // Normalise -0.0.
         Ok(Self { synapse: Synapse { delta: delta + 0.0, perm: perm + 0.0, ..self.synapse }, ..self })
     }
 }
 
-/// What of a set is to be stored.
+/// Records to store after ticks.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Rows {
-    /// To be written.
-    pub changed: Vec<Record>,
-    /// To be deleted.
-    pub dropped: Vec<Key>,
+pub struct ChangedRecords {
+    /// Records to write.
+    pub changed: Vec<SynapseRecord>,
+    /// Records to delete.
+    pub dropped: Vec<SynapseKey>,
 }
 
-/// A slot, and the node whose row it is in.
+/// A slot and its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
-    /// Which slot.
+pub struct SlotRef {
+    /// The slot.
     pub slot: EdgeIdx,
-    /// Where it begins.
+    /// Its source.
     pub source: NodeId,
 }
 
-/// A record at its slot.
+/// A record bound to its slot.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Learned {
-    pub(super) place: Place,
+pub(super) struct BoundSynapse {
+    pub(super) place: SlotRef,
     pub(super) target: NodeId,
     pub(super) base: f32,
     pub(super) synapse: Synapse,
 }
 
-impl Learned {
-    pub(super) fn at(graph: &Graph, place: Place, synapse: Synapse) -> Self {
+impl BoundSynapse {
+    pub(super) fn at(graph: &Graph, place: SlotRef, synapse: Synapse) -> Self {
         Self { place, target: graph.target(place.slot), base: graph.base(place.slot), synapse }
     }
 
@@ -180,209 +180,210 @@ impl Learned {
     }
 }
 
-/// All that was learned on one state of a graph.
+/// All records, bound to one generation of a graph.
 #[derive(Debug, Clone)]
 pub struct Synapses {
-    pub(super) rules: Rules,
+    pub(super) config: PlasticityConfig,
     generation: Generation,
-    /// The last tick that is in it.
+    /// The last tick.
     pub(super) tick: u64,
-    /// By slot.
-    pub(super) learned: Vec<Learned>,
-    /// Records without a slot, as they came.
-    aside: BTreeMap<Key, (Synapse, u64)>,
-    /// Of the records that came last those of which nothing is left.
-    spent: Vec<Key>,
-    /// Slots whose records were dropped since weights were last settled.
-    pub(super) freed: Vec<Place>,
-    /// Room for a tick to mark nodes in; nothing is marked between two.
-    pub(super) marks: Marks,
+    /// Bound records, by slot.
+    pub(super) learned: Vec<BoundSynapse>,
+    /// Records without a slot, as they were stored.
+    unmatched: BTreeMap<SynapseKey, (Synapse, u64)>,
+    /// The records applied last that have expired.
+    expired: Vec<SynapseKey>,
+    /// Slots whose records were dropped since weights were last written.
+    pub(super) freed: Vec<SlotRef>,
+    /// Active nodes during a tick; empty otherwise.
+    pub(super) marks: NodeSet,
 }
 
 impl Synapses {
-    /// Binds the records of a scope to a graph, as they are after a tick; none of them is of a later one.
+    /// Binds the records of a graph, in their state after `tick`; none of them is of a later one.
     ///
     /// # Errors
-    /// [`graph::Error::NonFinite`], [`graph::Error::ParameterOutOfRange`] for a record that is not sound.
+    /// [`graph::Error::NonFinite`], [`graph::Error::ParameterOutOfRange`] for an invalid record.
     pub fn bind(
         graph: &Graph,
-        rules: Rules,
+        config: PlasticityConfig,
         tick: u64,
-        records: impl IntoIterator<Item = Record>,
+        records: impl IntoIterator<Item = SynapseRecord>,
     ) -> Result<Self, Error> {
         let mut bound = Self {
-            rules,
+            config,
             generation: graph.generation(),
             tick,
             learned: Vec::new(),
-            aside: BTreeMap::new(),
-            spent: Vec::new(),
+            unmatched: BTreeMap::new(),
+            expired: Vec::new(),
             freed: Vec::new(),
-            marks: Marks::of(graph.node_count()),
+            marks: NodeSet::of(graph.node_count()),
         };
-        bound.take(graph, tick, records, std::iter::empty())?;
+        bound.apply_records(graph, tick, records, std::iter::empty())?;
         Ok(bound)
     }
 
-    /// The same on another state of the graph: records find their slots again, also those that were set aside.
+    /// Binds the records, also the unmatched ones, to another generation of the graph.
     ///
     /// # Errors
-    /// [`Error::GenerationMismatch`] where `from` is not what it is bound to.
+    /// [`Error::GenerationMismatch`] if `from` is not the graph it is bound to.
     pub fn rebind(&self, from: &Graph, to: &Graph) -> Result<Self, Error> {
-        let record = |(key, (synapse, tick)): (&Key, &(Synapse, u64))| Record {
+        let record = |(key, (synapse, tick)): (&SynapseKey, &(Synapse, u64))| SynapseRecord {
             key: key.clone(),
             synapse: *synapse,
             tick: *tick,
         };
-        let records = self.records(from)?.into_iter().chain(self.aside.iter().map(record));
-        Self::bind(to, self.rules, self.tick, records)
+        let records = self.records(from)?.into_iter().chain(self.unmatched.iter().map(record));
+        Self::bind(to, self.config, self.tick, records)
     }
 
-    /// Comes to a later tick by what a store says: `records` are those that changed since, `dropped` those that are gone, and
-    /// all others faded. Weights follow when they are [settled](Self::settle).
+    /// Advances to a later tick: `records` have changed since, `dropped` were deleted, and all others decayed. The weights of
+    /// the graph follow with [`Self::write_weights`].
     ///
     /// # Errors
-    /// [`Error::GenerationMismatch`], and those of a record that is not sound; nothing is changed then.
-    pub fn take(
+    /// [`Error::GenerationMismatch`], and those of an invalid record; nothing is changed then.
+    pub fn apply_records(
         &mut self,
         graph: &Graph,
         tick: u64,
-        records: impl IntoIterator<Item = Record>,
-        dropped: impl IntoIterator<Item = Key>,
+        records: impl IntoIterator<Item = SynapseRecord>,
+        dropped: impl IntoIterator<Item = SynapseKey>,
     ) -> Result<(), Error> {
         self.check(graph)?;
-        let records: Vec<Record> = records.into_iter().map(Record::checked).collect::<Result<_, _>>()?;
-        let (keep, steps) = (self.rules.keep, tick.saturating_sub(self.tick));
+        let records: Vec<SynapseRecord> =
+            records.into_iter().map(SynapseRecord::checked).collect::<Result<_, _>>()?;
+        let (keep, steps) = (self.config.keep, tick.saturating_sub(self.tick));
         self.tick = self.tick.max(tick);
-        self.spent.clear();
-        // What is told of slots: their records, or that they have none any more.
-        let mut told: BTreeMap<EdgeIdx, Option<Learned>> = BTreeMap::new();
-        for Record { key, synapse, tick } in records {
+        self.expired.clear();
+        // New state of slots: their records, or `None` if they have none any more.
+        let mut updated: BTreeMap<EdgeIdx, Option<BoundSynapse>> = BTreeMap::new();
+        for SynapseRecord { key, synapse, tick } in records {
             let left = synapse.after(self.tick.saturating_sub(tick), keep);
             let place = key.place(graph);
             if let Some(place) = place {
-                told.insert(place.slot, left.map(|left| Learned::at(graph, place, left)));
+                updated.insert(place.slot, left.map(|left| BoundSynapse::at(graph, place, left)));
             }
             if left.is_none() {
-                self.aside.remove(&key);
-                self.spent.push(key);
+                self.unmatched.remove(&key);
+                self.expired.push(key);
             } else if place.is_none() {
-                self.aside.insert(key, (synapse, tick));
+                self.unmatched.insert(key, (synapse, tick));
             }
         }
         for key in dropped {
-            self.aside.remove(&key);
+            self.unmatched.remove(&key);
             if let Some(place) = key.place(graph) {
-                told.insert(place.slot, None);
+                updated.insert(place.slot, None);
             }
         }
         let before = std::mem::take(&mut self.learned);
-        let untold = before.iter().filter(|of| !told.contains_key(&of.place.slot));
-        let left = untold.filter_map(|of| Some(Learned { synapse: of.synapse.after(steps, keep)?, ..*of }));
+        let others = before.iter().filter(|of| !updated.contains_key(&of.place.slot));
+        let left =
+            others.filter_map(|of| Some(BoundSynapse { synapse: of.synapse.after(steps, keep)?, ..*of }));
         self.learned = left.collect();
-        self.learned.extend(told.into_values().flatten());
+        self.learned.extend(updated.into_values().flatten());
         self.learned.sort_unstable_by_key(|of| of.place);
         let places = before.iter().map(|of| of.place);
-        let freed: Vec<Place> = places.filter(|place| self.at(place.slot).is_none()).collect();
+        let freed: Vec<SlotRef> = places.filter(|place| self.at(place.slot).is_none()).collect();
         self.freed.extend(freed);
         Ok(())
     }
 
-    /// The last tick that is in it.
+    /// The last tick.
     #[must_use]
     pub const fn ticks(&self) -> u64 {
         self.tick
     }
 
-    /// How many records have a slot.
+    /// Number of bound records.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.learned.len()
     }
 
-    /// Whether none has.
+    /// Whether no record is bound.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.learned.is_empty()
     }
 
-    /// How many records are set aside, since the graph has no slot for them.
+    /// Number of records for which the graph has no slot.
     #[must_use]
     pub fn unmatched(&self) -> usize {
-        self.aside.len()
+        self.unmatched.len()
     }
 
-    /// Of the records that were bound or taken last those of which nothing is left, with a slot or without: their rows say
-    /// nothing any more.
+    /// The records applied last that have expired, bound or unmatched: they can be deleted from the store.
     #[must_use]
-    pub fn spent(&self) -> &[Key] {
-        &self.spent
+    pub fn expired(&self) -> &[SynapseKey] {
+        &self.expired
     }
 
-    /// What it says of a slot.
+    /// The state of a slot.
     #[must_use]
     pub fn synapse(&self, slot: EdgeIdx) -> Option<Synapse> {
         self.at(slot).map(|of| of.synapse)
     }
 
-    fn at(&self, slot: EdgeIdx) -> Option<&Learned> {
+    fn at(&self, slot: EdgeIdx) -> Option<&BoundSynapse> {
         let at = self.learned.binary_search_by_key(&slot, |of| of.place.slot).ok()?;
         self.learned.get(at)
     }
 
-    /// Sees that it is bound to a graph.
+    /// Checks that it is bound to a graph.
     pub(super) fn check(&self, graph: &Graph) -> Result<(), Error> {
         let (expected, found) = (graph.generation().0, self.generation.0);
         if expected == found { Ok(()) } else { Err(Error::GenerationMismatch { expected, found }) }
     }
 
-    fn record(&self, graph: &Graph, of: &Learned) -> Record {
-        Record { key: Key::of(graph, of.place), synapse: of.synapse, tick: self.tick }
+    fn record(&self, graph: &Graph, of: &BoundSynapse) -> SynapseRecord {
+        SynapseRecord { key: SynapseKey::of(graph, of.place), synapse: of.synapse, tick: self.tick }
     }
 
-    /// All records that have a slot, by slot, as they are now.
+    /// All bound records, by slot, in their present state.
     ///
     /// # Errors
     /// [`Error::GenerationMismatch`].
-    pub fn records(&self, graph: &Graph) -> Result<Vec<Record>, Error> {
+    pub fn records(&self, graph: &Graph) -> Result<Vec<SynapseRecord>, Error> {
         self.check(graph)?;
         Ok(self.learned.iter().map(|of| self.record(graph, of)).collect())
     }
 
-    /// The rows of what one or more ticks touched: a slot that has a record is to be written, any other deleted.
+    /// The records of slots that ticks touched: to write where a slot has one, else to delete.
     ///
     /// # Errors
     /// [`Error::GenerationMismatch`].
-    pub fn rows(&self, graph: &Graph, touched: &[Place]) -> Result<Rows, Error> {
+    pub fn changed_records(&self, graph: &Graph, touched: &[SlotRef]) -> Result<ChangedRecords, Error> {
         self.check(graph)?;
-        let mut rows = Rows::default();
+        let mut rows = ChangedRecords::default();
         for place in touched {
             match self.at(place.slot) {
                 Some(of) => rows.changed.push(self.record(graph, of)),
-                None => rows.dropped.push(Key::of(graph, *place)),
+                None => rows.dropped.push(SynapseKey::of(graph, *place)),
             }
         }
         Ok(rows)
     }
 
-    /// Moves the effective weights of the graph to what is learned, and those of dropped records back to their bases; answers
-    /// how many it moved. The caller is the only writer; readers see each weight before or after.
+    /// Writes the learned weights to the graph, and base weights where records were dropped; returns how many changed. The
+    /// caller is the only writer; readers see each weight before or after.
     ///
     /// # Errors
-    /// [`Error::GenerationMismatch`]; [`graph::Error::CasRetryExhausted`] beside another writer, after which it can be asked
-    /// again.
-    pub fn settle(&mut self, graph: &Graph) -> Result<usize, Error> {
+    /// [`Error::GenerationMismatch`]; [`graph::Error::CasRetryExhausted`] if there is another writer, after which it can be
+    /// retried.
+    pub fn write_weights(&mut self, graph: &Graph) -> Result<usize, Error> {
         self.check(graph)?;
         let range = graph.range();
         let mut moved = 0;
-        let mut set = |place: Place, weight: f32| -> Result<(), Error> {
+        let mut set = |place: SlotRef, weight: f32| -> Result<(), Error> {
             if graph.weight(place.slot).to_bits() != weight.to_bits() {
                 graph.write_weight(place.source, place.slot, weight)?;
                 moved += 1;
             }
             Ok(())
         };
-        // One that has learned again since then has a weight of its own.
+        // A slot that was learned again since then has a record of its own.
         for place in self.freed.iter().filter(|place| self.at(place.slot).is_none()) {
             set(*place, range.clamp(graph.base(place.slot)))?;
         }
@@ -396,18 +397,18 @@ impl Synapses {
         Ok(moved)
     }
 
-    /// What has a slot, for a file: by the external ids of its ends, then by relation.
+    /// The bound records for a file, by the external ids of their ends, then by relation.
     ///
     /// # Errors
     /// [`Error::GenerationMismatch`].
     pub fn export(&self, graph: &Graph) -> Result<SynapticState, Error> {
         self.check(graph)?;
-        let mut order: Vec<&Learned> = self.learned.iter().collect();
+        let mut order: Vec<&BoundSynapse> = self.learned.iter().collect();
         order.sort_unstable_by_key(|of| {
             (graph.rank(of.place.source), graph.rank(of.target), graph.relation(of.place.slot))
         });
-        let row = |of: &Learned| {
-            let Key { source, relation, target } = Key::of(graph, of.place);
+        let row = |of: &BoundSynapse| {
+            let SynapseKey { source, relation, target } = SynapseKey::of(graph, of.place);
             let Synapse { delta, perm, strengthened, weakened, ltp, ltd } = of.synapse;
             SynapticRow {
                 source_id: source,
@@ -427,15 +428,15 @@ impl Synapses {
         Ok(SynapticState { generation: self.generation.0, tick: self.tick, synapses })
     }
 
-    /// What a file says, on top of the bases that this graph has: [`len`](Self::len) of it matched, and
-    /// [`unmatched`](Self::unmatched) did not. Ends are matched by external ids, not by labels, which others may bear too.
+    /// Binds the records of a file to the base weights of this graph. Ends are matched by external ids, not by labels, which
+    /// need not be unique.
     ///
     /// # Errors
     /// As [`Self::bind`].
-    pub fn import(graph: &Graph, rules: Rules, state: SynapticState) -> Result<Self, Error> {
+    pub fn import(graph: &Graph, config: PlasticityConfig, state: SynapticState) -> Result<Self, Error> {
         let SynapticState { generation: _, tick, synapses } = state;
-        let record = |row: SynapticRow| Record {
-            key: Key { source: row.source_id, relation: row.relation, target: row.target_id },
+        let record = |row: SynapticRow| SynapseRecord {
+            key: SynapseKey { source: row.source_id, relation: row.relation, target: row.target_id },
             synapse: Synapse {
                 delta: row.delta,
                 perm: row.perm,
@@ -446,6 +447,6 @@ impl Synapses {
             },
             tick,
         };
-        Self::bind(graph, rules, tick, synapses.into_iter().map(record))
+        Self::bind(graph, config, tick, synapses.into_iter().map(record))
     }
 }

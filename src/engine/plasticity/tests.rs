@@ -1,6 +1,6 @@
 //! Learning against the rule in double precision and against itself reloaded, and the worked examples.
 
-use super::{Key, Record, Rules, Synapse, Synapses, Ticked, Ticks};
+use super::{PlasticityConfig, Synapse, SynapseKey, SynapseRecord, Synapses, TickResult, Ticks};
 use crate::Error;
 use crate::graph::builder::{Batch, EdgeRow, GraphBuilder};
 use crate::graph::codec::plasticity;
@@ -42,12 +42,12 @@ fn built(nodes: u32, edges: &[(u32, u32, f32)]) -> Graph {
     builder.finalize().unwrap()
 }
 
-fn rules() -> Rules {
-    Rules::new(0.08, 0.005).unwrap()
+fn config() -> PlasticityConfig {
+    PlasticityConfig::new(0.08, 0.005).unwrap()
 }
 
 fn bound(graph: &Graph) -> Synapses {
-    Synapses::bind(graph, rules(), 0, []).unwrap()
+    Synapses::bind(graph, config(), 0, []).unwrap()
 }
 
 fn node(graph: &Graph, n: u32) -> NodeId {
@@ -62,20 +62,20 @@ fn active(graph: &Graph, nodes: &[(u32, f32)]) -> Vec<(NodeId, f32)> {
     nodes.iter().map(|(n, value)| (node(graph, *n), *value)).collect()
 }
 
-fn tick(synapses: &mut Synapses, graph: &Graph, nodes: &[(u32, f32)]) -> Ticked {
+fn tick(synapses: &mut Synapses, graph: &Graph, nodes: &[(u32, f32)]) -> TickResult {
     synapses.tick(graph, &active(graph, nodes)).unwrap()
 }
 
-fn key(source: u32, target: u32) -> Key {
-    Key { source: id(source), relation: RELATION.to_owned(), target: id(target) }
+fn key(source: u32, target: u32) -> SynapseKey {
+    SynapseKey { source: id(source), relation: RELATION.to_owned(), target: id(target) }
 }
 
 fn delta(delta: f32) -> Synapse {
     Synapse { delta, ..Synapse::default() }
 }
 
-fn record(source: u32, target: u32, synapse: Synapse) -> Record {
-    Record { key: key(source, target), synapse, tick: 0 }
+fn record(source: u32, target: u32, synapse: Synapse) -> SynapseRecord {
+    SynapseRecord { key: key(source, target), synapse, tick: 0 }
 }
 
 fn slots(graph: &Graph) -> Vec<(NodeId, EdgeIdx)> {
@@ -94,7 +94,7 @@ fn unlearned(graph: &Graph) -> Vec<u32> {
 
 /// The effective weight of a slot once all are settled.
 fn weight(synapses: &mut Synapses, graph: &Graph, source: u32, target: u32) -> f32 {
-    synapses.settle(graph).unwrap();
+    synapses.write_weights(graph).unwrap();
     graph.weight(slot(graph, source, target))
 }
 
@@ -113,7 +113,7 @@ fn example_4_5a() {
     let at = slot(&graph, 0, 1);
     near(synapses.synapse(at).unwrap().delta, 0.032);
     near(weight(&mut synapses, &graph, 0, 1), 0.532);
-    assert_eq!(synapses.settle(&graph).unwrap(), 0, "all are what they should be");
+    assert_eq!(synapses.write_weights(&graph).unwrap(), 0, "all are what they should be");
     for _ in 0..10 {
         assert!(tick(&mut synapses, &graph, &[]).touched.is_empty());
     }
@@ -124,7 +124,7 @@ fn example_4_5a() {
 #[test]
 fn example_4_5b() {
     // Without fading, and with so small an outcome that only the fourth phase shows.
-    let still = Rules::new(0.08, 0.0).unwrap();
+    let still = PlasticityConfig::new(0.08, 0.0).unwrap();
     let bases = [0.9, 0.9, 1.1, 1.0];
     let learned = [0.4, 0.5, 0.3, 0.2];
     let edges: Vec<(u32, u32, f32)> = (0..).zip(bases).map(|(n, base)| (n, 10, base)).collect();
@@ -335,7 +335,7 @@ fn plast_oracle() {
         let done = tick(&mut synapses, &graph, &listed).counts;
         let done = [done.ltp, done.ltd, done.scaled];
         counts.iter_mut().zip(done).for_each(|(count, done)| *count += done);
-        synapses.settle(&graph).unwrap();
+        synapses.write_weights(&graph).unwrap();
         for (at, place) in places.iter().enumerate() {
             let (got, want) = (f64::from(graph.weight(*place)), oracle.weight(at));
             assert!((got - want).abs() <= 1e-4 * want, "tick {n}, {:?}: {got}, not {want}", edges[at]);
@@ -375,7 +375,7 @@ proptest! {
         let mut synapses = bound(&graph);
         for outcome in outcomes {
             tick(&mut synapses, &graph, &outcome);
-            synapses.settle(&graph).unwrap();
+            synapses.write_weights(&graph).unwrap();
             for (source, slot) in slots(&graph) {
                 prop_assert!((0.05..=3.0).contains(&graph.weight(slot)));
                 if !graph.is_excitatory(source, slot) {
@@ -400,32 +400,32 @@ proptest! {
     /// A store that is told what ticks touched, somebody who reads all of it at times, and somebody who follows.
     #[test]
     fn a_reloaded_set_is_the_running_one((edges, outcomes) in history(), slow: bool, every in 1..9_usize) {
-        let rules = Rules::new(0.08, if slow { 0.005 } else { 0.6 }).unwrap();
+        let config = PlasticityConfig::new(0.08, if slow { 0.005 } else { 0.6 }).unwrap();
         let (graph, twin) = (built(8, &edges), built(8, &edges));
-        let mut running = Synapses::bind(&graph, rules, 0, []).unwrap();
+        let mut running = Synapses::bind(&graph, config, 0, []).unwrap();
         let mut follower = running.clone();
-        let (mut store, mut gone): (BTreeMap<Key, Record>, Vec<Key>) = Default::default();
+        let (mut store, mut gone): (BTreeMap<SynapseKey, SynapseRecord>, Vec<SynapseKey>) = Default::default();
         for (n, outcome) in outcomes.iter().enumerate() {
             let ticked = tick(&mut running, &graph, outcome);
             prop_assert!(ticked.touched.is_sorted_by(|a, b| a < b), "each slot once");
-            let rows = running.rows(&graph, &ticked.touched).unwrap();
+            let rows = running.changed_records(&graph, &ticked.touched).unwrap();
             store.extend(rows.changed.into_iter().map(|row| (row.key.clone(), row)));
             rows.dropped.iter().for_each(|key| _ = store.remove(key));
             gone.extend(rows.dropped);
             if !n.is_multiple_of(every) {
                 continue;
             }
-            let reloaded = Synapses::bind(&graph, rules, ticked.tick, store.values().cloned()).unwrap();
-            prop_assert!(reloaded.spent().is_empty() && reloaded.unmatched() == 0);
+            let reloaded = Synapses::bind(&graph, config, ticked.tick, store.values().cloned()).unwrap();
+            prop_assert!(reloaded.expired().is_empty() && reloaded.unmatched() == 0);
             let wanted = running.records(&graph).unwrap();
             prop_assert_eq!(&reloaded.records(&graph).unwrap(), &wanted);
-            let is_new = |row: &&Record| row.tick > follower.ticks();
-            let since: Vec<Record> = store.values().filter(is_new).cloned().collect();
-            let dropped: Vec<Key> = gone.drain(..).filter(|key| !store.contains_key(key)).collect();
-            follower.take(&twin, ticked.tick, since, dropped).unwrap();
+            let is_new = |row: &&SynapseRecord| row.tick > follower.ticks();
+            let since: Vec<SynapseRecord> = store.values().filter(is_new).cloned().collect();
+            let dropped: Vec<SynapseKey> = gone.drain(..).filter(|key| !store.contains_key(key)).collect();
+            follower.apply_records(&twin, ticked.tick, since, dropped).unwrap();
             prop_assert_eq!(&follower.records(&twin).unwrap(), &wanted);
-            follower.settle(&twin).unwrap();
-            running.settle(&graph).unwrap();
+            follower.write_weights(&twin).unwrap();
+            running.write_weights(&graph).unwrap();
             prop_assert_eq!(weights(&twin), weights(&graph));
         }
     }
@@ -436,13 +436,13 @@ fn idle_leaves_base_and_what_stays() {
     let graph = built(3, &[(0, 1, 0.5), (1, 2, 0.5), (2, 0, 0.5)]);
     let stays = Synapse { perm: 0.15, ltp: true, strengthened: 7, ..delta(2.35) };
     let records = [record(0, 1, stays), record(1, 2, delta(2.5))];
-    let mut synapses = Synapses::bind(&graph, rules(), 0, records.clone()).unwrap();
-    assert_eq!(synapses.settle(&graph).unwrap(), 2);
+    let mut synapses = Synapses::bind(&graph, config(), 0, records.clone()).unwrap();
+    assert_eq!(synapses.write_weights(&graph).unwrap(), 2);
     let mut dropped = Vec::new();
     for _ in 0..100_000 {
         let ticked = tick(&mut synapses, &graph, &[]);
         if !ticked.touched.is_empty() {
-            dropped.push((ticked.tick, synapses.rows(&graph, &ticked.touched).unwrap()));
+            dropped.push((ticked.tick, synapses.changed_records(&graph, &ticked.touched).unwrap()));
         }
     }
     near(weight(&mut synapses, &graph, 0, 1), 0.65);
@@ -454,31 +454,31 @@ fn idle_leaves_base_and_what_stays() {
     assert_eq!((rows.dropped.as_slice(), rows.changed.len()), ([key(1, 2)].as_slice(), 0));
     // Whoever reads the rows as they were stored comes to the same, and knows which of them are of no use.
     for (later, left) in [(at - 1, 2), (*at, 1), (100_000, 1), (u64::MAX, 1)] {
-        let read = Synapses::bind(&graph, rules(), later, records.clone()).unwrap();
-        assert_eq!((read.len(), read.spent().len()), (left, 2 - left), "{later}");
+        let read = Synapses::bind(&graph, config(), later, records.clone()).unwrap();
+        assert_eq!((read.len(), read.expired().len()), (left, 2 - left), "{later}");
     }
-    let read = Synapses::bind(&graph, rules(), 100_000, records).unwrap();
+    let read = Synapses::bind(&graph, config(), 100_000, records).unwrap();
     assert_eq!(read.records(&graph).unwrap(), synapses.records(&graph).unwrap());
     // Where nothing fades all of it stays, however many ticks are to be replayed.
-    let still = Rules::new(0.08, 0.0).unwrap();
+    let still = PlasticityConfig::new(0.08, 0.0).unwrap();
     let read = Synapses::bind(&graph, still, u64::MAX, [record(1, 2, delta(2.5))]).unwrap();
     assert_eq!(read.records(&graph).unwrap()[0].synapse, delta(2.5));
 }
 
 #[test]
 fn beyond_the_horizon_nothing_is_left() {
-    assert_eq!(Rules::default(), Rules::new(0.3, 0.005).unwrap());
-    let horizon = Rules::default().horizon().unwrap();
+    assert_eq!(PlasticityConfig::default(), PlasticityConfig::new(0.3, 0.005).unwrap());
+    let horizon = PlasticityConfig::default().horizon().unwrap();
     assert_eq!(horizon, 2_391);
     let graph = built(2, &[(0, 1, 0.5)]);
     for (later, left) in [(horizon - 1, 1), (horizon, 0)] {
-        let read = Synapses::bind(&graph, rules(), later, [record(0, 1, delta(16.0))]).unwrap();
-        assert_eq!((read.len(), read.spent().len()), (left, 1 - left), "{later}");
+        let read = Synapses::bind(&graph, config(), later, [record(0, 1, delta(16.0))]).unwrap();
+        assert_eq!((read.len(), read.expired().len()), (left, 1 - left), "{later}");
     }
     for never in [0.0, 1e-7] {
-        assert_eq!(Rules::new(0.08, never).unwrap().horizon(), None);
+        assert_eq!(PlasticityConfig::new(0.08, never).unwrap().horizon(), None);
     }
-    assert_eq!(Rules::new(0.08, 0.999_999_9).unwrap().horizon(), Some(1));
+    assert_eq!(PlasticityConfig::new(0.08, 0.999_999_9).unwrap().horizon(), Some(1));
 }
 
 #[test]
@@ -486,8 +486,8 @@ fn an_empty_outcome_only_fades() {
     let graph = built(4, &[(0, 1, 0.5), (1, 0, 0.5), (2, 3, 1.0)]);
     let perm = Synapse { perm: -0.15, ltd: true, weakened: 5, ..Synapse::default() };
     let records = [record(0, 1, delta(0.4)), record(1, 0, perm), record(2, 3, delta(0.0001))];
-    let mut synapses = Synapses::bind(&graph, rules(), 0, records).unwrap();
-    let Ticked { tick: at, touched, counts } = tick(&mut synapses, &graph, &[]);
+    let mut synapses = Synapses::bind(&graph, config(), 0, records).unwrap();
+    let TickResult { tick: at, touched, counts } = tick(&mut synapses, &graph, &[]);
     assert_eq!((at, touched.len(), counts.decayed, counts.dropped), (1, 1, 2, 1));
     assert_eq!(counts.active + counts.strengthened + counts.ltp + counts.ltd + counts.scaled, 0);
     let left: Vec<Synapse> = synapses.records(&graph).unwrap().into_iter().map(|of| of.synapse).collect();
@@ -495,7 +495,7 @@ fn an_empty_outcome_only_fades() {
     // A node alone is an outcome too, and so is one that leads nowhere.
     assert!(tick(&mut synapses, &graph, &[(3, 1.0)]).touched.is_empty());
     let empty = built(0, &[]);
-    assert_eq!(bound(&empty).tick(&empty, &[]).unwrap(), Ticked { tick: 1, ..Ticked::default() });
+    assert_eq!(bound(&empty).tick(&empty, &[]).unwrap(), TickResult { tick: 1, ..TickResult::default() });
 }
 
 #[test]
@@ -503,7 +503,7 @@ fn generation_mismatch_rebind() {
     let first = built(5, &[(0, 1, 0.5), (2, 1, 0.5), (1, 3, 0.25), (4, 3, 0.25)]);
     let mut synapses = bound(&first);
     tick(&mut synapses, &first, &[(0, 1.0), (1, 1.0), (3, 0.5)]);
-    synapses.settle(&first).unwrap();
+    synapses.write_weights(&first).unwrap();
     // Ids and slots are others after this, and one that learned is gone.
     let batch = Batch {
         removed_edges: vec![(id(1), RELATION.to_owned(), id(3))],
@@ -514,16 +514,16 @@ fn generation_mismatch_rebind() {
     let mismatch = Error::GenerationMismatch { expected: 1, found: 0 };
     let all = active(&second, &[(0, 1.0), (1, 1.0)]);
     assert_eq!(synapses.tick(&second, &all), Err(mismatch.clone()));
-    assert_eq!(synapses.settle(&second), Err(mismatch.clone()));
+    assert_eq!(synapses.write_weights(&second), Err(mismatch.clone()));
     assert_eq!(synapses.records(&second), Err(mismatch.clone()));
-    assert_eq!(synapses.rows(&second, &[]), Err(mismatch.clone()));
+    assert_eq!(synapses.changed_records(&second, &[]), Err(mismatch.clone()));
     assert_eq!(synapses.export(&second), Err(mismatch.clone()));
-    assert_eq!(synapses.take(&second, 2, [], []), Err(mismatch.clone()));
+    assert_eq!(synapses.apply_records(&second, 2, [], []), Err(mismatch.clone()));
     assert_eq!(synapses.rebind(&second, &first).unwrap_err(), mismatch);
     assert_eq!(weights(&second), unlearned(&second), "no stale slot is written");
     let mut again = synapses.rebind(&first, &second).unwrap();
     assert_eq!((again.ticks(), again.len(), again.unmatched()), (1, 1, 1));
-    assert_eq!(again.settle(&second).unwrap(), 1);
+    assert_eq!(again.write_weights(&second).unwrap(), 1);
     near(second.weight(slot(&second, 0, 1)), 0.58);
     let moved = weights(&second).iter().zip(unlearned(&second)).filter(|(is, was)| **is != *was).count();
     assert_eq!(moved, 1);
@@ -561,18 +561,18 @@ fn plast_roundtrip() {
     let other = Synapse { perm: 0.15, strengthened: 9, ltp: true, ..delta(0.123_456_79) };
     let loose = record(0, 2, delta(1.0));
     let records = [record(0, 1, delta(0.3)), record(1, 0, other), loose];
-    let mut synapses = Synapses::bind(&first, rules(), 0, records).unwrap();
+    let mut synapses = Synapses::bind(&first, config(), 0, records).unwrap();
     tick(&mut synapses, &first, &[(2, 0.5), (1, 0.25)]);
-    synapses.settle(&first).unwrap();
+    synapses.write_weights(&first).unwrap();
     let file = written(&synapses, &first);
     for _ in 0..5 {
         let again = graph();
         let state = plasticity::read(file.as_slice()).unwrap();
         assert_eq!((state.generation, state.tick, state.synapses.len()), (0, 1, 3));
-        let mut read = Synapses::import(&again, rules(), state).unwrap();
+        let mut read = Synapses::import(&again, config(), state).unwrap();
         assert_eq!((read.len(), read.unmatched()), (3, 0));
         assert_eq!(read.records(&again).unwrap(), synapses.records(&first).unwrap());
-        read.settle(&again).unwrap();
+        read.write_weights(&again).unwrap();
         assert_eq!(weights(&again), weights(&first));
         assert_eq!(written(&read, &again), file);
     }
@@ -595,9 +595,9 @@ fn plast_rebuild_match() {
     let edges =
         [(3, 2, 1.0), (5, 1, 1.0), (4, 1, 2.0), (0, 1, 2.95), (1, 2, 0.01), (2, 3, -0.5), (6, 5, 1.0)];
     let second = built(7, &edges);
-    let mut read = Synapses::import(&second, rules(), state).unwrap();
+    let mut read = Synapses::import(&second, config(), state).unwrap();
     assert_eq!((read.len(), read.unmatched()), (2, 2));
-    assert_eq!(read.settle(&second).unwrap(), 2);
+    assert_eq!(read.write_weights(&second).unwrap(), 2);
     near(second.weight(slot(&second, 0, 1)), 3.0);
     near(second.weight(slot(&second, 1, 2)), 0.09);
     // A slot that holds back has its own relation here; by the same name it does not learn either.
@@ -633,13 +633,13 @@ fn what_is_no_outcome_is_refused() {
 
     for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
         for synapse in [delta(bad), Synapse { perm: bad, ..delta(0.5) }] {
-            let told = Synapses::bind(&graph, rules(), 0, [record(0, 1, synapse)]).map(drop);
+            let told = Synapses::bind(&graph, config(), 0, [record(0, 1, synapse)]).map(drop);
             assert!(matches!(told, Err(Error::Graph(graph::Error::NonFinite { .. }))));
         }
-        assert!(Rules::new(bad, 0.005).is_err() && Rules::new(0.08, bad).is_err());
+        assert!(PlasticityConfig::new(bad, 0.005).is_err() && PlasticityConfig::new(0.08, bad).is_err());
     }
     for synapse in [delta(-0.1), delta(16.5), Synapse { perm: 0.16, ..delta(0.5) }] {
-        let told = synapses.take(&graph, 9, [record(0, 1, synapse)], []);
+        let told = synapses.apply_records(&graph, 9, [record(0, 1, synapse)], []);
         assert!(matches!(told, Err(Error::Graph(graph::Error::ParameterOutOfRange { .. }))));
     }
     assert_eq!(synapses.ticks(), 3, "nothing of it was taken");
@@ -648,7 +648,7 @@ fn what_is_no_outcome_is_refused() {
     for (learning, decay, sound) in
         [(0.0, 0.1, false), (1.0, 0.0, true), (1.1, 0.0, false), (0.1, 1.0, false), (0.1, 0.999_999_9, true)]
     {
-        assert_eq!(Rules::new(learning, decay).is_ok(), sound, "{learning} {decay}");
+        assert_eq!(PlasticityConfig::new(learning, decay).is_ok(), sound, "{learning} {decay}");
     }
 }
 
@@ -668,11 +668,12 @@ fn a_long_row_teaches_what_a_short_one_does() {
     let few = [(0, 1.0), (5, 1.0), (7, 1.0), (399, 1.0)];
     let ticked = tick(&mut synapses, &graph, &few);
     assert_eq!((ticked.counts.strengthened, synapses.len()), (5, 42));
-    let learned: BTreeSet<Key> = synapses.records(&graph).unwrap().into_iter().map(|of| of.key).collect();
-    let calls = Key { relation: "CALLS".to_owned(), ..key(0, 5) };
+    let learned: BTreeSet<SynapseKey> =
+        synapses.records(&graph).unwrap().into_iter().map(|of| of.key).collect();
+    let calls = SynapseKey { relation: "CALLS".to_owned(), ..key(0, 5) };
     let wanted = (1..40).chain([399]).map(|n| key(0, n)).chain([key(7, 0), calls]);
-    assert_eq!(learned, wanted.collect::<BTreeSet<Key>>());
-    let strengthened = |of: &Record| of.synapse.strengthened == 2;
+    assert_eq!(learned, wanted.collect::<BTreeSet<SynapseKey>>());
+    let strengthened = |of: &SynapseRecord| of.synapse.strengthened == 2;
     assert_eq!(synapses.records(&graph).unwrap().iter().filter(|of| strengthened(of)).count(), 4);
     // The strongest 256: the hub, and what it leads to from 146 on.
     let all: Vec<(u32, f32)> = (1..=400_u16).map(|n| (n.into(), f32::from(n) / 1_000.0)).collect();
@@ -695,7 +696,7 @@ fn readers_beside_a_writer_know_what_they_read() {
     let (mut synapses, mut expected) = (bound(&twin), vec![weights(&twin)]);
     for n in 1..=TICKS {
         synapses.tick(&twin, &outcome(&twin, n)).unwrap();
-        synapses.settle(&twin).unwrap();
+        synapses.write_weights(&twin).unwrap();
         expected.push(weights(&twin));
     }
     let (graph, ticks) = (built(24, &edges), Ticks::new(0));
@@ -722,7 +723,7 @@ fn readers_beside_a_writer_know_what_they_read() {
             synapses.tick(&graph, &outcome(&graph, n)).unwrap();
             ticks.begin(n);
             assert!(ticks.at_start() < ticks.at_end(), "whoever reads now is told");
-            synapses.settle(&graph).unwrap();
+            synapses.write_weights(&graph).unwrap();
             ticks.finish(n);
         }
     });

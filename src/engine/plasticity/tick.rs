@@ -1,38 +1,37 @@
-//! One outcome: what was used together is tied together, all else fades, and no node is drowned in what it learned.
+//! The learning rule: strengthens slots between active nodes, decays all others, and bounds the incoming weight of nodes.
 //!
-//! | phase | of what | what |
+//! | phase | applies to | effect |
 //! |---|---|---|
-//! | 1 | slots that pass on, both ends active | `delta += rate * a * b`, as far as the cap lets the weight rise |
-//! | 2 | every other record | `delta *= 1 - decay rate`; below 0.0001 it is 0, and a record with nothing else is dropped |
-//! | 3 | records with an active source | the fifth strengthening in a row leaves 0.15 that stays, the fifth weakening -0.15 |
-//! | 4 | targets that were strengthened | what was learned on the way to one is scaled until all of it is `max(5, 1.25 * B)` |
+//! | 1 | excitatory slots with both ends active | `delta += rate * a * b`, up to the cap of the weight |
+//! | 2 | every other record | `delta *= 1 - decay rate`; below 0.0001 it becomes 0, and an empty record is dropped |
+//! | 3 | records with an active source | the fifth strengthening in a row adds a permanent 0.15, the fifth weakening -0.15 |
+//! | 4 | targets that were strengthened | learned incoming weight is scaled until the total is `max(5, 1.25 * B)` |
 //!
-//! Weakened is a record whose source was active while its target was not; when its source is silent a record only fades. What
-//! stays is given once for the life of a record. `B` is what leads to a node by base weights: only what lies above these is
-//! scaled, so an imported hub keeps its own.
+//! A record is weakened when its source is active and its target is not; when its source is inactive it only decays. The
+//! permanent bonus and penalty are applied once each. `B` is the sum of incoming base weights: only the excess over these
+//! is scaled, so an imported hub keeps its own.
 //!
-//! A tick reads the rows of active nodes and passes once over what was learned; it costs nothing that the graph has besides.
-//! It works in `f64` and rounds each number once, but for fading, which is one product of two `f32`, so that replaying it is
-//! what it was.
+//! A tick reads the rows of active nodes and passes once over the records; its cost does not depend on the rest of the
+//! graph. It computes in `f64` and rounds each number once, except that decay is one product of two `f32`, so that it can
+//! be replayed exactly.
 //!
-//! Invariants: as the rule has it, slot by slot in double precision (held by `plast_oracle`); what leads to a node never
-//! exceeds its ceiling, and no weight its range (held by `ceiling_floor_and_cap_always_hold`); without active nodes records
-//! only fade (held by `an_empty_outcome_only_fades`).
+//! Invariants: equal to the rule, slot by slot in double precision (held by `plast_oracle`); incoming weight never exceeds
+//! its ceiling, and no weight its range (held by `ceiling_floor_and_cap_always_hold`); without active nodes records only
+//! decay (held by `an_empty_outcome_only_fades`).
 //!
 //! # Design notes
-//! *Rows that are not written.* A record that faded and nothing else is not among what a tick touched: readers replay it.
-//! So what is written goes by the outcome, not by all that was ever learned. For the same reason a run of weakenings is not
-//! counted beyond the fifth, on which nothing depends: else a hub would have the rows of all its silent synapses written
-//! each time that it fires.
+//! *Records that are not stored.* A record that only decayed is not among the touched ones: readers replay the decay. So
+//! the number of writes depends on the outcome, not on all that was ever learned. For the same reason a run of weakenings
+//! is not counted beyond the fifth: otherwise the records of all inactive targets of a hub would be written each time.
 //!
-//! *Long rows.* A hub may lead to a million nodes. A row that is long beside the active set is not read: the few targets are
-//! looked up in their ways back.
+//! *Long rows.* A hub may have a million slots. A row that is long compared with the active set is not scanned: the active
+//! targets are looked up in the reverse index.
 
 use super::rule::{
     ACTIVE_MAX, HOMEOSTATIC_CEILING, HOMEOSTATIC_HEADROOM, LTD_PENALTY, LTD_THRESHOLD, LTP_BONUS,
-    LTP_THRESHOLD, Marks, faded,
+    LTP_THRESHOLD, NodeSet, faded,
 };
-use super::synapses::{Learned, Place, Synapse, Synapses};
+use super::synapses::{BoundSynapse, SlotRef, Synapse, Synapses};
 use crate::Error;
 use crate::graph::builder::WeightRange;
 use crate::graph::index::{EdgeIdx, NodeId};
@@ -40,45 +39,45 @@ use crate::graph::raw::prefetch;
 use crate::graph::{self, Graph};
 use std::cmp::Reverse;
 
-/// Slots of a row that are read for each active node; a longer row is not read.
+/// Slots of a row that are scanned for each active node; in a longer row targets are looked up.
 const SCAN_EACH: usize = 16;
-/// How many rows ahead their first slots are asked for.
+/// How many rows ahead their first slots are prefetched.
 const AHEAD: usize = 8;
 
-/// What a tick did.
+/// Result of a tick.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Ticked {
-    /// Which it was.
+pub struct TickResult {
+    /// Number of the tick.
     pub tick: u64,
-    /// Slots whose records changed otherwise than by fading, or were dropped; ascending.
-    pub touched: Vec<Place>,
-    /// How many of each.
-    pub counts: Counts,
+    /// Slots whose records changed other than by decay, or were dropped; ascending.
+    pub touched: Vec<SlotRef>,
+    /// Counts of changes.
+    pub counts: TickCounters,
 }
 
-/// What a tick did, by phase.
+/// Counts of changes in a tick.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Nodes that were active.
+pub struct TickCounters {
+    /// Active nodes.
     pub active: u64,
-    /// Records that were strengthened, new ones among them.
+    /// Records strengthened, including new ones.
     pub strengthened: u64,
-    /// Records that faded.
+    /// Records decayed.
     pub decayed: u64,
-    /// Records of which nothing was left.
+    /// Records dropped.
     pub dropped: u64,
-    /// Lasting bonuses.
+    /// Permanent bonuses applied.
     pub ltp: u64,
-    /// Lasting penalties.
+    /// Permanent penalties applied.
     pub ltd: u64,
-    /// Records that were scaled down.
+    /// Records scaled down.
     pub scaled: u64,
-    /// Slots that were read to find what joins active nodes; a row that is not read counts once for each of these.
+    /// Slots read to find those between active nodes; a row that is not scanned counts once for each active node.
     pub slots_read: u64,
 }
 
 impl Synapse {
-    /// Adds what an outcome teaches; says whether that came with the lasting bonus.
+    /// Strengthens; returns whether the permanent bonus was applied.
     fn strengthen(&mut self, gain: f64, base: f32, cap: f32) -> bool {
         let room = (f64::from(cap) - f64::from(base) - f64::from(self.perm)).max(0.0);
         #[expect(clippy::cast_possible_truncation, reason = "at most the cap, rounded once")]
@@ -94,8 +93,7 @@ impl Synapse {
         bonus
     }
 
-    /// Counts that its source was active and its target was not; says whether that changed it, and whether it came with the
-    /// lasting penalty.
+    /// Weakens; returns whether the state changed, and whether the permanent penalty was applied.
     fn weaken(&mut self) -> (bool, bool) {
         let before = *self;
         self.strengthened = 0;
@@ -111,13 +109,13 @@ impl Synapse {
     }
 }
 
-impl Learned {
+impl BoundSynapse {
     /// How much its weight differs from that of its base.
     fn contribution(&self, range: WeightRange) -> f64 {
         f64::from(self.weight(range)) - f64::from(range.clamp(self.base))
     }
 
-    /// Leaves a share of what it adds to its base, if it adds anything.
+    /// Scales the learned part to a share, if it is positive.
     #[expect(clippy::cast_possible_truncation, reason = "at most the cap, rounded once")]
     fn scale(&mut self, share: f64, range: WeightRange) -> bool {
         let added = self.contribution(range);
@@ -134,48 +132,48 @@ impl Learned {
     }
 }
 
-/// A record that leads to an active node.
+/// A record whose target is active.
 struct Incoming {
     target: NodeId,
-    /// Its place among all records.
+    /// Its index among all records.
     at: usize,
     strengthened: bool,
 }
 
-/// What a pass leaves to be done.
+/// Work left after a pass.
 #[derive(Default)]
 struct Left {
     incoming: Vec<Incoming>,
-    /// Places of records of which nothing is left, ascending.
-    spent: Vec<usize>,
+    /// Indexes of expired records, ascending.
+    expired: Vec<usize>,
 }
 
 impl Synapses {
-    /// Learns from one outcome: the nodes of the ways that led to what was used, each with how much it is worth, above 0;
-    /// more than 1 counts as 1. Of a node that is there twice the larger counts, and of more than [`ACTIVE_MAX`] nodes the
-    /// strongest. No weight of the graph moves; that is for [`Self::settle`].
+    /// Learns from one outcome: the nodes of the paths that led to what was useful, each with an activation above 0, at most 1
+    /// of which counts. Of duplicates the greatest counts, and of more than [`ACTIVE_MAX`] nodes the strongest. No weight of
+    /// the graph changes until [`Self::write_weights`].
     ///
     /// # Errors
-    /// [`Error::GenerationMismatch`]; [`graph::Error::NonFinite`], [`graph::Error::ParameterOutOfRange`] for an activation
-    /// that is none. Nothing is changed then.
-    pub fn tick(&mut self, graph: &Graph, active: &[(NodeId, f32)]) -> Result<Ticked, Error> {
+    /// [`Error::GenerationMismatch`]; [`graph::Error::NonFinite`], [`graph::Error::ParameterOutOfRange`] for an invalid
+    /// activation. Nothing is changed then.
+    pub fn tick(&mut self, graph: &Graph, active: &[(NodeId, f32)]) -> Result<TickResult, Error> {
         self.check(graph)?;
         let active = chosen(graph, active)?;
         self.marks.toggle(&active);
         let (fresh, slots_read) = self.unlearned(graph, &active);
         self.insert(&fresh);
         self.tick = self.tick.saturating_add(1);
-        let counts = Counts { active: active.len() as u64, slots_read, ..Counts::default() };
-        let mut ticked = Ticked { tick: self.tick, touched: Vec::new(), counts };
-        let Left { incoming, spent } = self.pass(&active, graph.range(), &mut ticked);
+        let counts = TickCounters { active: active.len() as u64, slots_read, ..TickCounters::default() };
+        let mut ticked = TickResult { tick: self.tick, touched: Vec::new(), counts };
+        let Left { incoming, expired } = self.pass(&active, graph.range(), &mut ticked);
         self.marks.toggle(&active);
         self.normalise(graph, incoming, &mut ticked);
-        self.drop_spent(spent);
+        self.drop_expired(expired);
         Ok(ticked)
     }
 
-    /// Records for the slots between active nodes that have none, ascending; and how many slots were read for them.
-    fn unlearned(&self, graph: &Graph, active: &[(NodeId, f32)]) -> (Vec<Learned>, u64) {
+    /// New records for the slots between active nodes that have none, ascending; and the number of slots read.
+    fn unlearned(&self, graph: &Graph, active: &[(NodeId, f32)]) -> (Vec<BoundSynapse>, u64) {
         let (mut fresh, mut row, mut slots_read) = (Vec::new(), Vec::new(), 0);
         for (at, (source, _)) in active.iter().enumerate() {
             if let Some((ahead, _)) = active.get(at + AHEAD) {
@@ -189,16 +187,15 @@ impl Synapses {
             for slot in &row {
                 while known.next_if(|of| of.place.slot < *slot).is_some() {}
                 if known.peek().is_none_or(|of| of.place.slot != *slot) {
-                    let place = Place { slot: *slot, source: *source };
-                    fresh.push(Learned::at(graph, place, Synapse::default()));
+                    let place = SlotRef { slot: *slot, source: *source };
+                    fresh.push(BoundSynapse::at(graph, place, Synapse::default()));
                 }
             }
         }
         (fresh, slots_read)
     }
 
-    /// Appends the slots that pass on from a node to marked ones, ascending; answers how many slots were read, or marked
-    /// nodes asked.
+    /// Appends the excitatory slots from a node to active nodes, ascending; returns the number of slots read or looked up.
     fn slots_between(
         &self,
         graph: &Graph,
@@ -221,12 +218,12 @@ impl Synapses {
         active.len() as u64
     }
 
-    /// Puts records, ascending and of slots that have none, where they belong.
-    fn insert(&mut self, fresh: &[Learned]) {
+    /// Inserts new records, which are sorted.
+    fn insert(&mut self, fresh: &[BoundSynapse]) {
         let mut end = self.learned.len();
         self.learned.extend_from_slice(fresh);
         let mut to = self.learned.len();
-        // From the last on: what lies behind a new one moves once, to where it stays.
+        // From the last on: each old record moves once, to its final position.
         for new in fresh.iter().rev() {
             let begin = self.learned[..end].partition_point(|of| of.place < new.place);
             to -= end - begin;
@@ -237,12 +234,12 @@ impl Synapses {
         }
     }
 
-    /// The first three phases, over all records.
-    fn pass(&mut self, active: &[(NodeId, f32)], range: WeightRange, ticked: &mut Ticked) -> Left {
-        let (rate, keep) = (f64::from(self.rules.learning_rate.get()), self.rules.keep);
+    /// Phases 1 to 3, over all records.
+    fn pass(&mut self, active: &[(NodeId, f32)], range: WeightRange, ticked: &mut TickResult) -> Left {
+        let (rate, keep) = (f64::from(self.config.learning_rate.get()), self.config.keep);
         let Self { learned, marks, .. } = self;
         let (mut left, mut rest) = (Left::default(), 0);
-        // Records are by slot, and so by source, as active nodes are. What lies between these does nothing but fade.
+        // Records are sorted by slot, and so by source, as active nodes are. The records between only decay.
         for (source, activated) in active {
             let begin = rest + learned[rest..].partition_point(|of| of.place.source < *source);
             let end = begin + learned[begin..].partition_point(|of| of.place.source == *source);
@@ -268,10 +265,10 @@ impl Synapses {
         left
     }
 
-    /// The fourth phase.
-    fn normalise(&mut self, graph: &Graph, mut incoming: Vec<Incoming>, ticked: &mut Ticked) {
+    /// Phase 4.
+    fn normalise(&mut self, graph: &Graph, mut incoming: Vec<Incoming>, ticked: &mut TickResult) {
         let range = graph.range();
-        // Stable: on the way to one node records stay in the order of their slots, in which they are summed.
+        // A stable sort: the records of one target stay in the order of their slots, in which they are summed.
         incoming.sort_by_key(|one| one.target);
         for of_target in incoming.chunk_by(|a, b| a.target == b.target) {
             let Some(one) = of_target.iter().find(|one| one.strengthened) else { continue };
@@ -303,15 +300,15 @@ impl Synapses {
         ticked.touched.sort_unstable();
     }
 
-    /// Takes records away, by their places.
-    fn drop_spent(&mut self, spent: Vec<usize>) {
-        if spent.is_empty() {
+    /// Removes records by their indexes.
+    fn drop_expired(&mut self, expired: Vec<usize>) {
+        if expired.is_empty() {
             return;
         }
-        let (mut spent, mut at) = (spent.into_iter().peekable(), 0_usize);
+        let (mut expired, mut at) = (expired.into_iter().peekable(), 0_usize);
         let freed = &mut self.freed;
         self.learned.retain(|of| {
-            let stays = spent.next_if_eq(&at).is_none();
+            let stays = expired.next_if_eq(&at).is_none();
             if !stays {
                 freed.push(of.place);
             }
@@ -321,12 +318,12 @@ impl Synapses {
     }
 }
 
-/// Lets records fade whose sources are silent; `first` is the place of the first among all.
+/// Decays records of inactive sources; `first` is the index of the first among all.
 fn fade(
-    records: &mut [Learned],
+    records: &mut [BoundSynapse],
     first: usize,
-    (keep, marks): (f32, &Marks),
-    ticked: &mut Ticked,
+    (keep, marks): (f32, &NodeSet),
+    ticked: &mut TickResult,
     left: &mut Left,
 ) {
     for (at, of) in (first..).zip(records) {
@@ -337,21 +334,21 @@ fn fade(
     }
 }
 
-/// Lets a record fade; says whether nothing is left of it.
+/// Decays a record; returns whether it expired.
 #[inline]
-fn fades(of: &mut Learned, at: usize, keep: f32, ticked: &mut Ticked, left: &mut Left) -> bool {
+fn fades(of: &mut BoundSynapse, at: usize, keep: f32, ticked: &mut TickResult, left: &mut Left) -> bool {
     ticked.counts.decayed += u64::from(of.synapse.delta > 0.0);
     of.synapse.delta = faded(of.synapse.delta, keep);
-    let spent = of.synapse.is_spent();
-    if spent {
+    let expired = of.synapse.is_empty();
+    if expired {
         ticked.counts.dropped += 1;
         ticked.touched.push(of.place);
-        left.spent.push(at);
+        left.expired.push(at);
     }
-    spent
+    expired
 }
 
-/// The nodes of an outcome by id, each once.
+/// The active nodes of an outcome by id, each once.
 fn chosen(graph: &Graph, active: &[(NodeId, f32)]) -> Result<Vec<(NodeId, f32)>, graph::Error> {
     let mut chosen = Vec::with_capacity(active.len());
     for (node, value) in active.iter().filter(|(node, _)| node.at() < graph.node_count()) {
@@ -365,7 +362,7 @@ fn chosen(graph: &Graph, active: &[(NodeId, f32)]) -> Result<Vec<(NodeId, f32)>,
         }
         chosen.push((*node, value.min(1.0)));
     }
-    // Bits of numbers above 0 are in the order of the numbers.
+    // Bits of positive numbers sort like the numbers.
     chosen.sort_unstable_by_key(|(node, value)| (*node, Reverse(value.to_bits())));
     chosen.dedup_by_key(|(node, _)| *node);
     if chosen.len() > ACTIVE_MAX {
@@ -376,7 +373,7 @@ fn chosen(graph: &Graph, active: &[(NodeId, f32)]) -> Result<Vec<(NodeId, f32)>,
     Ok(chosen)
 }
 
-/// How active a node of the outcome is.
+/// The activation of a node, or 0.
 fn activation(active: &[(NodeId, f32)], node: NodeId) -> f32 {
     let at = active.binary_search_by_key(&node, |(of, _)| *of).ok();
     at.and_then(|at| active.get(at)).map_or(0.0, |(_, value)| *value)

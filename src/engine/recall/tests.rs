@@ -6,8 +6,8 @@ use crate::graph;
 use crate::graph::builder::{EdgeRow, GraphBuilder};
 use crate::graph::columns::NodeRow;
 use crate::graph::kinds::{Dimension, Kinds, NodeType};
-use crate::graph::snapshot::{Skipped, Snapshot};
-use crate::plasticity::{QueryMemory, prime};
+use crate::graph::snapshot::{SkippedCounts, Snapshot};
+use crate::plasticity::{QueryHistory, prime};
 use crate::text::counts::WordCounts;
 use crate::text::ranking::TextIndex;
 use proptest::prelude::*;
@@ -61,9 +61,9 @@ impl World {
         self.nodes.iter().for_each(|row| _ = builder.add_node(row.clone()).unwrap());
         self.edges.iter().for_each(|edge| builder.add_edge(edge).unwrap());
         let graph = builder.finalize().unwrap();
-        let snapshot = Snapshot { graph, as_of: Some(1_000), skipped: Skipped::default() };
+        let snapshot = Snapshot { graph, as_of: Some(1_000), skipped: SkippedCounts::default() };
         if self.contents.is_empty() {
-            return View::of_file(snapshot).unwrap();
+            return View::from_labels(snapshot).unwrap();
         }
         let (mut index, mut counts) = (TextIndex::default(), WordCounts::default());
         index.add(self.contents.iter().map(|(id, content)| (id.as_str(), content.as_str()))).unwrap();
@@ -186,68 +186,68 @@ fn bare() -> World {
     world
 }
 
-fn questions(seed: u64, world: &World) -> Vec<Ask> {
+fn questions(seed: u64, world: &World) -> Vec<RecallQuery> {
     let mut draw = drawn(seed);
     let mut question = |n: usize| {
         let length = draw(7);
         let text = sentence(&mut draw, length);
         let top_k = 1 + draw(4);
-        let mut ask = Ask { text, top_k, ..Ask::default() };
+        let mut query = RecallQuery { text, top_k, ..RecallQuery::default() };
         if draw(4) == 0 {
             let id = world.nodes[draw(world.nodes.len())].external_id.clone();
-            ask.seeds = vec![(id, 0.5), (format!("unknown {n}"), 1.0)];
+            query.seeds = vec![(id, 0.5), (format!("unknown {n}"), 1.0)];
         }
         match draw(9) {
-            0 => ask.filter.kinds = vec!["Memory".to_owned(), "Function".to_owned()],
-            1 => ask.filter.tiers = vec!["working".to_owned()],
-            2 => ask.filter.since = Some(500),
-            3 => ask.filter.session = Some("s1".to_owned()),
-            4 => ask.profile = Profile::Reference,
-            5 => ask.spread = Spread::PersonalPageRank,
-            6 => ask.fusion = Fusion::Off,
+            0 => query.filter.kinds = vec!["Memory".to_owned(), "Function".to_owned()],
+            1 => query.filter.tiers = vec!["working".to_owned()],
+            2 => query.filter.since = Some(500),
+            3 => query.filter.session = Some("s1".to_owned()),
+            4 => query.profile = Profile::Reference,
+            5 => query.spread = Spread::PersonalPageRank,
+            6 => query.fusion = Fusion::Off,
             _ => {}
         }
-        ask
+        query
     };
     (0..200).map(&mut question).collect()
 }
 
 /// The same with every kind of evidence, and contrast.
-fn all_ears(ask: &Ask) -> Ask {
-    Ask {
+fn all_ears(query: &RecallQuery) -> RecallQuery {
+    RecallQuery {
         dimensions: Dimension::ALL.into_iter().collect(),
         now_ms: Some(1_000),
-        xlr: Xlr::Gate,
-        ..ask.clone()
+        xlr: XlrMode::Gate,
+        ..query.clone()
     }
 }
 
 /// Questions, and the same with all there is.
-fn both_ways(mut asks: Vec<Ask>) -> Vec<Ask> {
-    let more: Vec<Ask> = asks.iter().map(all_ears).collect();
+fn both_ways(mut asks: Vec<RecallQuery>) -> Vec<RecallQuery> {
+    let more: Vec<RecallQuery> = asks.iter().map(all_ears).collect();
     asks.extend(more);
     asks
 }
 
-fn config() -> Config {
-    Config::default()
+fn config() -> RecallConfig {
+    RecallConfig::default()
 }
 
-fn answer(view: &View, ask: &Ask, scratch: &mut Scratch) -> Recalled {
-    recall(view, ask, &config(), scratch).unwrap()
+fn answer(view: &View, query: &RecallQuery, scratch: &mut Scratch) -> RecallResult {
+    recall(view, query, &config(), scratch).unwrap()
 }
 
-fn asked(view: &View, ask: &Ask) -> Recalled {
-    answer(view, ask, &mut Scratch::default())
+fn asked(view: &View, query: &RecallQuery) -> RecallResult {
+    answer(view, query, &mut Scratch::default())
 }
 
 /// All answers, by so many threads, each with all that is in it.
-fn answers(view: &View, asks: &[Ask], threads: usize) -> Vec<String> {
+fn answers(view: &View, asks: &[RecallQuery], threads: usize) -> Vec<String> {
     let mut all = Vec::new();
     std::thread::scope(|scope| {
-        let share = |asks: &[Ask]| {
+        let share = |asks: &[RecallQuery]| {
             let mut scratch = Scratch::default();
-            asks.iter().map(|ask| format!("{:?}", answer(view, ask, &mut scratch))).collect::<Vec<_>>()
+            asks.iter().map(|query| format!("{:?}", answer(view, query, &mut scratch))).collect::<Vec<_>>()
         };
         let parts: Vec<_> =
             asks.chunks(asks.len().div_ceil(threads)).map(|part| scope.spawn(move || share(part))).collect();
@@ -256,7 +256,7 @@ fn answers(view: &View, asks: &[Ask], threads: usize) -> Vec<String> {
     all
 }
 
-fn ids(recalled: &Recalled) -> Vec<&str> {
+fn ids(recalled: &RecallResult) -> Vec<&str> {
     recalled.hits.iter().map(|hit| hit.id.as_str()).collect()
 }
 
@@ -265,11 +265,11 @@ fn recall_golden() {
     for (name, world) in [("agent", agent()), ("code", code()), ("bare", bare())] {
         let (view, mut scratch) = (world.view(), Scratch::default());
         let mut told = String::new();
-        for ask in questions(7, &world) {
-            let found = answer(&view, &ask, &mut scratch);
+        for query in questions(7, &world) {
+            let found = answer(&view, &query, &mut scratch);
             let flags: Vec<&str> = found.flags.names().collect();
             let work = found.counters;
-            write!(told, "{} [{}] {}", &found.id[..8], ask.text, found.seeds.len()).unwrap();
+            write!(told, "{} [{}] {}", &found.id[..8], query.text, found.seeds.len()).unwrap();
             write!(told, " {} {} {}", work.slots_read, work.nodes_touched, work.postings_read).unwrap();
             for hit in &found.hits {
                 let hops = hit.route.as_ref().map(|route| route.ids.len() - 1);
@@ -300,8 +300,8 @@ fn every_explanation_replays() {
     let (mut routes, mut hops_most) = (0, 0);
     for world in [agent(), code(), bare()] {
         let (view, mut scratch) = (world.view(), Scratch::default());
-        for ask in both_ways(questions(13, &world)) {
-            let found = answer(&view, &ask, &mut scratch);
+        for query in both_ways(questions(13, &world)) {
+            let found = answer(&view, &query, &mut scratch);
             for hit in &found.hits {
                 let Some(Route { ids, path }) = &hit.route else { continue };
                 assert!(found.seeds.iter().any(|seed| seed.id == ids[0]) && *ids.last().unwrap() == hit.id);
@@ -311,7 +311,7 @@ fn every_explanation_replays() {
                     assert!(view.graph().slots(source).any(|own| own == *slot));
                     assert_eq!(view.graph().target(*slot), target);
                 }
-                let replayed = path.replayed(view.graph(), config().params(ask.profile));
+                let replayed = path.replayed(view.graph(), config().activation(query.profile));
                 assert_eq!(replayed.to_bits(), path.arrival.to_bits());
                 routes += 1;
                 hops_most = hops_most.max(path.slots.len());
@@ -346,12 +346,13 @@ fn a_filtered_answer_is_the_answer_filtered() {
     };
     let (mut kept, mut left_out) = (0, 0);
     let asks = questions(17, &world);
-    for ask in asks[..60].iter().cloned().chain(asks[..12].iter().map(all_ears)) {
+    for query in asks[..60].iter().cloned().chain(asks[..12].iter().map(all_ears)) {
         for fusion in [Fusion::Off, Fusion::Text] {
-            let open = Ask { filter: Filter::default(), top_k: TOP_K_MAX, fusion, ..ask.clone() };
+            let open = RecallQuery { filter: Filter::default(), top_k: TOP_K_MAX, fusion, ..query.clone() };
             let whole = answer(&view, &open, &mut scratch);
             for filter in &filters {
-                let narrow = answer(&view, &Ask { filter: filter.clone(), ..open.clone() }, &mut scratch);
+                let narrow =
+                    answer(&view, &RecallQuery { filter: filter.clone(), ..open.clone() }, &mut scratch);
                 assert_eq!(narrow.seeds, whole.seeds);
                 let wanted: Vec<&Hit> = whole.hits.iter().filter(|hit| passes(filter, hit)).collect();
                 kept += wanted.len();
@@ -380,8 +381,8 @@ fn shape(count: usize, edges: impl IntoIterator<Item = (usize, usize)>) -> View 
     world.view()
 }
 
-fn from_n00(top_k: usize) -> Ask {
-    Ask { seeds: vec![("n00".to_owned(), 0.3)], top_k, fusion: Fusion::Off, ..Ask::default() }
+fn from_n00(top_k: usize) -> RecallQuery {
+    RecallQuery { seeds: vec![("n00".to_owned(), 0.3)], top_k, fusion: Fusion::Off, ..RecallQuery::default() }
 }
 
 #[test]
@@ -403,7 +404,7 @@ fn shapes_at_the_edge() {
     assert_eq!(last.ids, within_ten[..6]);
     assert!(chain.hits[6].route.is_none(), "ways are told up to five hops");
     assert!((f64::from(last.path.arrival) - 0.85_f64.powi(5)).abs() < 1e-6);
-    let empty = asked(&World::default().view(), &Ask { text: "anything".to_owned(), ..from_n00(5) });
+    let empty = asked(&World::default().view(), &RecallQuery { text: "anything".to_owned(), ..from_n00(5) });
     assert_eq!((empty.hits.len(), empty.unknown), (0, vec!["n00".to_owned()]));
 }
 
@@ -411,7 +412,7 @@ fn shapes_at_the_edge() {
 fn no_evidence_is_an_empty_answer() {
     let view = agent().view();
     for text in ["", "zebra quantum", "?!"] {
-        let found = asked(&view, &Ask { text: text.to_owned(), ..Ask::default() });
+        let found = asked(&view, &RecallQuery { text: text.to_owned(), ..RecallQuery::default() });
         assert_eq!((found.hits.len(), found.seeds.len(), found.counters.slots_read), (0, 0, 0), "{text}");
     }
 }
@@ -420,7 +421,7 @@ fn no_evidence_is_an_empty_answer() {
 fn unknown_seeds_are_told_and_others_count() {
     let view = shape(3, [(0, 1)]);
     let seeds = ["nobody", "n00", ""].map(|id| (id.to_owned(), 1.0)).to_vec();
-    let found = asked(&view, &Ask { seeds, ..Ask::default() });
+    let found = asked(&view, &RecallQuery { seeds, ..RecallQuery::default() });
     assert_eq!(found.unknown, ["nobody", ""]);
     assert_eq!(ids(&found), ["n00", "n01"]);
     assert_eq!(found.seeds.len(), 1);
@@ -442,15 +443,20 @@ fn a_kind_of_evidence_is_heard_when_it_is_asked_for() {
     let view = four();
     let hits = |dimensions: &[Dimension]| {
         let dimensions = dimensions.iter().copied().collect();
-        let ask = Ask { text: "alpha".to_owned(), fusion: Fusion::Off, dimensions, ..Ask::default() };
-        let found = asked(&view, &ask);
+        let query = RecallQuery {
+            text: "alpha".to_owned(),
+            fusion: Fusion::Off,
+            dimensions,
+            ..RecallQuery::default()
+        };
+        let found = asked(&view, &query);
         let hit = |hit: &Hit| {
             let Dimensions { structural, semantic, temporal, causal } = hit.dimensions;
             (hit.id.clone(), [structural, semantic, temporal, causal], hit.bonus)
         };
         found.hits.iter().map(hit).collect::<Vec<_>>()
     };
-    assert!(hits(&[]).is_empty(), "nobody is heard");
+    assert!(hits(&[]).is_empty(), "nobody is scores");
     for (at, dimension) in Dimension::ALL.into_iter().enumerate() {
         let found = hits(&[dimension]);
         let alone =
@@ -485,8 +491,8 @@ fn time_weighs_where_it_speaks_of_what_is_heard() {
     world.edge("cause", "seed", "CALLS", 1.0);
     let seeds = vec![("seed".to_owned(), 1.0)];
     let dimensions = BTreeSet::from([Dimension::Temporal, Dimension::Causal]);
-    let ask = Ask { seeds, dimensions, fusion: Fusion::Off, ..Ask::default() };
-    let found = asked(&world.view(), &ask);
+    let query = RecallQuery { seeds, dimensions, fusion: Fusion::Off, ..RecallQuery::default() };
+    let found = asked(&world.view(), &query);
     assert_eq!(ids(&found), ["cause"]);
     assert!(found.hits[0].score >= found.hits[0].dimensions.causal, "{:?}", found.hits[0]);
 
@@ -495,10 +501,10 @@ fn time_weighs_where_it_speaks_of_what_is_heard() {
     world.node("dated", "alpine meadows", NodeType::Concept).last_modified = Some(1_000);
     world.memory("undated", "alphorns were blown in the valley", &[]);
     let (text, dimensions) = ("alpha".to_owned(), BTreeSet::from([Dimension::Semantic, Dimension::Temporal]));
-    let ask = Ask { text, dimensions, fusion: Fusion::Off, ..Ask::default() };
+    let query = RecallQuery { text, dimensions, fusion: Fusion::Off, ..RecallQuery::default() };
     let of_undated = |kinds: Vec<String>| {
-        let ask = Ask { filter: Filter { kinds, ..Filter::default() }, ..ask.clone() };
-        let found = asked(&world.view(), &ask);
+        let query = RecallQuery { filter: Filter { kinds, ..Filter::default() }, ..query.clone() };
+        let found = asked(&world.view(), &query);
         (found.hits.len(), found.hits.into_iter().find(|hit| hit.id == "undated").unwrap().score.to_bits())
     };
     let (all, score) = of_undated(Vec::new());
@@ -510,10 +516,10 @@ fn time_weighs_where_it_speaks_of_what_is_heard() {
 fn contrast_is_told_and_gates() {
     let (world, mut scratch, mut gated) = (agent(), Scratch::default(), 0);
     let view = world.view();
-    for ask in questions(19, &world).into_iter().take(60) {
-        let with = |xlr| Ask { xlr, fusion: Fusion::Off, top_k: TOP_K_MAX, ..ask.clone() };
+    for query in questions(19, &world).into_iter().take(60) {
+        let with = |xlr| RecallQuery { xlr, fusion: Fusion::Off, top_k: TOP_K_MAX, ..query.clone() };
         let [off, report, gate] =
-            [Xlr::Off, Xlr::Report, Xlr::Gate].map(|xlr| answer(&view, &with(xlr), &mut scratch));
+            [XlrMode::Off, XlrMode::Report, XlrMode::Gate].map(|xlr| answer(&view, &with(xlr), &mut scratch));
         assert!(off.anti_seeds.is_empty() && off.hits.iter().all(|hit| hit.contrast.is_none()));
         let told: Vec<Hit> = report.hits.iter().map(|hit| Hit { contrast: None, ..hit.clone() }).collect();
         assert_eq!(told, off.hits, "what is reported changes nothing");
@@ -534,26 +540,28 @@ fn contrast_is_told_and_gates() {
 #[test]
 fn a_seed_without_its_mass_counts_for_what_comes_back() {
     let view = shape(3, [(0, 1)]);
-    let without = Ask { seed_mass: SeedMass::Subtract, fusion: Fusion::Off, ..from_n00(3) };
+    let without = RecallQuery { seed_mass: SeedMass::Subtract, fusion: Fusion::Off, ..from_n00(3) };
     assert_eq!(ids(&asked(&view, &without)), ["n01"], "nothing comes back to n00");
-    let with = Ask { seed_mass: SeedMass::Keep, ..without };
+    let with = RecallQuery { seed_mass: SeedMass::Keep, ..without };
     assert_eq!(ids(&asked(&view, &with)), ["n00", "n01"]);
 }
 
 #[test]
 fn what_cannot_be_asked_is_refused_by_name() {
     let view = shape(3, [(0, 1)]);
-    let refused = |ask: &Ask| recall(&view, ask, &config(), &mut Scratch::default()).unwrap_err().to_string();
+    let refused = |query: &RecallQuery| {
+        recall(&view, query, &config(), &mut Scratch::default()).unwrap_err().to_string()
+    };
     for top_k in [0, 1_001, usize::MAX] {
         assert!(refused(&from_n00(top_k)).contains("top_k"));
     }
     asked(&view, &from_n00(1_000));
-    let long = |bytes: usize| Ask { text: "a".repeat(bytes), ..from_n00(1) };
+    let long = |bytes: usize| RecallQuery { text: "a".repeat(bytes), ..from_n00(1) };
     assert!(refused(&long(TEXT_BYTES_MAX + 1)).contains("text"));
     let names = |count: usize| vec!["Memory".to_owned(); count];
-    let of = |kinds: usize, tiers: usize| Ask {
+    let of = |kinds: usize, tiers: usize| RecallQuery {
         filter: Filter { kinds: names(kinds), tiers: names(tiers), ..Filter::default() },
-        ..Ask::default()
+        ..RecallQuery::default()
     };
     assert!(refused(&of(NAMES_MAX + 1, 0)).contains("kinds"));
     assert!(refused(&of(0, NAMES_MAX + 1)).contains("tiers"));
@@ -561,11 +569,11 @@ fn what_cannot_be_asked_is_refused_by_name() {
     assert_eq!(asked(&view, &long(TEXT_BYTES_MAX)).hits.len(), 1);
     for score in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -1.0, -0.0, 0.0, 1.5] {
         let seeds = vec![("n00".to_owned(), score)];
-        assert!(refused(&Ask { seeds, ..Ask::default() }).contains("n00"), "{score}");
+        assert!(refused(&RecallQuery { seeds, ..RecallQuery::default() }).contains("n00"), "{score}");
     }
     let least = vec![("n00".to_owned(), f32::from_bits(1))];
     assert_eq!(
-        asked(&view, &Ask { seeds: least, ..Ask::default() }).hits.len(),
+        asked(&view, &RecallQuery { seeds: least, ..RecallQuery::default() }).hits.len(),
         2,
         "divided by the greatest"
     );
@@ -573,20 +581,25 @@ fn what_cannot_be_asked_is_refused_by_name() {
 
 #[test]
 fn what_cannot_be_configured_is_refused_by_name() {
-    let config = |params: Params, text_weight: f32, top_k_max: usize| {
-        let one = Config::new(params, Params::REFERENCE, text_weight, top_k_max);
-        assert_eq!(one.is_ok(), Config::new(Params::RECALL, params, text_weight, top_k_max).is_ok());
+    let config = |params: ActivationConfig, text_weight: f32, top_k_max: usize| {
+        let one = RecallConfig::new(params, ActivationConfig::REFERENCE, text_weight, top_k_max);
+        assert_eq!(
+            one.is_ok(),
+            RecallConfig::new(ActivationConfig::RECALL, params, text_weight, top_k_max).is_ok()
+        );
         one.map_err(|why| why.to_string())
     };
-    let base = Params::RECALL;
+    let base = ActivationConfig::RECALL;
     for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -1.0, -0.0, 0.0] {
         assert!(config(base, bad, 10).unwrap_err().contains("text_weight"));
-        assert!(config(Params { threshold: bad, ..base }, 0.5, 10).unwrap_err().contains("threshold"));
-        assert!(config(Params { decay: bad, ..base }, 0.5, 10).unwrap_err().contains("decay"));
-        assert!(config(Params { cap: bad, ..base }, 0.5, 10).unwrap_err().contains("cap"));
+        assert!(
+            config(ActivationConfig { threshold: bad, ..base }, 0.5, 10).unwrap_err().contains("threshold")
+        );
+        assert!(config(ActivationConfig { decay: bad, ..base }, 0.5, 10).unwrap_err().contains("decay"));
+        assert!(config(ActivationConfig { cap: bad, ..base }, 0.5, 10).unwrap_err().contains("cap"));
     }
     for (max_depth, sound) in [(0, false), (1, true), (20, true), (21, false)] {
-        assert_eq!(config(Params { max_depth, ..base }, 0.5, 10).is_ok(), sound);
+        assert_eq!(config(ActivationConfig { max_depth, ..base }, 0.5, 10).is_ok(), sound);
     }
     for (top_k_max, sound) in [(0, false), (1, true), (1_000, true), (1_001, false)] {
         assert_eq!(config(base, 0.5, top_k_max).is_ok(), sound);
@@ -594,8 +607,8 @@ fn what_cannot_be_configured_is_refused_by_name() {
     let few = config(base, f32::MAX, 2).unwrap();
     let view = shape(3, [(0, 1)]);
     assert!(recall(&view, &from_n00(3), &few, &mut Scratch::default()).is_err());
-    let ask = Ask { fusion: Fusion::Text, ..from_n00(2) };
-    let found = recall(&view, &ask, &few, &mut Scratch::default()).unwrap();
+    let query = RecallQuery { fusion: Fusion::Text, ..from_n00(2) };
+    let found = recall(&view, &query, &few, &mut Scratch::default()).unwrap();
     assert!(found.hits.iter().all(|hit| hit.score.is_finite() && hit.score > 0.0));
 }
 
@@ -613,10 +626,15 @@ fn rank_boost_before_cut() {
         world.edge(&id, "a", "LEADS_TO", 0.5);
     }
     let filter = Filter { kinds: vec!["Memory".to_owned()], ..Filter::default() };
-    let ask = Ask { seeds: vec![("seed".to_owned(), 1.0)], filter, fusion: Fusion::Off, ..Ask::default() };
-    let found = asked(&world.view(), &Ask { top_k: 1, ..ask.clone() });
+    let query = RecallQuery {
+        seeds: vec![("seed".to_owned(), 1.0)],
+        filter,
+        fusion: Fusion::Off,
+        ..RecallQuery::default()
+    };
+    let found = asked(&world.view(), &RecallQuery { top_k: 1, ..query.clone() });
     assert_eq!(ids(&found), ["a"]);
-    let both = asked(&world.view(), &ask);
+    let both = asked(&world.view(), &query);
     assert!(both.hits[0].dimensions.structural < both.hits[1].dimensions.structural);
     // Nobody stands better than `a`, so its score is 1.05 times its value.
     let a = &both.hits[0];
@@ -630,16 +648,16 @@ fn text_adds_what_nothing_joins_and_can_be_switched_off() {
     world.memory("m1", "Dana prefers small changes", &["Dana"]);
     world.memory("m2", "what somebody prefers is written down", &[]).label = "a note".to_owned();
     let view = world.view();
-    let ask = Ask { text: "what Dana prefers".to_owned(), ..Ask::default() };
-    let found = asked(&view, &ask);
+    let query = RecallQuery { text: "what Dana prefers".to_owned(), ..RecallQuery::default() };
+    let found = asked(&view, &query);
     let only_text = found.hits.iter().find(|hit| hit.id == "m2").unwrap();
     assert_eq!((only_text.text_rank, &only_text.route), (Some(2), &None));
     assert_eq!(found.hits.iter().find(|hit| hit.id == "m1").unwrap().text_rank, Some(1));
-    let off = asked(&view, &Ask { fusion: Fusion::Off, ..ask });
+    let off = asked(&view, &RecallQuery { fusion: Fusion::Off, ..query });
     assert!(off.hits.iter().all(|hit| hit.text_rank.is_none()) && off.counters.postings_read == 0);
     // A question that names nothing is led by texts alone, also where these do not pass.
     let filter = Filter { kinds: vec!["Entity".to_owned()], ..Filter::default() };
-    let led = Ask { text: "written down".to_owned(), filter, ..Ask::default() };
+    let led = RecallQuery { text: "written down".to_owned(), filter, ..RecallQuery::default() };
     assert_eq!(asked(&view, &led).seeds[0].id, "m2");
 }
 
@@ -664,13 +682,13 @@ proptest! {
             let seeds: Vec<(String, f32)> = ids.into_iter().map(|id| (id, score)).collect();
             for (profile, spread) in [(Profile::Recall, Spread::Activation), (Profile::Reference, Spread::PersonalPageRank)] {
                 let filter = Filter { since: Some(since).filter(|since| since % 2 == 0), ..Filter::default() };
-                let ask = Ask { text: text.clone(), seeds: seeds.clone(), top_k, filter, profile, spread, ..Ask::default() };
-                let found = asked(view, &ask);
+                let query = RecallQuery { text: text.clone(), seeds: seeds.clone(), top_k, filter, profile, spread, ..RecallQuery::default() };
+                let found = asked(view, &query);
                 assert!(found.hits.len() <= top_k && found.seeds.len() <= 200);
                 assert!(found.hits.iter().all(|hit| hit.score > 0.0 && hit.score.is_finite()));
                 assert!(found.hits.iter().all(|hit| (0.0..=1.0).contains(&hit.dimensions.structural)));
                 assert!(found.hits.is_sorted_by(|a, b| (b.score, &a.id) < (a.score, &b.id)));
-                assert_eq!(asked(view, &ask).id, found.id);
+                assert_eq!(asked(view, &query).id, found.id);
             }
         });
     }
@@ -682,30 +700,30 @@ fn an_answer_is_named_by_all_that_was_asked() {
     let filter = |change: fn(&mut Filter)| {
         let mut filter = Filter::default();
         change(&mut filter);
-        Ask { filter, ..base.clone() }
+        RecallQuery { filter, ..base.clone() }
     };
     let asks = [
         base.clone(),
-        Ask { text: "x".to_owned(), ..base.clone() },
+        RecallQuery { text: "x".to_owned(), ..base.clone() },
         from_n00(4),
-        Ask { seeds: vec![("n00".to_owned(), 0.4)], ..base.clone() },
-        Ask { seeds: Vec::new(), ..base.clone() },
-        Ask { profile: Profile::Reference, ..base.clone() },
-        Ask { spread: Spread::PersonalPageRank, ..base.clone() },
-        Ask { fusion: Fusion::Text, ..base.clone() },
+        RecallQuery { seeds: vec![("n00".to_owned(), 0.4)], ..base.clone() },
+        RecallQuery { seeds: Vec::new(), ..base.clone() },
+        RecallQuery { profile: Profile::Reference, ..base.clone() },
+        RecallQuery { spread: Spread::PersonalPageRank, ..base.clone() },
+        RecallQuery { fusion: Fusion::Text, ..base.clone() },
         filter(|filter| filter.kinds = vec!["Memory".to_owned()]),
         filter(|filter| filter.tiers = vec!["Memory".to_owned()]),
         filter(|filter| filter.since = Some(0)),
         filter(|filter| filter.session = Some(String::new())),
-        Ask { priming: true, ..base.clone() },
+        RecallQuery { priming: true, ..base.clone() },
     ];
-    let at = |generation: u64| asks.iter().map(move |ask| ask.id(graph::index::Generation(generation), &[]));
+    let at =
+        |generation: u64| asks.iter().map(move |query| query.id(graph::index::Generation(generation), &[]));
     let mut names: BTreeSet<String> = at(0).chain(at(1)).collect();
     assert_eq!(names.len(), 2 * asks.len());
     // So is one by what joined its seeds.
     let primed = |id: &str, score: f32| {
-        let primed = Primed { id: id.to_owned(), score };
-        Ask { priming: true, ..base.clone() }.id(graph::index::Generation(0), &[primed])
+        RecallQuery { priming: true, ..base.clone() }.id(graph::index::Generation(0), &[(id, score)])
     };
     names.extend([primed("n01", 0.1), primed("n02", 0.1), primed("n02", 0.05)]);
     assert_eq!(names.len(), 2 * asks.len() + 3);
@@ -721,21 +739,22 @@ fn apart() -> View {
 }
 
 /// Asks after all that a memory keeps, and has it keep this too.
-fn asked_after(view: &View, ask: &Ask, memory: &mut QueryMemory) -> Recalled {
+fn asked_after(view: &View, query: &RecallQuery, memory: &mut QueryHistory) -> RecallResult {
     let primes = |seeds: &[(NodeId, f32)]| prime(view.graph(), memory, seeds);
-    let found = recall_primed(view, ask, &config(), primes, &mut Scratch::default()).unwrap();
-    found.remember(view.graph(), ask, memory);
+    let found = recall_primed(view, query, &config(), primes, &mut Scratch::default()).unwrap();
+    found.record_in(view.graph(), query, memory);
     found
 }
 
 #[test]
 fn what_was_asked_together_twice_comes_along_the_third_time() {
-    let (view, mut memory) = (apart(), QueryMemory::default());
+    let (view, mut memory) = (apart(), QueryHistory::default());
     let mut about = |text: &str, priming: bool| {
-        let ask = Ask { text: text.to_owned(), priming, fusion: Fusion::Off, ..Ask::default() };
-        asked_after(&view, &ask, &mut memory)
+        let query =
+            RecallQuery { text: text.to_owned(), priming, fusion: Fusion::Off, ..RecallQuery::default() };
+        asked_after(&view, &query, &mut memory)
     };
-    let ids = |found: &Recalled| found.hits.iter().map(|hit| hit.id.clone()).collect::<BTreeSet<_>>();
+    let ids = |found: &RecallResult| found.hits.iter().map(|hit| hit.id.clone()).collect::<BTreeSet<_>>();
     assert_eq!(ids(&about("Ada and Bea", false)).len(), 3);
     let once = about("Ada", true);
     assert!(once.primed.is_empty() && ids(&once).len() == 1, "once is no habit: {once:?}");
@@ -757,16 +776,16 @@ fn what_was_asked_together_twice_comes_along_the_third_time() {
 
 #[test]
 fn what_is_primed_is_a_part_of_the_strongest_seed() {
-    let (view, mut memory) = (apart(), QueryMemory::default());
-    let ask = |seeds: &[(&str, f32)]| Ask {
+    let (view, mut memory) = (apart(), QueryHistory::default());
+    let query = |seeds: &[(&str, f32)]| RecallQuery {
         seeds: seeds.iter().map(|(id, score)| ((*id).to_owned(), *score)).collect(),
         priming: true,
-        ..Ask::default()
+        ..RecallQuery::default()
     };
     for _ in 0..2 {
-        asked_after(&view, &ask(&[("Ada", 1.0), ("Bea", 1.0)]), &mut memory);
+        asked_after(&view, &query(&[("Ada", 1.0), ("Bea", 1.0)]), &mut memory);
     }
-    let found = asked_after(&view, &ask(&[("Ada", 0.002)]), &mut memory);
+    let found = asked_after(&view, &query(&[("Ada", 0.002)]), &mut memory);
     assert!((found.primed[0].score - 0.0002).abs() < 1e-9, "{found:?}");
     let [ada, bea] = ["Ada", "Bea"].map(|id| found.hits.iter().find(|hit| hit.id == id).unwrap());
     assert!(ada.dimensions.structural > 5.0 * bea.dimensions.structural, "{found:?}");
@@ -774,23 +793,26 @@ fn what_is_primed_is_a_part_of_the_strongest_seed() {
 
 #[test]
 fn a_question_is_remembered_by_ids_and_without_what_was_primed() {
-    let (view, mut memory) = (apart(), QueryMemory::default());
+    let (view, mut memory) = (apart(), QueryHistory::default());
     for text in ["Ada Bea", "Ada Bea", "Ada"] {
-        let ask = Ask { text: text.to_owned(), priming: true, now_ms: Some(7), ..Ask::default() };
-        asked_after(&view, &ask, &mut memory);
+        let query =
+            RecallQuery { text: text.to_owned(), priming: true, now_ms: Some(7), ..RecallQuery::default() };
+        asked_after(&view, &query, &mut memory);
     }
-    let long = Ask { text: "é".repeat(10_000), ..Ask::default() };
+    let long = RecallQuery { text: "é".repeat(10_000), ..RecallQuery::default() };
     asked_after(&view, &long, &mut memory);
     let kept: Vec<_> = memory.queries().collect();
-    assert_eq!((kept.len(), kept[2].text, kept[2].now_ms), (4, "Ada", 7));
-    assert_eq!(kept[2].seeds, ["Ada"], "else what was guessed once would confirm itself");
-    assert!(kept[2].activated.contains(&"Bea") && kept[2].activated.contains(&"m"));
+    assert_eq!((kept.len(), &*kept[2].text, kept[2].now_ms), (4, "Ada", 7));
+    assert!(memory.seeds(kept[2]).eq(["Ada"]), "otherwise a guess would confirm itself");
+    let activated: Vec<&str> = memory.activated(kept[2]).collect();
+    assert!(activated.contains(&"Bea") && activated.contains(&"m"));
     assert_eq!((kept[3].text.len(), kept[3].now_ms), (1_024, 1_000), "cut, at the instant of the graph");
 }
 
 #[test]
 fn what_a_caller_leaves_open_is_as_usual() {
-    assert_eq!(*config().usual(), Ask::default());
-    let usual = Ask { dimensions: Dimension::ALL.into(), priming: true, ..Ask::default() };
-    assert_eq!(*config().with_usual(usual.clone()).usual(), usual);
+    assert_eq!(*config().default_query(), RecallQuery::default());
+    let default_query =
+        RecallQuery { dimensions: Dimension::ALL.into(), priming: true, ..RecallQuery::default() };
+    assert_eq!(*config().with_default_query(default_query.clone()).default_query(), default_query);
 }

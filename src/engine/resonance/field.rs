@@ -1,22 +1,22 @@
-//! Waves put together for one frequency: `Z = sum over hops h of S_h * e^(i * 2 * pi * f * h / wavelength)` at each node.
+//! Superposition at one frequency: `Z = sum over hops h of S_h * e^(i * 2 * pi * f * h / wavelength)` at each node.
 //!
-//! Where hops meet in step a node swings by as much as came to it, where they meet out of step it is still. Energy is the
-//! sum of `|Z|^2` over ascending nodes, and each `Z` a sum over ascending hops.
+//! In phase, hops add up; out of phase, they cancel. Energy is the sum of `|Z|^2` over ascending nodes, and each `Z` a sum
+//! over ascending hops.
 
 use super::HOPS_MAX;
-use super::waves::{CELLS, Resonance, Wave};
+use super::waves::{AMPLITUDES, NodeWave, Resonance};
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
 use crate::graph::number::PosF32;
 use std::cmp::Reverse;
 use std::f64::consts::TAU;
 
-/// From which share of the largest amplitude on a node is an antinode, and what comes to a node is worth the name quiet.
+/// Share of the largest amplitude from which a node is an antinode, and incoming amplitude is large.
 const LARGE: f32 = 0.5;
-/// Up to which coherence a node is quiet.
+/// Greatest coherence of a quiet node.
 const QUIET_COHERENCE: f32 = 0.1;
 
-/// A wave at a node, as a complex number.
+/// The superposition at a node, as a complex number.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct WaveAccumulator {
     /// Sum of `amplitude * cos(phase)`.
@@ -26,10 +26,10 @@ pub struct WaveAccumulator {
 }
 
 impl WaveAccumulator {
-    /// What came to a node, read with the phases of a frequency.
-    pub(super) fn of(wave: &Wave, phases: &Phases) -> Self {
+    /// Superposes the amplitudes of a node at the phases of a frequency.
+    pub(super) fn of(wave: &NodeWave, phases: &Phases) -> Self {
         let mut sum = Self::default();
-        for (amplitude, (cos, sin)) in wave.s.iter().zip(phases) {
+        for (amplitude, (cos, sin)) in wave.amplitudes.iter().zip(phases) {
             sum.real += amplitude * cos;
             sum.imaginary += amplitude * sin;
         }
@@ -48,12 +48,12 @@ impl WaveAccumulator {
         self.energy().sqrt()
     }
 
-    /// `arg Z`, in `[0, 2 * pi)`; 0 where there is nothing.
+    /// `arg Z`, in `[0, 2 * pi)`; 0 if `Z` is 0.
     #[must_use]
     pub fn phase(self) -> f64 {
         let phase = libm::atan2(self.imaginary, self.real);
         let phase = if phase < 0.0 { phase + TAU } else { phase + 0.0 };
-        // A phase just below 0 is rounded to a whole turn.
+        // A phase just below 0 is rounded to a full turn.
         if phase < TAU { phase } else { 0.0 }
     }
 
@@ -65,11 +65,11 @@ impl WaveAccumulator {
 }
 
 /// Cosine and sine of the phase at each hop.
-pub(super) type Phases = [(f64, f64); CELLS];
+pub(super) type Phases = [(f64, f64); AMPLITUDES];
 
-/// Those of a frequency; `turns` is the share of a whole turn that one hop makes, which is frequency over wavelength.
+/// The phases of a frequency; `turns` is the part of a full turn for each hop.
 pub(super) fn phases(turns: f64) -> Phases {
-    let mut phases = [(1.0, 0.0); CELLS];
+    let mut phases = [(1.0, 0.0); AMPLITUDES];
     for (hop, phase) in (0..=HOPS_MAX).zip(&mut phases) {
         let angle = TAU * (turns * f64::from(hop)).fract();
         *phase = (libm::cos(angle), libm::sin(angle));
@@ -77,66 +77,66 @@ pub(super) fn phases(turns: f64) -> Phases {
     phases
 }
 
-/// The share of a whole turn that one hop makes.
+/// The part of a full turn for each hop: frequency over wavelength.
 pub(super) fn turns(frequency: PosF32, wavelength: PosF32) -> f64 {
     f64::from(frequency.get()) / f64::from(wavelength.get())
 }
 
-/// The energy of waves, which come by ascending nodes.
-pub(super) fn energy(waves: &[&Wave], phases: &Phases) -> f64 {
+/// The energy of waves, which are sorted by node.
+pub(super) fn energy(waves: &[&NodeWave], phases: &Phases) -> f64 {
     waves.iter().fold(0.0, |sum, wave| sum + WaveAccumulator::of(wave, phases).energy())
 }
 
-/// A node that waves came to.
+/// The response of a node at one frequency.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Resonant {
-    /// Which.
+pub struct NodeResonance {
+    /// The node.
     pub node: NodeId,
-    /// What they make together.
+    /// The superposition.
     pub field: WaveAccumulator,
-    /// How far it swings, `|Z|`.
+    /// `|Z|`.
     pub amplitude: f32,
-    /// How much of what came is in step, `|Z| / sum of |S_h|`, `0 ..= 1`.
+    /// Share of the incoming amplitude that is in phase, `|Z| / sum of |S_h|`, `0 ..= 1`.
     pub coherence: f32,
-    /// Whether it swings at least half as far as the node that swings farthest.
+    /// Whether its amplitude is at least half of the largest.
     pub antinode: bool,
-    /// Whether much came, half of the farthest swing at least, and at most a tenth of it is left.
+    /// Whether its incoming amplitude is at least half of the largest amplitude, and at most a tenth of it remains.
     pub quiet: bool,
 }
 
-/// What waves of one frequency make of all nodes they came to.
+/// The response of all reached nodes at one frequency.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Report {
+pub struct ResonanceReport {
     /// Nodes by amplitude descending, then by external id.
-    pub nodes: Vec<Resonant>,
+    pub nodes: Vec<NodeResonance>,
     /// Sum of `|Z|^2`.
     pub energy: f64,
 }
 
 impl Resonance {
-    /// Nodes by ascending id, which is the order of sums over them.
-    pub(super) fn by_id(&self) -> Vec<&Wave> {
-        let mut waves: Vec<&Wave> = self.waves.iter().collect();
+    /// The waves by ascending node, the order of sums over them.
+    pub(super) fn by_id(&self) -> Vec<&NodeWave> {
+        let mut waves: Vec<&NodeWave> = self.waves.iter().collect();
         waves.sort_unstable_by_key(|wave| wave.node);
         waves
     }
 
-    /// What they make at a frequency. The graph is the one they ran on.
+    /// The response at a frequency. The graph is the one of [`resonate`](super::resonate).
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "worked out in f64 and rounded once")]
-    pub fn report(&self, graph: &Graph, frequency: PosF32) -> Report {
+    pub fn report(&self, graph: &Graph, frequency: PosF32) -> ResonanceReport {
         let phases = phases(turns(frequency, self.wavelength));
         let waves = self.by_id();
-        let swing = |wave: &&Wave| WaveAccumulator::of(wave, &phases).rounded();
+        let swing = |wave: &&NodeWave| WaveAccumulator::of(wave, &phases).rounded();
         let most = waves.iter().map(swing).fold(0.0, f32::max);
-        let mut nodes: Vec<Resonant> = waves
+        let mut nodes: Vec<NodeResonance> = waves
             .iter()
             .map(|wave| {
                 let field = WaveAccumulator::of(wave, &phases);
-                let came: f64 = wave.s.iter().map(|amplitude| amplitude.abs()).sum();
+                let came: f64 = wave.amplitudes.iter().map(|amplitude| amplitude.abs()).sum();
                 let coherence = if came > 0.0 { (field.amplitude() / came).min(1.0) as f32 } else { 0.0 };
                 let amplitude = field.rounded();
-                Resonant {
+                NodeResonance {
                     node: wave.node,
                     field,
                     amplitude,
@@ -147,6 +147,6 @@ impl Resonance {
             })
             .collect();
         nodes.sort_unstable_by_key(|of| (Reverse(of.amplitude.to_bits()), graph.rank(of.node)));
-        Report { nodes, energy: energy(&waves, &phases) }
+        ResonanceReport { nodes, energy: energy(&waves, &phases) }
     }
 }

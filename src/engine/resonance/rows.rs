@@ -1,16 +1,16 @@
 //! Rows of the undirected view, each read once for a query and kept for its later hops.
 //!
 //! # Design notes
-//! A wave needs no order within a row, since each pair sends one pulse at most. So slots of one pair find each other by a place
-//! for each node, and nothing is sorted: a number that counts only if what it points at says that it is that node's. Such
-//! places are never cleared (rows are those of the undirected view: held by `rows_are_the_undirected_view`).
+//! The order within a row does not matter, since each pair sends one pulse at most. So slots of one pair are merged through
+//! an index for each node, and nothing is sorted: an index is valid only if the entry that it points to names the node, so
+//! indexes are never cleared (rows are those of the undirected view: held by `rows_are_the_undirected_view`).
 
 use crate::graph::Graph;
 use crate::graph::csr::weight_of;
 use crate::graph::index::NodeId;
 use crate::graph::raw::in_large_pages;
 
-/// What is left of a wave where a pair only holds back, and that it is turned upside down.
+/// Factor of an inhibitory pair.
 const INHIBITORY: f32 = -0.5;
 
 /// A pair, from one of its ends.
@@ -18,11 +18,11 @@ const INHIBITORY: f32 = -0.5;
 pub(super) struct Crossing {
     /// The other end.
     pub(super) node: u32,
-    /// How well it conducts, in `[-0.5, 0)` or `(0, 1]`.
+    /// Conductance, in `[-0.5, 0)` or `(0, 1]`.
     pub(super) conducts: f32,
 }
 
-/// Where a row lies.
+/// Range of a row.
 #[derive(Debug, Clone, Copy)]
 struct Span {
     node: u32,
@@ -35,16 +35,16 @@ struct Span {
 pub(super) struct Rows {
     crossings: Vec<Crossing>,
     spans: Vec<Span>,
-    /// Of each node where its span stands; it counts if that span is the node's.
+    /// For each node the index of its span; valid if that span names the node.
     span: Vec<u32>,
-    /// Of each node where it stands in the row that is being read; it counts if the crossing there is the node's.
+    /// For each node its index in the current row; valid if the crossing there names the node.
     seen: Vec<u32>,
-    /// Whether any slot holds back.
+    /// Whether any slot is inhibitory.
     inhibits: bool,
 }
 
 impl Rows {
-    /// Forgets all rows, and has room for those of a graph.
+    /// Clears all rows, and makes room for a graph.
     pub(super) fn begin(&mut self, graph: &Graph) {
         self.crossings.clear();
         self.spans.clear();
@@ -62,7 +62,7 @@ impl Rows {
         &self.crossings[begin..end]
     }
 
-    /// How many pairs were read.
+    /// Number of pairs read.
     pub(super) fn read_pairs(&self) -> usize {
         self.crossings.len()
     }
@@ -102,7 +102,7 @@ impl Rows {
     }
 }
 
-/// What two slots of one pair conduct: the larger of those that pass on, else the larger of those that hold back.
+/// The conductance of two slots of one pair: the greatest excitatory one, else the greatest inhibitory one.
 fn stronger(a: f32, b: f32) -> f32 {
     let most = a.max(b);
     if most > 0.0 { most } else { a.min(b) }

@@ -1,9 +1,9 @@
 //! Waves against walks that are listed one by one, and the worked examples.
 
 use super::harmonics::HarmonicAnalyzer;
-use super::sympathetic::SympatheticResonanceDetector;
-use super::waves::{AMPLITUDE_MIN, CELLS, REFLECTION_PHASE_SHIFT};
-use super::{Config, Resonance, Resonant, Scratch, Wave, WaveAccumulator, resonate};
+use super::sympathetic::sympathetic_resonance;
+use super::waves::{AMPLITUDE_MIN, AMPLITUDES, REFLECTION_PHASE_SHIFT};
+use super::{NodeResonance, NodeWave, Resonance, ResonanceConfig, Scratch, WaveAccumulator, resonate};
 use crate::graph::Graph;
 use crate::graph::builder::{EdgeRow, GraphBuilder};
 use crate::graph::columns::NodeRow;
@@ -72,8 +72,8 @@ fn positive(value: f32) -> PosF32 {
     PosF32::new(value).unwrap()
 }
 
-fn config(max_hops: u8, pulse_budget: u32) -> Config {
-    Config { wavelength: positive(16.0), pulse_budget, max_hops }
+fn config(max_hops: u8, pulse_budget: u32) -> ResonanceConfig {
+    ResonanceConfig { wavelength: positive(16.0), pulse_budget, max_hops }
 }
 
 const PLENTY: u32 = 1_000_000;
@@ -83,14 +83,14 @@ fn named(graph: &Graph, seeds: &[(u32, f32)]) -> Vec<(NodeId, f32)> {
 }
 
 #[track_caller]
-fn run(graph: &Graph, seeds: &[(u32, f32)], config: &Config) -> Resonance {
+fn run(graph: &Graph, seeds: &[(u32, f32)], config: &ResonanceConfig) -> Resonance {
     resonate(graph, graph.mean_degree(), &named(graph, seeds), config, &mut Scratch::default()).unwrap()
 }
 
 /// What came to each node, by the number in its name.
-fn came(graph: &Graph, resonance: &Resonance) -> BTreeMap<u32, [f64; CELLS]> {
+fn came(graph: &Graph, resonance: &Resonance) -> BTreeMap<u32, [f64; AMPLITUDES]> {
     let waves = resonance.waves.iter();
-    let came: BTreeMap<_, _> = waves.map(|wave| (number(graph, wave.node), wave.s)).collect();
+    let came: BTreeMap<_, _> = waves.map(|wave| (number(graph, wave.node), wave.amplitudes)).collect();
     assert_eq!(came.len(), resonance.waves.len(), "each node once");
     came
 }
@@ -99,7 +99,7 @@ fn came(graph: &Graph, resonance: &Resonance) -> BTreeMap<u32, [f64; CELLS]> {
 fn check(graph: &Graph, resonance: &Resonance, want: &[(u32, &[(usize, f64)])]) {
     let came = came(graph, resonance);
     for (of, want) in want {
-        let mut cells = [0.0; CELLS];
+        let mut cells = [0.0; AMPLITUDES];
         for (hop, amplitude) in *want {
             cells[*hop] = *amplitude;
         }
@@ -120,11 +120,11 @@ fn check_amplitudes(graph: &Graph, resonance: &Resonance, want: &[(u32, f32)]) {
 /// Waves as somebody wrote them down.
 fn by_hand(waves: &[(NodeId, &[(usize, f64)])], wavelength: f32) -> Resonance {
     let wave = |(of, cells): &(NodeId, &[(usize, f64)])| {
-        let mut s = [0.0; CELLS];
+        let mut s = [0.0; AMPLITUDES];
         for (hop, amplitude) in *cells {
             s[*hop] = *amplitude;
         }
-        Wave { node: *of, s }
+        NodeWave { node: *of, amplitudes: s }
     };
     Resonance {
         waves: waves.iter().map(wave).collect(),
@@ -236,9 +236,9 @@ fn by_walks(
     hub_above: f64,
     seeds: &BTreeMap<u32, f32>,
     hops: usize,
-) -> Option<BTreeMap<u32, [f64; CELLS]>> {
+) -> Option<BTreeMap<u32, [f64; AMPLITUDES]>> {
     let (pairs, alone) = (pairs(edges), BTreeMap::new());
-    let mut came: BTreeMap<u32, [f64; CELLS]> = BTreeMap::new();
+    let mut came: BTreeMap<u32, [f64; AMPLITUDES]> = BTreeMap::new();
     let mut walks: Vec<(u32, Option<u32>, f64)> =
         seeds.iter().map(|(seed, amplitude)| (*seed, None, f64::from(*amplitude))).collect();
     for hop in 0..=hops {
@@ -357,12 +357,12 @@ proptest! {
     fn one_pass_equals_27(edges in edges(12, 24), seeds in seeds(12)) {
         let graph = graph(12, &edges);
         let resonance = run(&graph, &seeds, &config(10, PLENTY));
-        let waves: BTreeMap<NodeId, &Wave> = resonance.waves.iter().map(|wave| (wave.node, wave)).collect();
+        let waves: BTreeMap<NodeId, &NodeWave> = resonance.waves.iter().map(|wave| (wave.node, wave)).collect();
         for step in 1..=27_u8 {
             let frequency = f32::from(step) * 0.37;
             let separate = propagated(&graph, &edges, &seeds, f64::from(frequency) / 16.0);
             let report = resonance.report(&graph, positive(frequency));
-            let place = |of: &Resonant| (Reverse(of.amplitude.to_bits()), graph.rank(of.node));
+            let place = |of: &NodeResonance| (Reverse(of.amplitude.to_bits()), graph.rank(of.node));
             prop_assert!(report.nodes.is_sorted_by_key(place));
             prop_assert_eq!(report.nodes.len(), waves.len());
             let mut energy = 0.0;
@@ -372,7 +372,7 @@ proptest! {
                 let amplitude = (real * real + imaginary * imaginary).sqrt();
                 prop_assert!((f64::from(of.amplitude) - amplitude).abs() < 1e-6);
                 prop_assert!((0.0..TAU).contains(&of.field.phase()));
-                let came: f64 = waves[&of.node].s.iter().map(|amplitude| amplitude.abs()).sum();
+                let came: f64 = waves[&of.node].amplitudes.iter().map(|amplitude| amplitude.abs()).sum();
                 prop_assert!((f64::from(of.coherence) * came - amplitude).abs() < 1e-6);
                 energy += real * real + imaginary * imaginary;
             }
@@ -397,7 +397,7 @@ fn propagated(
         let held = pulses.entry((*seed, None)).or_default();
         held.0 = held.0.max(f64::from(*amplitude));
     }
-    for _ in 0..CELLS {
+    for _ in 0..AMPLITUDES {
         let mut next: BTreeMap<(u32, Option<u32>), (f64, f64)> = BTreeMap::new();
         for ((at, previous), (real, imaginary)) in pulses {
             if (real * real + imaginary * imaginary).sqrt() <= AMPLITUDE_MIN {
@@ -454,7 +454,7 @@ fn waves_in_step_do_not_grow_in_a_clique() {
     let seeds: Vec<(u32, f32)> = (0..100).map(|of| (of, 1.0)).collect();
     let resonance = run(&clique, &seeds, &config(4, PLENTY));
     for wave in &resonance.waves {
-        assert!(wave.s[1..=4].iter().all(|amplitude| (amplitude - 99.0).abs() < 1e-6), "{wave:?}");
+        assert!(wave.amplitudes[1..=4].iter().all(|amplitude| (amplitude - 99.0).abs() < 1e-6), "{wave:?}");
     }
 }
 
@@ -557,7 +557,7 @@ fn without_seeds_or_neighbours() {
 #[test]
 fn input_out_of_range_is_named() {
     let chain = chain(3);
-    let asked = |seeds: &[(NodeId, f32)], config: &Config| {
+    let asked = |seeds: &[(NodeId, f32)], config: &ResonanceConfig| {
         resonate(&chain, 1.0, seeds, config, &mut Scratch::default()).map(|found| found.pulses)
     };
     for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.5, 0.0, -0.0, 1.5] {
@@ -643,8 +643,7 @@ fn sympathetic_distance() {
     let chain = graph(7, &edges);
     let resonance = run(&chain, &[(0, 1.0)], &config(10, PLENTY));
     let far = |communities: Option<&[CommunityId]>| {
-        let detector = SympatheticResonanceDetector { graph: &chain, communities };
-        let found = detector.detect(&resonance, positive(1.0));
+        let found = sympathetic_resonance(&chain, &resonance, positive(1.0), communities);
         assert_eq!(found.unreached, 2);
         found.nodes.iter().map(|of| (number(&chain, of.node), of.cross_region)).collect::<Vec<_>>()
     };
@@ -654,14 +653,12 @@ fn sympathetic_distance() {
     assert_eq!(far(Some(&communities)), [(4, Some(true)), (3, Some(false))]);
     // From both ends nothing is farther than two.
     let resonance = run(&chain, &[(0, 1.0), (4, 1.0)], &config(10, PLENTY));
-    let detector = SympatheticResonanceDetector { graph: &chain, communities: None };
-    assert!(detector.detect(&resonance, positive(1.0)).nodes.is_empty());
+    assert!(sympathetic_resonance(&chain, &resonance, positive(1.0), None).nodes.is_empty());
     // A tenth of the farthest swing is enough, a two-hundredth is not.
     let faint = [(0, 1, 1.0, false), (1, 2, 1.0, false), (2, 3, 0.1, false), (3, 4, 0.05, false)];
     let faint = graph(5, &faint);
     let resonance = run(&faint, &[(0, 1.0)], &config(10, PLENTY));
-    let detector = SympatheticResonanceDetector { graph: &faint, communities: None };
-    let found = detector.detect(&resonance, positive(1.0));
+    let found = sympathetic_resonance(&faint, &resonance, positive(1.0), None);
     assert_eq!(found.nodes.iter().map(|of| number(&faint, of.node)).collect::<Vec<_>>(), [3]);
     assert_eq!(found.unreached, 0);
 }
@@ -677,7 +674,7 @@ fn waves_are_the_same_in_whatever_order_a_graph_came() {
     let told = |edges: &[Edge]| {
         let graph = graph(40, edges);
         let found = run(&graph, &[(0, 1.0), (9, 0.5)], &config(10, 300));
-        let bits = |(of, s): (u32, [f64; CELLS])| (of, s.map(f64::to_bits));
+        let bits = |(of, s): (u32, [f64; AMPLITUDES])| (of, s.map(f64::to_bits));
         let came: Vec<_> = came(&graph, &found).into_iter().map(bits).collect();
         (came, found.pulses, found.dropped_energy.to_bits())
     };

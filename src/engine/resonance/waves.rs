@@ -1,7 +1,7 @@
-//! Pulses that set out from seeds and cross pairs, hop by hop.
+//! Pulses that start at seeds and cross pairs, hop by hop.
 //!
-//! A seed sends what it has to each of its neighbours, times what the pair conducts. A pulse of amplitude `A` that came
-//! from `p` to a node with `q` other neighbours goes on by one of three rules; each crossing is one hop:
+//! A seed sends its amplitude to each of its neighbours, times the conductance of the pair. A pulse of amplitude `A` that
+//! amplitude_from from `p` to a node with `q` other neighbours continues by one of three rules; each crossing is one hop:
 //!
 //! | node | to each of the others | back to `p` |
 //! |---|---|---|
@@ -9,29 +9,29 @@
 //! | hub, of more than four times the mean degree | `0.7 * A * t / q` | `-0.3 * A * t` |
 //! | dead end, of degree 1 | | `-A * t` |
 //!
-//! Pulses of one hop with the same node and the same previous node are one pulse. What is then at most 0.0001 is dropped, be it
-//! a seed. If a hop has more pulses than the budget has left, those that are smallest are dropped, of equal ones those
-//! that come last by the external ids of node and previous node, and no further hop begins.
+//! Pulses of one hop with the same node and the same previous node are merged. Pulses of at most 0.0001 are dropped,
+//! including seeds. If a hop has more pulses than the budget has left, the smallest are dropped, of equal ones those that
+//! come last by the external ids of node and previous node, and no further hop begins.
 //!
 //! # Design notes
-//! A pulse is split by `q`, so that none is ever larger than the largest seed (held by `waves_maximum_principle`): split by
-//! its root, waves in step would grow without end inside a clique. Pulses are merged before they are dropped, so that a
-//! hub passes on what many small pulses bring together. Degrees are those of the undirected view; by outgoing slots no
-//! wave would pass a chain whose slots all lead one way.
+//! A pulse is divided by `q`, so that none is ever larger than the largest seed (held by `waves_maximum_principle`): divided
+//! by its root, waves in phase would grow without bound inside a clique. Pulses are merged before they are dropped, so that
+//! a hub passes on the sum of many small pulses. Degrees are those of the undirected view; by outgoing slots no wave would
+//! pass a chain whose slots all have one direction.
 //!
-//! What a node sends is worked out once for all that came to it in a hop. With `a(w)` for what came from `w`, and
-//! `total` for the sum, neighbour `w` gets `t(w) * (T / q * (total - a(w)) - r * a(w))`. A node costs as many steps as
-//! it has neighbours and not that times what came to it; where too little came for any neighbour but those that sent
-//! something, its row is not read at all. So a leaf of a hub with 100,000 leaves costs no more than another node.
+//! The output of a node is computed once for all its arrivals in a hop. With `a(w)` for the amplitude that amplitude_from from `w`,
+//! and `total` for the sum, neighbour `w` gets `t(w) * (T / q * (total - a(w)) - r * a(w))`. The cost of a node is its
+//! number of neighbours and not that times its arrivals; where too little arrived for any neighbour but the senders, its
+//! row is not read at all. So a leaf of a hub with 100,000 leaves costs no more than another node.
 //!
-//! Sums run in `f64` over ascending previous nodes, and nodes of a hop fire in ascending order. Lists for each node are zero
-//! between queries, or hold places that are checked when they are read, so a query clears what it touched and no more.
+//! Sums run in `f64` over ascending previous nodes, and nodes of a hop send in ascending order. Buffers with a cell for each
+//! node are zero between queries, or hold indexes that are validated when read, so a query clears only what it touched.
 //!
-//! What is dropped for the budget is told as energy, the sum of squared amplitudes, of the hop in which the budget ended.
-//! What the last pulses would have sent is not worked out.
+//! The energy of dropped pulses, the sum of squared amplitudes, is reported for the hop in which the budget ended. What the
+//! last pulses would have sent is not computed.
 
 use super::rows::Rows;
-use super::{Config, HOPS_MAX};
+use super::{HOPS_MAX, ResonanceConfig};
 use crate::graph::Graph;
 use crate::graph::builder::within;
 use crate::graph::index::NodeId;
@@ -39,32 +39,32 @@ use crate::graph::number::PosF32;
 use crate::graph::raw::in_large_pages;
 use crate::{Error, Flag, Flags};
 
-/// Amplitudes that a node keeps: one for each hop, and one for where waves begin.
-pub const CELLS: usize = 1 + HOPS_MAX as usize;
-/// What a pulse must be larger than.
+/// Amplitudes of a node: one for each hop, and one for the start.
+pub const AMPLITUDES: usize = 1 + HOPS_MAX as usize;
+/// Pulses at or below this are dropped.
 pub const AMPLITUDE_MIN: f64 = 0.0001;
-/// Of how many times the mean degree a node must have more to be a hub.
+/// A node whose degree is more than this times the mean is a hub.
 pub const HUB_DEGREE_FACTOR: f64 = 4.0;
-/// What of a pulse a hub throws back.
+/// Share of a pulse that a hub reflects.
 pub const HUB_REFLECTION_COEFF: f64 = 0.3;
-/// By how much a reflection turns the phase: the minus sign of what is thrown back.
+/// Phase shift of a reflection: its minus sign.
 pub const REFLECTION_PHASE_SHIFT: f64 = std::f64::consts::PI;
 
-/// A pulse that crossed a pair. Its phase is that of the hop it is part of, and half a turn more where its amplitude is
-/// negative; frequency and wavelength belong to who reads it.
+/// A pulse that crossed a pair. Its phase is that of its hop, and half a turn more if its amplitude is negative; frequency
+/// and wavelength are chosen by the reader.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct WavePulse {
-    /// Where it is.
+    /// Its node.
     pub(super) node: NodeId,
-    /// Where it was before; for a seed, the same.
+    /// The node before; for a seed, the same.
     pub(super) previous: NodeId,
-    /// How well the pair that it crossed conducts.
+    /// Conductance of the pair that it crossed.
     pub(super) conducts: f32,
-    /// How strong it is; below 0 it is upside down.
+    /// Amplitude; negative if it is inverted.
     pub(super) amplitude: f64,
 }
 
-/// The same, once it is known where it is.
+/// A pulse grouped by its node.
 #[derive(Debug, Clone, Copy, Default)]
 struct Arrival {
     previous: u32,
@@ -72,73 +72,73 @@ struct Arrival {
     amplitude: f64,
 }
 
-/// What came to a node.
+/// The amplitudes of a node.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Wave {
-    /// Which.
+pub struct NodeWave {
+    /// The node.
     pub node: NodeId,
-    /// At each hop, the sum of the amplitudes of its pulses; the first is what it has as a seed.
-    pub s: [f64; CELLS],
+    /// For each hop, the sum of the amplitudes of its pulses; the first is its amplitude as a seed.
+    pub amplitudes: [f64; AMPLITUDES],
 }
 
-/// Waves, ready to be read at any frequency.
+/// Result of [`resonate`], to be read at any frequency.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resonance {
-    /// What came to each node that anything came to, by the hop in which it first did, then by id.
-    pub waves: Vec<Wave>,
-    /// The nodes that waves were to set out from, by id.
+    /// The amplitudes of each reached node, by the hop in which it was first reached, then by id.
+    pub waves: Vec<NodeWave>,
+    /// The seeds, by id.
     pub seeds: Vec<NodeId>,
-    /// Hops from crest to crest at frequency 1.
+    /// Hops per period at frequency 1.
     pub wavelength: PosF32,
-    /// Pulses that were followed, seeds among them.
+    /// Number of pulses, including seeds.
     pub pulses: u64,
-    /// Pairs of the rows that were read. Each row is read once, however many pulses pass its node.
+    /// Number of pairs in the rows that were read. Each row is read once, however many pulses pass its node.
     pub pairs_read: u64,
-    /// Sum of the squared amplitudes of what was dropped for the budget.
+    /// Sum of the squared amplitudes of pulses dropped for the budget.
     pub dropped_energy: f64,
-    /// Whether anything was.
+    /// Whether any were dropped.
     pub flags: Flags,
 }
 
-/// Reusable memory of one thread.
+/// Reusable buffers of one thread.
 #[derive(Debug, Default)]
 pub struct Scratch {
     pub(super) rows: Rows,
-    /// Those of a hop, by ascending previous node. The last ones stay until the next query.
+    /// Pulses of a hop, by ascending previous node. The last ones stay until the next query.
     pub(super) pulses: Vec<WavePulse>,
-    /// Those of the next hop.
+    /// Pulses of the next hop.
     next: Vec<WavePulse>,
-    /// Those of a hop by node.
+    /// Pulses of a hop by node.
     arrivals: Vec<Arrival>,
-    /// Nodes that something came to in a hop, ascending.
+    /// Nodes reached in a hop, ascending.
     active: Vec<u32>,
-    /// Of each node how many pulses came to it in a hop, then where they end; 0 between hops.
+    /// For each node the number of its pulses in a hop, then the end of their range; 0 between hops.
     ends: Vec<u32>,
-    /// Of each node what came from it to the node that sends; 0 between nodes.
-    came: Vec<f64>,
-    /// Of each node where its wave stands; it counts if that wave is the node's.
+    /// For each node the amplitude from it to the sending node; 0 between nodes.
+    amplitude_from: Vec<f64>,
+    /// For each node the index of its wave; valid if that wave names the node.
     places: Vec<u32>,
-    /// Sizes of pulses, while the largest are found.
+    /// Sizes of pulses, for selection.
     sizes: Vec<u64>,
-    /// How many nodes the last query reached, which is a guess for the next one.
+    /// Number of nodes that the last query reached, as a guess for the next one.
     reached: usize,
 }
 
 impl Scratch {
-    /// Room for the nodes of a graph. Whatever must be 0 is so between queries.
+    /// Makes room for the nodes of a graph. Cells that must be 0 are so between queries.
     fn begin(&mut self, graph: &Graph) {
         self.rows.begin(graph);
         let nodes = graph.node_count();
         if self.ends.len() < nodes {
             self.ends = in_large_pages(vec![0; nodes]);
-            self.came = in_large_pages(vec![0.0; nodes]);
+            self.amplitude_from = in_large_pages(vec![0.0; nodes]);
             self.places = in_large_pages(vec![0; nodes]);
         }
         self.pulses.clear();
         self.next.clear();
     }
 
-    /// Sorts the pulses of a hop by node, each node's by ascending previous node, and lists the nodes.
+    /// Groups the pulses of a hop by node, each group by ascending previous node, and lists the nodes.
     fn gather(&mut self) {
         let Self { pulses, arrivals, active, ends, .. } = self;
         active.clear();
@@ -165,31 +165,30 @@ impl Scratch {
     }
 }
 
-/// Lets waves run. The mean degree is that of the graph, which its owner works out once; seeds have amplitudes in `(0, 1]`, and
-/// of one that is there twice the larger counts.
+/// Runs waves from seeds with amplitudes in `(0, 1]`, the greatest of duplicates. `mean_degree` is that of the graph.
 ///
 /// # Errors
 /// [`crate::graph::Error::NonFinite`], [`crate::graph::Error::ParameterOutOfRange`] for an amplitude, for a node that the
-/// graph does not have, and for more hops than there are.
+/// graph does not have, and for more than [`HOPS_MAX`] hops.
 pub fn resonate(
     graph: &Graph,
     mean_degree: f64,
     seeds: &[(NodeId, f32)],
-    config: &Config,
+    config: &ResonanceConfig,
     scratch: &mut Scratch,
 ) -> Result<Resonance, Error> {
     check(graph, seeds, config)?;
     scratch.begin(graph);
-    let mut begun = seeds.to_vec();
-    begun.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
-    begun.dedup_by_key(|(node, _)| *node);
+    let mut seeds = seeds.to_vec();
+    seeds.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
+    seeds.dedup_by_key(|(node, _)| *node);
     let waves = Vec::with_capacity(scratch.reached);
     let left = config.pulse_budget as usize;
     let hub_above = HUB_DEGREE_FACTOR * mean_degree;
     let mut run = Run { graph, hub_above, scratch, waves, left, followed: 0, floor: 0.0, dropped: 0.0 };
-    run.set_out(&begun);
+    run.start(&seeds);
     for hop in 0..=usize::from(config.max_hops) {
-        run.keep_to_budget();
+        run.apply_budget();
         if run.scratch.pulses.is_empty() {
             break;
         }
@@ -204,7 +203,7 @@ pub fn resonate(
     scratch.reached = waves.len();
     Ok(Resonance {
         waves,
-        seeds: begun.into_iter().map(|(node, _)| node).collect(),
+        seeds: seeds.into_iter().map(|(node, _)| node).collect(),
         wavelength: config.wavelength,
         pulses: followed,
         pairs_read: scratch.rows.read_pairs() as u64,
@@ -213,10 +212,10 @@ pub fn resonate(
     })
 }
 
-fn check(graph: &Graph, seeds: &[(NodeId, f32)], config: &Config) -> Result<(), Error> {
+fn check(graph: &Graph, seeds: &[(NodeId, f32)], config: &ResonanceConfig) -> Result<(), Error> {
     within("max_hops", f32::from(config.max_hops), 0.0, f64::from(HOPS_MAX))?;
     for (node, amplitude) in seeds {
-        // The least number above 0.
+        // The smallest number above 0.
         within("amplitude of a seed", *amplitude, f64::from(f32::from_bits(1)), 1.0)?;
         if node.at() >= graph.node_count() {
             let last = graph.nodes().next_back().map_or(0, |last| last.0);
@@ -228,25 +227,25 @@ fn check(graph: &Graph, seeds: &[(NodeId, f32)], config: &Config) -> Result<(), 
     Ok(())
 }
 
-/// Waves while they run.
+/// Waves in progress.
 struct Run<'a> {
     graph: &'a Graph,
-    /// Above which degree a node is a hub.
+    /// Degree above which a node is a hub.
     hub_above: f64,
     scratch: &'a mut Scratch,
-    waves: Vec<Wave>,
-    /// Pulses that may yet be followed.
+    waves: Vec<NodeWave>,
+    /// Remaining pulse budget.
     left: usize,
     followed: u64,
-    /// What is smaller than this is not among the largest of its hop that may be followed.
+    /// Pulses smaller than this are not among the largest that fit the budget.
     floor: f64,
-    /// Energy that was dropped for the budget.
+    /// Energy dropped for the budget.
     dropped: f64,
 }
 
 impl Run<'_> {
     /// The pulses of hop 0: seeds, each once.
-    fn set_out(&mut self, seeds: &[(NodeId, f32)]) {
+    fn start(&mut self, seeds: &[(NodeId, f32)]) {
         for (node, amplitude) in seeds {
             let (node, amplitude) = (*node, f64::from(*amplitude));
             if amplitude > AMPLITUDE_MIN {
@@ -255,8 +254,8 @@ impl Run<'_> {
         }
     }
 
-    /// Drops what a hop has beyond the budget, and spends the rest.
-    fn keep_to_budget(&mut self) {
+    /// Drops the pulses of a hop beyond the budget, and spends the rest.
+    fn apply_budget(&mut self) {
         let Scratch { pulses, sizes, .. } = &mut *self.scratch;
         if pulses.len() > self.left {
             self.dropped += keep_largest(self.graph, pulses, self.left, sizes).energy;
@@ -265,11 +264,11 @@ impl Run<'_> {
         self.followed += pulses.len() as u64;
     }
 
-    /// Lets the pulses of a hop come to their nodes, and these send on where it `goes_on`.
+    /// Delivers the pulses of a hop; if it `goes_on`, their nodes send.
     fn arrive(&mut self, hop: usize, goes_on: bool) {
         let active = std::mem::take(&mut self.scratch.active);
         let arrivals = std::mem::take(&mut self.scratch.arrivals);
-        // With nothing left all that would go on is dropped, so that it is known whether there was anything.
+        // With no budget left everything that would be sent is dropped, so that it is known whether there was anything.
         self.floor = if self.left == 0 { f64::INFINITY } else { 0.0 };
         let mut begin = 0;
         for node in &active {
@@ -277,7 +276,7 @@ impl Run<'_> {
             let group = &arrivals[begin..end];
             begin = end;
             let total = group.iter().fold(0.0, |sum, arrival| sum + arrival.amplitude);
-            self.wave(NodeId(*node)).s[hop] = total;
+            self.wave(NodeId(*node)).amplitudes[hop] = total;
             if goes_on {
                 self.send(NodeId(*node), hop, group, total);
             }
@@ -292,16 +291,16 @@ impl Run<'_> {
     }
 
     /// The wave of a node.
-    fn wave(&mut self, node: NodeId) -> &mut Wave {
+    fn wave(&mut self, node: NodeId) -> &mut NodeWave {
         let place = &mut self.scratch.places[node.at()];
         if self.waves.get(*place as usize).is_none_or(|wave| wave.node != node) {
             *place = u32::try_from(self.waves.len()).unwrap_or(u32::MAX);
-            self.waves.push(Wave { node, s: [0.0; CELLS] });
+            self.waves.push(NodeWave { node, amplitudes: [0.0; AMPLITUDES] });
         }
         &mut self.waves[*place as usize]
     }
 
-    /// What of a pulse a node passes on to each of its other neighbours, and what it throws back.
+    /// The share of a pulse that a node passes to each other neighbour, and the share that it reflects.
     fn shares(&self, node: NodeId, hop: usize) -> (f64, f64) {
         let others = f64::from(self.graph.degree(node)) - 1.0;
         if hop == 0 {
@@ -315,13 +314,13 @@ impl Run<'_> {
         }
     }
 
-    /// Lets a node send what follows from what came to it.
+    /// Sends the pulses that follow from the arrivals at a node.
     fn send(&mut self, node: NodeId, hop: usize, group: &[Arrival], total: f64) {
         let (onward, back) = self.shares(node, hop);
-        // All that came goes to each neighbour, less its own share of it, which comes back or does not.
+        // Each neighbour gets the total less its own part, which is reflected or not.
         let (all, own) = (onward * total, onward + back);
         let Self { graph, scratch, floor, dropped, left, .. } = self;
-        let Scratch { rows, next, came, sizes, .. } = &mut **scratch;
+        let Scratch { rows, next, amplitude_from, sizes, .. } = &mut **scratch;
         let mut emit = |to: u32, conducts: f32, signal: f64| {
             let amplitude = f64::from(conducts) * signal;
             if amplitude.abs() <= AMPLITUDE_MIN {
@@ -335,21 +334,21 @@ impl Run<'_> {
         };
         if all.abs() > AMPLITUDE_MIN {
             for arrival in group {
-                came[arrival.previous as usize] = arrival.amplitude;
+                amplitude_from[arrival.previous as usize] = arrival.amplitude;
             }
             for crossing in rows.of(graph, node) {
-                emit(crossing.node, crossing.conducts, all - own * came[crossing.node as usize]);
+                emit(crossing.node, crossing.conducts, all - own * amplitude_from[crossing.node as usize]);
             }
             for arrival in group {
-                came[arrival.previous as usize] = 0.0;
+                amplitude_from[arrival.previous as usize] = 0.0;
             }
         } else {
-            // Nobody conducts better than 1, so only those that sent something can get enough.
+            // Conductance is at most 1, so only the senders can get enough.
             for arrival in group {
                 emit(arrival.previous, arrival.conducts, all - own * arrival.amplitude);
             }
         }
-        // Not only when a hop is done: one may have as many pulses as the graph has pairs.
+        // Also inside a hop: one may have as many pulses as the graph has pairs.
         if next.len() > left.saturating_mul(2) {
             let cut = keep_largest(graph, next, *left, sizes);
             *floor = cut.least;
@@ -358,17 +357,17 @@ impl Run<'_> {
     }
 }
 
-/// What a cut left.
+/// Result of [`keep_largest`].
 struct Cut {
-    /// The size of the smallest pulse that was kept.
+    /// Size of the smallest pulse that was kept.
     least: f64,
-    /// Energy of those that were not.
+    /// Energy of the dropped pulses.
     energy: f64,
 }
 
-/// Keeps the `most` largest of more pulses than that, in the order in which they stand.
+/// Keeps the `most` largest of more pulses than that, in their order.
 fn keep_largest(graph: &Graph, pulses: &mut Vec<WavePulse>, most: usize, sizes: &mut Vec<u64>) -> Cut {
-    // Bits of numbers that are not negative are in the order of the numbers.
+    // Bits of non-negative numbers sort like the numbers.
     let size = |pulse: &WavePulse| pulse.amplitude.abs().to_bits();
     let place = |pulse: &WavePulse| (graph.rank(pulse.node), graph.rank(pulse.previous));
     sizes.clear();

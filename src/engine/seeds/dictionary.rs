@@ -1,21 +1,21 @@
-//! Strings in the order of their bytes, and under each the nodes that have it.
+//! Sorted strings with the nodes that have them.
 //!
-//! One sorted list answers what is equal to a word and what begins with it. What has a word inside is asked of the sorted
-//! suffixes of all strings: whoever has the word has a suffix that begins with it.
+//! Equality and prefix queries are binary searches. Substring queries use the sorted suffixes of all strings: a string that
+//! contains a word has a suffix that begins with it.
 
 use std::ops::Range;
 
-/// Strings, each once, with the nodes that have them.
+/// Distinct strings with the nodes that have them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Dictionary {
     text: String,
-    /// Where each string ends in `text`, and its nodes in `nodes`.
+    /// End of each string in `text`, and of its nodes in `nodes`.
     ends: Vec<(usize, usize)>,
-    /// Of each string ascending.
+    /// Ascending for each string.
     nodes: Vec<u32>,
 }
 
-/// Strings of nodes, on their way into a [`Dictionary`].
+/// Builder of a [`Dictionary`].
 #[derive(Debug, Default)]
 pub(super) struct Gathered {
     text: String,
@@ -23,7 +23,7 @@ pub(super) struct Gathered {
 }
 
 impl Gathered {
-    /// Notes that a node has a string; once is enough. An empty string is none.
+    /// Adds a string of a node, unless it is empty. Duplicates are allowed.
     pub(super) fn push(&mut self, string: &str, node: u32) {
         if !string.is_empty() {
             let begin = self.text.len();
@@ -63,18 +63,18 @@ impl Dictionary {
         &self.text[self.begin(at).0..self.ends[at].0]
     }
 
-    /// The nodes of one string.
+    /// The nodes of a string by index.
     pub(super) fn nodes(&self, at: usize) -> &[u32] {
         &self.nodes[self.begin(at).1..self.ends[at].1]
     }
 
-    /// The nodes that have exactly this string.
+    /// The nodes of a string.
     pub(super) fn equal(&self, string: &str) -> &[u32] {
         let at = self.below(0..self.len(), string);
         if at < self.len() && self.get(at) == string { self.nodes(at) } else { &[] }
     }
 
-    /// Which strings of a range begin with this one.
+    /// The strings of a range that begin with this one.
     pub(super) fn starting(&self, within: Range<usize>, string: &str) -> Range<usize> {
         let begin = self.below(within.clone(), string);
         begin..partition(begin..within.end, |at| self.get(at).starts_with(string))
@@ -89,7 +89,7 @@ impl Dictionary {
     }
 }
 
-/// The first place of a range where something no longer holds.
+/// The first index of a range at which a condition no longer holds.
 fn partition(within: Range<usize>, holds: impl Fn(usize) -> bool) -> usize {
     let Range { start: mut low, end: mut high } = within;
     while low < high {
@@ -99,7 +99,7 @@ fn partition(within: Range<usize>, holds: impl Fn(usize) -> bool) -> usize {
     low
 }
 
-/// The suffixes of all strings of a [`Dictionary`], in the order of their bytes: which string, and where in it.
+/// The suffixes of all strings of a [`Dictionary`], in the order of their bytes: index of the string, and offset.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Suffixes(Vec<(u32, u32)>);
 
@@ -115,7 +115,7 @@ impl Suffixes {
         Self(all)
     }
 
-    /// The strings that have `part` inside, some more than once.
+    /// The strings that contain `part`, possibly more than once.
     pub(super) fn containing(&self, dictionary: &Dictionary, part: &str) -> impl Iterator<Item = usize> {
         let suffix = |at: usize| {
             let (string, begin) = self.0[at];

@@ -1,50 +1,50 @@
-//! Relations read as sentences, so that a question which names nobody is still led to those it is about.
+//! An index of relations as short sentences, so that a query without names still finds the nodes it is about.
 //!
-//! A fact is the words of its two ends and of its type, without stop words, a plural s dropped. A query scores it by the sum
-//! of `idf` over the words they share, divided by `sqrt(1 + 0.3 * its words)`, where `idf = ln(1 + (F - f + 0.5) / (f +
-//! 0.5))`, `F` facts in all and `f` with the word: short facts of rare words come first.
+//! A fact is the words of its two ends and of its type, without stop words, a plural s dropped. Its score for a query is the
+//! sum of `idf` over the shared words, divided by `sqrt(1 + 0.3 * its words)`, where `idf = ln(1 + (F - f + 0.5) / (f +
+//! 0.5))`, `F` is the number of facts and `f` of those with the word: short facts of rare words come first.
 //!
-//! Invariant: scores are those of the formula worked out for every fact (held by `facts_oracle`).
+//! Invariant: scores equal the formula computed for every fact (held by `facts_oracle`).
 
-use crate::best::Best;
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
 use crate::text::fold::fold;
-use crate::text::merge::side_by_side;
+use crate::text::merge::merge_postings;
 use crate::text::stop::is_stop;
 use crate::text::words::{hash, singular, words};
+use crate::top_k::TopK;
 use std::cmp::Reverse;
 
-/// The type of relationships that are facts.
+/// Relationship type of facts.
 pub const RELATION: &str = "RELATES_TO";
-/// How much long facts pay for their words.
+/// Weight of the length in the score.
 const LENGTH_SHARE: f64 = 0.3;
 
 /// The facts of one graph.
 #[derive(Debug, Clone, Default)]
 pub struct Facts {
-    /// By number, in the order of the stable ids of their ends and of their types.
+    /// Ends by number, in the order of the external ids of the ends and of the types.
     ends: Vec<(NodeId, NodeId)>,
-    /// How many words each has.
+    /// Number of words of each fact.
     lengths: Vec<u32>,
     words: Vec<u64>,
-    /// Where the numbers of each word end.
+    /// End of the facts of each word in `numbers`.
     word_ends: Vec<usize>,
-    /// Of each word ascending.
+    /// Ascending for each word.
     numbers: Vec<u32>,
 }
 
-/// A fact and how well it answers.
+/// A fact with its score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fact {
     /// The nodes that it joins.
     pub ends: (NodeId, NodeId),
-    /// More than 0; without an upper end.
+    /// Score, above 0; unbounded.
     pub score: f32,
 }
 
 impl Facts {
-    /// Facts of relations, given by their ends in `graph` and their types; repeated ones count once.
+    /// An index of relations, given by their ends in `graph` and their types; duplicates count once.
     #[must_use]
     pub fn build<'a>(graph: &Graph, relations: impl IntoIterator<Item = (NodeId, NodeId, &'a str)>) -> Self {
         let mut all: Vec<(NodeId, NodeId, &str)> = relations.into_iter().collect();
@@ -72,7 +72,7 @@ impl Facts {
         facts
     }
 
-    /// The facts of a graph that says no types: one for each two nodes that a `RELATES_TO` joins.
+    /// An index of the `RELATES_TO` slots of a graph, one fact for each pair of nodes.
     #[must_use]
     pub fn of_slots(graph: &Graph) -> Self {
         let of = |source: NodeId| {
@@ -86,7 +86,7 @@ impl Facts {
         Self::build(graph, graph.nodes().flat_map(of))
     }
 
-    /// The `most` facts that answer a query best; of equals the one whose stable ids come first.
+    /// The `most` facts with the greatest scores for a query, then by the external ids of their ends.
     #[must_use]
     pub fn best(&self, query: &str, most: usize) -> Vec<Fact> {
         let mut asked: Vec<u64> = hashes(query).collect();
@@ -99,8 +99,8 @@ impl Facts {
             libm::log(1.0 + (all - spread + 0.5) / (spread + 0.5))
         };
         let rarities: Vec<f64> = lists.iter().map(rarity).collect();
-        let mut best = Best::new(most);
-        side_by_side(
+        let mut best = TopK::new(most);
+        merge_postings(
             &lists,
             |number| *number,
             |number, met| {
@@ -111,7 +111,7 @@ impl Facts {
                     reason = "rounded once, far below the greatest f32"
                 )]
                 let score = (shared / f64::sqrt(1.0 + LENGTH_SHARE * length)) as f32;
-                best.offer((score.to_bits(), Reverse(number)));
+                best.push((score.to_bits(), Reverse(number)));
             },
         );
         let best = best.into_sorted().into_iter();
@@ -128,7 +128,7 @@ impl Facts {
         &self.numbers[begin..self.word_ends[at]]
     }
 
-    /// Bytes that it takes.
+    /// Size in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         size_of::<(NodeId, NodeId)>() * self.ends.capacity()
@@ -137,7 +137,7 @@ impl Facts {
     }
 }
 
-/// The words of a text that a fact is known by.
+/// Hashes of the words of a text that count in facts.
 fn hashes(text: &str) -> impl Iterator<Item = u64> {
     let folded = fold(text);
     let own: Vec<u64> =

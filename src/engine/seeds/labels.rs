@@ -1,11 +1,11 @@
-//! What the nodes of a graph are called, ready to be asked for: by name, by beginning, by part, by tag, by spelling.
+//! An index of labels and tags: by name, prefix, substring, tag and spelling.
 //!
-//! Of a label the first [200 bytes](crate::semantic::trigram::TEXT_BYTES_MAX) of its folded form are seen. It is
-//! kept as it is written and as its words with one space between them, by which a name is found in a sentence.
+//! The first [200 bytes](crate::semantic::trigram::TEXT_BYTES_MAX) of the folded label are indexed: as written, and as
+//! words joined by spaces, by which a name is found in a sentence.
 //!
 //! # Design notes
-//! A token has letters and digits only, so where it stands in a label it stands inside one word of it: the words of all
-//! labels, and the suffixes of these, are all that has to be searched, and nothing that is found needs to be verified.
+//! A token has only letters and digits, so it occurs in a label inside one word: only the words of all labels and their
+//! suffixes are searched, and matches need no verification.
 
 use super::dictionary::{Dictionary, Gathered, Suffixes};
 use super::lowest::Lowest;
@@ -14,32 +14,32 @@ use crate::semantic::trigram::{CharNgramIndex, TEXT_BYTES_MAX};
 use crate::text::fold::{cut, fold};
 use crate::text::words::words;
 
-/// How many nodes one token finds at one level; the best connected ones stand first.
+/// Number of nodes that a token finds at one level; the best connected ones come first.
 pub const CANDIDATES_MAX: usize = 4_096;
-/// Spelling up to this likeness is not the same word.
+/// Least similarity of spelling.
 pub const TRIGRAM_MIN: f64 = 0.3;
 
-/// The labels and tags of one graph.
+/// Index of the labels and tags of one graph.
 #[derive(Debug, Clone)]
 pub struct Labels {
     labels: Dictionary,
-    /// The words of each label, a space between them.
+    /// The words of each label, joined by spaces.
     phrases: Dictionary,
     words: Dictionary,
     suffixes: Suffixes,
-    /// Without the `#` before them.
+    /// Tags without a leading `#`.
     tags: Dictionary,
     ngrams: CharNgramIndex,
 }
 
-/// What is seen of a label.
+/// The indexed part of a label.
 fn seen(label: &str) -> String {
     let mut folded = fold(label);
     folded.truncate(cut(&folded, TEXT_BYTES_MAX).len());
     folded
 }
 
-/// Words with a space between them.
+/// Joins words by spaces.
 fn phrase<'a>(words: impl Iterator<Item = &'a str>) -> String {
     let mut phrase = String::new();
     for word in words {
@@ -52,21 +52,21 @@ fn phrase<'a>(words: impl Iterator<Item = &'a str>) -> String {
 }
 
 impl Labels {
-    /// Whether those of one graph are those of another, node by node.
+    /// Whether two graphs have the same labels and tags, node by node.
     #[must_use]
     pub fn are_alike(one: &Graph, other: &Graph) -> bool {
         let is_alike = |node| one.label(node) == other.label(node) && one.tags(node).eq(other.tags(node));
         one.node_count() == other.node_count() && one.nodes().all(is_alike)
     }
 
-    /// Those of a graph.
+    /// Builds the index of a graph.
     #[must_use]
     pub fn build(graph: &Graph) -> Self {
         let [mut labels, mut phrases, mut spoken, mut tags] = [(); 4].map(|()| Gathered::default());
         for node in graph.nodes() {
             let label = seen(graph.label(node));
             if label.is_empty() {
-                // What nobody can name is not found by name, nor by tag.
+                // A label without letters or digits is not found by name, nor by tag.
                 continue;
             }
             labels.push(&label, node.0);
@@ -88,13 +88,13 @@ impl Labels {
         }
     }
 
-    /// Their trigrams, each known by the number of its node.
+    /// Index of the trigrams of labels, by node.
     #[must_use]
     pub const fn ngrams(&self) -> &CharNgramIndex {
         &self.ngrams
     }
 
-    /// Bytes that it takes.
+    /// Size in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         let dictionaries = [&self.labels, &self.phrases, &self.words, &self.tags];
@@ -102,13 +102,13 @@ impl Labels {
         dictionaries + self.suffixes.bytes() + self.ngrams.bytes()
     }
 
-    /// Reads a folded query from left to right and calls `found` with the longest run of words that are all words of a
-    /// label, and with the nodes of that label; reading goes on behind it.
+    /// Reads a folded query from left to right and calls `found` with the longest run of words that are all words of a label,
+    /// and with the nodes of that label; reading continues after the run.
     pub(super) fn names(&self, query: &str, mut found: impl FnMut(&str, &[u32])) {
         let query = phrase(words(query));
         let mut rest = query.as_str();
         while !rest.is_empty() {
-            // Each word that is added leaves fewer labels that begin so; one that is just this run is the first of them.
+            // Each added word narrows the labels that begin so; one that equals the run is the first of them.
             let mut within = 0..self.phrases.len();
             let mut longest = None;
             let ends = rest.match_indices(' ').map(|(at, _)| at).chain([rest.len()]);
@@ -131,7 +131,7 @@ impl Labels {
         }
     }
 
-    /// The nodes whose labels are just this, folded.
+    /// The nodes whose folded labels equal a string.
     pub(super) fn exact(&self, folded: &str) -> &[u32] {
         self.labels.equal(cut(folded, TEXT_BYTES_MAX))
     }
@@ -142,7 +142,7 @@ impl Labels {
         lowest(range.map(|at| self.labels.nodes(at)))
     }
 
-    /// The nodes whose labels have a token inside.
+    /// The nodes whose labels contain a token.
     pub(super) fn containing(&self, token: &str) -> (Vec<u32>, bool) {
         lowest(self.suffixes.containing(&self.words, token).map(|at| self.words.nodes(at)))
     }
@@ -152,9 +152,9 @@ impl Labels {
         self.tags.equal(token)
     }
 
-    /// The nodes whose labels are spelt like a token, ascending, and how like each is.
+    /// The nodes whose labels are spelt like a token, ascending, with the similarity.
     pub(super) fn like(&self, token: &str) -> (Vec<(u32, f32)>, bool) {
-        let found = self.ngrams.asked(token).search(TRIGRAM_MIN, usize::MAX).like;
+        let found = self.ngrams.query(token).search(TRIGRAM_MIN, usize::MAX).matches;
         let mut like: Vec<(u32, f32)> = found.into_iter().map(|like| (like.text, like.score)).collect();
         like.sort_unstable_by_key(|(node, _)| *node);
         let truncated = like.len() > CANDIDATES_MAX;

@@ -1,13 +1,13 @@
-//! The nodes with the smallest ids among several lists, each once.
+//! The smallest distinct ids of several lists.
 //!
-//! Ids go by degree, so the smallest are the best connected; who asks for a word that everything has gets these.
+//! Ids follow degree, so the smallest are the best connected nodes: those are kept for a word that many nodes have.
 
-/// Gathers ascending lists, of which it keeps the smallest.
+/// Collects ascending lists and keeps the smallest ids.
 #[derive(Debug)]
 pub(super) struct Lowest {
     most: usize,
     nodes: Vec<u32>,
-    /// What lies above is not among them, once there are enough.
+    /// Once there are enough ids, larger ones than this are not kept.
     ceiling: u32,
     truncated: bool,
 }
@@ -17,7 +17,7 @@ impl Lowest {
         Self { most, nodes: Vec::new(), ceiling: u32::MAX, truncated: false }
     }
 
-    /// Takes an ascending list, as far as it is of use.
+    /// Adds an ascending list.
     pub(super) fn take(&mut self, ascending: &[u32]) {
         for node in ascending {
             if *node > self.ceiling {
@@ -25,12 +25,12 @@ impl Lowest {
             }
             self.nodes.push(*node);
             if self.nodes.len() >= self.most.saturating_mul(2) {
-                self.settle();
+                self.compact();
             }
         }
     }
 
-    fn settle(&mut self) {
+    fn compact(&mut self) {
         self.nodes.sort_unstable();
         self.nodes.dedup();
         if self.nodes.len() > self.most {
@@ -40,9 +40,9 @@ impl Lowest {
         }
     }
 
-    /// Those that were kept, ascending, and whether there were more.
+    /// The kept ids, ascending, and whether there were more.
     pub(super) fn into_nodes(mut self) -> (Vec<u32>, bool) {
-        self.settle();
+        self.compact();
         (self.nodes, self.truncated)
     }
 }

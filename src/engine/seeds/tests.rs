@@ -37,8 +37,8 @@ impl World {
         Self::of(&labels.iter().map(|label| (*label, Vec::new())).collect::<Vec<_>>())
     }
 
-    fn sources(&self) -> Sources<'_> {
-        Sources { graph: &self.graph, labels: &self.labels, facts: &self.facts, counts: &self.counts }
+    fn sources(&self) -> SeedIndexes<'_> {
+        SeedIndexes { graph: &self.graph, labels: &self.labels, facts: &self.facts, counts: &self.counts }
     }
 
     fn node(&self, label: &str) -> NodeId {
@@ -46,22 +46,22 @@ impl World {
     }
 
     /// Labels and scores, where nothing is like anything in meaning.
-    fn ask(&self, text: &str) -> Vec<(String, f32)> {
+    fn scores(&self, text: &str) -> Vec<(String, f32)> {
         self.told(&self.find(text, &[], &[]))
     }
 
-    fn find(&self, text: &str, external: &[(&str, f32)], by_text: &[Ranked]) -> Seeds {
-        let question = Question { text, external, limit: MAX_SEEDS };
-        find(&self.sources(), &question, |most| by_text[..most.min(by_text.len())].to_vec(), |_| 0.0).unwrap()
+    fn find(&self, text: &str, external: &[(&str, f32)], by_text: &[RankedMemory]) -> SeedResult {
+        let query = SeedQuery { text, external, limit: MAX_SEEDS };
+        find(&self.sources(), &query, |most| by_text[..most.min(by_text.len())].to_vec(), |_| 0.0).unwrap()
     }
 
-    fn told(&self, seeds: &Seeds) -> Vec<(String, f32)> {
+    fn told(&self, seeds: &SeedResult) -> Vec<(String, f32)> {
         seeds.seeds.iter().map(|seed| (self.graph.label(seed.node).to_owned(), seed.score)).collect()
     }
 
     #[track_caller]
     fn expect(&self, text: &str, wanted: &[(&str, f64)]) {
-        let got = self.ask(text);
+        let got = self.scores(text);
         assert_eq!(got.len(), wanted.len(), "{text}: {got:?}");
         for ((label, score), (named, near)) in got.iter().zip(wanted) {
             assert!(label == named && (f64::from(*score) - near).abs() < 1e-6, "{text}: {got:?}");
@@ -75,7 +75,7 @@ fn some_d2(node: NodeId) -> f32 {
 }
 
 /// Every label, for every token, for every level.
-fn naive(world: &World, query: &str, limit: usize, by_text: &[Ranked]) -> Vec<(NodeId, f32)> {
+fn naive(world: &World, query: &str, limit: usize, by_text: &[RankedMemory]) -> Vec<(NodeId, f32)> {
     let graph = &world.graph;
     let folded = fold(query);
     let label = |node: NodeId| {
@@ -106,7 +106,7 @@ fn naive(world: &World, query: &str, limit: usize, by_text: &[Ranked]) -> Vec<(N
     let tokens = if largest.is_none() { tokens(query) } else { Vec::new() };
     let mut matched: BTreeMap<NodeId, Vec<f64>> = BTreeMap::new();
     for token in &tokens {
-        let like = world.labels.ngrams().asked(token);
+        let like = world.labels.ngrams().query(token);
         let trigram = |node: NodeId| f64::from(like.score(node.0));
         let tagged = |node: NodeId| {
             graph.tags(node).any(|tag| fold(tag) == *token || fold(tag) == format!("#{token}"))
@@ -157,18 +157,18 @@ fn naive(world: &World, query: &str, limit: usize, by_text: &[Ranked]) -> Vec<(N
 }
 
 fn sort(graph: &Graph, seeds: &mut [(NodeId, f32)]) {
-    let standing = |node: NodeId| graph.pagerank(node);
+    let pagerank = |node: NodeId| graph.pagerank(node);
     seeds.sort_by(|a, b| {
         b.1.total_cmp(&a.1)
-            .then(standing(b.0).total_cmp(&standing(a.0)))
+            .then(pagerank(b.0).total_cmp(&pagerank(a.0)))
             .then(graph.rank(a.0).cmp(&graph.rank(b.0)))
     });
 }
 
-fn compare(world: &World, query: &str, limit: usize, by_text: &[Ranked]) {
-    let question = Question { text: query, external: &[], limit };
+fn compare(world: &World, query: &str, limit: usize, by_text: &[RankedMemory]) {
+    let seed_query = SeedQuery { text: query, external: &[], limit };
     let best = |most: usize| by_text[..most.min(by_text.len())].to_vec();
-    let found = find(&world.sources(), &question, best, some_d2).unwrap();
+    let found = find(&world.sources(), &seed_query, best, some_d2).unwrap();
     let got: Vec<(NodeId, f32)> = found.seeds.iter().map(|seed| (seed.node, seed.score)).collect();
     assert_eq!(got, naive(world, query, limit, by_text), "{query}");
 }
@@ -245,8 +245,8 @@ proptest! {
         let mut world = World::of(&labels);
         world.counts.add(labels.iter().map(|(label, _)| label.as_str()));
         let count = u32::try_from(labels.len()).unwrap();
-        let mut by_text: Vec<Ranked> =
-            texts.iter().map(|(node, score)| Ranked { node: NodeId(node % count), score: f32::from(*score) }).collect();
+        let mut by_text: Vec<RankedMemory> =
+            texts.iter().map(|(node, score)| RankedMemory { node: NodeId(node % count), score: f32::from(*score) }).collect();
         by_text.sort_by(|a, b| b.score.total_cmp(&a.score));
         compare(&world, &query, limit, &by_text);
     }
@@ -282,7 +282,7 @@ fn levels_worked_example() {
 }
 
 fn like(world: &World, token: &str, label: &str) -> f64 {
-    0.6 * f64::from(world.labels.ngrams().asked(token).score(world.node(label).0))
+    0.6 * f64::from(world.labels.ngrams().query(token).score(world.node(label).0))
 }
 
 /// Of a node that all tokens match.
@@ -307,14 +307,14 @@ fn seeds_level0() {
 #[test]
 fn seeds_no_evidence() {
     let world = World::named(&["chat_handler", "handler", "chat_room", ""]);
-    assert!(world.ask("zebra quantum").is_empty());
-    assert!(world.ask("").is_empty());
-    assert!(world.ask("?! ... _").is_empty());
+    assert!(world.scores("zebra quantum").is_empty());
+    assert!(world.scores("").is_empty());
+    assert!(world.scores("?! ... _").is_empty());
     let found = world.find("", &[("n00001", 0.5), ("nobody", 1.0)], &[]);
     assert_eq!(world.told(&found), [("handler".to_owned(), 0.5)]);
     assert_eq!(found.unknown, ["nobody"]);
     let nothing = World::named(&[]);
-    assert!(nothing.ask("chat").is_empty());
+    assert!(nothing.scores("chat").is_empty());
 }
 
 #[test]
@@ -394,7 +394,7 @@ fn what_is_no_score_is_refused_by_name() {
     let world = World::named(&["a", "b"]);
     let ask = |score: f32, limit: usize| {
         let external = [("n00000", 0.5), ("n00001", score)];
-        find(&world.sources(), &Question { text: "", external: &external, limit }, |_| Vec::new(), |_| 0.0)
+        find(&world.sources(), &SeedQuery { text: "", external: &external, limit }, |_| Vec::new(), |_| 0.0)
     };
     for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.0, 0.0, -1.0, 1.5] {
         let why = ask(bad, 5).unwrap_err().to_string();

@@ -1,90 +1,87 @@
-//! Which nodes keep like company, by walks over their graph that are read as if they were sentences.
+//! Context similarity of nodes: PPMI vectors of random walks, compared by cosine.
 //!
-//! From each node go twenty walks of ten nodes, every step over one of its slots by lot. Two distinct nodes of a walk
-//! that stand at most four places apart have met once, which counts in the row of either. A row says of each other node
-//! how much more often the two met than chance would have it: `PPMI = max(0, ln(c * T / (row * column)))`, where `c` is
-//! how often they met, `row` and `column` how often each met anybody, and `T` the sum of all rows. Two nodes are alike by
-//! the cosine of their rows: 1 keep the same company, 0 none in common. Two that meet only each other have none in
-//! common, since nobody is company of its own.
+//! Twenty walks of ten nodes start at each node, and every step follows a random slot. Two distinct nodes of a walk at most
+//! four positions apart co-occur once, which counts in the row of either. A row holds for each other node how much more
+//! often the two co-occur than expected by chance: `PPMI = max(0, ln(c * T / (row * column)))`, where `c` is the count of
+//! the pair, `row` and `column` the sums of the two nodes, and `T` the sum of all rows. The similarity of two nodes is the
+//! cosine of their rows. Two nodes that co-occur only with each other have similarity 0, since no node is in its own row.
 //!
 //! The walks are those of `DeepWalk` (Perozzi, Al-Rfou and Skiena, 2014), the measure is that of words (Church and Hanks,
 //! 1990).
 //!
 //! # Design notes
-//! A window reaches to both sides and counts for the node in its middle, so what one row says of two nodes the other says
-//! as well, and a node that others only lead to has a row too.
+//! A window reaches to both sides and counts for the node in its middle, so counts are symmetric, and a node that has only
+//! incoming slots has a row too.
 //!
-//! Walks do not take slots that hold back. That one node contradicts another is no company, and what lies behind such a
-//! slot is not nearer for it.
+//! Walks do not follow inhibitory slots: a contradiction is no shared context.
 //!
-//! Lots fall on places in a row of slots, alike for each. A row goes by base weight, then by the id of the target, then by
-//! relation, and ids go by degree and external id; the stream of lots is named by the external id of the node where a walk
-//! begins. So content alone decides, whatever the order in which it came, and what was learned moves nothing: an index is
-//! good for as long as its graph is.
+//! A step draws an index in a row of slots, uniformly. A row is sorted by base weight, then by the id of the target, then by
+//! relation, and ids follow degree and external id; the random stream is seeded by the external id of the first node. So
+//! the index depends on content alone, not on the order of insertion or on learned weights, and stays valid with its graph.
 //!
-//! Pairs are never listed. Walks are kept while an index is made, with the places of each node in them, and rows are
-//! counted one after the other in one array. At 50,000 nodes that is 80 MB for as long as it takes; what stays is 8 bytes
-//! for each two nodes that met, for either.
+//! Pairs are never listed. Walks are kept while an index is built, with the positions of each node in them, and rows are
+//! counted one after the other in one array. At 50,000 nodes that takes 80 MB temporarily; what remains is 8 bytes for each
+//! co-occurring pair and direction.
 //!
-//! Invariants: rows and cosines are those of a table of all pairs (held by `ppmi_oracle`); the order of insertion does not
-//! show (`the_order_of_insertion_does_not_show`).
+//! Invariants: rows and cosines equal those of a table of all pairs (held by `ppmi_oracle`); the order of insertion does
+//! not show (`the_order_of_insertion_does_not_show`).
 
 use super::narrow;
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
 use crate::random::{SplitMix64, stable_hash};
 
-/// A graph with more nodes has no index.
+/// Greatest number of nodes of a graph with an index.
 pub const COOC_MAX_NODES: usize = 50_000;
 
 /// Walks from each node.
 const WALKS: usize = 20;
-/// Nodes of a walk, with the one where it begins.
+/// Nodes of a walk, including the first.
 const WALK_NODES: usize = 10;
-/// How many places apart two nodes still meet.
+/// Greatest distance of positions at which two nodes co-occur.
 const WINDOW: usize = 4;
-/// Stands in the places that a walk did not come to.
-const NOWHERE: u32 = u32::MAX;
+/// Marks positions after the end of a walk.
+const NO_NODE: u32 = u32::MAX;
 
-/// The company that each node of a graph keeps.
+/// The PPMI vector of each node of a graph.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CoOccurrenceIndex {
-    /// Where each row begins, and where the last one ends.
+    /// Row bounds.
     offsets: Vec<usize>,
-    /// Of each row ascending.
+    /// Ascending in each row.
     ids: Vec<u32>,
     /// Above 0.
     ppmi: Vec<f32>,
-    /// Of each row as a vector; 0 of an empty one.
+    /// Norm of each row; 0 for an empty one.
     lengths: Vec<f64>,
 }
 
-/// The company of several nodes made one, so that others are compared with all of them at one go.
+/// The weighted mean of several normalised rows, to compare nodes with all of them at once.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Company {
+pub struct ContextVector {
     /// Ascending.
     ids: Vec<u32>,
     parts: Vec<f32>,
 }
 
 impl CoOccurrenceIndex {
-    /// The index of a graph, by lots that begin at `seed`; none above [`COOC_MAX_NODES`], so that walks cannot cost more
-    /// than all else.
+    /// Builds the index of a graph with walks seeded by `seed`; `None` above [`COOC_MAX_NODES`], where walks would cost too
+    /// much.
     #[must_use]
     pub fn build(graph: &Graph, seed: u64) -> Option<Self> {
         if graph.node_count() > COOC_MAX_NODES {
             return None;
         }
         let walks = Walks::of(graph, seed);
-        // At most 60 a walk, so 6e7 in all.
-        let sums: Vec<u32> = graph.nodes().map(|node| walks.met(node).map(|_| 1_u32).sum()).collect();
+        // At most 60 for each walk, so 6e7 in all.
+        let sums: Vec<u32> = graph.nodes().map(|node| walks.neighbours(node).map(|_| 1_u32).sum()).collect();
         let total: u32 = sums.iter().sum();
         let mut index = Self { offsets: vec![0], ids: Vec::new(), ppmi: Vec::new(), lengths: Vec::new() };
         let (mut counts, mut marks) = (vec![0_u32; sums.len()], vec![0_u64; sums.len().div_ceil(64)]);
         for node in graph.nodes() {
             let row = sums[node.at()];
             if row > 0 {
-                walks.met(node).for_each(|other| {
+                walks.neighbours(node).for_each(|other| {
                     counts[other as usize] += 1;
                     marks[other as usize / 64] |= 1 << (other % 64);
                 });
@@ -119,42 +116,41 @@ impl CoOccurrenceIndex {
         Row { ids: &self.ids[row.clone()], values: &self.ppmi[row] }
     }
 
-    /// How like the company of two nodes is, `0 ..= 1`; 0 where one of them met nobody.
+    /// Similarity of two nodes, `0 ..= 1`; 0 if the row of either is empty.
     #[must_use]
     pub fn similarity(&self, a: NodeId, b: NodeId) -> f32 {
         cosine(self.row(a).dot(self.row(b)), self.lengths[a.at()] * self.lengths[b.at()])
     }
 
-    /// The company of some nodes, each of which counts by its weight, above 0; all weights together count 1.
+    /// The mean of the rows of some nodes, with weights above 0 that are normalised.
     #[must_use]
-    pub fn company(&self, nodes: &[(NodeId, f32)]) -> Company {
+    pub fn context(&self, nodes: &[(NodeId, f32)]) -> ContextVector {
         let total: f64 = nodes.iter().map(|(_, weight)| f64::from(*weight)).sum();
         let mut all: Vec<(u32, f64)> = Vec::new();
         for (node, weight) in nodes {
-            // Of length 1 each, so that only weights weigh. An empty row has no length, and nothing to divide by it.
+            // Rows are normalised, so that only the weights count. An empty row has norm 0, but nothing to divide by it.
             let (row, length, share) = (self.row(*node), self.lengths[node.at()], f64::from(*weight) / total);
             let part = |(id, value): (&u32, &f32)| (*id, share * f64::from(*value) / length);
             all.extend(row.ids.iter().zip(row.values).map(part));
         }
-        // Stable: parts of one node are added in the order of `nodes`. What is sorted are few runs, which is quick.
+        // A stable sort: values of one node are added in the order of `nodes`. The input is a few sorted runs, which is quick.
         all.sort_by_key(|(id, _)| *id);
-        let mut company = Company::default();
+        let mut context = ContextVector::default();
         for same in all.chunk_by(|a, b| a.0 == b.0) {
-            company.ids.push(same[0].0);
-            company.parts.push(narrow(same.iter().map(|(_, part)| part).sum()));
+            context.ids.push(same[0].0);
+            context.parts.push(narrow(same.iter().map(|(_, part)| part).sum()));
         }
-        company
+        context
     }
 
-    /// How like the company of a node is to that of others, `0 ..= 1`: the mean of its similarities to them, by their
-    /// weights.
+    /// Similarity of a node to a context, `0 ..= 1`: the weighted mean of its similarities to the nodes of the context.
     #[must_use]
-    pub fn likeness(&self, company: &Company, node: NodeId) -> f32 {
-        let of_others = Row { ids: &company.ids, values: &company.parts };
+    pub fn similarity_to(&self, context: &ContextVector, node: NodeId) -> f32 {
+        let of_others = Row { ids: &context.ids, values: &context.parts };
         cosine(of_others.dot(self.row(node)), self.lengths[node.at()])
     }
 
-    /// Bytes that it takes.
+    /// Size in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         8 * (self.offsets.capacity() + self.lengths.capacity())
@@ -162,7 +158,7 @@ impl CoOccurrenceIndex {
     }
 }
 
-/// Nodes, ascending, with a number each.
+/// A sparse vector, ascending.
 #[derive(Clone, Copy)]
 struct Row<'a> {
     ids: &'a [u32],
@@ -170,7 +166,7 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// The sum of the products for those that both have, by id ascending.
+    /// The dot product, summed by ascending id.
     fn dot(self, other: Row<'_>) -> f64 {
         let (mut mine, mut theirs, mut sum) = (0, 0, 0.0);
         while let (Some(a), Some(b)) = (self.ids.get(mine), other.ids.get(theirs)) {
@@ -188,14 +184,13 @@ fn cosine(dot: f64, lengths: f64) -> f32 {
     if lengths > 0.0 { narrow((dot / lengths).min(1.0)) } else { 0.0 }
 }
 
-/// By how much more two nodes met than chance would have it. All numbers are at least 1 and at most 6e7, so products are
-/// exact, and those that met as often as chance would have it have 0.
+/// The PPMI of a pair. All numbers are at least 1 and at most 6e7, so products are exact, and pairs at chance level have 0.
 fn ppmi(count: u32, row: u32, column: u32, total: u32) -> f32 {
     let [count, row, column, total] = [count, row, column, total].map(f64::from);
     narrow(libm::log(count * total / (row * column)).max(0.0))
 }
 
-/// Takes all marks away and names their places, ascending.
+/// Clears all marks and names them, ascending.
 fn take_marks(marks: &mut [u64], mut name: impl FnMut(u32)) {
     for (word, first) in marks.iter_mut().zip((0_u32..).step_by(64)) {
         let mut left = std::mem::take(word);
@@ -206,21 +201,21 @@ fn take_marks(marks: &mut [u64], mut name: impl FnMut(u32)) {
     }
 }
 
-/// All walks, and where each node stands in them.
+/// All walks, and the positions of each node in them.
 struct Walks {
-    /// Walk after walk, [`WALK_NODES`] places each.
+    /// Walk after walk, [`WALK_NODES`] positions each.
     nodes: Vec<u32>,
-    /// Where the places of each node begin in `places`, and where the last ones end.
+    /// Bounds of the positions of each node in `places`.
     begins: Vec<usize>,
-    /// Of each node ascending.
+    /// Ascending for each node.
     places: Vec<u32>,
 }
 
 impl Walks {
     fn of(graph: &Graph, seed: u64) -> Self {
-        let nodes = walked(graph, seed);
+        let nodes = random_walks(graph, seed);
         let mut begins = vec![0_usize; graph.node_count() + 1];
-        let stops = || nodes.iter().zip(0_u32..).filter(|(node, _)| **node != NOWHERE);
+        let stops = || nodes.iter().zip(0_u32..).filter(|(node, _)| **node != NO_NODE);
         stops().for_each(|(node, _)| begins[*node as usize] += 1);
         let mut sum = 0;
         for begin in &mut begins {
@@ -236,14 +231,14 @@ impl Walks {
         Self { nodes, begins, places }
     }
 
-    /// Whom a node met, each as often as it did.
-    fn met(&self, node: NodeId) -> impl Iterator<Item = u32> {
+    /// The nodes that a node co-occurs with, each as often as it does.
+    fn neighbours(&self, node: NodeId) -> impl Iterator<Item = u32> {
         let places = &self.places[self.begins[node.at()]..self.begins[node.at() + 1]];
         let near = places.iter().flat_map(move |place| self.around(*place as usize));
-        near.copied().filter(move |other| *other != node.0 && *other != NOWHERE)
+        near.copied().filter(move |other| *other != node.0 && *other != NO_NODE)
     }
 
-    /// The window around a place of a walk.
+    /// The window around a position.
     fn around(&self, place: usize) -> &[u32] {
         let begin = place / WALK_NODES * WALK_NODES;
         let end = (place + WINDOW + 1).min(begin + WALK_NODES);
@@ -251,31 +246,31 @@ impl Walks {
     }
 }
 
-/// The walks from all nodes that lead anywhere, one after the other.
-fn walked(graph: &Graph, seed: u64) -> Vec<u32> {
+/// The walks from all nodes with slots, one after the other.
+fn random_walks(graph: &Graph, seed: u64) -> Vec<u32> {
     let leads = |node: &NodeId| graph.excitatory_slots(*node) > 0;
     let mut walks = Vec::with_capacity(graph.nodes().filter(leads).count() * WALKS * WALK_NODES);
     for start in graph.nodes().filter(leads) {
-        let mut lots = SplitMix64::new(seed ^ stable_hash(graph, start));
+        let mut random = SplitMix64::new(seed ^ stable_hash(graph, start));
         for _ in 0..WALKS {
             let mut here = Some(start);
             walks.push(start.0);
             for _ in 1..WALK_NODES {
-                here = here.and_then(|node| step(graph, node, &mut lots));
-                walks.push(here.map_or(NOWHERE, |node| node.0));
+                here = here.and_then(|node| step(graph, node, &mut random));
+                walks.push(here.map_or(NO_NODE, |node| node.0));
             }
         }
     }
     walks
 }
 
-/// Where one of the slots of a node leads, by lot; nowhere without any, for which no lot is drawn.
-fn step(graph: &Graph, node: NodeId, lots: &mut SplitMix64) -> Option<NodeId> {
+/// The target of a random slot of a node; `None` without slots, for which no number is drawn.
+fn step(graph: &Graph, node: NodeId, random: &mut SplitMix64) -> Option<NodeId> {
     let targets = graph.excitatory(node).targets;
     if targets.is_empty() {
         return None;
     }
-    let drawn = usize::try_from(lots.draw_below(targets.len() as u64)).ok()?;
+    let drawn = usize::try_from(random.draw_below(targets.len() as u64)).ok()?;
     targets.get(drawn).copied().map(NodeId)
 }
 

@@ -1,110 +1,110 @@
-//! D2: how like nodes are to a question in meaning.
+//! The semantic score D2 of nodes for a query: spelling, context and synonyms combined.
 //!
-//! | part | counts | is |
+//! | part | weight | value |
 //! |---|---|---|
-//! | spelling | 0.4 | the trigram cosine of label and question |
-//! | company | 0.4 | the likeness of a node's company to that of the 3 best candidates, each as it was found |
-//! | synonyms | 0.2 | the best trigram cosine of label and question with one word put for another |
+//! | spelling | 0.4 | the trigram cosine of label and query |
+//! | context | 0.4 | the similarity of a node to the mean context of the 3 best candidates, weighted by their scores |
+//! | synonyms | 0.2 | the best trigram cosine of label and an expansion of the query by one synonym |
 //!
-//! D2 is their sum, divided by what those count that are there: a graph too large for walks has no company, a question in
-//! which no word has another has no synonyms. Parts are there for a question or not, never for a node: a node would gain
-//! by what is not known of it.
+//! D2 is the weighted mean of the parts that exist: a graph too large for walks has no context, a query without words of the
+//! synonym groups has no synonyms. Parts exist for a query or not, never for a node: otherwise a node would gain by missing
+//! information.
 //!
-//! Candidates are the nodes that are spelt most like the question or one of its expansions, three for each hit that is
-//! asked for. Who asks for a list gets all of them, ranked by D2; any other node can be asked for by itself.
+//! Candidates are the nodes spelt most like the query or one of its expansions, three for each requested hit.
+//! [`SemanticQuery::ranked`] returns all of them; any other node can be scored by itself.
 //!
 //! # Design notes
-//! A candidate counts as well as it was found, by the question or by an expansion, whichever is better. So what is called
-//! quite otherwise is a candidate too, and its company is looked for where nothing is called as the question has it.
+//! The score of a candidate is the best of the query and its expansions. So a node with a quite different label is a
+//! candidate too, and provides context where no label resembles the query.
 //!
-//! Of candidates that were found equally well those with the lower ids come first where the list is cut: the best
-//! connected, then by external id. Content alone decides that, and the look-up keeps that order anyway.
+//! Of equal candidates those with lower ids are kept: the best connected, then by external id. So content alone decides.
 //!
-//! A node among the best is wholly like its own company. It is what the others are compared with.
+//! A node among the best is fully similar to its own context. It is what the others are compared with.
 //!
-//! The company of the best is made one before anybody is compared with it, which costs their rows once and then one row
-//! for each candidate.
+//! The contexts of the best are averaged once, which costs their rows once and then one row for each candidate.
 //!
-//! Invariants: the list is that of a scan of all nodes (held by `d2_pipeline`); the order of insertion does not show
+//! Invariants: the list equals that of a scan of all nodes (held by `d2_pipeline`); the order of insertion does not show
 //! (`the_order_of_insertion_does_not_show`).
 
-use super::cooccurrence::{CoOccurrenceIndex, Company};
+use super::cooccurrence::{CoOccurrenceIndex, ContextVector};
 use super::narrow;
 use super::synonyms::SynonymExpander;
-use super::trigram::search::Asked;
-use super::trigram::{CharNgramIndex, Like, SCORE_MIN, TEXT_BYTES_MAX};
+use super::trigram::search::NgramQuery;
+use super::trigram::{CharNgramIndex, NgramMatch, SCORE_MIN, TEXT_BYTES_MAX};
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
 use crate::text::fold::{cut, fold};
 use std::cmp::Reverse;
 
-/// Candidates for each hit that is asked for.
+/// Candidates for each requested hit.
 const CANDIDATES_EACH: usize = 3;
-/// Of how many of them the company is looked for.
+/// Number of candidates that give the context.
 const BEST: usize = 3;
 const SPELLING_SHARE: f64 = 0.4;
-const COMPANY_SHARE: f64 = 0.4;
+const CONTEXT_SHARE: f64 = 0.4;
 const SYNONYM_SHARE: f64 = 0.2;
 
-/// What likeness in meaning is read from.
+/// The indexes that semantic scores are computed from.
 #[derive(Debug, Clone, Copy)]
-pub struct Semantic<'a> {
+pub struct SemanticScorer<'a> {
     /// The graph.
     pub graph: &'a Graph,
-    /// The trigrams of its labels, each known by the number of its node.
+    /// Trigrams of its labels, by node.
     pub ngrams: &'a CharNgramIndex,
-    /// The company of its nodes, if it is small enough for that.
+    /// Contexts of its nodes, if the graph is small enough.
     pub cooccurrence: Option<&'a CoOccurrenceIndex>,
-    /// Other words for the same.
+    /// Groups of synonyms.
     pub synonyms: &'a SynonymExpander,
 }
 
-/// A question, ready to be compared with nodes.
+/// A query that can be compared with nodes.
 #[derive(Debug, Clone)]
-pub struct Meaning<'a> {
+pub struct SemanticQuery<'a> {
     graph: &'a Graph,
-    asked: Asked<'a>,
-    /// The same with a word replaced.
-    expansions: Vec<Asked<'a>>,
-    /// Who was found by either, the best first.
+    query: NgramQuery<'a>,
+    /// The query with a word replaced.
+    expansions: Vec<NgramQuery<'a>>,
+    /// Candidates, the best first.
     candidates: Vec<NodeId>,
-    company: Option<(&'a CoOccurrenceIndex, Company)>,
+    context: Option<(&'a CoOccurrenceIndex, ContextVector)>,
 }
 
-impl<'a> Semantic<'a> {
-    /// Makes a question for `top_k` hits ready. As of labels, its first [200 bytes](TEXT_BYTES_MAX) are seen.
+impl<'a> SemanticScorer<'a> {
+    /// Prepares a query for `top_k` hits. As of labels, its first [200 bytes](TEXT_BYTES_MAX) are used.
     #[must_use]
-    pub fn ask(&self, query: &str, top_k: usize) -> Meaning<'a> {
+    pub fn query(&self, text: &str, top_k: usize) -> SemanticQuery<'a> {
         let Self { graph, ngrams, .. } = *self;
-        let asked = ngrams.asked(query);
-        let folded = fold(query);
+        let query = ngrams.query(text);
+        let folded = fold(text);
         let expanded = self.synonyms.expand(cut(&folded, TEXT_BYTES_MAX));
-        let expansions: Vec<Asked<'a>> = expanded.iter().map(|text| ngrams.asked(text)).collect();
+        let expansions: Vec<NgramQuery<'a>> =
+            expanded.iter().map(|expansion| ngrams.query(expansion)).collect();
         let most = CANDIDATES_EACH.saturating_mul(top_k);
-        let all = [&asked].into_iter().chain(&expansions);
-        let mut found: Vec<Like> = all.flat_map(|asked| asked.search(SCORE_MIN, most).like).collect();
-        found.sort_unstable_by_key(|like| (like.text, Reverse(like.score.to_bits())));
-        found.dedup_by_key(|like| like.text);
-        found.sort_unstable_by_key(|like| (Reverse(like.score.to_bits()), like.text));
+        let all = [&query].into_iter().chain(&expansions);
+        let mut found: Vec<NgramMatch> =
+            all.flat_map(|query| query.search(SCORE_MIN, most).matches).collect();
+        found.sort_unstable_by_key(|one| (one.text, Reverse(one.score.to_bits())));
+        found.dedup_by_key(|one| one.text);
+        found.sort_unstable_by_key(|one| (Reverse(one.score.to_bits()), one.text));
         found.truncate(most);
         let best: Vec<(NodeId, f32)> =
-            found.iter().take(BEST).map(|like| (NodeId(like.text), like.score)).collect();
-        let company = self.cooccurrence.map(|index| (index, index.company(&best)));
-        let candidates = found.into_iter().map(|like| NodeId(like.text)).collect();
-        Meaning { graph, asked, expansions, candidates, company }
+            found.iter().take(BEST).map(|one| (NodeId(one.text), one.score)).collect();
+        let context = self.cooccurrence.map(|index| (index, index.context(&best)));
+        let candidates = found.into_iter().map(|one| NodeId(one.text)).collect();
+        SemanticQuery { graph, query, expansions, candidates, context }
     }
 }
 
-impl Meaning<'_> {
+impl SemanticQuery<'_> {
     /// D2 of a node, `0 ..= 1`, whether it is a candidate or not.
     #[must_use]
     pub fn score(&self, node: NodeId) -> f32 {
-        let company = self.company.as_ref().map(|(index, company)| index.likeness(company, node));
-        let synonym = self.expansions.iter().map(|asked| spelling(asked, node)).reduce(f32::max);
-        d2(spelling(&self.asked, node), company, synonym)
+        let context = self.context.as_ref().map(|(index, context)| index.similarity_to(context, node));
+        let synonym = self.expansions.iter().map(|query| spelling_similarity(query, node)).reduce(f32::max);
+        d2(spelling_similarity(&self.query, node), context, synonym)
     }
 
-    /// The candidates with their D2, in `(0, 1]`, by D2 descending; of equals the one whose external id comes first.
+    /// The candidates with their D2, in `(0, 1]`, by D2 descending, then by external id.
     #[must_use]
     pub fn ranked(&self) -> Vec<(NodeId, f32)> {
         let scored = self.candidates.iter().map(|node| (*node, self.score(*node)));
@@ -114,16 +114,16 @@ impl Meaning<'_> {
     }
 }
 
-/// How like the label of a node is spelt to what is asked for, `0 ..= 1`; up to [`SCORE_MIN`] it is 0.
+/// Spelling similarity of a query and the label of a node, `0 ..= 1`; values up to [`SCORE_MIN`] become 0.
 #[must_use]
-pub fn spelling(asked: &Asked<'_>, node: NodeId) -> f32 {
-    let like = asked.score(node.0);
-    if f64::from(like) > SCORE_MIN { like } else { 0.0 }
+pub fn spelling_similarity(query: &NgramQuery<'_>, node: NodeId) -> f32 {
+    let score = query.score(node.0);
+    if f64::from(score) > SCORE_MIN { score } else { 0.0 }
 }
 
-/// The parts that are there, made one.
-fn d2(spelling: f32, company: Option<f32>, synonym: Option<f32>) -> f32 {
-    let parts = [(SPELLING_SHARE, Some(spelling)), (COMPANY_SHARE, company), (SYNONYM_SHARE, synonym)];
+/// The weighted mean of the parts that exist.
+fn d2(spelling: f32, context: Option<f32>, synonym: Option<f32>) -> f32 {
+    let parts = [(SPELLING_SHARE, Some(spelling)), (CONTEXT_SHARE, context), (SYNONYM_SHARE, synonym)];
     let (mut sum, mut shares) = (0.0, 0.0);
     for (share, part) in parts {
         if let Some(part) = part {

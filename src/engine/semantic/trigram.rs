@@ -1,56 +1,55 @@
-//! Likeness of texts by the windows of three characters that they share.
+//! Spelling similarity of texts: cosine of TF-IDF vectors of character trigrams.
 //!
-//! A text is brought to composed form and lower case, cut at [`TEXT_BYTES_MAX`] bytes, and seen as the set of its
-//! windows of three characters with their counts. A window weighs `count * (ln(N / max(1, df)) + 1)`, where `N` is how
-//! many texts the index holds and `df` how many of them have the window, so that what every text has says little. Texts
-//! are compared by the cosine of these weights: 1 is the same text, 0 is none in common.
+//! A text is composed, lower-cased, cut at [`TEXT_BYTES_MAX`] bytes, and represented by the counts of its windows of three
+//! characters. A window weighs `count * (ln(N / max(1, df)) + 1)`, where `N` is the number of texts in the index and `df`
+//! the number of those with the window. The similarity of two texts is the cosine of these weights, `0 ..= 1`.
 //!
-//! The measure sees spelling, not meaning. Near-duplicates lie above 0.5, two notes on one subject below 0.3.
+//! It measures spelling, not meaning. Near-duplicates are above 0.5, two notes on one subject below 0.3.
 //!
 //! # Design notes
-//! A window is known by 24 bits of the FNV-1a hash of its UTF-8, so that postings are compact and need no table of
-//! strings; two windows that share a hash count as one, which changes a cosine in its third digit, seldom.
+//! A window is identified by 24 bits of the FNV-1a hash of its UTF-8, so that postings are compact and need no table of
+//! strings; collisions are rare, and change a cosine in its third digit.
 //!
-//! Postings stand in the order of the lengths of their texts' vectors, shortest first, after how often a text repeats a
-//! window; each text has a mark of 64 bits that rules most windows out. How a look-up uses these to read few postings is in
-//! [`search`].
+//! Postings are sorted by the norm of the vector of their text, smallest first, in groups by how often a text repeats a
+//! window; each text has a 64-bit signature that rules most windows out. How a search uses these to read few postings is
+//! described in [`search`].
 //!
-//! Invariants: scores are those of the cosine worked out for every pair (held by `trigram_oracle`); a look-up that ends
-//! early answers as one that reads everything (held by `an_early_end_changes_nothing`).
+//! Invariants: scores equal the cosine computed for every pair (held by `trigram_oracle`); early termination does not
+//! change a result (held by `an_early_end_changes_nothing`).
 
 pub mod search;
 
 use crate::text::fold::{cut, fold};
 
-/// What is seen of a text, in bytes of its lower case.
+/// Indexed part of a text, in bytes of its lower case.
 pub const TEXT_BYTES_MAX: usize = 200;
-/// Likeness up to this is none.
+/// Similarities up to this count as 0.
 pub const SCORE_MIN: f64 = 0.01;
 
 const WINDOW: usize = 3;
 const HASH_MASK: u32 = 0x00ff_ffff;
 
-/// Texts, ready to be compared with others.
+/// An index of texts.
 #[derive(Debug, Clone)]
 pub struct CharNgramIndex {
     /// The windows of all texts, ascending.
     windows: Vec<u32>,
-    /// Where the postings of each window begin in `postings`, and where the last ones end.
+    /// Bounds of the postings of each window in `postings`.
     starts: Vec<usize>,
-    /// Of each window by place.
+    /// For each window by place.
     postings: Vec<Posting>,
-    /// Texts by place: those of a group side by side, and of these the shortest vector first.
+    /// Texts by place: group after group, and in each group by norm ascending.
     order: Vec<u32>,
-    /// The way back: the place of each text.
+    /// The place of each text.
     places: Vec<u32>,
-    /// The length of the vector at each place.
+    /// Norm of the vector at each place.
     lengths: Vec<f32>,
-    /// One of 64 bits for each window of the text at each place.
+    /// Signature of the text at each place: one of 64 bits for each window.
     marks: Vec<u64>,
     groups: Vec<Group>,
 }
 
-/// Texts that repeat no window more than so many times; their places.
+/// A range of places with texts that repeat no window more than so many times.
 #[derive(Debug, Clone, Copy)]
 struct Group {
     begin: usize,
@@ -62,26 +61,26 @@ struct Group {
 #[derive(Debug, Clone, Copy)]
 struct Posting {
     place: u32,
-    /// Of a text whose weights have length 1.
+    /// Weight in the normalised vector of the text.
     weight: f32,
 }
 
-/// A text of an index, and how like it is.
+/// A text of an index with its similarity.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Like {
-    /// Its place among the texts that the index was built from.
+pub struct NgramMatch {
+    /// Index of the text in the order of [`CharNgramIndex::build`].
     pub text: u32,
-    /// In `SCORE_MIN ..= 1`.
+    /// Similarity, in `SCORE_MIN ..= 1`.
     pub score: f32,
 }
 
 impl CharNgramIndex {
-    /// An index of these texts, known by their place in this order. Texts past the first 2^32 are left out.
+    /// Builds an index; texts are identified by their position. Texts past the first 2^32 are left out.
     #[must_use]
     pub fn build<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
         let (mut seen, mut count): (Vec<(u32, u32)>, usize) = (Vec::new(), 0);
-        for (text, said) in (0..u32::MAX).zip(texts) {
-            each_window(said, |window| seen.push((window, text)));
+        for (text, content) in (0..u32::MAX).zip(texts) {
+            each_window(content, |window| seen.push((window, text)));
             count += 1;
         }
         seen.sort_unstable();
@@ -95,7 +94,7 @@ impl CharNgramIndex {
             starts.push(first);
             for of_text in of_window.chunk_by(|a, b| a.1 == b.1) {
                 let most = &mut repeats[of_text[0].1 as usize];
-                // At most 198 windows, so 256 is not reached but by way of 128.
+                // At most 198 windows, so 256 is reached only from 128.
                 *most =
                     u8::try_from(of_text.len().next_power_of_two()).map_or(u8::MAX, |count| count.max(*most));
                 postings.push(Posting { place: of_text[0].1, weight: count_of(of_text) });
@@ -138,13 +137,13 @@ impl CharNgramIndex {
         Self { windows, starts, postings, order, places, lengths, marks, groups }
     }
 
-    /// The `most` texts that are most like this one, above [`SCORE_MIN`], the likest first, of equals the earlier.
+    /// The `most` texts most similar to this one, above [`SCORE_MIN`], the most similar first, then by index.
     #[must_use]
-    pub fn like(&self, text: &str, most: usize) -> Vec<Like> {
-        self.asked(text).search(SCORE_MIN, most).like
+    pub fn most_similar(&self, text: &str, most: usize) -> Vec<NgramMatch> {
+        self.query(text).search(SCORE_MIN, most).matches
     }
 
-    /// Bytes that it takes.
+    /// Size in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         let columns = self.windows.capacity()
@@ -162,19 +161,19 @@ impl CharNgramIndex {
     }
 }
 
-/// What a window says that `spread` of so many texts have.
+/// The inverse document frequency of a window that `spread` of so many texts have.
 #[expect(clippy::cast_precision_loss, reason = "fewer texts than an f64 counts exactly")]
 fn rarity(texts: usize, spread: usize) -> f64 {
     libm::log(texts.max(1) as f64 / spread.max(1) as f64) + 1.0
 }
 
-/// How often a window stands in a text.
+/// The number of occurrences of a window.
 #[expect(clippy::cast_precision_loss, reason = "at most as many as a text has bytes that are seen")]
 fn count_of<T>(same: &[T]) -> f32 {
     same.len() as f32
 }
 
-/// Names the windows of a text, each as often as it stands there; a text shorter than one is its own.
+/// Calls `name` with each window of a text, with repetitions; a text shorter than a window is a window itself.
 fn each_window(text: &str, mut name: impl FnMut(u32)) {
     let lower = fold(text);
     let seen = cut(&lower, TEXT_BYTES_MAX);
@@ -195,7 +194,7 @@ fn hash(window: &str) -> u32 {
     window.as_bytes().iter().fold(0x811c_9dc5, step) & HASH_MASK
 }
 
-/// The bit that a window sets in the mark of a text: the first six of its hash, stirred.
+/// The bit of a window in a signature: the first six of its scrambled hash.
 const fn mark(window: u32) -> u64 {
     1 << (window.wrapping_mul(0x9e37_79b1) >> 26)
 }

@@ -1,26 +1,24 @@
-//! What changes together: pairs that were seen to, and for each seed what its graph lets one expect.
+//! Co-change: pairs of nodes that were observed to change together, and pairs expected to from the graph.
 //!
-//! *Observed*: each time two nodes are of one change set - a commit, a session - each of them gets a tenth in the row of
-//! the other, up to 1. *Expected*, where nothing was observed yet: the best product of `0.3 * weight` over at most three
-//! slots. What changes with the seeds of a question is the greatest of both over all seeds, times the score of the seed.
+//! *Observed*: each change set (a commit, a session) with two nodes adds a tenth to each in the row of the other, up to 1.
+//! *Expected*, for nodes without observations: the best product of `0.3 * weight` over at most three slots. The score of a
+//! node is the greatest of both over all seeds, times the score of the seed.
 //!
-//! Two budgets: a row holds a hundred pairs and the matrix half a million. What was seen most often stays, and of equals
-//! the one whose external id comes first. What does not fit in a row gives way quietly; what does not fit in the matrix is
-//! counted and told.
+//! There are two budgets: a row holds a hundred pairs and the matrix half a million. The most frequent pairs are kept, then
+//! by external id. Only pairs that do not fit in the matrix are counted as refused.
 //!
 //! # Design notes
-//! Budgets are kept when a batch of observations is in, and judge it as a whole. If each observation were judged when it
-//! comes, a full matrix would hold what came first and not what counts most. So observations have no order: within one
-//! batch whatever its size, and over batches as long as sums stay below the budgets, since what gave way is forgotten. A
-//! graph is one batch.
+//! Budgets are applied after a batch of observations, to all of them. If each observation were judged alone, a full matrix
+//! would hold the first ones and not the most frequent. So observations have no order: within one batch of any size, and
+//! over batches as long as sums stay below the budgets, since dropped pairs are forgotten. A graph is one batch.
 //!
-//! What is expected is worked out for the seeds of a question when they are known, and takes nothing of the budget: else
-//! the first few thousand nodes would take all of it. It is not kept either. Learning moves weights in place, so a row that
-//! was kept would make an answer depend on who asked before; and a question has at most two hundred seeds, of which each
-//! reads at most [`SLOTS_MAX`] slots. Beyond these, which only a hub has, rows are read strongest slots first.
+//! Expectations are computed for the seeds of a query and not cached or counted in the budget, which the first few thousand
+//! nodes would exhaust. Learning changes weights in place, so a cached row would make a result depend on earlier queries;
+//! and a query has at most two hundred seeds, each of which reads at most [`SLOTS_MAX`] slots. Beyond these, which only a
+//! hub has, rows are read strongest slots first.
 //!
-//! Only the best hundred of each number of hops go on. Each hop loses, so what comes after the hundredth comes after a
-//! hundred others at the end, too (held by `expected_as_defined`).
+//! Only the best hundred of each number of hops continue. Each hop loses value, so a successor of the hundredth comes after
+//! a hundred others at the end, too (held by `expected_as_defined`).
 
 use crate::graph::Graph;
 use crate::graph::csr::weight_of;
@@ -28,26 +26,26 @@ use crate::graph::index::NodeId;
 use crate::merge::greatest;
 use std::cmp::Reverse;
 
-/// Pairs of one row at most, observed or expected.
+/// Greatest number of pairs of a row, observed or expected.
 pub const ROW_MAX: usize = 100;
-/// Observed pairs of all rows at most, each way counted.
+/// Greatest number of observed pairs of all rows, counted in both directions.
 pub const PAIRS_MAX: usize = 500_000;
-/// Slots that are read for what is expected of one node.
+/// Greatest number of slots read for the expectations of one node.
 pub const SLOTS_MAX: usize = 4_096;
-/// The relation whose slots say how often two memories were used in one session.
+/// Relationship type whose weights count sessions with both memories.
 const OBSERVED: &str = "COACTIVATED";
-/// How often a pair is seen until it counts 1.
+/// Observations of a pair for a value of 1.
 const TIMES_MAX: u8 = 10;
-/// What is left of an expectation after a hop over a slot of weight 1.
+/// Factor of an expectation for a hop over a slot of weight 1.
 const GAIN: f32 = 0.3;
-/// The same over any slot at most, where weights may be above 3: a hop always loses.
+/// Greatest factor of a hop, for weights above 3: a hop always loses.
 const GAIN_MAX: f32 = 0.95;
-/// Hops of an expectation at most.
+/// Greatest number of hops of an expectation.
 const HOPS_MAX: usize = 3;
-/// Below this and at it nothing is expected.
+/// Expectations up to this are dropped.
 const EXPECTED_MIN: f32 = 0.001;
 
-/// What was seen of one node in the row of another.
+/// Observations of one node in the row of another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Pair {
     of: NodeId,
@@ -56,17 +54,17 @@ struct Pair {
     times: u8,
 }
 
-/// Pairs that were seen to change together.
+/// Observed pairs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CoChangeMatrix {
-    /// By node, then by the other: a row is found by halves.
+    /// Sorted by node, then by the other.
     pairs: Vec<Pair>,
     refused: u64,
 }
 
 impl CoChangeMatrix {
-    /// What the sessions of memories say: the pairs that `COACTIVATED` joins, each as often as its weight says. Of two
-    /// halves that differ the greater counts, both ways.
+    /// The pairs joined by `COACTIVATED`, with as many observations as the weight tells. Of two slots that differ the greater
+    /// counts in both directions.
     #[must_use]
     pub fn of_slots(graph: &Graph) -> Self {
         let mut seen: Vec<(NodeId, NodeId, u32)> = Vec::new();
@@ -83,7 +81,7 @@ impl CoChangeMatrix {
         matrix
     }
 
-    /// Takes in that some nodes changed together, once. Costs the square of how many they are.
+    /// Adds one observation of a change set. The cost is quadratic in its size.
     pub fn observe(&mut self, graph: &Graph, change_set: &[NodeId]) {
         let mut set = change_set.to_vec();
         set.sort_unstable();
@@ -92,7 +90,7 @@ impl CoChangeMatrix {
         self.observe_pairs(graph, pairs);
     }
 
-    /// Takes in a batch of pairs that changed together so many times, in any order.
+    /// Adds a batch of pairs with their numbers of observations, in any order.
     pub fn observe_pairs(&mut self, graph: &Graph, pairs: impl IntoIterator<Item = (NodeId, NodeId, u32)>) {
         for (a, b, times) in pairs {
             let times = u8::try_from(times).unwrap_or(u8::MAX).min(TIMES_MAX);
@@ -100,7 +98,7 @@ impl CoChangeMatrix {
                 self.pairs.extend([Pair { of: a, with: b, times }, Pair { of: b, with: a, times }]);
             }
         }
-        // A sort that finds what is sorted already: nearly all of it, where a batch is small.
+        // An adaptive sort: nearly all pairs are sorted already if a batch is small.
         self.pairs.sort_by_key(|pair| (pair.of, pair.with));
         self.pairs.dedup_by(|more, kept| {
             let same = (more.of, more.with) == (kept.of, kept.with);
@@ -118,46 +116,45 @@ impl CoChangeMatrix {
         self.refused += (kept.len() - self.pairs.len()) as u64;
     }
 
-    /// What was seen to change with a node, by id, and how strongly: `0.1 ..= 1`.
+    /// The nodes observed to change with a node, by id, with values `0.1 ..= 1`.
     pub fn observed(&self, node: NodeId) -> impl Iterator<Item = (NodeId, f32)> {
         let row = &self.pairs[self.pairs.partition_point(|pair| pair.of < node)..];
         let row = &row[..row.partition_point(|pair| pair.of == node)];
         row.iter().map(|pair| (pair.with, f32::from(pair.times) / f32::from(TIMES_MAX)))
     }
 
-    /// How many pairs did not fit, each way counted.
+    /// Number of pairs that did not fit, counted in both directions.
     #[must_use]
     pub const fn refused(&self) -> u64 {
         self.refused
     }
 
-    /// Whether pairs did not fit: what raises [`Flag::CochangeFull`](crate::Flag::CochangeFull).
+    /// Whether pairs did not fit; sets [`Flag::CochangeFull`](crate::Flag::CochangeFull).
     #[must_use]
     pub const fn is_full(&self) -> bool {
         self.refused > 0
     }
 
-    /// Bytes that it takes.
+    /// Size in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.pairs.capacity() * size_of::<Pair>()
     }
 }
 
-/// How many observations make this weight, `1 - 2^(-n / 3)`: ten at most, since more say no more.
+/// The number of observations that gives this weight, `1 - 2^(-n / 3)`; at most ten.
 fn observations(base: f32) -> u32 {
     let seen = -3.0 * libm::log2((1.0 - f64::from(base)).max(0.0));
     (1..=u32::from(TIMES_MAX)).take_while(|times| seen >= f64::from(*times) - 0.5).last().unwrap_or(0)
 }
 
-/// Where a pair stands by what was seen of it: often before seldom, of equals by external ids, the two ways of one pair
-/// beside each other.
+/// Sort key of a pair: frequent pairs first, then by external ids, the two directions of a pair together.
 fn place(graph: &Graph, pair: &Pair) -> (Reverse<u8>, u32, u32, u32) {
     let (of, with) = (graph.rank(pair.of), graph.rank(pair.with));
     (Reverse(pair.times), of.max(with), of.min(with), of)
 }
 
-/// The `most` that stand first, in the order in which they came.
+/// The `most` first pairs by [`place`], in their original order.
 fn strongest_pairs(graph: &Graph, pairs: &[Pair], most: usize) -> impl Iterator<Item = Pair> {
     let bar = (pairs.len() > most).then(|| {
         let mut places: Vec<_> = pairs.iter().map(|pair| place(graph, pair)).collect();
@@ -166,7 +163,7 @@ fn strongest_pairs(graph: &Graph, pairs: &[Pair], most: usize) -> impl Iterator<
     pairs.iter().copied().filter(move |pair| bar.is_none_or(|bar| place(graph, pair) < bar))
 }
 
-/// What may be expected to change with a node: the strongest, by value descending, then by external id.
+/// The strongest expectations of a node, by value descending, then by external id.
 fn expected(graph: &Graph, node: NodeId) -> Vec<(NodeId, f32)> {
     let mut row: Vec<(NodeId, f32)> = Vec::new();
     let mut level = vec![(node, 1.0_f32)];
@@ -189,7 +186,7 @@ fn expected(graph: &Graph, node: NodeId) -> Vec<(NodeId, f32)> {
         level = strongest(graph, next);
         row.extend(&level);
         row = strongest(graph, row);
-        // Whoever is below the hundredth is not among them, nor is what it leads to.
+        // Nodes below the hundredth are dropped, with their successors.
         if let Some((_, hundredth)) = row.get(ROW_MAX - 1) {
             bar = *hundredth;
         }
@@ -197,7 +194,7 @@ fn expected(graph: &Graph, node: NodeId) -> Vec<(NodeId, f32)> {
     row
 }
 
-/// Each node once with its greatest value, of these the greatest hundred, by value descending, then by external id.
+/// Each node once with its greatest value, the greatest hundred, by value descending, then by external id.
 fn strongest(graph: &Graph, row: Vec<(NodeId, f32)>) -> Vec<(NodeId, f32)> {
     let mut row = greatest(row);
     let place = |(node, value): &(NodeId, f32)| (Reverse(value.to_bits()), graph.rank(*node));
@@ -209,7 +206,7 @@ fn strongest(graph: &Graph, row: Vec<(NodeId, f32)>) -> Vec<(NodeId, f32)> {
     row
 }
 
-/// What changes with the seeds, by node, in `(0, 1]`. Scores of seeds are `0 ..= 1`; a seed can change with another one.
+/// Co-change with the seeds, by node, in `(0, 1]`. Scores of seeds are `0 ..= 1`; a seed can change with another one.
 #[must_use]
 pub fn co_changed(graph: &Graph, matrix: &CoChangeMatrix, seeds: &[(NodeId, f32)]) -> Vec<(NodeId, f32)> {
     let mut found = Vec::new();

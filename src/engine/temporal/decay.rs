@@ -1,27 +1,26 @@
-//! How fresh a node is: `2^(-age / half-life)`, with a half-life for each kind of node.
+//! Freshness: `2^(-age / half-life)`, with a half-life for each type of node.
 //!
-//! What slept longer than five weeks gets a little back, `0.3 * (1 - 840 / age)`, ages in hours: it grows from nothing at
-//! the border, and what is very old ends at 0.3. A node whose time nobody knows is not fresh at all.
+//! A node that was dormant for more than five weeks gets a bonus of `0.3 * (1 - 840 / age)`, ages in hours: it grows from 0
+//! and approaches 0.3. A node without a time has freshness 0.
 //!
 //! # Design notes
-//! What is given back is added. A bonus that multiplies would be nothing at such ages, since nothing is left of what it
-//! multiplies; a bonus that begins at once would make a node fresher from one millisecond to the next.
+//! The bonus is added: a factor would have no effect at such ages. It begins at 0, so that freshness has no jump.
 //!
-//! Invariant: a node does not become fresher or staler at once when it becomes dormant (held by `dormancy_continuous`).
+//! Invariant: freshness is continuous where a node becomes dormant (held by `dormancy_continuous`).
 
 use crate::graph::kinds::NodeType;
 use crate::graph::number::PosF32;
 
-/// Hours after which a node is dormant.
+/// Age in hours from which a node is dormant.
 pub const DORMANCY: f64 = 840.0;
-/// What a dormant node gets back in the end.
+/// Limit of the bonus of a dormant node.
 pub const RESURRECTION_FLOOR: f64 = 0.3;
 const HOUR_MS: f64 = 3_600_000.0;
 
-/// Hours in which half is lost, by kind of node.
+/// Half-lives in hours, by type of node.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HalfLives {
-    /// Of kinds that have a name, by their places.
+    /// For types with a name, by index.
     own: [f32; NodeType::NAMED_COUNT],
     others: f32,
 }
@@ -34,7 +33,7 @@ impl Default for HalfLives {
 }
 
 impl HalfLives {
-    /// Of some kinds that have a name, and of everything else, in hours.
+    /// Half-lives in hours for some types with a name, and for all others.
     #[must_use]
     pub fn new(others: PosF32, own: impl IntoIterator<Item = (NodeType, PosF32)>) -> Self {
         Self::with(others.get(), own.into_iter().map(|(node_type, hours)| (node_type, hours.get())))
@@ -54,28 +53,14 @@ impl HalfLives {
         let own = node_type.place().and_then(|at| self.own.get(at));
         f64::from(own.copied().unwrap_or(self.others))
     }
-}
 
-/// Tells how fresh nodes are.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct TemporalDecayScorer {
-    half_lives: HalfLives,
-}
-
-impl TemporalDecayScorer {
-    /// With these half-lives.
+    /// Freshness of a node that last changed at `last_modified`, at `now_ms`, both epoch milliseconds: `0 ..= 1`. A change
+    /// in the future counts as one now.
     #[must_use]
-    pub const fn new(half_lives: HalfLives) -> Self {
-        Self { half_lives }
-    }
-
-    /// How fresh a node of a kind is at `now_ms` if it last changed at `last_modified`, both epoch milliseconds: `0 ..= 1`.
-    /// What changes in the future is as fresh as what changes now.
-    #[must_use]
-    pub fn score(&self, node_type: NodeType, last_modified: Option<i64>, now_ms: i64) -> f64 {
+    pub fn freshness(&self, node_type: NodeType, last_modified: Option<i64>, now_ms: i64) -> f64 {
         let Some(last_modified) = last_modified else { return 0.0 };
         let age = now_ms.saturating_sub(last_modified).max(0) as f64 / HOUR_MS;
-        let raw = libm::exp2(-age / self.half_lives.of(node_type));
+        let raw = libm::exp2(-age / self.of(node_type));
         if age > DORMANCY { (raw + RESURRECTION_FLOOR * (1.0 - DORMANCY / age)).min(1.0) } else { raw }
     }
 }
@@ -92,7 +77,7 @@ mod tests {
     const LEFT: [(i64, f64); 5] = [(0, 1.0), (1, 0.5), (2, 0.25), (5, 0.031_25), (10, 0.000_976_562_5)];
 
     fn at(node_type: NodeType, hours: i64) -> f64 {
-        TemporalDecayScorer::default().score(node_type, Some(NOW - hours * HOUR), NOW)
+        HalfLives::default().freshness(node_type, Some(NOW - hours * HOUR), NOW)
     }
 
     #[test]
@@ -132,7 +117,7 @@ mod tests {
             (NodeType::Custom(6), 9.0),
         ]
         .map(|(node_type, of)| (node_type, hours(of)));
-        let scorer = TemporalDecayScorer::new(HalfLives::new(hours(3.0), own));
+        let half_lives = HalfLives::new(hours(3.0), own);
         for (node_type, hours) in [
             (NodeType::File, 1),
             (NodeType::MEMORY, 2),
@@ -143,18 +128,18 @@ mod tests {
             (NodeType::Custom(6), 3),
             (NodeType::Custom(255), 3),
         ] {
-            let got = scorer.score(node_type, Some(NOW - hours * HOUR), NOW);
+            let got = half_lives.freshness(node_type, Some(NOW - hours * HOUR), NOW);
             assert!((got - 0.5).abs() < 1e-12, "{node_type:?}: {got}");
         }
-        let scorer = TemporalDecayScorer::new(HalfLives::new(hours(f32::from_bits(1)), []));
-        let score = |age: i64| scorer.score(NodeType::File, Some(NOW - age), NOW);
+        let half_lives = HalfLives::new(hours(f32::from_bits(1)), []);
+        let score = |age: i64| half_lives.freshness(NodeType::File, Some(NOW - age), NOW);
         assert_eq!([score(0).to_bits(), score(1).to_bits()], [1.0_f64.to_bits(), 0]);
     }
 
     #[test]
     fn no_time_and_times_at_the_edge() {
-        let scorer = TemporalDecayScorer::default();
-        let score = |last_modified, now_ms| scorer.score(NodeType::MEMORY, last_modified, now_ms);
+        let half_lives = HalfLives::default();
+        let score = |last_modified, now_ms| half_lives.freshness(NodeType::MEMORY, last_modified, now_ms);
         assert_eq!(score(None, NOW).to_bits(), 0.0_f64.to_bits());
         for (last_modified, now_ms) in [(NOW + HOUR, NOW), (i64::MAX, i64::MIN), (i64::MAX, 0), (NOW, NOW)] {
             assert_eq!(score(Some(last_modified), now_ms).to_bits(), 1.0_f64.to_bits());
@@ -166,8 +151,8 @@ mod tests {
     #[test]
     fn dormancy_continuous() {
         for node_type in [NodeType::File, NodeType::Function, NodeType::MEMORY] {
-            let scorer = TemporalDecayScorer::default();
-            let score = |age: i64| scorer.score(node_type, Some(NOW - age), NOW);
+            let half_lives = HalfLives::default();
+            let score = |age: i64| half_lives.freshness(node_type, Some(NOW - age), NOW);
             let border = 840 * HOUR;
             for age in [border - 1, border, border + 1] {
                 assert!((score(age) - score(age + 1)).abs() < 1e-8, "{node_type:?} at {age} ms");
@@ -180,9 +165,9 @@ mod tests {
     proptest! {
         #[test]
         fn fresh_from_0_to_1_and_without_jumps(age in 0_i64..100_000_000_000_000, code in 0_u16..17) {
-            let scorer = TemporalDecayScorer::default();
+            let half_lives = HalfLives::default();
             let node_type = NodeType::of_code(code).unwrap();
-            let [now, next] = [age, age + 1].map(|age| scorer.score(node_type, Some(NOW - age), NOW));
+            let [now, next] = [age, age + 1].map(|age| half_lives.freshness(node_type, Some(NOW - age), NOW));
             prop_assert!((0.0..=1.0).contains(&now));
             prop_assert!((now - next).abs() < 1e-6);
         }

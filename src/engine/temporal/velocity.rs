@@ -1,17 +1,17 @@
-//! How much faster than others a node changes: by how many standard deviations its frequency is above the mean.
+//! Velocity: how many standard deviations the change frequency of a node is above the mean.
 //!
-//! Mean and deviation are those of all nodes of a graph, worked out once for each state of it. Three deviations above the
-//! mean are as fast as it goes; what changes no faster than the mean is not fast at all.
+//! Mean and deviation are those of all nodes of a graph, computed once for each generation. The velocity is 1 from three
+//! deviations above the mean, and 0 up to the mean.
 
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
 
-/// The least deviation: where all nodes change alike, a hundredth a day more is one.
+/// Least deviation, for graphs whose nodes change alike.
 const SIGMA_MIN: f64 = 0.01;
-/// Deviations above the mean from which a node is as fast as can be.
+/// Deviations above the mean for a velocity of 1.
 const Z_MAX: f64 = 3.0;
 
-/// Tells how fast nodes change.
+/// Mean and deviation of change frequencies.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct VelocityScorer {
     mean: f64,
@@ -19,7 +19,7 @@ pub struct VelocityScorer {
 }
 
 impl VelocityScorer {
-    /// Among the nodes of a graph. Reads all of them.
+    /// Computes mean and deviation over all nodes.
     #[must_use]
     pub fn of(graph: &Graph) -> Self {
         let count = graph.node_count().max(1) as f64;
@@ -33,7 +33,7 @@ impl VelocityScorer {
         Self { mean, sigma: variance.sqrt() }
     }
 
-    /// How fast a node is that changes so many times a day, `0 ..= 1`.
+    /// Velocity of a node with so many changes per day, `0 ..= 1`.
     #[must_use]
     pub fn score(&self, frequency: f32) -> f64 {
         let z = (f64::from(frequency) - self.mean) / self.sigma.max(SIGMA_MIN);

@@ -1,28 +1,28 @@
-//! In how many memories a word stands.
+//! Document frequencies of words in memories.
 //!
-//! A name that many memories speak of says little about which of them is meant; a rare one says nearly all. The table
-//! knows words by 64 bits, so it takes 12 bytes a word and keeps no text.
+//! A name that many memories contain identifies none of them; a rare one does. Words are identified by a 64-bit hash, so
+//! the table takes 12 bytes for each word.
 //!
 //! # Design notes
-//! Words stand in sorted runs, each at least twice as long as the next: what is added becomes a short run, and runs of like
-//! length are merged, so that a word is looked up in few places and moved seldom. A run never changes, so copies of a table
-//! share them. Nothing is taken away: what was forgotten counts until the table is built anew.
+//! Words are kept in sorted runs, each at least twice as long as the next, as in a log-structured merge tree: additions form
+//! a short run, and runs of similar length are merged. Runs are immutable, so copies of a table share them. Nothing is
+//! removed: forgotten memories count until the table is rebuilt.
 
 use super::words::{each_word, hash, words};
 use crate::graph::Graph;
 use crate::graph::kinds::NodeType;
 use std::sync::Arc;
 
-/// So many words are gathered before they become a run.
+/// Number of words collected before they become a run.
 const GATHERED_MAX: usize = 1 << 20;
 
-/// Words by hash, each with the number of memories that have it.
+/// Number of memories for each word, by hash.
 #[derive(Debug, Clone, Default)]
 pub struct WordCounts {
     runs: Vec<Arc<Run>>,
 }
 
-/// Words in the order of their hashes.
+/// A run of words, sorted by hash.
 #[derive(Debug, Clone, Default)]
 struct Run {
     words: Vec<u64>,
@@ -30,7 +30,7 @@ struct Run {
 }
 
 impl WordCounts {
-    /// The table of a graph without contents: the label of a memory is its text.
+    /// Counts the labels of all memories of a graph, for a graph without contents.
     #[must_use]
     pub fn of_labels(graph: &Graph) -> Self {
         let mut counts = Self::default();
@@ -39,7 +39,7 @@ impl WordCounts {
         counts
     }
 
-    /// Counts memories by their contents, of which the first [64 KiB](super::words::CONTENT_BYTES_MAX) are seen.
+    /// Adds memories by their contents, of which the first [64 KiB](super::words::CONTENT_BYTES_MAX) are used.
     pub fn add<'a>(&mut self, contents: impl IntoIterator<Item = &'a str>) {
         let (mut gathered, mut own) = (Vec::new(), Vec::new());
         for content in contents {
@@ -49,13 +49,13 @@ impl WordCounts {
             own.dedup();
             gathered.append(&mut own);
             if gathered.len() >= GATHERED_MAX {
-                self.settle(&mut gathered);
+                self.add_run(&mut gathered);
             }
         }
-        self.settle(&mut gathered);
+        self.add_run(&mut gathered);
     }
 
-    fn settle(&mut self, gathered: &mut Vec<u64>) {
+    fn add_run(&mut self, gathered: &mut Vec<u64>) {
         if gathered.is_empty() {
             return;
         }
@@ -73,20 +73,20 @@ impl WordCounts {
         self.runs.push(Arc::new(run));
     }
 
-    /// How many memories have a folded word.
+    /// Number of memories with a folded word.
     #[must_use]
     pub fn count(&self, word: &str) -> u32 {
         let word = hash(word);
         self.runs.iter().fold(0, |sum, run| sum.saturating_add(run.count(word)))
     }
 
-    /// How many memories have the rarest word of a folded name; at least 1.
+    /// Number of memories with the rarest word of a folded name; at least 1.
     #[must_use]
     pub fn rarest(&self, name: &str) -> u32 {
         words(name).map(|word| self.count(word)).min().unwrap_or(1).max(1)
     }
 
-    /// Bytes that it takes.
+    /// Size in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.runs.iter().map(|run| 8 * run.words.capacity() + 4 * run.counts.capacity()).sum()

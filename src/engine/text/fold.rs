@@ -1,9 +1,9 @@
-//! One form for each text, so that two writings of it are equal: composed characters (NFC), then lower case.
+//! Normal form of text: composed characters (NFC), then lower case.
 
 use std::borrow::Cow;
 use unicode_normalization::UnicodeNormalization;
 
-/// The folded text.
+/// The normal form of a text.
 #[must_use]
 pub fn fold(text: &str) -> String {
     if text.is_ascii() { text.to_ascii_lowercase() } else { composed(text).to_lowercase() }
@@ -15,7 +15,7 @@ pub fn composed(text: &str) -> Cow<'_, str> {
     if text.is_ascii() { Cow::Borrowed(text) } else { Cow::Owned(text.nfc().collect()) }
 }
 
-/// The beginning of a text, at most `bytes_max` bytes of it, cut between characters.
+/// A prefix of a text of at most `bytes_max` bytes, cut between characters.
 #[must_use]
 pub fn cut(text: &str, bytes_max: usize) -> &str {
     let mut end = text.len().min(bytes_max);

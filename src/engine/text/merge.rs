@@ -1,37 +1,36 @@
-//! Sorted lists read side by side, so that what is said of one thing in several of them comes together.
+//! K-way merge of sorted posting lists.
 //!
-//! Nothing is kept per thing, only per list: a query needs no memory that grows with what is indexed. The lists wait in a
-//! heap by what they name next, so a page of a thousand words costs the logarithm of a thousand for each posting, not a
-//! thousand.
+//! Memory is needed for each list only, not for each document. The lists wait in a heap by their next number, so a query of
+//! a thousand words costs the logarithm of a thousand for each posting.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
-/// Calls `meet` for each thing that any of the lists names, in the order of their numbers, with the lists that name it in
-/// their own order. Each list is ascending by `number`, without repetition.
-pub(crate) fn side_by_side<'a, P>(
+/// Calls `visit` for each number in any of the lists, ascending, with the lists that contain it in their own order. Each
+/// list is strictly ascending by `number`.
+pub(crate) fn merge_postings<'a, P>(
     lists: &[&'a [P]],
     number: impl Fn(&P) -> u32,
-    mut meet: impl FnMut(u32, &[(usize, &'a P)]),
+    mut visit: impl FnMut(u32, &[(usize, &'a P)]),
 ) {
     let mut rest: Vec<&'a [P]> = lists.to_vec();
     let head = |(at, list): (usize, &&[P])| list.first().map(|first| Reverse((number(first), at)));
     let mut heads: BinaryHeap<Reverse<(u32, usize)>> = rest.iter().enumerate().filter_map(head).collect();
-    let mut met = Vec::with_capacity(lists.len());
+    let mut current = Vec::with_capacity(lists.len());
     while let Some(Reverse((least, _))) = heads.peek().copied() {
-        met.clear();
+        current.clear();
         while let Some(mut first) = heads.peek_mut().filter(|first| first.0.0 == least) {
             let list = first.0.1;
-            let Some((said, after)) = rest[list].split_first() else { break };
-            met.push((list, said));
+            let Some((posting, after)) = rest[list].split_first() else { break };
+            current.push((list, posting));
             rest[list] = after;
             match after.first() {
                 Some(next) => first.0.0 = number(next),
                 None => drop(PeekMut::pop(first)),
             }
         }
-        meet(least, &met);
+        visit(least, &current);
     }
 }
 
@@ -51,8 +50,8 @@ mod tests {
             }
             let mut got = Vec::new();
             let slices: Vec<&[u32]> = sorted.iter().map(Vec::as_slice).collect();
-            side_by_side(&slices, |number| *number, |number, met| {
-                got.push((number, met.iter().map(|(list, _)| *list).collect::<Vec<_>>()));
+            merge_postings(&slices, |number| *number, |number, current| {
+                got.push((number, current.iter().map(|(list, _)| *list).collect::<Vec<_>>()));
             });
             prop_assert_eq!(got, wanted.into_iter().collect::<Vec<_>>());
         }

@@ -1,67 +1,66 @@
-//! Which memories say most of what is asked: BM25 over their contents.
+//! BM25 ranking of memories by their contents.
 //!
-//! A memory scores the sum, over the words it shares with the query, of `idf * tf * (k1 + 1) / (tf + k1 * (1 - b + b * its
-//! length / mean length))`, where `idf = ln(1 + (N - df + 0.5) / (df + 0.5))`, `k1` 1.2 and `b` 0.75 (Robertson and
-//! Zaragoza, *The Probabilistic Relevance Framework*). Stop words are in neither; a word that a query repeats counts once.
-//! `N`, `df` and the mean length are those of the memories that stand in the graph, so an index that grew with refreshes
-//! and one that was built at once give the same bits.
+//! The score of a memory is the sum, over the words it shares with the query, of `idf * tf * (k1 + 1) / (tf + k1 * (1 - b +
+//! b * its length / mean length))`, where `idf = ln(1 + (N - df + 0.5) / (df + 0.5))`, `k1` 1.2 and `b` 0.75 (Robertson and
+//! Zaragoza, *The Probabilistic Relevance Framework*). Stop words are ignored; a word repeated in a query counts once. `N`,
+//! `df` and the mean length are those of the memories in the graph, so an index that was updated incrementally and one that
+//! was built at once give the same bits.
 //!
 //! # Design notes
-//! Memories get numbers in the order in which they come, and keep them. Which node of a graph a number stands for is worked
-//! out once a generation ([`TextIndex::documents`]); what is not in the graph, or came again with another content, stands
-//! for none and does not score. A memory is known by the 64 bits of its external id, and so is its content, so that one
-//! that comes again unchanged costs nothing.
+//! Memories are numbered in the order of insertion. The node of each number is resolved once for each generation
+//! ([`TextIndex::documents`]); memories that are not in the graph, or were replaced, have none and do not score. A memory
+//! is identified by a 64-bit hash of its external id, and its content by another, so adding it again unchanged costs
+//! nothing.
 //!
-//! Postings stand in segments of sorted words, each at least twice as long as the next, as in a log-structured merge tree:
-//! adding writes a short segment and merges those of like length, which drops what was replaced. A segment never changes, so
-//! copies of an index share them: one copy for each generation costs what its columns take, 13 bytes a memory and the
-//! look-up by id, and no posting. A query reads the postings of its words, twice where the first time tells how many of
-//! them still stand for a node, and nothing else.
+//! Postings are in segments of sorted words, each at least twice as long as the next, as in a log-structured merge tree:
+//! additions form a short segment, and segments of similar length are merged, which drops replaced memories. Segments are
+//! immutable, so copies of an index share them: a copy for each generation costs its columns, 13 bytes for each memory and
+//! the map of ids. A query reads the postings of its words only, twice where the first pass counts those in the graph.
 //!
-//! Invariant: scores are those of the formula over the memories of the graph (held by `bm25_oracle`).
+//! Invariant: scores equal the formula over the memories of the graph (held by `bm25_oracle`).
 
-use super::merge::side_by_side;
+use super::merge::merge_postings;
 use super::stop::is_stop;
 use super::words::{each_word, hash, words};
 use crate::Error;
-use crate::best::Best;
 use crate::graph::Graph;
 use crate::graph::index::{NodeId, nodes};
 use crate::text::fold::fold;
+use crate::top_k::TopK;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// How soon more of a word stops to count.
+/// BM25 `k1`: saturation of the term frequency.
 const K1: f64 = 1.2;
-/// How much long texts pay for their length.
+/// BM25 `b`: normalisation by length.
 const B: f64 = 0.75;
-/// How many memories a query ranks.
+/// Number of memories that a recall ranks by text.
 pub const RANKED_MAX: usize = 200;
-/// So many postings are gathered before they become a segment.
+/// Number of postings collected before they become a segment.
 const GATHERED_MAX: usize = 1 << 20;
 /// No node.
-const NOWHERE: u32 = u32::MAX;
+const NO_NODE: u32 = u32::MAX;
 
-/// The words of memories, as they came in.
+/// Inverted index of the contents of memories.
 #[derive(Debug, Clone, Default)]
 pub struct TextIndex {
-    /// By number: 64 bits of the content, how many words it has, and whether it was not replaced.
+    /// By number: hash of the content, number of words, and whether it was not replaced.
     contents: Vec<u64>,
     lengths: Vec<u32>,
     held: Vec<bool>,
-    /// The number of each memory by 64 bits of its external id.
+    /// The number of each memory, by hash of its external id.
     numbers: HashMap<u64, u32>,
     segments: Vec<Arc<Segment>>,
 }
 
-/// Words in the order of their hashes, and where each stands.
+/// Words sorted by hash, with their postings.
 #[derive(Debug, Clone, Default)]
 struct Segment {
     words: Vec<u64>,
-    /// Where the postings of each word end.
+    /// End of the postings of each word.
     ends: Vec<usize>,
-    /// Of each word by number.
+    /// By number for each word.
     postings: Vec<Posting>,
 }
 
@@ -71,7 +70,7 @@ struct Posting {
     count: u32,
 }
 
-/// Which nodes of one graph the numbers of a [`TextIndex`] stand for.
+/// The nodes of one graph for the numbers of a [`TextIndex`].
 #[derive(Debug, Clone, Default)]
 pub struct Documents {
     nodes: Vec<u32>,
@@ -79,42 +78,42 @@ pub struct Documents {
     length_mean: f64,
 }
 
-/// The memories that answer a query best by their texts, and what finding them took.
+/// Result of [`TextIndex::rank`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ranking {
-    /// The best first; of equals the one whose external id comes first.
-    pub ranked: Vec<Ranked>,
-    /// How many postings were looked at.
+    /// Memories, the best first, then by external id.
+    pub ranked: Vec<RankedMemory>,
+    /// Number of postings read.
     pub postings_read: u64,
 }
 
-/// A memory and how well its text answers.
+/// A memory with its BM25 score.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Ranked {
+pub struct RankedMemory {
     /// The memory.
     pub node: NodeId,
-    /// More than 0; without an upper end.
+    /// Score, above 0; unbounded.
     pub score: f32,
 }
 
 impl TextIndex {
-    /// Takes memories in, as external id and content, of which the first [64 KiB](super::words::CONTENT_BYTES_MAX) are seen.
-    /// One that is there already is replaced, unless its content is the same.
+    /// Adds memories by external id and content, of which the first [64 KiB](super::words::CONTENT_BYTES_MAX) are used. A
+    /// memory that exists is replaced, unless its content is the same.
     ///
     /// # Errors
-    /// [`crate::graph::Error::TooManyNodes`] when numbers run out; those before are taken in.
+    /// [`crate::graph::Error::TooManyNodes`] if numbers run out; the memories before are added.
     pub fn add<'a>(&mut self, memories: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<(), Error> {
         let mut gathered = Vec::new();
         let outcome =
             memories.into_iter().try_for_each(|(id, content)| self.take(id, content, &mut gathered));
-        self.settle(&mut gathered);
+        self.add_segment(&mut gathered);
         outcome
     }
 
     fn take(&mut self, id: &str, content: &str, gathered: &mut Vec<(u64, Posting)>) -> Result<(), Error> {
-        let (id, said) = (hash(id), hash(content));
+        let (id, content_hash) = (hash(id), hash(content));
         let before = self.numbers.get(&id).map(|number| *number as usize);
-        if before.is_some_and(|before| self.contents[before] == said) {
+        if before.is_some_and(|before| self.contents[before] == content_hash) {
             return Ok(());
         }
         let number = nodes(self.contents.len() + 1)? - 1;
@@ -124,7 +123,7 @@ impl TextIndex {
         let mut own = Vec::new();
         each_word(content, |word| own.extend((!is_stop(word)).then(|| hash(word))));
         self.numbers.insert(id, number);
-        self.contents.push(said);
+        self.contents.push(content_hash);
         self.lengths.push(u32::try_from(own.len()).unwrap_or(u32::MAX));
         self.held.push(true);
         own.sort_unstable();
@@ -134,19 +133,19 @@ impl TextIndex {
             }),
         );
         if gathered.len() >= GATHERED_MAX {
-            self.settle(gathered);
+            self.add_segment(gathered);
         }
         Ok(())
     }
 
-    /// Lets a memory go; its postings go when their segment is merged.
+    /// Removes a memory; its postings are dropped when their segment is merged.
     pub fn remove(&mut self, id: &str) {
         if let Some(number) = self.numbers.remove(&hash(id)) {
             self.held[number as usize] = false;
         }
     }
 
-    fn settle(&mut self, gathered: &mut Vec<(u64, Posting)>) {
+    fn add_segment(&mut self, gathered: &mut Vec<(u64, Posting)>) {
         if gathered.is_empty() {
             return;
         }
@@ -165,15 +164,15 @@ impl TextIndex {
         self.segments.push(Arc::new(segment));
     }
 
-    /// Which nodes of this graph its numbers stand for.
+    /// Resolves the nodes of a graph.
     #[must_use]
     pub fn documents(&self, graph: &Graph) -> Documents {
-        let mut documents = Documents { nodes: vec![NOWHERE; self.contents.len()], ..Documents::default() };
+        let mut documents = Documents { nodes: vec![NO_NODE; self.contents.len()], ..Documents::default() };
         let mut length_sum = 0_u64;
         for node in graph.nodes() {
             let Some(number) = self.numbers.get(&hash(graph.external_id(node))) else { continue };
             let place = &mut documents.nodes[*number as usize];
-            if *place == NOWHERE {
+            if *place == NO_NODE {
                 *place = node.0;
                 documents.count += 1;
                 length_sum += u64::from(self.lengths[*number as usize]);
@@ -181,13 +180,12 @@ impl TextIndex {
         }
         #[expect(clippy::cast_precision_loss, reason = "fewer words than an f64 counts exactly")]
         let sum = length_sum as f64;
-        // Texts without a word have no postings, so a mean of 0 is never asked for.
+        // Without words there are no postings, so a mean of 0 is never used.
         documents.length_mean = sum / f64::from(documents.count.max(1));
         documents
     }
 
-    /// The memories of `graph` whose texts answer a query best, at most `most` of those that pass; `documents` are those
-    /// that were worked out for it.
+    /// The `most` memories of `graph` that match a query best, among those that pass; `documents` are those of the graph.
     #[must_use]
     pub fn rank(
         &self,
@@ -197,20 +195,20 @@ impl TextIndex {
         passes: impl Fn(NodeId) -> bool,
     ) -> Ranking {
         let query = fold(query);
-        let mut asked: Vec<u64> = words(&query).filter(|word| !is_stop(word)).map(hash).collect();
-        asked.sort_unstable();
-        asked.dedup();
+        let mut terms: Vec<u64> = words(&query).filter(|word| !is_stop(word)).map(hash).collect();
+        terms.sort_unstable();
+        terms.dedup();
         let mut postings_read = 0;
         let rarities: Vec<f64> =
-            asked.iter().map(|word| self.rarity(documents, *word, &mut postings_read)).collect();
-        let mut best = Best::new(most);
+            terms.iter().map(|word| self.rarity(documents, *word, &mut postings_read)).collect();
+        let mut best = TopK::new(most);
         for segment in &self.segments {
-            let lists: Vec<&[Posting]> = asked.iter().map(|word| segment.of(*word)).collect();
-            side_by_side(
+            let lists: Vec<&[Posting]> = terms.iter().map(|word| segment.of(*word)).collect();
+            merge_postings(
                 &lists,
                 |posting| posting.number,
-                |number, met| {
-                    postings_read += met.len() as u64;
+                |number, postings| {
+                    postings_read += postings.len() as u64;
                     let Some(node) = documents.node(number) else { return };
                     let length = f64::from(self.lengths[number as usize]);
                     let saturation = K1 * (1.0 - B + B * length / documents.length_mean);
@@ -218,26 +216,27 @@ impl TextIndex {
                         let count = f64::from(posting.count);
                         rarities[*word] * count * (K1 + 1.0) / (count + saturation)
                     };
-                    let score = met.iter().map(gain).sum::<f64>();
+                    let score = postings.iter().map(gain).sum::<f64>();
                     #[expect(
                         clippy::cast_possible_truncation,
                         reason = "rounded once, far below the greatest f32"
                     )]
                     let score = score as f32;
                     let place = (score.to_bits(), Reverse(graph.rank(node)), node);
-                    // Asked last: most memories are not among the best, whoever they are.
-                    if best.bar().is_none_or(|bar| *bar < place) && passes(node) {
-                        best.offer(place);
+                    // Checked last: most memories are not among the best.
+                    if best.threshold().is_none_or(|bar| *bar < place) && passes(node) {
+                        best.push(place);
                     }
                 },
             );
         }
         let ranked = best.into_sorted().into_iter();
-        let ranked = ranked.map(|(score, _, node)| Ranked { node, score: f32::from_bits(score) }).collect();
+        let ranked =
+            ranked.map(|(score, _, node)| RankedMemory { node, score: f32::from_bits(score) }).collect();
         Ranking { ranked, postings_read }
     }
 
-    /// How much it says that a memory has a word.
+    /// The inverse document frequency of a word.
     fn rarity(&self, documents: &Documents, word: u64, postings_read: &mut u64) -> f64 {
         let mut spread = 0_u32;
         for segment in &self.segments {
@@ -250,31 +249,31 @@ impl TextIndex {
         libm::log(1.0 + (all - spread + 0.5) / (spread + 0.5))
     }
 
-    /// Bytes that it takes, the look-up by id at its most.
+    /// Size in bytes, with an upper bound for the map of ids.
     #[must_use]
     pub fn bytes(&self) -> usize {
         let columns = 8 * self.contents.capacity() + 4 * self.lengths.capacity() + self.held.capacity();
-        // A hash table has a byte of its own for each place, and up to 8 places for 7 entries.
+        // A hash table has one more byte for each bucket, and up to 8 buckets for 7 entries.
         let numbers = self.numbers.capacity() * 8 / 7 * (size_of::<(u64, u32)>() + 1);
         columns + numbers + self.segments.iter().map(|segment| segment.bytes()).sum::<usize>()
     }
 }
 
 impl Documents {
-    /// How many memories of the graph have a text.
+    /// Number of memories of the graph with a text.
     #[must_use]
     pub const fn count(&self) -> u32 {
         self.count
     }
 
-    /// Bytes that it takes.
+    /// Size in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         4 * self.nodes.capacity()
     }
 
     fn node(&self, number: u32) -> Option<NodeId> {
-        self.nodes.get(number as usize).filter(|node| **node != NOWHERE).map(|node| NodeId(*node))
+        self.nodes.get(number as usize).filter(|node| **node != NO_NODE).map(|node| NodeId(*node))
     }
 }
 
@@ -301,7 +300,7 @@ impl Segment {
         self.words.binary_search(&word).map_or(&[], |place| self.at(place))
     }
 
-    /// This one and one of later numbers, without what is no longer held.
+    /// Merges it with a segment of later numbers, without replaced memories.
     fn merged(&self, later: &Self, held: &[bool]) -> Self {
         let mut all = Self::default();
         all.postings.reserve(self.len() + later.len());

@@ -1,6 +1,6 @@
-//! Words that nearly every text has, so that sharing them says nothing: English and Portuguese, folded.
+//! Stop words: English and Portuguese, folded.
 
-/// Pieces of contractions (`don't` is `don` and `t`) are among them.
+/// Including the pieces of contractions (`don't` is `don` and `t`).
 #[rustfmt::skip]
 const ENGLISH: &[&str] = &[
     "a", "about", "after", "again", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "because", "been",
@@ -24,7 +24,7 @@ const PORTUGUESE: &[&str] = &[
     "à", "às", "é",
 ];
 
-/// Whether a folded word is one of them.
+/// Whether a folded word is a stop word.
 #[must_use]
 pub fn is_stop(word: &str) -> bool {
     ENGLISH.binary_search(&word).is_ok() || PORTUGUESE.binary_search(&word).is_ok()

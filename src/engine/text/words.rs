@@ -1,15 +1,15 @@
-//! Texts cut into words.
+//! Splits texts into words and queries into tokens.
 //!
-//! *Words* are the longest runs of letters and digits of a folded text. *Tokens* are what a query is looked up by: words,
-//! cut where the case changes as well, so that `chatHandler` asks for both halves; without stop words unless nothing else
-//! is left; each once, in the order in which they came.
+//! *Words* are maximal runs of letters and digits of a folded text. *Tokens* are the search terms of a query: distinct
+//! words in their order, also split where the case changes, so that `chatHandler` gives both halves; without stop words
+//! unless nothing else is left.
 
 use super::fold::{composed, cut, fold};
 use super::stop::is_stop;
 use std::collections::HashSet;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// What is seen of a memory's content, in bytes.
+/// Indexed part of the content of a memory, in bytes.
 pub const CONTENT_BYTES_MAX: usize = 64 * 1024;
 
 /// The words of a folded text.
@@ -17,12 +17,12 @@ pub fn words(folded: &str) -> impl Iterator<Item = &str> {
     folded.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
-/// Names the words of a memory's content, as far as it is seen.
+/// Calls `name` with the words of the indexed part of a content.
 pub(crate) fn each_word(content: &str, name: impl FnMut(&str)) {
     words(&fold(cut(content, CONTENT_BYTES_MAX))).for_each(name);
 }
 
-/// What a word is known by where its letters are not kept: xxh3-64 of its UTF-8.
+/// Hash of a word: xxh3-64 of its UTF-8.
 #[must_use]
 pub fn hash(word: &str) -> u64 {
     xxh3_64(word.as_bytes())
@@ -35,7 +35,7 @@ pub fn tokens(query: &str) -> Vec<String> {
     for word in words(&composed(query)) {
         each_piece(word, |piece| {
             let token = piece.to_lowercase();
-            // A letter may lose its being one with its case: a mark is left that no word has.
+            // A letter can change its kind with its case: then a combining mark remains that is in no word.
             if !token.is_empty() && known.insert(token.clone()) {
                 all.push(token);
             }
@@ -47,8 +47,8 @@ pub fn tokens(query: &str) -> Vec<String> {
     all
 }
 
-/// Cuts a word where the case changes: before a capital that follows a small letter, and before the last of several
-/// capitals if a small letter follows (`HTTPServer` is `HTTP` and `Server`).
+/// Splits a word where the case changes: before a capital after a small letter, and before the last of several capitals if
+/// a small letter follows (`HTTPServer` is `HTTP` and `Server`).
 fn each_piece(word: &str, mut name: impl FnMut(&str)) {
     let mut begin = 0;
     let mut before: Option<char> = None;
@@ -68,7 +68,7 @@ fn each_piece(word: &str, mut name: impl FnMut(&str)) {
     name(&word[begin..]);
 }
 
-/// A word without the s of its plural; short words keep theirs, and so do those that end in two.
+/// Drops the plural s of a word; short words and those that end in ss are unchanged.
 #[must_use]
 pub fn singular(word: &str) -> &str {
     match word.strip_suffix('s') {

@@ -1,50 +1,55 @@
-//! Whom to contrast seeds with: up to three nodes that are as well connected and have other neighbours.
+//! Chooses anti-seeds: up to three nodes of similar degree as the seeds, with other neighbours.
 //!
-//! Candidates are drawn by chance that the external ids of the seeds name, so each question has others and the same question
-//! always the same. A small graph gives all its nodes in an order that is named so.
+//! Candidates are random, seeded by the external ids of the seeds: other queries have other candidates, the same query the
+//! same. In a small graph all nodes are candidates, in a random order.
 //!
 //! # Design notes
-//! Bounds are compared as fractions in whole numbers, so that their edges are exact. Seeds without neighbours are contrasted
-//! with nodes without neighbours.
+//! Bounds are compared as fractions of integers, so that they are exact. The anti-seeds of seeds without neighbours have no
+//! neighbours either.
 //!
-//! Likeness costs little. A candidate of another degree is refused before its neighbours are read. Only its neighbours that
-//! are near a seed can be shared; most often they are too few for any seed, whatever they are joined to. Where they are not,
-//! each is looked up in the way back by halves, and the rows of seeds are not read again.
+//! The check is cheap. Candidates of another degree are rejected before their neighbours are read. Only neighbours that are
+//! near a seed can be shared; most often they are too few for any seed. Otherwise each is looked up in the reverse index,
+//! and the rows of seeds are not read again.
 
 use super::near::Near;
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
 use crate::random::{below, mixed, stable_hash};
 
-/// Anti-seeds at most.
+/// Greatest number of anti-seeds.
 const ANTI_SEEDS: usize = 3;
-/// Candidates that are drawn.
+/// Number of candidates drawn.
 const DRAWS: u64 = 1_024;
-/// What a degree is of the mean degree of the seeds at least, and the mean of it: 3 of 10.
+/// Least degree, as a fraction of the mean degree of the seeds: 3 of 10.
 const DEGREE_LEAST: (u64, u64) = (3, 10);
-/// Neighbours in common are less than one of so many: `MAX_JACCARD`, 0.2.
+/// The share of common neighbours must be below one part in so many: `MAX_JACCARD`, 0.2.
 const JACCARD_PARTS: u64 = 5;
 
-/// Reusable memory.
+/// Reusable buffers.
 #[derive(Debug, Default)]
-pub(super) struct Room {
-    /// Candidates of a small graph by what names their places, then by external id.
+pub(super) struct Buffers {
+    /// Candidates of a small graph with their random keys, then by external id.
     drawn: Vec<(u64, u32, NodeId)>,
     /// Seeds by external id, then neighbours of a candidate that are near one.
     nodes: Vec<NodeId>,
 }
 
-impl Room {
+impl Buffers {
     pub(super) fn bytes(&self) -> usize {
         16 * self.drawn.capacity() + 4 * self.nodes.capacity()
     }
 }
 
-/// The first three that will do, by external id. The seeds are distinct, and `near` marks their neighbours.
-pub(super) fn choose(graph: &Graph, seeds: &[(NodeId, f32)], near: &Near, room: &mut Room) -> Vec<NodeId> {
+/// The first three candidates that fit, by external id. The seeds are distinct, and `near` contains their neighbours.
+pub(super) fn choose(
+    graph: &Graph,
+    seeds: &[(NodeId, f32)],
+    near: &Near,
+    buffers: &mut Buffers,
+) -> Vec<NodeId> {
     let degrees = seeds.iter().map(|(seed, _)| u64::from(graph.degree(*seed))).sum();
     let judge = Judge { graph, seeds, near, degrees };
-    let Room { drawn, nodes } = room;
+    let Buffers { drawn, nodes } = buffers;
     let named = named(graph, seeds, nodes);
     let count = graph.node_count() as u64;
     let mut chosen = if count <= DRAWS {
@@ -62,7 +67,7 @@ pub(super) fn choose(graph: &Graph, seeds: &[(NodeId, f32)], near: &Near, room: 
     chosen
 }
 
-/// What the chance of a question begins with: a hash of the external ids of its seeds.
+/// Seed of the random stream: a hash of the external ids of the seeds.
 fn named(graph: &Graph, seeds: &[(NodeId, f32)], order: &mut Vec<NodeId>) -> u64 {
     order.clear();
     order.extend(seeds.iter().map(|(seed, _)| *seed));
@@ -71,7 +76,7 @@ fn named(graph: &Graph, seeds: &[(NodeId, f32)], order: &mut Vec<NodeId>) -> u64
     bytes.fold(0, |state, byte| mixed(state ^ u64::from(byte)))
 }
 
-/// The first distinct candidates that will do.
+/// The first distinct candidates that fit.
 fn first(candidates: impl Iterator<Item = NodeId>, mut does: impl FnMut(NodeId) -> bool) -> Vec<NodeId> {
     let mut chosen = Vec::new();
     for node in candidates {
@@ -85,25 +90,25 @@ fn first(candidates: impl Iterator<Item = NodeId>, mut does: impl FnMut(NodeId) 
     chosen
 }
 
-/// What candidates are held to.
+/// Conditions on candidates.
 struct Judge<'a> {
     graph: &'a Graph,
     seeds: &'a [(NodeId, f32)],
     near: &'a Near,
-    /// The sum of the degrees of the seeds.
+    /// Sum of the degrees of the seeds.
     degrees: u64,
 }
 
 impl Judge<'_> {
-    /// Whether a node is as well connected as the seeds, and neither one of them nor joined to one.
+    /// Whether a node has a similar degree as the seeds, and is neither a seed nor a neighbour of one.
     fn fits(&self, node: NodeId) -> bool {
-        // Both times the number of seeds, which leaves the mean a whole number.
+        // Both times the number of seeds, so that the mean is an integer.
         let (own, mean) = (u64::from(self.graph.degree(node)) * self.seeds.len() as u64, self.degrees);
         let (part, of) = DEGREE_LEAST;
         of * own >= part * mean && part * own <= of * mean && !self.near.within_one(node)
     }
 
-    /// Whether a node that [fits](Self::fits) has other neighbours than each of the seeds. Each node counts among its own.
+    /// Whether a node that [fits](Self::fits) has other neighbours than each of the seeds. A node counts as its own neighbour.
     fn is_unlike(&self, node: NodeId, common: &mut Vec<NodeId>) -> bool {
         self.near.common(self.graph, node, common);
         let degree = u64::from(self.graph.degree(node));
@@ -116,7 +121,7 @@ impl Judge<'_> {
     }
 }
 
-/// Whether a slot joins two nodes, whichever way it leads.
+/// Whether two nodes are joined by a slot in either direction.
 fn joined(graph: &Graph, a: NodeId, b: NodeId) -> bool {
     graph.sources(a).binary_search(&b.0).is_ok() || graph.sources(b).binary_search(&a.0).is_ok()
 }

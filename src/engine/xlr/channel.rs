@@ -1,34 +1,34 @@
-//! One wave: pulses run from where it begins, level by level, and leave a field.
+//! One wave: pulses run from its start, level by level, and leave a field.
 //!
-//! A level's pulses fire in ascending id, as the front of an activation, over the same part of each row: what cannot pass
-//! the threshold is left unread. Arrivals at one node in one level are one pulse of the next.
+//! The pulses of a level are sent in ascending id, as in an activation, over the same part of each row: slots that cannot
+//! pass the threshold are skipped. Arrivals at one node in one level become one pulse of the next.
 //!
-//! Nodes get places in the order in which the waves of a question reach them. A cell of four bytes a node holds its place;
-//! all else lies in columns by place, which are as long as what was reached and stay in a near cache.
+//! Nodes get places in the order in which waves reach them. A cell of four bytes for each node holds its place; everything
+//! else is in columns by place, which are as long as the number of reached nodes and stay in cache.
 
 use super::{F_COLD, F_HOT, IMMUNITY_HOPS, SPECTRAL_WAVELENGTH};
-use crate::activation::{Params, passes, send};
+use crate::activation::{ActivationConfig, can_pass, send};
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
 use crate::graph::raw::{in_large_pages, prefetch};
 use std::cmp::Reverse;
 
-/// How far a wave of frequency 1 turns in a hop.
+/// Phase of a hop at frequency 1.
 const TURN: f64 = std::f64::consts::TAU / SPECTRAL_WAVELENGTH;
-/// What every node pulls frequencies towards.
+/// The frequency that nodes pull towards.
 const MIDDLE: f64 = (F_HOT + F_COLD) / 2.0;
-/// The greatest amplitude of a pulse that was merged.
+/// Greatest amplitude of a merged pulse.
 const AMPLITUDE_MAX: f64 = 16.0;
-/// How many rows ahead their first slots are asked for.
+/// How many rows ahead their first slots are prefetched.
 const AHEAD: usize = 12;
 /// No node: ids end before it.
-const NOBODY: u32 = u32::MAX;
+const NO_NODE: u32 = u32::MAX;
 
-/// What a wave runs through.
+/// What waves run through.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Medium<'a> {
     pub(super) graph: &'a Graph,
-    pub(super) params: &'a Params,
+    pub(super) params: &'a ActivationConfig,
     pub(super) mean_degree: f64,
 }
 
@@ -40,7 +40,7 @@ impl Medium<'_> {
     }
 }
 
-/// What a pulse is beside its strength: a phase, as a point of the unit circle, and a frequency.
+/// Phase and frequency of a pulse, the phase as a point on the unit circle.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wave {
     pub(super) x: f64,
@@ -49,24 +49,24 @@ pub(super) struct Wave {
 }
 
 impl Wave {
-    /// That of a source.
-    pub(super) const fn begun(frequency: f64) -> Self {
+    /// The wave of a source.
+    pub(super) const fn source(frequency: f64) -> Self {
         Self { x: 1.0, y: 0.0, frequency }
     }
 
-    /// The same a hop further.
-    pub(super) fn onward(&self) -> Self {
+    /// One hop further.
+    pub(super) fn advanced(&self) -> Self {
         let (sin, cos) = libm::sincos(TURN * self.frequency);
         Self { x: self.x * cos - self.y * sin, y: self.x * sin + self.y * cos, frequency: self.frequency }
     }
 
-    /// The same after a node that pulls so far.
-    pub(super) fn drifted(&self, pull: f64) -> Self {
+    /// After a node with this pull.
+    pub(super) fn pulled(&self, pull: f64) -> Self {
         Self { frequency: self.frequency + (MIDDLE - self.frequency) * pull, ..*self }
     }
 }
 
-/// What many pulses are together: amplitudes, and phases and frequencies weighed by them.
+/// Sums over pulses: of amplitudes, and of phases and frequencies weighted by them.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sums {
     pub(super) amplitude: f64,
@@ -84,7 +84,7 @@ impl Sums {
         self.frequency += amplitude * wave.frequency;
     }
 
-    /// The wave they make, of any amplitude above 0. Phases that cancel each other out are phase 0.
+    /// The resulting wave, for an amplitude above 0. Phases that cancel out give phase 0.
     pub(super) fn wave(&self) -> Wave {
         let length = (self.x * self.x + self.y * self.y).sqrt();
         let (x, y) = if length > 0.0 { (self.x / length, self.y / length) } else { (1.0, 0.0) };
@@ -92,23 +92,23 @@ impl Sums {
     }
 }
 
-/// What is at a node in a level.
+/// A pulse at a node in a level.
 #[derive(Debug, Clone, Copy)]
 struct SpectralPulse {
     node: NodeId,
     amplitude: f32,
     wave: Wave,
-    /// Where it was last, the latest at the end.
+    /// The last nodes of its path, the latest at the end.
     path: [u32; 3],
 }
 
-/// What comes to a node in a level.
+/// Arrivals at a node in a level.
 #[derive(Debug, Clone, Copy, Default)]
 struct Arrivals {
     sums: Sums,
     /// Bits of the strongest; 0 before the first.
     strongest: u32,
-    /// The place of its sender in the front; of equals the one whose external id comes first.
+    /// Index of its sender in the frontier; of equal ones the one whose external id comes first.
     sender: u32,
 }
 
@@ -119,28 +119,28 @@ impl Arrivals {
     }
 }
 
-/// What became of a wave.
+/// Counters of a wave.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Ran {
+pub(super) struct WaveCounters {
     pub(super) pulses: u64,
-    /// Slots that were read.
+    /// Slots read.
     pub(super) slots_read: u64,
     /// Whether pulses were dropped.
     pub(super) truncated: bool,
-    /// Places that there were after [`IMMUNITY_HOPS`] hops.
+    /// Number of places after [`IMMUNITY_HOPS`] hops.
     pub(super) near: usize,
 }
 
-/// What waves run in, one after the other.
+/// Reusable buffers for waves, one after the other.
 #[derive(Debug, Default)]
 pub(super) struct Channel {
-    /// One more than the place of each node; 0 where it has none.
+    /// One more than the place of each node; 0 without one.
     pub(super) cells: Vec<u32>,
     /// The node of each place.
     pub(super) touched: Vec<u32>,
-    /// What comes to each place; all zero between levels.
+    /// Arrivals at each place; all zero between levels.
     arrivals: Vec<Arrivals>,
-    /// Where something comes to in this level: nodes and their places.
+    /// Nodes with arrivals in this level, and their places.
     rising: Vec<(u32, u32)>,
     frontier: Vec<SpectralPulse>,
     next: Vec<SpectralPulse>,
@@ -153,7 +153,7 @@ impl Channel {
         }
     }
 
-    /// Takes all places back.
+    /// Clears all places.
     pub(super) fn reset(&mut self) {
         for node in self.touched.drain(..) {
             self.cells[node as usize] = 0;
@@ -161,7 +161,7 @@ impl Channel {
         self.arrivals.clear();
     }
 
-    /// Runs a wave of at most so many pulses from where it begins; adds what it leaves at each place to `field`.
+    /// Runs a wave of at most so many pulses from its start; adds the amplitude at each place to `field`.
     pub(super) fn run(
         &mut self,
         medium: &Medium<'_>,
@@ -169,19 +169,19 @@ impl Channel {
         frequency: f64,
         budget: u32,
         field: &mut Vec<Sums>,
-    ) -> Ran {
-        let begun = Wave::begun(frequency);
+    ) -> WaveCounters {
+        let source = Wave::source(frequency);
         for (node, amplitude) in begin.filter(|(_, amplitude)| *amplitude > 0.0) {
-            let coming = self.coming(node.0);
-            coming.strongest = amplitude.to_bits();
-            coming.sums.add(f64::from(amplitude), &begun);
+            let arrivals = self.arrivals_at(node.0);
+            arrivals.strongest = amplitude.to_bits();
+            arrivals.sums.add(f64::from(amplitude), &source);
         }
-        let (mut ran, mut left, depth) = (Ran::default(), budget as usize, medium.params.max_depth);
+        let (mut ran, mut left, depth) = (WaveCounters::default(), budget as usize, medium.params.max_depth);
         for level in 0..=depth {
             if level > 0 {
                 ran.slots_read += self.fire(medium);
             }
-            // What a wave begins with is no sum, and has no cap.
+            // Initial values are no sums, and have no cap.
             let most = if level > 0 { AMPLITUDE_MAX } else { f64::INFINITY };
             ran.truncated = self.rising.len() > left;
             if ran.truncated {
@@ -200,9 +200,9 @@ impl Channel {
         ran
     }
 
-    /// What comes to a node in this level. Who asks adds to it.
+    /// The arrivals at a node in this level.
     #[inline]
-    fn coming(&mut self, node: u32) -> &mut Arrivals {
+    fn arrivals_at(&mut self, node: u32) -> &mut Arrivals {
         let cell = &mut self.cells[node as usize];
         if *cell == 0 {
             self.touched.push(node);
@@ -210,14 +210,14 @@ impl Channel {
             *cell = u32::try_from(self.touched.len()).unwrap_or(u32::MAX);
         }
         let place = *cell - 1;
-        let coming = &mut self.arrivals[place as usize];
-        if coming.strongest == 0 {
+        let arrivals = &mut self.arrivals[place as usize];
+        if arrivals.strongest == 0 {
             self.rising.push((node, place));
         }
-        coming
+        arrivals
     }
 
-    /// Lets the front send; answers how many slots that read.
+    /// Sends the pulses of the frontier; returns the number of slots read.
     fn fire(&mut self, medium: &Medium<'_>) -> u64 {
         let Medium { graph, params, .. } = *medium;
         let mut slots_read = 0;
@@ -230,23 +230,23 @@ impl Channel {
             }
             let part = graph.excitatory(pulse.node);
             let k = params.sends(graph, pulse.node, pulse.amplitude);
-            // Most of the last fronts send nothing, and need not be turned.
-            if !passes(&part, k, params.threshold) {
+            // Most pulses of the last levels send nothing, and need no rotation.
+            if !can_pass(&part, k, params.threshold) {
                 continue;
             }
-            let wave = pulse.wave.onward();
+            let wave = pulse.wave.advanced();
             let comes_first = |other: &SpectralPulse| graph.rank(pulse.node) < graph.rank(other.node);
             let (read, _) = send(&part, k, params.threshold, |_, target, signal| {
                 if pulse.path.contains(&target) {
                     return;
                 }
-                let (bits, coming) = (signal.to_bits(), self.coming(target));
-                if bits > coming.strongest
-                    || bits == coming.strongest && comes_first(&frontier[coming.sender as usize])
+                let (bits, arrivals) = (signal.to_bits(), self.arrivals_at(target));
+                if bits > arrivals.strongest
+                    || bits == arrivals.strongest && comes_first(&frontier[arrivals.sender as usize])
                 {
-                    (coming.strongest, coming.sender) = (bits, at);
+                    (arrivals.strongest, arrivals.sender) = (bits, at);
                 }
-                coming.sums.add(f64::from(signal), &wave);
+                arrivals.sums.add(f64::from(signal), &wave);
             });
             slots_read += read;
         }
@@ -254,7 +254,7 @@ impl Channel {
         slots_read
     }
 
-    /// Keeps the so many strongest of what comes in this level, of equals those whose external id comes first.
+    /// Keeps the strongest arrivals of this level, of equal ones those whose external id comes first.
     fn keep(&mut self, graph: &Graph, count: usize, most: f64) {
         let Self { arrivals, rising, .. } = self;
         if count > 0 {
@@ -268,7 +268,7 @@ impl Channel {
         }
     }
 
-    /// Ends a level: what came is added to the field, and makes the next front where that `fires`.
+    /// Ends a level: adds arrivals to the field, and makes them the next frontier if it `fires`.
     fn settle(&mut self, medium: &Medium<'_>, fires: bool, most: f64, field: &mut Vec<Sums>) {
         let Self { touched, arrivals, rising, frontier, next, .. } = self;
         if fires {
@@ -276,17 +276,17 @@ impl Channel {
         }
         field.resize(touched.len(), Sums::default());
         for (node, place) in rising.drain(..) {
-            let came = std::mem::take(&mut arrivals[place as usize]);
-            let (node, amplitude, mut wave) = (NodeId(node), came.amplitude(most), came.sums.wave());
-            // Where a wave begins nobody has sent it: it has no path yet, and keeps its frequency.
-            let sender = frontier.get(came.sender as usize);
+            let arrived = std::mem::take(&mut arrivals[place as usize]);
+            let (node, amplitude, mut wave) = (NodeId(node), arrived.amplitude(most), arrived.sums.wave());
+            // A source has no sender: it has no path yet, and keeps its frequency.
+            let sender = frontier.get(arrived.sender as usize);
             if sender.is_some() {
-                wave = wave.drifted(medium.pull(node));
+                wave = wave.pulled(medium.pull(node));
             }
             field[place as usize].add(f64::from(amplitude), &wave);
             if fires {
                 let onto = |sender: &SpectralPulse| [sender.path[1], sender.path[2], sender.node.0];
-                let path = sender.map_or([NOBODY; 3], onto);
+                let path = sender.map_or([NO_NODE; 3], onto);
                 next.push(SpectralPulse { node, amplitude, wave, path });
             }
         }

@@ -1,16 +1,16 @@
-//! Who is near the seeds: at most one step away, by a bit each, or two, by a look at the neighbours.
+//! The surroundings of seeds: a bit for each node at most one step away; two steps are checked through neighbours.
 //!
 //! # Design notes
-//! Bits, and not a sorted list as that of [`crate::graph::pairs`]: thousands of nodes are asked about in one question, each
-//! with all of its neighbours, and a bit is found in one step where a list takes as many as its length has digits. Bits are
-//! set and cleared by reading the rows of the seeds, and the neighbours of a hub are never sorted.
+//! Bits, and not a sorted list like [`crate::graph::pairs::Surroundings`]: a query checks thousands of nodes with all of
+//! their neighbours, and a bit is one step where a list needs a binary search. Bits are set and cleared by reading the rows
+//! of the seeds, and the neighbours of a hub are never sorted.
 
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
 use crate::graph::pairs::adjacent;
 use crate::graph::raw::in_large_pages;
 
-/// One bit a node.
+/// A bit for each node.
 #[derive(Debug, Default)]
 pub(super) struct Near {
     pub(super) bits: Vec<u64>,
@@ -24,12 +24,12 @@ impl Near {
         }
     }
 
-    /// Marks seeds and whoever is joined to one.
+    /// Sets the bits of seeds and their neighbours.
     pub(super) fn mark(&mut self, graph: &Graph, seeds: &[(NodeId, f32)]) {
         self.each(graph, seeds, |word, bit| *word |= bit);
     }
 
-    /// Takes the marks away.
+    /// Clears the bits.
     pub(super) fn clear(&mut self, graph: &Graph, seeds: &[(NodeId, f32)]) {
         self.each(graph, seeds, |word, _| *word = 0);
     }
@@ -42,7 +42,7 @@ impl Near {
         }
     }
 
-    /// Whether a node is a seed or joined to one.
+    /// Whether a node is a seed or a neighbour of one.
     pub(super) fn within_one(&self, node: NodeId) -> bool {
         self.bits[node.at() / 64] >> (node.0 % 64) & 1 == 1
     }
@@ -52,7 +52,7 @@ impl Near {
         self.within_one(node) || adjacent(graph, node).any(|other| self.within_one(other))
     }
 
-    /// Which neighbours of a node are seeds or joined to one, each once and by id, in place of what `into` held.
+    /// The neighbours of a node that are seeds or joined to one, each once and by id, replacing the contents of `into`.
     pub(super) fn common(&self, graph: &Graph, node: NodeId, into: &mut Vec<NodeId>) {
         into.clear();
         into.extend(adjacent(graph, node).filter(|other| self.within_one(*other)));

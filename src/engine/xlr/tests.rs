@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The rule of recall with the decay of the worked examples.
-const RULE: Params = Params { decay: 0.55, max_depth: 5, ..Params::RECALL };
+const RULE: ActivationConfig = ActivationConfig { decay: 0.55, max_depth: 5, ..ActivationConfig::RECALL };
 
 type Edge = (u32, u32, f32, bool);
 
@@ -57,10 +57,10 @@ fn seeds(graph: &Graph, seeds: &[(u32, f32)]) -> Vec<(NodeId, f32)> {
 fn asked(
     graph: &Graph,
     seeds: &[(NodeId, f32)],
-    params: &Params,
+    params: &ActivationConfig,
     budget: u32,
     scratch: &mut Scratch,
-) -> Contrast {
+) -> XlrResult {
     let found = xlr(graph, graph.mean_degree(), seeds, params, budget, scratch);
     assert!(scratch.channel.cells.iter().all(|cell| *cell == 0) && scratch.channel.touched.is_empty());
     assert!(scratch.near.bits.iter().all(|word| *word == 0));
@@ -78,12 +78,12 @@ fn asked(
     found
 }
 
-fn simply(graph: &Graph, scores: &[(u32, f32)]) -> Contrast {
+fn simply(graph: &Graph, scores: &[(u32, f32)]) -> XlrResult {
     let seeds = seeds(graph, scores);
     asked(graph, &seeds, &RULE, XLR_PULSE_BUDGET, &mut Scratch::default())
 }
 
-fn of(graph: &Graph, found: &Contrast, number: u32) -> Field {
+fn of(graph: &Graph, found: &XlrResult, number: u32) -> Contrast {
     let node = node(graph, number);
     *found.nodes.iter().find(|field| field.node == node).unwrap()
 }
@@ -103,7 +103,7 @@ type Waves = BTreeMap<NodeId, [f64; 4]>;
 #[expect(clippy::cast_possible_truncation, reason = "amplitudes are rounded once, as the definition has it")]
 fn wave(
     graph: &Graph,
-    params: &Params,
+    params: &ActivationConfig,
     begin: &[(NodeId, f32)],
     frequency: f64,
     budget: usize,
@@ -227,7 +227,7 @@ struct Wanted {
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "amplitudes are rounded once, as the definition has it")]
-fn wanted(graph: &Graph, seeds: &BTreeMap<NodeId, f32>, params: &Params, budget: u32) -> Wanted {
+fn wanted(graph: &Graph, seeds: &BTreeMap<NodeId, f32>, params: &ActivationConfig, budget: u32) -> Wanted {
     let most = seeds.values().copied().fold(0.0, f32::max);
     let scores: Vec<(NodeId, f32)> = seeds.iter().map(|(node, score)| (*node, score / most)).collect();
     let names: Vec<NodeId> = seeds.keys().copied().collect();
@@ -301,7 +301,7 @@ proptest! {
             graph.write_weight(node, slot, weight).unwrap();
         }
         let seeds = seeds(&graph, &scores);
-        let params = Params { max_depth: depth, ..RULE };
+        let params = ActivationConfig { max_depth: depth, ..RULE };
         let mut distinct: BTreeMap<NodeId, f32> = BTreeMap::new();
         for (node, score) in &seeds {
             let held = distinct.entry(*node).or_default();
@@ -339,7 +339,7 @@ proptest! {
             }
             let found = simply(&graph, &scores);
             let name = |node: NodeId| graph.external_id(node).to_owned();
-            let field = |field: &Field| {
+            let field = |field: &Contrast| {
                 let all = [field.hot, field.cold, field.overlap, field.density, field.net, field.gate];
                 (name(field.node), all.map(f32::to_bits), field.immune)
             };
@@ -367,7 +367,7 @@ fn example_4_2a() {
 
 #[test]
 fn example_4_2b() {
-    let (hot, cold) = (Wave::begun(1.7), Wave::begun(2.5));
+    let (hot, cold) = (Wave::source(1.7), Wave::source(2.5));
     let overlap = overlap(&hot, &cold);
     near(overlap, 0.606_531);
     let taken = overlap * density(7, 7.0) * 0.3;
@@ -379,8 +379,8 @@ fn example_4_2b() {
 
 #[test]
 fn example_4_2c() {
-    let hop = |wave: Wave, pull: f64| wave.onward().drifted(pull);
-    let [hot, cold] = [F_HOT, F_COLD].map(Wave::begun);
+    let hop = |wave: Wave, pull: f64| wave.advanced().pulled(pull);
+    let [hot, cold] = [F_HOT, F_COLD].map(Wave::source);
     let [hot_1, cold_1] = [hot, cold].map(|wave| hop(wave, 0.5));
     let [hot_2, cold_2] = [hot_1, cold_1].map(|wave| hop(wave, 0.5));
     let frequencies = [hot_1, hot_2, cold_1, cold_2].map(|wave| wave.frequency);
@@ -436,14 +436,16 @@ fn xlr_overlap_is_live() {
         assert!(!field.immune);
     }
     // By activation the shared one comes first; with the contrast it does not.
-    let lit = wavefront::activate(
+    let activated = wavefront::activate(
         &held,
         &seeds(&held, &[(0, 1.0)]),
         &RULE,
         usize::MAX,
         &mut scratch::Scratch::default(),
     );
-    let value = |number: u32| lit.nodes.iter().find(|lit| lit.node == node(&held, number)).unwrap().value;
+    let value = |number: u32| {
+        activated.nodes.iter().find(|activated| activated.node == node(&held, number)).unwrap().value
+    };
     assert!(value(5) > value(6));
     let gated = |number: u32| value(number) * found.gate(node(&held, number)).unwrap();
     assert!(gated(5) < gated(6));
@@ -458,7 +460,7 @@ fn xlr_overlap_is_live() {
 fn xlr_over_cancelled() {
     let held = contrasted(80);
     // Scores as they are given, and so small that every gate is closed.
-    let params = Params { normalised: false, ..RULE };
+    let params = ActivationConfig { normalised: false, ..RULE };
     let seeds = seeds(&held, &[(0, 0.003)]);
     let found = asked(&held, &seeds, &params, XLR_PULSE_BUDGET, &mut Scratch::default());
     assert_eq!(found.flags, Flags::default().with(Flag::XlrOverCancelled, true));
@@ -480,16 +482,16 @@ fn a_graph_without_others_is_not_suppressed() {
         assert_eq!(found.flags, Flags::default().with(Flag::XlrNoAntiSeeds, true));
         assert!(found.anti_seeds.is_empty());
         assert_eq!(found.nodes.len(), nodes as usize);
-        let untouched = |field: &Field| field.gate > 0.0 && field.cold.to_bits() == 0 && !field.immune;
+        let untouched = |field: &Contrast| field.gate > 0.0 && field.cold.to_bits() == 0 && !field.immune;
         assert!(found.nodes.iter().all(untouched));
     }
     let bare = graph(3, &[]);
     let graph = graph(3, &[(0, 1, 1.0, false)]);
     for nothing in [f32::NAN, f32::INFINITY, -1.0, 0.0, -0.0] {
-        assert_eq!(simply(&graph, &[(0, nothing)]), Contrast::default());
+        assert_eq!(simply(&graph, &[(0, nothing)]), XlrResult::default());
     }
-    assert_eq!(simply(&graph, &[]), Contrast::default());
-    assert_eq!(simply(&built(0, &[], 3.0, false), &[]), Contrast::default());
+    assert_eq!(simply(&graph, &[]), XlrResult::default());
+    assert_eq!(simply(&built(0, &[], 3.0, false), &[]), XlrResult::default());
     // A node without neighbours is contrasted with others without.
     assert!(simply(&graph, &[(2, 1.0)]).anti_seeds.is_empty());
     assert_eq!(simply(&bare, &[(2, 1.0)]).anti_seeds.len(), 2);
@@ -524,7 +526,7 @@ fn xlr_band_edges() {
         let number = u32::try_from(degrees.len()).unwrap();
         let wanted = if does { vec![node(&held, number)] } else { Vec::new() };
         assert_eq!(found.anti_seeds, wanted, "{degrees:?} {candidate}");
-        assert_eq!(found.flags.has(Flag::XlrNoAntiSeeds), !does);
+        assert_eq!(found.flags.contains(Flag::XlrNoAntiSeeds), !does);
     }
 }
 
@@ -570,7 +572,7 @@ fn xlr_budget() {
         let ids: BTreeSet<String> =
             found.nodes.iter().map(|field| graph.external_id(field.node)[3..].to_owned()).collect();
         assert_eq!(found.pulses, ids.len() as u64);
-        (ids.into_iter().collect::<Vec<_>>().join(" "), found.flags.has(Flag::XlrTruncated))
+        (ids.into_iter().collect::<Vec<_>>().join(" "), found.flags.contains(Flag::XlrTruncated))
     };
     for nothing in [0, 1] {
         assert_eq!(reached(&star, nothing), (String::new(), true));
@@ -623,7 +625,7 @@ fn xlr_stays_bounded() {
     let scores: Vec<(u32, f32)> = (6..206).map(|leaf| (leaf, 1.0)).collect();
     let begun = seeds(&held, &scores);
     for max_depth in [5, 20] {
-        let params = Params { max_depth, ..RULE };
+        let params = ActivationConfig { max_depth, ..RULE };
         let found = asked(&held, &begun, &params, XLR_PULSE_BUDGET, &mut Scratch::default());
         assert_eq!(found.anti_seeds, [306, 309].map(|number| node(&held, number)));
         let most = found.nodes.iter().map(|field| field.hot).fold(0.0, f32::max);

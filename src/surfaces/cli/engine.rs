@@ -15,7 +15,7 @@ use super::recall::{PROFILES, choice, seed};
 use clap::{Args, Subcommand};
 use ebb_core::api::engine::{ActivateRequest, EngineAnswer, EngineHit, EngineState, PageRankRequest};
 use ebb_core::api::recall::GivenSeed;
-use ebb_core::service::recall::{Config, Profile, View};
+use ebb_core::service::recall::{Profile, RecallConfig, View};
 use ebb_core::service::{Service, engine};
 use std::path::{Path, PathBuf};
 
@@ -25,7 +25,7 @@ pub enum Verb {
     /// Spread activation from seeds
     Activate(ActivateArgs),
     /// Rank by activation with contrast (XLR)
-    Xlr(XlrArgs),
+    XlrMode(XlrArgs),
     /// Rank nodes by resonance with seeds
     #[command(
         after_help = "Examples:\n  ebb engine resonate --seed Alex --sympathetic\n  ebb engine resonate --seed release --frequency 5.25 --graph docs/stories/team.json"
@@ -108,7 +108,7 @@ impl Verb {
     pub fn file(&self) -> Option<&Path> {
         match self {
             Self::Activate(args) => args.common.graph.as_deref(),
-            Self::Xlr(args) => args.common.graph.as_deref(),
+            Self::XlrMode(args) => args.common.graph.as_deref(),
             Self::Resonate { waves, .. } => waves.common.graph.as_deref(),
             Self::Harmonics(waves) => waves.common.graph.as_deref(),
             Self::Pagerank(args) => args.common.graph.as_deref(),
@@ -142,7 +142,7 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), 
         Verb::Activate(args) => {
             print("engine.activate", &service.activate(scope, args.request()).await?, output)
         }
-        Verb::Xlr(args) => xlr::print(&service.xlr(scope, args.request()).await?, output),
+        Verb::XlrMode(args) => xlr::print(&service.xlr(scope, args.request()).await?, output),
         Verb::Resonate { waves, sympathetic } => {
             waves::print(&service.resonate(scope, waves.resonate_request(*sympathetic)).await?, output)
         }
@@ -157,13 +157,13 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), 
 }
 
 /// Runs a verb on the graph of a file.
-pub fn run_on(verb: &Verb, view: &View, rules: &Config, output: &Output) -> Result<(), CliError> {
+pub fn run_on(verb: &Verb, view: &View, rules: &RecallConfig, output: &Output) -> Result<(), CliError> {
     let scratch = &mut Default::default();
     match verb {
         Verb::Activate(args) => {
             print("engine.activate", &engine::activate(view, &args.request(), rules, scratch)?, output)
         }
-        Verb::Xlr(args) => xlr::print(&engine::xlr(view, &args.request(), rules, scratch)?, output),
+        Verb::XlrMode(args) => xlr::print(&engine::xlr(view, &args.request(), rules, scratch)?, output),
         Verb::Resonate { waves, sympathetic } => {
             let request = waves.resonate_request(*sympathetic);
             waves::print(&engine::resonate(view, &request, rules, scratch)?, output)

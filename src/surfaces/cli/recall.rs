@@ -10,7 +10,9 @@ use ebb_core::api::recall::{GivenSeed, Hit, Recall, RecallRequest};
 use ebb_core::domain::ids::Term;
 use ebb_core::domain::units::Timestamp;
 use ebb_core::service::Service;
-use ebb_core::service::recall::{Config, Dimension, Error, Profile, SeedMass, View, Xlr, recall_in};
+use ebb_core::service::recall::{
+    Dimension, Error, Profile, RecallConfig, SeedMass, View, XlrMode, recall_in,
+};
 use std::path::PathBuf;
 
 /// `ebb recall`
@@ -48,7 +50,7 @@ pub struct RecallArgs {
     pub dimensions: Vec<Dimension>,
     /// Contrast (XLR) with other parts of the graph [default: engine.xlr]
     #[arg(long, value_name = "HOW", value_parser = choice(XLR))]
-    pub xlr: Option<Xlr>,
+    pub xlr: Option<XlrMode>,
     // A process of one question has no earlier ones, so nothing is added there.
     /// Add nodes that appeared with the seeds in earlier questions [default: engine.priming]
     #[arg(long, conflicts_with = "no_prime")]
@@ -83,10 +85,10 @@ const DIMENSIONS: [(&str, &str, Dimension); 4] = [
     ("causal", "Causal edges to or from the seeds", Dimension::Causal),
 ];
 /// Uses of contrast (XLR) by name.
-const XLR: [(&str, &str, Xlr); 3] = [
-    ("off", "No contrast", Xlr::Off),
-    ("gate", "Lower the score of nodes that any question would reach", Xlr::Gate),
-    ("report", "Report contrast with --why and in JSON, without changing scores", Xlr::Report),
+const XLR: [(&str, &str, XlrMode); 3] = [
+    ("off", "No contrast", XlrMode::Off),
+    ("gate", "Lower the score of nodes that any question would reach", XlrMode::Gate),
+    ("report", "Report contrast with --why and in JSON, without changing scores", XlrMode::Report),
 ];
 
 /// Parses one of several names, each with its line of help and its value.
@@ -131,7 +133,7 @@ pub async fn run(args: &RecallArgs, service: &Service, output: &Output) -> Resul
 pub fn run_on(
     args: &RecallArgs,
     view: &View,
-    rules: &Config,
+    rules: &RecallConfig,
     now: Timestamp,
     output: &Output,
 ) -> Result<(), CliError> {

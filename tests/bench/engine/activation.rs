@@ -7,7 +7,7 @@ use crate::record::{Part, Run};
 use crate::reference::{self, Plain, Rule};
 use crate::sets::{Set, Shape};
 use ebb_engine::activation::scratch::Scratch;
-use ebb_engine::activation::{Params, Work, wavefront};
+use ebb_engine::activation::{ActivationConfig, ActivationCounters, wavefront};
 use ebb_engine::graph::Graph;
 use ebb_engine::graph::index::NodeId;
 use std::hint::black_box;
@@ -35,7 +35,7 @@ fn is_right(graph: &Graph, plain: &Plain, query: &Query, scratch: &mut Scratch) 
         graph.nodes().zip(values).filter(|(_, value)| *value > 0.0).collect();
     wanted.sort_by(|a, b| b.1.total_cmp(&a.1).then(graph.rank(a.0).cmp(&graph.rank(b.0))));
     let found = |most, scratch: &mut Scratch| {
-        let found = wavefront::activate(graph, query, &Params::REFERENCE, most, scratch);
+        let found = wavefront::activate(graph, query, &ActivationConfig::REFERENCE, most, scratch);
         found.nodes.into_iter().map(|lit| (lit.node, lit.value.to_bits())).collect::<Vec<_>>()
     };
     let wanted: Vec<(NodeId, u32)> =
@@ -49,7 +49,7 @@ struct Class {
     queries: Vec<Query>,
     scratch: Scratch,
     /// Of all queries.
-    work: Work,
+    work: ActivationCounters,
     /// Whether each query kept to T4.
     frugal: bool,
 }
@@ -58,9 +58,10 @@ impl Class {
     fn new(set: &Set, shape: Shape) -> Self {
         let graph = set.graph(shape);
         let queries = set.queries(&graph);
-        let (mut scratch, mut work, mut frugal) = (Scratch::default(), Work::default(), true);
+        let (mut scratch, mut work, mut frugal) = (Scratch::default(), ActivationCounters::default(), true);
         for query in &queries {
-            let of = wavefront::activate(&graph, query, &Params::REFERENCE, MOST, &mut scratch).work;
+            let of =
+                wavefront::activate(&graph, query, &ActivationConfig::REFERENCE, MOST, &mut scratch).counters;
             frugal &= 2 * of.slots_read <= 3 * of.useful_slots + 2 * of.rows;
             work.slots_read += of.slots_read;
             work.useful_slots += of.useful_slots;
@@ -71,7 +72,7 @@ impl Class {
     }
 
     /// Seconds for the first so many queries.
-    fn seconds(&mut self, queries: usize, params: &Params) -> f64 {
+    fn seconds(&mut self, queries: usize, params: &ActivationConfig) -> f64 {
         let Self { graph, scratch, .. } = self;
         seconds(|| {
             for query in &self.queries[..queries] {
@@ -105,31 +106,31 @@ fn one_class(mut of: Class, name: &str, class: &str, said: &str, claims: bool, r
     let plain = plain(&of.graph);
     let (all, few) = (of.queries.len(), FEW);
     let correct = of.queries[..few].iter().all(|query| is_right(&of.graph, &plain, query, &mut of.scratch));
-    let Work { slots_read, useful_slots, rows, touched } = of.work;
+    let ActivationCounters { slots_read, useful_slots, rows, touched } = of.work;
     let each = |count: u64| count as f64 / all as f64;
     let (mut probe, mut push) = (of.push(), of.push());
     if class == "heavy" {
         let pairs = Pairs::of(
             || probe.run(),
-            || of.seconds(all, &Params::REFERENCE) / useful_slots as f64,
+            || of.seconds(all, &ActivationConfig::REFERENCE) / useful_slots as f64,
             || push.run(),
         );
         let figure = run(claims.then_some("T1"), "useful edges/s over P2", name, said);
         let beside = [("ns_per_useful_edge", pairs.a() * 1e9), ("p2_ns_per_edge", pairs.b() * 1e9)];
         runs.push(Run { correct, ..with(pairs.b_over_a(figure), beside) });
     }
-    let recall = of.seconds(all, &Params::RECALL);
+    let recall = of.seconds(all, &ActivationConfig::RECALL);
     let asked = of.queries[..few].to_vec();
     let pairs = Pairs::of(
         || probe.run(),
-        || of.seconds(few, &Params::REFERENCE),
+        || of.seconds(few, &ActivationConfig::REFERENCE),
         || seconds(|| asked.iter().for_each(|query| drop(black_box(textbook(&plain, query))))),
     );
     let target = format!("T2 {class}");
     let large = class == "heavy" && of.graph.node_count() >= LARGE;
     let figure =
         run((claims && !large).then_some(&target), "textbook's full scan over activation", name, said);
-    let all_us = of.seconds(all, &Params::REFERENCE) * 1e6 / all as f64;
+    let all_us = of.seconds(all, &ActivationConfig::REFERENCE) * 1e6 / all as f64;
     let beside = [
         ("us_per_query", all_us),
         ("us_per_recall_query", recall * 1e6 / all as f64),
@@ -152,7 +153,7 @@ pub(crate) fn growth(small: &str, large: &str) -> Part {
     let mut probe = small.push();
     // Light queries take microseconds: many rounds make a time.
     let rounds = |of: &mut Class| {
-        let took: f64 = (0..50).map(|_| of.seconds(of.queries.len(), &Params::REFERENCE)).sum();
+        let took: f64 = (0..50).map(|_| of.seconds(of.queries.len(), &ActivationConfig::REFERENCE)).sum();
         took / 50.0 / of.work.touched as f64
     };
     let pairs = Pairs::of(|| probe.run(), || rounds(&mut large), || rounds(&mut small));

@@ -11,10 +11,10 @@ use crate::reference::Plain;
 use crate::reference::contrast::{self, Scene};
 use crate::reference::waves::Undirected;
 use crate::sets::{Set, Shape};
-use ebb_engine::activation::{self, Params, wavefront};
+use ebb_engine::activation::{self, ActivationConfig, wavefront};
 use ebb_engine::graph::Graph;
 use ebb_engine::graph::index::NodeId;
-use ebb_engine::xlr::{Contrast, Scratch, XLR_PULSE_BUDGET, xlr};
+use ebb_engine::xlr::{Scratch, XLR_PULSE_BUDGET, XlrResult, xlr};
 use std::cell::RefCell;
 use std::hint::black_box;
 
@@ -45,9 +45,9 @@ impl Stage {
         Self { graph, mean_degree, queries, both, scratch: Scratch::default(), lit }
     }
 
-    fn ask(&mut self, query: usize) -> Contrast {
+    fn ask(&mut self, query: usize) -> XlrResult {
         let Self { graph, mean_degree, queries, scratch, .. } = self;
-        xlr(graph, *mean_degree, &queries[query], &Params::RECALL, XLR_PULSE_BUDGET, scratch)
+        xlr(graph, *mean_degree, &queries[query], &ActivationConfig::RECALL, XLR_PULSE_BUDGET, scratch)
     }
 
     /// Seconds for the first so many queries.
@@ -59,7 +59,7 @@ impl Stage {
     fn lit_seconds(&mut self) -> f64 {
         let Self { graph, both, lit, .. } = self;
         // Amplitudes are what they are: to be divided by the greatest once more would be less to spread.
-        let params = Params { normalised: false, ..Params::RECALL };
+        let params = ActivationConfig { normalised: false, ..ActivationConfig::RECALL };
         seconds(|| {
             for query in both.iter() {
                 black_box(wavefront::activate(graph, query, &params, MOST, lit));
@@ -92,7 +92,7 @@ pub(crate) fn beside_activation(name: &str, shape: &str) -> Part {
     let percent: f32 = shape.parse().expect("a share in percent");
     let mut of = Stage::new(&set, Shape { inhibitory: percent / 100.0, ..Shape::PLAIN });
     let all = of.queries.len();
-    let found: Vec<Contrast> = (0..all).map(|query| of.ask(query)).collect();
+    let found: Vec<XlrResult> = (0..all).map(|query| of.ask(query)).collect();
     let seeds: Vec<Vec<(u32, f32)>> = of.queries.iter().map(|query| once(query)).collect();
     of.both = seeds.iter().zip(&found).map(|(seeds, found)| begun(seeds, &found.anti_seeds)).collect();
     let plain = plain(&of.graph);
@@ -100,7 +100,7 @@ pub(crate) fn beside_activation(name: &str, shape: &str) -> Part {
     let parts = (&plain, &pairs, &names[..]);
     let mut few = seeds.iter().zip(&found).take(FEW);
     let correct = few.all(|(seeds, found)| contrasted(found, &textbook(parts, seeds)));
-    let sum = |count: fn(&Contrast) -> u64| found.iter().map(count).sum::<u64>() as f64 / all as f64;
+    let sum = |count: fn(&XlrResult) -> u64| found.iter().map(count).sum::<u64>() as f64 / all as f64;
     let counts = [
         ("pulses", sum(|found| found.pulses)),
         ("edges_read", sum(|found| found.slots_read)),

@@ -63,7 +63,7 @@ impl Learner {
     fn tick(&mut self) {
         let outcome = &self.outcomes[self.at()];
         let counts = self.synapses.tick(&self.graph, outcome).expect("an outcome").counts;
-        let moved = self.synapses.settle(&self.graph).expect("one writer");
+        let moved = self.synapses.write_weights(&self.graph).expect("one writer");
         let work = &mut self.work;
         work.ticks += 1;
         work.active += counts.active;

@@ -21,18 +21,18 @@ pub(crate) fn labels(thousands: usize) -> Part {
     let cues = sets::cues(&labels);
     let (mut read, mut all, mut correct) = (0, 0, true);
     for cue in &cues {
-        let found = index.asked(cue).search(SCORE_MIN, MOST);
+        let found = index.query(cue).search(SCORE_MIN, MOST);
         let (wanted, postings) = textbook.like(cue, MOST);
         (read, all) = (read + found.postings_read, all + postings);
-        let is_near = |(like, wanted): (&ebb_engine::semantic::trigram::Like, &(u32, f64))| {
+        let is_near = |(like, wanted): (&ebb_engine::semantic::trigram::NgramMatch, &(u32, f64))| {
             (f64::from(like.score) - wanted.1).abs() < 1e-5
         };
-        correct &= found.like.len() == wanted.len() && found.like.iter().zip(&wanted).all(is_near);
+        correct &= found.matches.len() == wanted.len() && found.matches.iter().zip(&wanted).all(is_near);
     }
     let ours = || {
         seconds(|| {
             for cue in &cues {
-                black_box(index.asked(cue).search(SCORE_MIN, MOST));
+                black_box(index.query(cue).search(SCORE_MIN, MOST));
             }
         })
     };

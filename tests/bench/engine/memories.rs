@@ -10,7 +10,7 @@ use ebb_engine::graph::builder::GraphBuilder;
 use ebb_engine::graph::columns::NodeRow;
 use ebb_engine::graph::index::NodeId;
 use ebb_engine::graph::kinds::{EdgeDirection, NodeType};
-use ebb_engine::graph::snapshot::{Skipped, Snapshot};
+use ebb_engine::graph::snapshot::{SkippedCounts, Snapshot};
 use ebb_engine::text::counts::WordCounts;
 use ebb_engine::text::ranking::TextIndex;
 use ebb_engine::{Texts, View};
@@ -69,7 +69,7 @@ impl Memories {
         let ids: Vec<String> = (0..set.nodes).map(id).collect();
         index.add(ids.iter().map(String::as_str).zip(contents.iter().map(String::as_str))).expect("memories");
         counts.add(contents.iter().map(String::as_str));
-        let snapshot = Snapshot { graph, as_of: Some(NOW), skipped: Skipped::default() };
+        let snapshot = Snapshot { graph, as_of: Some(NOW), skipped: SkippedCounts::default() };
         let texts = Texts { index: Arc::new(index), counts: Arc::new(counts) };
         let view = View::new(snapshot, texts, [] as [(NodeId, NodeId, &str); 0]);
         Self { labels, contents, view }

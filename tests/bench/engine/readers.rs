@@ -18,7 +18,7 @@ use ebb_engine::graph::Graph;
 use ebb_engine::graph::index::{EdgeIdx, NodeId};
 use ebb_engine::graph::snapshot::Snapshot;
 use ebb_engine::plasticity::{Synapses, Ticks};
-use ebb_engine::recall::{Ask, Config, Fusion, recall};
+use ebb_engine::recall::{Fusion, RecallConfig, RecallQuery, recall};
 use ebb_engine::scratch::Scratch;
 use std::collections::BTreeSet;
 use std::hint::black_box;
@@ -47,8 +47,8 @@ fn readers() -> usize {
 /// A graph that is asked and learns.
 struct Place {
     view: View,
-    asks: Vec<Ask>,
-    config: Config,
+    asks: Vec<RecallQuery>,
+    config: RecallConfig,
     ticks: Ticks,
 }
 
@@ -84,12 +84,12 @@ impl Place {
         let named = |(node, score): (NodeId, f32)| (graph.external_id(node).to_owned(), score);
         let ask = |query: Vec<(NodeId, f32)>| {
             let seeds = query.into_iter().map(named).collect();
-            Ask { seeds, fusion: Fusion::Off, ..Ask::default() }
+            RecallQuery { seeds, fusion: Fusion::Off, ..RecallQuery::default() }
         };
         let asks = set.queries(&graph).into_iter().map(ask).collect();
         let snapshot = Snapshot::from(graph);
-        let view = View::of_file(snapshot).expect("a view");
-        let config = Config::default();
+        let view = View::from_labels(snapshot).expect("a view");
+        let config = RecallConfig::default();
         Self { view, asks, config, ticks: Ticks::new(0) }
     }
 
@@ -108,7 +108,7 @@ impl Place {
         let at = usize::try_from(synapses.ticks()).expect("ticks") % outcomes.len();
         let tick = synapses.tick(self.graph(), &outcomes[at]).expect("an outcome").tick;
         self.ticks.begin(tick);
-        synapses.settle(self.graph()).expect("one writer");
+        synapses.write_weights(self.graph()).expect("one writer");
         self.ticks.finish(tick);
     }
 

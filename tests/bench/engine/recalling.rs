@@ -15,7 +15,7 @@ use ebb_engine::Flag;
 use ebb_engine::graph::Graph;
 use ebb_engine::graph::index::NodeId;
 use ebb_engine::graph::kinds::Dimension;
-use ebb_engine::recall::{Ask, Config, Recalled, recall};
+use ebb_engine::recall::{RecallConfig, RecallQuery, RecallResult, recall};
 use ebb_engine::scratch::Scratch;
 use std::collections::HashMap;
 use std::hint::black_box;
@@ -41,7 +41,7 @@ fn library(of: &Memories) -> Library {
             label: of.labels[at].clone(),
             content: of.contents[at].clone(),
             rank: graph.rank(node),
-            standing: view.standing(node),
+            standing: view.relative_pagerank(node),
             age: age as f64 / 3_600_000.0,
             frequency: graph.change_frequency(node),
         }
@@ -63,14 +63,21 @@ fn library(of: &Memories) -> Library {
     Library::of((plain(graph), RECALL), memories, causal, seen_with)
 }
 
-fn asked(graph: &Graph, (text, seeds): &Question) -> Ask {
+fn asked(graph: &Graph, (text, seeds): &Question) -> RecallQuery {
     let seeds = seeds.iter().map(|(node, score)| (graph.external_id(*node).to_owned(), *score)).collect();
     let dimensions = Dimension::ALL.into_iter().collect();
-    Ask { text: text.clone(), seeds, top_k: MOST, dimensions, now_ms: Some(NOW), ..Ask::default() }
+    RecallQuery {
+        text: text.clone(),
+        seeds,
+        top_k: MOST,
+        dimensions,
+        now_ms: Some(NOW),
+        ..RecallQuery::default()
+    }
 }
 
 /// The share of the textbook's hits that an answer has, and whether all that is said of these is near.
-fn alike(found: &Recalled, wanted: &[Hit]) -> (f64, bool) {
+fn alike(found: &RecallResult, wanted: &[Hit]) -> (f64, bool) {
     let both = found.hits.iter().filter_map(|hit| {
         let other = wanted.iter().find(|other| other.node == hit.node.0)?;
         let of = hit.dimensions;
@@ -88,20 +95,20 @@ pub(crate) fn beside_textbooks(name: &str) -> Part {
     let of = Memories::of(&set);
     let (view, graph) = (&of.view, of.view.graph());
     let questions = of.questions(QUERIES);
-    let asks: Vec<Ask> = questions.iter().map(|question| asked(graph, question)).collect();
+    let asks: Vec<RecallQuery> = questions.iter().map(|question| asked(graph, question)).collect();
     let library = library(&of);
-    let config = Config::default();
+    let config = RecallConfig::default();
     let textbook = |(text, seeds): &Question| {
         let seeds: Vec<(u32, f32)> = seeds.iter().map(|(node, score)| (node.0, *score)).collect();
         library.recall(text, &seeds, TEXT_WEIGHT, MOST)
     };
     let mut scratch = Scratch::default();
-    let mut answer = |ask: &Ask| recall(view, ask, &config, &mut scratch).expect("an answer");
-    let found: Vec<Recalled> = asks.iter().map(&mut answer).collect();
+    let mut answer = |ask: &RecallQuery| recall(view, ask, &config, &mut scratch).expect("an answer");
+    let found: Vec<RecallResult> = asks.iter().map(&mut answer).collect();
     let compared = questions.iter().zip(&found).take(FEW).map(|(question, found)| {
         // A search for causes that was cut short is another search.
         let (share, near) = alike(found, &textbook(question));
-        (share, near || found.flags.has(Flag::CausalTruncated))
+        (share, near || found.flags.contains(Flag::CausalTruncated))
     });
     let compared: Vec<(f64, bool)> = compared.collect();
     let share = compared.iter().map(|(share, _)| share).sum::<f64>() / FEW as f64;
@@ -117,7 +124,8 @@ pub(crate) fn beside_textbooks(name: &str) -> Part {
             seconds(|| few.for_each(|question| drop(black_box(textbook(question))))) / FEW as f64
         },
     );
-    let sum = |count: fn(&Recalled) -> u64| found.iter().map(count).sum::<u64>() as f64 / found.len() as f64;
+    let sum =
+        |count: fn(&RecallResult) -> u64| found.iter().map(count).sum::<u64>() as f64 / found.len() as f64;
     let beside = [
         ("us_per_recall", pairs.a() * 1e6),
         ("textbook_us_per_recall", pairs.b() * 1e6),

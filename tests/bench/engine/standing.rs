@@ -75,7 +75,7 @@ pub(crate) fn beside_textbook(name: &str) -> Part {
     let graph = set.graph(Shape::PLAIN);
     let ours = pagerank::pagerank(&graph);
     let near = reference::pagerank(&plain(&graph), pagerank::DAMPING, ours.iterations as usize);
-    let distance: f64 = ours.of.iter().zip(&near).map(|(a, b)| (f64::from(*a) - b).abs()).sum();
+    let distance: f64 = ours.scores.iter().zip(&near).map(|(a, b)| (f64::from(*a) - b).abs()).sum();
     let edges = graph.slot_count() as f64 * f64::from(ours.iterations);
     let (pull, mut push) = (Pull::new(&graph), Push::new(graph.node_count(), graph.slot_count()));
     let pairs = Pairs::of(

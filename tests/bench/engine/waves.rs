@@ -13,7 +13,7 @@ use ebb_engine::graph::index::NodeId;
 use ebb_engine::graph::number::PosF32;
 use ebb_engine::resonance::harmonics::{HarmonicAnalyzer, MAX_HARMONIC, SWEEP_STEPS};
 use ebb_engine::resonance::{
-    BASE_FREQUENCY, Config, DEFAULT_PULSE_BUDGET, HOPS_MAX, Resonance, Scratch, WAVELENGTH, resonate,
+    BASE_FREQUENCY, DEFAULT_PULSE_BUDGET, HOPS_MAX, Resonance, ResonanceConfig, Scratch, WAVELENGTH, resonate,
 };
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -40,7 +40,7 @@ struct Pond {
     rows: Undirected,
     mean_degree: f64,
     queries: Vec<Vec<(NodeId, f32)>>,
-    config: Config,
+    config: ResonanceConfig,
     limits: Limits,
     scratch: Scratch,
 }
@@ -48,8 +48,11 @@ struct Pond {
 impl Pond {
     fn new(set: &Set) -> Self {
         let graph = set.graph(Shape::PLAIN);
-        let config =
-            Config { wavelength: WAVELENGTH, pulse_budget: DEFAULT_PULSE_BUDGET, max_hops: HOPS_MAX };
+        let config = ResonanceConfig {
+            wavelength: WAVELENGTH,
+            pulse_budget: DEFAULT_PULSE_BUDGET,
+            max_hops: HOPS_MAX,
+        };
         Self {
             rows: Undirected::of(&plain(&graph)),
             mean_degree: graph.mean_degree(),

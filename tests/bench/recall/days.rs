@@ -22,11 +22,11 @@ use crate::record::Run;
 use crate::set::{lines, text};
 use ebb_core::clock::parse_rfc3339;
 use ebb_engine::graph::Graph;
-use ebb_engine::graph::builder::{GraphBuilder, Staged, StagedKind};
+use ebb_engine::graph::builder::{GraphBuilder, StagedKind, StagedNode};
 use ebb_engine::graph::columns::NodeRow;
 use ebb_engine::graph::index::{EdgeIdx, Generation, NodeId};
 use ebb_engine::graph::kinds::{EdgeDirection, NodeType};
-use ebb_engine::plasticity::{Rules, Synapses};
+use ebb_engine::plasticity::{PlasticityConfig, Synapses};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
@@ -85,7 +85,7 @@ impl Year {
     /// All relations by what they weigh when a day begins, from the day on which each was seen last.
     fn graph(&self, seen: &BTreeMap<Triple, usize>, day: usize) -> Graph {
         let mut builder = GraphBuilder::default();
-        let mut staged: Vec<Staged> = Vec::with_capacity(self.entities.len());
+        let mut staged: Vec<StagedNode> = Vec::with_capacity(self.entities.len());
         for name in &self.entities {
             let row = NodeRow::new(name, name, NodeType::Concept);
             staged.push(builder.add_node(row).expect("a name of its own"));
@@ -100,7 +100,7 @@ impl Year {
             }
         }
         let graph = builder.finalize().expect("a graph");
-        graph.at_generation(Generation(day as u64 + 1))
+        graph.with_generation(Generation(day as u64 + 1))
     }
 }
 
@@ -215,7 +215,7 @@ impl<'a> Morning<'a> {
 
 /// Goes through the year by one way to learn.
 fn pass(year: &Year, teaches: Teaches) -> Found {
-    let rules = Rules::default();
+    let rules = PlasticityConfig::default();
     let mut seen: BTreeMap<Triple, usize> = BTreeMap::new();
     let mut accesses: Vec<Triple> = Vec::new();
     let mut yesterday: Option<(Graph, Synapses)> = None;
@@ -233,7 +233,7 @@ fn pass(year: &Year, teaches: Teaches) -> Found {
                 outcome.into_iter().map(|entity| (morning.node(entity), 1.0)).collect();
             synapses.tick(&graph, &active).expect("nodes of this graph");
         }
-        synapses.settle(&graph).expect("there is one writer");
+        synapses.write_weights(&graph).expect("there is one writer");
         if day >= FIRST {
             morning.predict(events, &mut sums[usize::from(day >= TEST)]);
         }

@@ -8,8 +8,8 @@ use crate::set::{Question, view};
 use ebb_engine::View;
 use ebb_engine::graph::Graph;
 use ebb_engine::graph::index::NodeId;
-use ebb_engine::plasticity::{Rules, Synapses};
-use ebb_engine::recall::{Ask, Hit, recall};
+use ebb_engine::plasticity::{PlasticityConfig, Synapses};
+use ebb_engine::recall::{Hit, RecallQuery, recall};
 use ebb_engine::scratch::Scratch;
 use serde_json::Value;
 
@@ -42,12 +42,12 @@ pub(crate) fn rows(events: &[Value], questions: &[Question]) -> Vec<Row> {
 /// Lets the even questions teach; answers how many outcomes there were, and how many slots know something then.
 fn teach(view: &View, questions: &[Question], used: Used) -> (u64, usize) {
     let (graph, config, mut scratch) = (view.graph(), config(), Scratch::default());
-    let rules = Rules::default();
+    let rules = PlasticityConfig::default();
     let mut synapses = Synapses::bind(graph, rules, 0, []).expect("nothing is learned yet");
     while synapses.ticks() < TICKS {
         let before = synapses.ticks();
         for question in questions.iter().step_by(2) {
-            let ask = Ask { text: question.text.clone(), ..whole() };
+            let ask = RecallQuery { text: question.text.clone(), ..whole() };
             let found = recall(view, &ask, &config, &mut scratch).expect("an answer");
             let active =
                 walked(graph, &found.hits, |hit| used == Used::All || question.gold.contains(&hit.id));
@@ -55,7 +55,7 @@ fn teach(view: &View, questions: &[Question], used: Used) -> (u64, usize) {
                 synapses.tick(graph, &active).expect("nodes of this graph");
             }
         }
-        synapses.settle(graph).expect("there is one writer");
+        synapses.write_weights(graph).expect("there is one writer");
         if synapses.ticks() == before {
             break;
         }

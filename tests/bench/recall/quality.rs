@@ -8,9 +8,11 @@ use crate::set::Question;
 use ebb_engine::View;
 use ebb_engine::graph::index::NodeId;
 use ebb_engine::graph::kinds::Dimension;
-use ebb_engine::merge::Weights;
-use ebb_engine::plasticity::{QueryMemory, prime};
-use ebb_engine::recall::{Ask, Config, Filter, Fusion, Spread, Weighing, Xlr, recall, recall_primed};
+use ebb_engine::merge::DimensionWeights;
+use ebb_engine::plasticity::{QueryHistory, prime};
+use ebb_engine::recall::{
+    EvidenceConfig, Filter, Fusion, RecallConfig, RecallQuery, Spread, XlrMode, recall, recall_primed,
+};
 use ebb_engine::scratch::Scratch;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -62,21 +64,27 @@ impl Row {
 }
 
 /// The rules of the defaults.
-pub(crate) fn config() -> Config {
-    Config::default()
+pub(crate) fn config() -> RecallConfig {
+    RecallConfig::default()
 }
 
 /// A question for memories, as it is by default.
-pub(crate) fn whole() -> Ask {
+pub(crate) fn whole() -> RecallQuery {
     let memories = Filter { kinds: vec!["Memory".to_owned()], ..Filter::default() };
-    Ask { filter: memories, ..Ask::default() }
+    RecallQuery { filter: memories, ..RecallQuery::default() }
 }
 
 /// Asks all questions in one way.
-pub(crate) fn report(name: &str, view: &View, questions: &[Question], ask: &Ask, config: &Config) -> Row {
+pub(crate) fn report(
+    name: &str,
+    view: &View,
+    questions: &[Question],
+    ask: &RecallQuery,
+    config: &RecallConfig,
+) -> Row {
     let mut scratch = Scratch::default();
     measured(name, questions, |text| {
-        let ask = Ask { text: text.to_owned(), ..ask.clone() };
+        let ask = RecallQuery { text: text.to_owned(), ..ask.clone() };
         let found = recall(view, &ask, config, &mut scratch).expect("an answer");
         (found.hits.into_iter().map(|hit| hit.id).collect(), found.counters.nodes_touched)
     })
@@ -85,7 +93,7 @@ pub(crate) fn report(name: &str, view: &View, questions: &[Question], ask: &Ask,
 /// By what memories say alone.
 pub(crate) fn by_text_alone(view: &View, questions: &[Question]) -> Row {
     measured("BM25", questions, |text| {
-        let ranked = view.by_text(text, 20, |_| true).ranked;
+        let ranked = view.rank_by_text(text, 20, |_| true).ranked;
         (ranked.iter().map(|hit| view.graph().external_id(hit.node).to_owned()).collect(), 0)
     })
 }
@@ -95,10 +103,10 @@ pub(crate) fn switches(view: &View, questions: &[Question]) -> Vec<Row> {
     let (whole, config) = (whole(), config());
     let hears = |more: &[Dimension]| {
         let dimensions = [Dimension::Structural].iter().chain(more).copied().collect();
-        Ask { dimensions, ..whole.clone() }
+        RecallQuery { dimensions, ..whole.clone() }
     };
-    let off = Ask { fusion: Fusion::Off, ..whole.clone() };
-    let walk = Ask { spread: Spread::PersonalPageRank, ..off.clone() };
+    let off = RecallQuery { fusion: Fusion::Off, ..whole.clone() };
+    let walk = RecallQuery { spread: Spread::PersonalPageRank, ..off.clone() };
     let ways = [
         ("as it is by default", whole.clone()),
         ("without the ranking by text", off.clone()),
@@ -106,9 +114,9 @@ pub(crate) fn switches(view: &View, questions: &[Question]) -> Vec<Row> {
         ("with time", hears(&[Dimension::Temporal])),
         ("with cause", hears(&[Dimension::Causal])),
         ("with all four", hears(&Dimension::ALL)),
-        ("with all four, without text", Ask { fusion: Fusion::Off, ..hears(&Dimension::ALL) }),
-        ("gated by contrast", Ask { xlr: Xlr::Gate, ..whole.clone() }),
-        ("gated by contrast, without text", Ask { xlr: Xlr::Gate, ..off }),
+        ("with all four, without text", RecallQuery { fusion: Fusion::Off, ..hears(&Dimension::ALL) }),
+        ("gated by contrast", RecallQuery { xlr: XlrMode::Gate, ..whole.clone() }),
+        ("gated by contrast, without text", RecallQuery { xlr: XlrMode::Gate, ..off }),
         ("personalised PageRank from the same seeds", walk),
     ];
     let mut rows: Vec<Row> =
@@ -117,9 +125,12 @@ pub(crate) fn switches(view: &View, questions: &[Question]) -> Vec<Row> {
     rows.push(primed(view, questions));
     let all = hears(&Dimension::ALL);
     for weights in GRID {
-        let weighing = Weighing { weights: Weights::new(weights).expect("some"), ..Weighing::default() };
+        let weighing = EvidenceConfig {
+            weights: DimensionWeights::new(weights).expect("some"),
+            ..EvidenceConfig::default()
+        };
         let name = format!("with all four, as {weights:?}");
-        rows.push(report(&name, view, questions, &all, &config.clone().with_weighing(weighing)));
+        rows.push(report(&name, view, questions, &all, &config.clone().with_evidence(weighing)));
     }
     rows
 }
@@ -127,15 +138,15 @@ pub(crate) fn switches(view: &View, questions: &[Question]) -> Vec<Row> {
 /// After each question that may teach was asked twice, so that what came together is a habit.
 fn primed(view: &View, questions: &[Question]) -> Row {
     let (whole, config, mut scratch) = (whole(), config(), Scratch::default());
-    let mut memory = QueryMemory::default();
+    let mut memory = QueryHistory::default();
     for question in questions.iter().step_by(2).chain(questions.iter().step_by(2)) {
-        let ask = Ask { text: question.text.clone(), ..whole.clone() };
+        let ask = RecallQuery { text: question.text.clone(), ..whole.clone() };
         let found = recall(view, &ask, &config, &mut scratch).expect("an answer");
-        found.remember(view.graph(), &ask, &mut memory);
+        found.record_in(view.graph(), &ask, &mut memory);
     }
     let mut joined = 0_usize;
     let row = measured("primed by one half", questions, |text| {
-        let ask = Ask { text: text.to_owned(), priming: true, ..whole.clone() };
+        let ask = RecallQuery { text: text.to_owned(), priming: true, ..whole.clone() };
         let primes = |seeds: &[(NodeId, f32)]| prime(view.graph(), &memory, seeds);
         let found = recall_primed(view, &ask, &config, primes, &mut scratch).expect("an answer");
         joined += usize::from(!found.primed.is_empty());

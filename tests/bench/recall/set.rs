@@ -3,7 +3,7 @@
 use ebb_engine::graph::builder::{EdgeRow, GraphBuilder};
 use ebb_engine::graph::columns::NodeRow;
 use ebb_engine::graph::kinds::{EdgeDirection, NodeType};
-use ebb_engine::graph::snapshot::{Skipped, Snapshot};
+use ebb_engine::graph::snapshot::{SkippedCounts, Snapshot};
 use ebb_engine::text::counts::WordCounts;
 use ebb_engine::text::fold::cut;
 use ebb_engine::text::ranking::TextIndex;
@@ -97,6 +97,6 @@ pub(crate) fn view(events: &[Value], joined: bool) -> View {
     let end = |event: &Value, key: &str| graph.find(&named(text(event, key))).expect("an entity");
     let relations: Vec<_> =
         observed.iter().map(|event| (end(event, "from"), end(event, "to"), text(event, "type"))).collect();
-    let snapshot = Snapshot { graph, as_of: AT, skipped: Skipped::default() };
+    let snapshot = Snapshot { graph, as_of: AT, skipped: SkippedCounts::default() };
     View::new(snapshot, Texts { index: Arc::new(index), counts: Arc::new(counts) }, relations)
 }

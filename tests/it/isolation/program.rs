@@ -18,7 +18,7 @@ use ebb_core::scheduler::{self, JobConfig};
 use ebb_core::service::recall::{dot, export, export_graphml};
 use ebb_core::service::{self, Outcome, Service};
 use ebb_core::store::{Config, Store};
-use ebb_engine::plasticity::Learn;
+use ebb_engine::plasticity::LearningMode;
 use http_body_util::BodyExt;
 use hyper::service::Service as _;
 use hyper_util::service::TowerToHyperService;
@@ -111,7 +111,7 @@ impl Program {
             // However slow this machine is, nothing becomes stale.
             mirror: mirror::Config { scopes, staleness: Duration::MAX, ..crate::mirror::config(1 << 30) },
             engine: crate::mirror::rules(),
-            learn: Learn::default(),
+            learn: LearningMode::default(),
         };
         let clock = Clock::manual(at(0.0));
         let service = Arc::new(Service::new(store, clock.clone(), config));

@@ -15,7 +15,7 @@ use ebb_core::service::Service;
 use ebb_core::service::doctor::{Finding, Level};
 use ebb_core::service::events::BadLines;
 use ebb_core::service::memories::{RequestId, WriteMode};
-use ebb_engine::plasticity::Learn;
+use ebb_engine::plasticity::LearningMode;
 
 const DAY_MS: i64 = 24 * 3_600_000;
 
@@ -28,8 +28,8 @@ async fn found(service: &Service, what: &str) -> Finding {
 async fn what_a_wrong_clock_writes_counts_from_the_servers() {
     let db = fresh().await;
     for skew in [-DAY_MS, 2 * DAY_MS, 50 * 365 * DAY_MS] {
-        let wrong = db.timed("[]", Learn::default(), Clock::Skewed(skew));
-        let right = db.timed("[]", Learn::default(), Clock::Real);
+        let wrong = db.timed("[]", LearningMode::default(), Clock::Skewed(skew));
+        let right = db.timed("[]", LearningMode::default(), Clock::Real);
         let server = db.store.about().await.unwrap().server_now.millis();
         let (by_wrong, by_right) =
             (wrong.instant(None).await.unwrap().millis(), right.instant(None).await.unwrap().millis());
@@ -44,7 +44,7 @@ async fn what_a_wrong_clock_writes_counts_from_the_servers() {
 #[tokio::test(flavor = "multi_thread")]
 async fn dates_ahead_are_found_and_brought_back_and_accesses_count_again() {
     let db = fresh().await;
-    let service = db.timed("[]", Learn::default(), Clock::Real);
+    let service = db.timed("[]", LearningMode::default(), Clock::Real);
     db.apply(&[Event::Remember(remember("m", 0.0)), Event::Remember(remember("good", 0.0))]).await;
     let text = "MATCH (m:Memory {id: 'm'}) SET m.energyAt = datetime('2076-01-01T00:00Z'),
           m.lastAccessed = m.energyAt, m.dueAt = m.energyAt, m.energy = 1.5
@@ -76,7 +76,7 @@ async fn dates_ahead_are_found_and_brought_back_and_accesses_count_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_cannot_bring_in_what_has_not_been_yet() {
     let db = fresh().await;
-    let service = db.timed("[]", Learn::default(), Clock::Skewed(50 * 365 * DAY_MS));
+    let service = db.timed("[]", LearningMode::default(), Clock::Skewed(50 * 365 * DAY_MS));
     let file = tempfile::tempdir().unwrap();
     let path = file.path().join("events.ndjson");
     let now = rfc3339(db.store.about().await.unwrap().server_now);
@@ -94,7 +94,7 @@ async fn a_file_cannot_bring_in_what_has_not_been_yet() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_of_the_future_is_counted_again_and_jobs_come_due_again() {
     let db = fresh().await;
-    let service = db.timed("[]", Learn::default(), Clock::Real);
+    let service = db.timed("[]", LearningMode::default(), Clock::Real);
     let began = server_ms(&db).await;
     let then = Timestamp::from_millis(began + 50 * 365 * DAY_MS).unwrap();
     // As a machine leaves it whose clock was wrong, the server's too.

@@ -17,7 +17,7 @@ use ebb_core::mirror::{Mirror, RefreshOutcome};
 use ebb_core::scheduler::driver::{Wanted, dry_run_job, run_job};
 use ebb_core::store::{Learned, Lesson, OpenedRun, RequestMode, Run, Store, SynapseRow, Tally};
 use ebb_engine::graph::Graph;
-use ebb_engine::plasticity::{Counts, Rules, Synapses};
+use ebb_engine::plasticity::{PlasticityConfig, Synapses, TickCounters};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -110,13 +110,13 @@ async fn learned(db: &Fresh, scope: &Scope) -> Learned {
 
 fn read(graph: &Graph, learned: Learned) -> Synapses {
     let records = learned.rows.into_iter().filter_map(record);
-    Synapses::bind(graph, Rules::default(), learned.tick, records).unwrap()
+    Synapses::bind(graph, PlasticityConfig::default(), learned.tick, records).unwrap()
 }
 
 /// What the engine learns from outcomes on one graph, in one go.
-fn engine(graph: &Graph, outcomes: &[Outcome]) -> (Synapses, Counts) {
-    let mut synapses = Synapses::bind(graph, Rules::default(), 0, []).unwrap();
-    let mut all = Counts::default();
+fn engine(graph: &Graph, outcomes: &[Outcome]) -> (Synapses, TickCounters) {
+    let mut synapses = Synapses::bind(graph, PlasticityConfig::default(), 0, []).unwrap();
+    let mut all = TickCounters::default();
     for (nodes, reward) in outcomes {
         #[expect(clippy::cast_possible_truncation, reason = "eighths")]
         let worth = *reward as f32;

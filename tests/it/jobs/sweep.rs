@@ -19,7 +19,7 @@ use ebb_core::service::{self, Service};
 use ebb_core::store::{
     Config, Error, Fact, FactFilter, FactReceipt, PageMode, RequestMode, RequestedSweep, Store, SweepState,
 };
-use ebb_engine::plasticity::Learn;
+use ebb_engine::plasticity::LearningMode;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -72,16 +72,16 @@ impl Fresh {
 
     /// Ebb as its surfaces see it, with these policies in its configuration.
     pub(crate) fn service(&self, json: &str) -> Service {
-        self.learning(json, Learn::default())
+        self.learning(json, LearningMode::default())
     }
 
     /// The same, which learns from this.
-    pub(crate) fn learning(&self, json: &str, learn: Learn) -> Service {
+    pub(crate) fn learning(&self, json: &str, learn: LearningMode) -> Service {
         self.timed(json, learn, Clock::manual(at(0.0)))
     }
 
     /// The same, by this clock.
-    pub(crate) fn timed(&self, json: &str, learn: Learn, clock: Clock) -> Service {
+    pub(crate) fn timed(&self, json: &str, learn: LearningMode, clock: Clock) -> Service {
         let job = JobConfig {
             enabled: true,
             rhythm: None,

@@ -9,7 +9,7 @@ use ebb_core::domain::ids::{EntityName, PlaceId, RecallId, Scope};
 use ebb_core::domain::outcome::{Outcome, Used};
 use ebb_core::jobs::JobName;
 use ebb_core::store::{Error, OutcomeReceipt, OutcomeReport, RequestMode};
-use ebb_engine::plasticity::Learn;
+use ebb_engine::plasticity::LearningMode;
 use serde::Deserialize;
 
 /// An outcome in which the ends of these ways were of use.
@@ -245,12 +245,12 @@ async fn a_recall_files_itself_where_every_recall_is_learned_from() {
         content: false,
         ..RecallRequest::default()
     };
-    for learn in [Learn::OnOutcome, Learn::Off] {
+    for learn in [LearningMode::OnOutcome, LearningMode::Off] {
         let answered = db.learning("[]", learn).recall(&Scope::local(), ask()).await.unwrap();
         assert!(answered.hits.iter().any(|hit| hit.id == "a"), "{answered:#?}");
         assert!(filed().await.is_empty(), "{learn:?}");
     }
-    let service = db.learning("[]", Learn::Always);
+    let service = db.learning("[]", LearningMode::Always);
     for times in 1..=2 {
         let answered = service.recall(&Scope::local(), ask()).await.unwrap();
         let filed = filed().await;

@@ -6,7 +6,7 @@ use ebb_engine::graph::builder::{EdgeRow, GraphBuilder, WeightRange};
 use ebb_engine::graph::columns::NodeRow;
 use ebb_engine::graph::index::Generation;
 use ebb_engine::graph::kinds::{Kinds, NodeType};
-use ebb_engine::graph::snapshot::{Skipped, Snapshot};
+use ebb_engine::graph::snapshot::{SkippedCounts, Snapshot};
 use ebb_files::partial;
 use rustix::process::{Resource, Rlimit, Signal, getpid, kill_process, setrlimit};
 use std::cell::Cell;
@@ -30,8 +30,8 @@ fn snapshot(state: &str, nodes: usize) -> Snapshot {
             EdgeRow { source, target, relation: "CALLS".to_owned(), weight: 0.5, ..EdgeRow::default() };
         builder.add_edge(&edge).unwrap();
     }
-    let graph = builder.finalize().unwrap().at_generation(Generation(7));
-    Snapshot { graph, as_of: Some(7), skipped: Skipped::default() }
+    let graph = builder.finalize().unwrap().with_generation(Generation(7));
+    Snapshot { graph, as_of: Some(7), skipped: SkippedCounts::default() }
 }
 
 fn files(folder: &Path) -> Files {

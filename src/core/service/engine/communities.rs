@@ -12,8 +12,8 @@ use crate::api::engine::{
 };
 use crate::domain::ids::Scope;
 use crate::service::Service;
-use crate::service::recall::{Config, Error, TOP_K_MAX, View};
-use ebb_engine::communities::bridges::{Tie, bridges, ties};
+use crate::service::recall::{Error, RecallConfig, TOP_K_MAX, View};
+use ebb_engine::communities::bridges::{CommunityLink, bridges, community_links};
 use ebb_engine::communities::communities as partition;
 use ebb_engine::graph::index::{CommunityId, NodeId};
 use ebb_engine::graph::number::PosF32;
@@ -41,20 +41,20 @@ pub fn communities(view: &View, asked: &CommunitiesRequest) -> Result<Communitie
         false => Arc::new(partition(graph, resolution)),
     };
     let mut sizes = vec![0_usize; partition.count];
-    for of in &partition.of {
+    for of in &partition.membership {
         if let Some(size) = sizes.get_mut(of.at()) {
             *size += 1;
         }
     }
     let place = asked.node.as_ref().and_then(|id| graph.find(id.as_str()));
-    let home = place.and_then(|node| partition.of.get(node.at())).copied();
+    let home = place.and_then(|node| partition.membership.get(node.at())).copied();
     let most = if asked.all { usize::MAX } else { asked.top_k };
     let is_told = |of: CommunityId| match &asked.node {
         Some(_) => home == Some(of),
         None => of.at() < most,
     };
     let standing = |node: NodeId| (Reverse(graph.pagerank(node).to_bits()), graph.rank(node));
-    let all = graph.nodes().zip(partition.of.iter().copied()).filter(|(_, of)| is_told(*of));
+    let all = graph.nodes().zip(partition.membership.iter().copied()).filter(|(_, of)| is_told(*of));
     let mut all: Vec<(NodeId, CommunityId)> = all.collect();
     all.sort_unstable_by_key(|(node, of)| (*of, standing(*node)));
     let (each, together) = limits(asked);
@@ -67,23 +67,23 @@ pub fn communities(view: &View, asked: &CommunitiesRequest) -> Result<Communitie
     let hits: Vec<CommunitiesHit> = told.map(member).collect();
     let joining: Vec<NodeId> = match &asked.node {
         Some(_) => place.into_iter().collect(),
-        None => bridges(graph, &partition.of, BRIDGES),
+        None => bridges(graph, &partition.membership, BRIDGES),
     };
     let among = if asked.node.is_some() { all.len() } else { graph.node_count() };
     let numbered = (0..).map(CommunityId).zip(sizes.iter().copied());
     let unknown = asked.node.iter().filter(|_| place.is_none()).map(|id| id.as_str().to_owned()).collect();
-    let flags = partition.flags.and(view.flags()).names().collect();
+    let flags = partition.flags.union(view.flags()).names().collect();
     let communities = numbered.filter(|(of, _)| is_told(*of));
     Ok(CommunitiesAnswer {
         state: state(view, flags, unknown),
-        modularity: partition.q,
+        modularity: partition.modularity,
         count: partition.count,
         alone: sizes.iter().filter(|size| **size == 1).count(),
         levels: partition.levels,
         communities: communities.map(|(of, size)| Community { community: of.0, size }).collect(),
         left_out: among.saturating_sub(hits.len()),
         hits,
-        bridges: joining.into_iter().map(|node| bridge(view, &partition.of, node)).collect(),
+        bridges: joining.into_iter().map(|node| bridge(view, &partition.membership, node)).collect(),
     })
 }
 
@@ -98,10 +98,11 @@ fn limits(asked: &CommunitiesRequest) -> (usize, usize) {
 
 fn bridge(view: &View, of: &[CommunityId], node: NodeId) -> Bridge {
     let community = of.get(node.at()).copied().unwrap_or(CommunityId(u32::MAX));
-    let ties = ties(view.graph(), of, node);
-    let (own, others): (Vec<Tie>, Vec<Tie>) = ties.into_iter().partition(|tie| tie.community == community);
-    let sum = |ties: &[Tie]| ties.iter().fold(0.0_f64, |sum, tie| sum + tie.weight);
-    let tie = |tie: &Tie| CommunityTie { community: tie.community.0, weight: tie.weight };
+    let ties = community_links(view.graph(), of, node);
+    let (own, others): (Vec<CommunityLink>, Vec<CommunityLink>) =
+        ties.into_iter().partition(|tie| tie.community == community);
+    let sum = |ties: &[CommunityLink]| ties.iter().fold(0.0_f64, |sum, tie| sum + tie.weight);
+    let tie = |tie: &CommunityLink| CommunityTie { community: tie.community.0, weight: tie.weight };
     Bridge {
         node: known(view, node),
         community: community.0,
@@ -118,7 +119,7 @@ impl Service {
         scope: &Scope,
         asked: CommunitiesRequest,
     ) -> Result<CommunitiesAnswer, Error> {
-        let work = move |view: &View, _: &Config, _: &mut Scratch| communities(view, &asked);
+        let work = move |view: &View, _: &RecallConfig, _: &mut Scratch| communities(view, &asked);
         let (mut answer, freshness) = self.on_mirror(scope, work).await?;
         answer.state.freshness = freshness;
         Ok(answer)

@@ -27,7 +27,7 @@ fn view(nodes: u32, edges: &[(u32, u32, f32)]) -> View {
             .unwrap();
     }
     let graph = builder.finalize().unwrap();
-    View::of_file(Snapshot::from(graph)).unwrap()
+    View::from_labels(Snapshot::from(graph)).unwrap()
 }
 
 fn chain(nodes: u32) -> View {
@@ -40,10 +40,10 @@ fn team() -> View {
     view_of_file(&file, WeightRange::default()).unwrap().0
 }
 
-fn rules() -> Config {
+fn rules() -> RecallConfig {
     // The decay of the worked examples.
-    let recall = Params { decay: 0.55, ..Params::RECALL };
-    Config::new(recall, Params::REFERENCE, 0.75, 1_000).unwrap()
+    let recall = ActivationConfig { decay: 0.55, ..ActivationConfig::RECALL };
+    RecallConfig::new(recall, ActivationConfig::REFERENCE, 0.75, 1_000).unwrap()
 }
 
 fn from(id: &str) -> Vec<GivenSeed> {

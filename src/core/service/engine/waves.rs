@@ -11,12 +11,12 @@ use crate::api::engine::{
 };
 use crate::domain::ids::Scope;
 use crate::service::Service;
-use crate::service::recall::{Config, Error, TOP_K_MAX, View};
+use crate::service::recall::{Error, RecallConfig, TOP_K_MAX, View};
 use ebb_engine::communities::Partition;
 use ebb_engine::graph::number::PosF32;
 use ebb_engine::resonance::harmonics::HarmonicAnalyzer;
-use ebb_engine::resonance::sympathetic::SympatheticResonanceDetector;
-use ebb_engine::resonance::{self, HOPS_MAX, Report, Resonance, Resonant};
+use ebb_engine::resonance::sympathetic::sympathetic_resonance;
+use ebb_engine::resonance::{self, HOPS_MAX, NodeResonance, Resonance, ResonanceReport};
 use ebb_engine::scratch::Scratch;
 
 /// Pulses of a request at most, so that none takes memory without end.
@@ -26,7 +26,7 @@ pub const PULSES_MAX: u32 = 1_000_000;
 pub fn resonate(
     view: &View,
     asked: &ResonateRequest,
-    rules: &Config,
+    rules: &RecallConfig,
     scratch: &mut Scratch,
 ) -> Result<ResonateAnswer, Error> {
     let Running { waves, frequency, unknown } = set_out(view, asked, rules, scratch)?;
@@ -50,7 +50,7 @@ pub fn resonate(
 pub fn harmonics(
     view: &View,
     asked: HarmonicsRequest,
-    rules: &Config,
+    rules: &RecallConfig,
     scratch: &mut Scratch,
 ) -> Result<HarmonicsAnswer, Error> {
     let asked = ResonateRequest::from(asked);
@@ -107,18 +107,18 @@ struct Running {
 fn set_out(
     view: &View,
     asked: &ResonateRequest,
-    rules: &Config,
+    rules: &RecallConfig,
     scratch: &mut Scratch,
 ) -> Result<Running, Error> {
     within("top_k", asked.top_k, TOP_K_MAX)?;
     within("hops", usize::from(asked.hops), usize::from(HOPS_MAX))?;
-    let usual = rules.weighing().waves;
+    let usual = rules.evidence().waves;
     let pulse_budget = asked.pulses.unwrap_or(usual.pulse_budget);
     within("pulses", pulse_budget as usize, PULSES_MAX as usize)?;
     let frequency = positive("frequency", asked.frequency)?;
     let wavelength = asked.wavelength.map_or(Ok(usual.wavelength), |asked| positive("wavelength", asked))?;
     let (seeds, unknown) = seeds(view, &asked.seeds)?;
-    let config = resonance::Config { wavelength, pulse_budget, max_hops: asked.hops };
+    let config = resonance::ResonanceConfig { wavelength, pulse_budget, max_hops: asked.hops };
     let mean_degree = view.mean_degree();
     let waves = resonance::resonate(view.graph(), mean_degree, &seeds, &config, &mut scratch.resonance)
         .map_err(|why| Error::Invalid(why.to_string()))?;
@@ -129,7 +129,7 @@ fn ran(waves: &Resonance) -> WavesRun {
     WavesRun { nodes_touched: waves.waves.len(), pulses: waves.pulses, dropped_energy: waves.dropped_energy }
 }
 
-fn swing(view: &View, of: &Resonant) -> ResonateHit {
+fn swing(view: &View, of: &NodeResonance) -> ResonateHit {
     ResonateHit {
         node: known(view, of.node),
         score: of.amplitude,
@@ -144,11 +144,11 @@ fn swing(view: &View, of: &Resonant) -> ResonateHit {
 fn sympathy(
     view: &View,
     partition: &Partition,
-    (waves, frequency, report): (&Resonance, PosF32, &Report),
+    (waves, frequency, report): (&Resonance, PosF32, &ResonanceReport),
     most: usize,
 ) -> Sympathy {
-    let communities = Some(partition.of.as_slice());
-    let found = SympatheticResonanceDetector { graph: view.graph(), communities }.detect(waves, frequency);
+    let communities = Some(partition.membership.as_slice());
+    let found = sympathetic_resonance(view.graph(), waves, frequency, communities);
     // They come in the order of the report.
     let mut all = report.nodes.iter();
     let hits = found.nodes.iter().take(most).filter_map(|one| {
@@ -165,8 +165,9 @@ fn sympathy(
 impl Service {
     /// [`resonate`] in the mirror of a scope.
     pub async fn resonate(&self, scope: &Scope, asked: ResonateRequest) -> Result<ResonateAnswer, Error> {
-        let work =
-            move |view: &View, rules: &Config, scratch: &mut Scratch| resonate(view, &asked, rules, scratch);
+        let work = move |view: &View, rules: &RecallConfig, scratch: &mut Scratch| {
+            resonate(view, &asked, rules, scratch)
+        };
         let (mut answer, freshness) = self.on_mirror(scope, work).await?;
         answer.state.freshness = freshness;
         Ok(answer)
@@ -174,8 +175,9 @@ impl Service {
 
     /// [`harmonics`] in the mirror of a scope.
     pub async fn harmonics(&self, scope: &Scope, asked: HarmonicsRequest) -> Result<HarmonicsAnswer, Error> {
-        let work =
-            move |view: &View, rules: &Config, scratch: &mut Scratch| harmonics(view, asked, rules, scratch);
+        let work = move |view: &View, rules: &RecallConfig, scratch: &mut Scratch| {
+            harmonics(view, asked, rules, scratch)
+        };
         let (mut answer, freshness) = self.on_mirror(scope, work).await?;
         answer.state.freshness = freshness;
         Ok(answer)

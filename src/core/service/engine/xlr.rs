@@ -11,9 +11,9 @@ use super::{known, seeds, state, within};
 use crate::api::engine::{XlrAnswer, XlrHit, XlrRequest};
 use crate::domain::ids::Scope;
 use crate::service::Service;
-use crate::service::recall::{Config, Error, Profile, TOP_K_MAX, View};
+use crate::service::recall::{Error, Profile, RecallConfig, TOP_K_MAX, View};
 use ebb_engine::Flag;
-use ebb_engine::activation::{Activated, hybrid};
+use ebb_engine::activation::{ActivatedNode, hybrid};
 use ebb_engine::scratch::Scratch;
 use std::cmp::Reverse;
 
@@ -21,20 +21,20 @@ use std::cmp::Reverse;
 pub fn xlr(
     view: &View,
     asked: &XlrRequest,
-    rules: &Config,
+    rules: &RecallConfig,
     scratch: &mut Scratch,
 ) -> Result<XlrAnswer, Error> {
     within("top_k", asked.top_k, TOP_K_MAX)?;
     let (seeds, unknown) = seeds(view, &asked.seeds)?;
-    let (graph, params) = (view.graph(), rules.params(Profile::Recall));
+    let (graph, params) = (view.graph(), rules.activation(Profile::Recall));
     let lit = hybrid::activate(graph, &seeds, params, graph.node_count(), &mut scratch.activation);
-    let budget = rules.weighing().pulses;
+    let budget = rules.evidence().pulses;
     let found = ebb_engine::xlr::xlr(graph, view.mean_degree(), &seeds, params, budget, &mut scratch.xlr);
-    let gate = |lit: &Activated| lit.value * found.gate(lit.node).unwrap_or(1.0);
-    let mut all: Vec<(usize, &Activated, f32)> =
+    let gate = |lit: &ActivatedNode| lit.value * found.gate(lit.node).unwrap_or(1.0);
+    let mut all: Vec<(usize, &ActivatedNode, f32)> =
         (1..).zip(&lit.nodes).map(|(was, lit)| (was, lit, gate(lit))).collect();
     all.sort_unstable_by_key(|(was, _, after)| (Reverse(after.to_bits()), *was));
-    let hit = |(was, lit, after): &(usize, &Activated, f32)| XlrHit {
+    let hit = |(was, lit, after): &(usize, &ActivatedNode, f32)| XlrHit {
         node: known(view, lit.node),
         score: *after,
         activation: lit.value,
@@ -46,8 +46,8 @@ pub fn xlr(
         state: state(view, flags, unknown),
         hits: all.iter().take(asked.top_k).map(hit).collect(),
         anti_seeds: found.anti_seeds.iter().map(|node| graph.external_id(*node).to_owned()).collect(),
-        slots_read: lit.work.slots_read,
-        nodes_touched: lit.work.touched,
+        slots_read: lit.counters.slots_read,
+        nodes_touched: lit.counters.touched,
         pulses: found.pulses,
     })
 }
@@ -56,7 +56,7 @@ impl Service {
     /// [`xlr`] in the mirror of a scope.
     pub async fn xlr(&self, scope: &Scope, asked: XlrRequest) -> Result<XlrAnswer, Error> {
         let work =
-            move |view: &View, rules: &Config, scratch: &mut Scratch| xlr(view, &asked, rules, scratch);
+            move |view: &View, rules: &RecallConfig, scratch: &mut Scratch| xlr(view, &asked, rules, scratch);
         let (mut answer, freshness) = self.on_mirror(scope, work).await?;
         answer.state.freshness = freshness;
         Ok(answer)

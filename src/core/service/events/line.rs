@@ -14,7 +14,7 @@ use crate::domain::similarity::Similarity;
 use crate::domain::trail::Allowed;
 use crate::domain::units::{Confidence, Timestamp};
 use crate::service::outcomes::JudgedQuestion;
-use crate::service::recall::{Ask, TEXT_BYTES_MAX, TOP_K_MAX};
+use crate::service::recall::{RecallQuery, TEXT_BYTES_MAX, TOP_K_MAX};
 use crate::service::within;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -217,7 +217,7 @@ fn judged(
     within("the number of ids in useful", useful.len(), USED_MAX)?;
     Ok(JudgedQuestion {
         scope,
-        ask: Ask { text, top_k, ..Ask::default() },
+        ask: RecallQuery { text, top_k, ..RecallQuery::default() },
         at,
         useful: useful.into_iter().map(Into::into).collect(),
         reward: worth(reward.unwrap_or(1.0)).map_err(|why| why.to_string())?.value(),

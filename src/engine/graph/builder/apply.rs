@@ -1,9 +1,8 @@
-//! The next graph from the one there is and what changed, while readers keep the one they hold.
+//! Applies a batch of changes: builds the next graph while readers keep the present one.
 //!
-//! Only rows that the batch touches are worked out anew; all others pass through as they are, with the ids of their targets
-//! as they are called then. Degrees, and with them ids, move where a pair of nodes is joined now or no longer is; whether
-//! it is stands in the way back, which is sorted. What a batch costs by itself thus goes by its size; what is streamed goes
-//! by that of the graph.
+//! Only rows that the batch touches are computed anew; all others are copied with the new ids of their targets. Degrees,
+//! and with them ids, change only where a pair of nodes becomes joined or no longer is, which the sorted reverse index
+//! tells. So the computation grows with the batch, and the copying with the graph.
 
 mod moved;
 mod names;
@@ -16,28 +15,29 @@ use crate::graph::index::{NodeId, slots};
 use crate::graph::kinds::EdgeDirection;
 use crate::graph::raw::{in_large_pages, prefetch};
 use crate::graph::{Error, Graph};
-use names::{NOBODY, Named};
+use names::{Named, UNKNOWN};
 use std::collections::BTreeMap;
 
-/// What changed between two states of a scope.
+/// Changes between two generations of a graph.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Batch {
-    /// Nodes that are gone, with all their relationships; one that is not there is no error.
+    /// External ids of nodes to remove with all their relationships; unknown ones are ignored.
     pub removed_nodes: Vec<String>,
-    /// Relationships that are gone, by source, relation and target; one that is not there is no error.
+    /// Relationships to remove, by source, type and target; unknown ones are ignored.
     pub removed_edges: Vec<(String, String, String)>,
-    /// Nodes that are new or carry something else.
+    /// Nodes to add, or to replace the attributes of.
     pub nodes: Vec<NodeRow>,
-    /// Relationships that are new or weigh something else; of equal ones in a batch the heaviest counts.
+    /// Relationships to add, or to replace the weights of; of duplicates in a batch the heaviest counts.
     pub edges: Vec<EdgeRow>,
 }
 
 impl Graph {
-    /// The graph after a batch: what is removed goes first, then comes what is new. It is what a builder would make of the
-    /// changed content, byte for byte, and one generation on. What was learned is not in it.
+    /// The graph after a batch, of the next generation: removals are applied first. It equals, byte for byte, the graph that a
+    /// builder would make of the changed content, without learned weights.
     ///
     /// # Errors
-    /// As those of [`GraphBuilder::add_node`](super::GraphBuilder::add_node) and [`GraphBuilder::add_edge`](super::GraphBuilder::add_edge), but for a duplicate, which is a change.
+    /// As [`GraphBuilder::add_node`](super::GraphBuilder::add_node) and
+    /// [`GraphBuilder::add_edge`](super::GraphBuilder::add_edge); a node that exists is replaced.
     pub fn apply(&self, batch: &Batch) -> Result<Self, Error> {
         let change = Change::of(self, batch)?;
         let (degrees, total) = change.degrees();
@@ -62,25 +62,25 @@ impl Graph {
     }
 }
 
-/// A slot that is gone or replaced: its source, its target, its relation as a number.
+/// A slot to remove or replace: its source, its target, the number of its relation.
 type Gone = (u32, u32, u32);
 
 /// A batch in the ids of the graph it changes; new nodes come after its own.
 struct Change<'a> {
     graph: &'a Graph,
-    /// What nodes carry from now on, and of each node, from 1, which of these it is.
+    /// New attributes of nodes; and for each node the index of its row from 1, or 0.
     rows: Vec<NodeRow>,
     row_of: Vec<u32>,
     added: Vec<&'a str>,
     /// Ascending.
     removed: Vec<u32>,
     slot_kinds: Vec<SlotKind>,
-    /// What the kinds of the graph are called now, and the number of the relation of each.
+    /// New number of each kind of the graph, and the number of the relation of each kind.
     renamed: Vec<u32>,
     relations: Vec<u32>,
     /// Sorted.
     gone: Vec<Gone>,
-    /// Slots that are there instead, by source.
+    /// Slots to add, by source.
     new: Vec<(u32, Slot)>,
 }
 
@@ -137,7 +137,7 @@ impl<'a> Change<'a> {
         Ok(change)
     }
 
-    /// Takes in what nodes carry from now on; of several of one node the last counts.
+    /// Stores the new attributes of nodes; of several rows of one node the last counts.
     fn take_rows(&mut self, batch: &Batch, ids: &[u32]) -> Result<(), Error> {
         if ids.is_empty() {
             return Ok(());
@@ -167,7 +167,7 @@ impl<'a> Change<'a> {
     }
 }
 
-/// The slots of the edges of a batch, by the kinds of the graph and those that are new.
+/// The slots of the edges of a batch, by the kinds of the graph and new ones.
 fn fresh(
     graph: &Graph,
     batch: &Batch,
@@ -175,7 +175,7 @@ fn fresh(
     slot_kinds: &mut Vec<SlotKind>,
 ) -> Result<Vec<(u32, Slot)>, Error> {
     let mut known: BTreeMap<_, _> = (0..).zip(&*slot_kinds).map(|(at, kind)| (owned_key(kind), at)).collect();
-    // Edges of one kind come together, more often than not.
+    // Edges of one kind mostly come together.
     let mut last: Option<(&EdgeRow, u32)> = None;
     let mut fresh = Vec::with_capacity(batch.edges.len());
     for (edge, [source, target]) in batch.edges.iter().zip(&named.edges) {
@@ -185,7 +185,7 @@ fn fresh(
             missing: missing.clone(),
         };
         for (id, name) in [(source, &edge.source), (target, &edge.target)] {
-            if *id == NOBODY {
+            if *id == UNKNOWN {
                 return Err(dangling(name));
             }
         }
@@ -211,7 +211,7 @@ fn fresh(
     Ok(fresh)
 }
 
-/// By source and target, of equal ones the heaviest.
+/// Sorts by source and target and keeps the heaviest of equal slots.
 fn merged_rows(mut new: Vec<(u32, Slot)>, kinds: &[SlotKind]) -> Vec<(u32, Slot)> {
     new.sort_unstable_by_key(|(source, slot)| (*source, slot.target));
     let (mut kept, mut row) = (Vec::with_capacity(new.len()), Vec::new());
@@ -227,11 +227,11 @@ fn merged_rows(mut new: Vec<(u32, Slot)>, kinds: &[SlotKind]) -> Vec<(u32, Slot)
 /// The rows of the graph after a change, one after the other.
 struct Rest<'a> {
     change: Change<'a>,
-    /// Of each node, from 1, which row of the change is its.
+    /// For each node the index of its changed row from 1, or 0.
     changed: Vec<u32>,
-    /// Of each row of the change its part of what is gone and of what is new.
+    /// For each changed row its range of `gone` and of `new`.
     parts: Vec<[std::ops::Range<usize>; 2]>,
-    /// Of each node which row of the change, from 1, has lost a slot to it last.
+    /// For each node the last changed row, from 1, that lost a slot to it.
     lost: Vec<u32>,
 }
 
@@ -241,7 +241,7 @@ impl<'a> Rest<'a> {
         let (mut changed, mut parts) = (in_large_pages(vec![0; count]), Vec::new());
         let mut begin = 0;
         let mut new = 0;
-        // Whatever is new is among what is gone, so that the sources of the one are those of the other.
+        // Every new slot is among those replaced, so the sources of `gone` include those of `new`.
         for of_source in change.gone.chunk_by(|a, b| a.0 == b.0) {
             let source = of_source[0].0;
             let more = change.new[new..].iter().take_while(|(of, _)| *of == source).count();
@@ -252,7 +252,7 @@ impl<'a> Rest<'a> {
         Self { changed, parts, lost: in_large_pages(vec![0; count]), change }
     }
 
-    /// Hands over the slots of a row of the graph that stay.
+    /// Appends the slots of a row of the graph that stay.
     fn stay(&self, node: u32, into: &mut Vec<Slot>, goes: impl Fn(u32, usize) -> bool) {
         let csr = &self.change.graph.csr;
         let (begin, _, end) = csr.row(NodeId(node));
@@ -267,7 +267,7 @@ impl<'a> Rest<'a> {
 }
 
 impl Source for Rest<'_> {
-    /// The slots of a row after the change, in the ids before it.
+    /// Appends the slots of a row after the change, with targets in the ids before it.
     fn fill(&mut self, node: u32, into: &mut Vec<Slot>) {
         let row = self.changed[node as usize];
         let [gone, new] = row.checked_sub(1).map_or([0..0, 0..0], |at| self.parts[at as usize].clone());

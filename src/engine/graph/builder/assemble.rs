@@ -1,6 +1,6 @@
-//! Rows into arrays: the one way in which a graph comes to be, built or applied.
+//! Assembles the arrays of a graph from rows, for a builder and a batch alike.
 //!
-//! Slots come a row at a time, in the ids of whoever hands them over, and leave in the order and the ids of the next graph.
+//! Slots are read a row at a time in the ids of their source, and written in the order and the ids of the new graph.
 
 use super::WeightRange;
 use crate::graph::Graph;
@@ -11,7 +11,7 @@ use crate::graph::kinds::Kinds;
 use crate::graph::raw::in_large_pages;
 use std::sync::atomic::AtomicU32;
 
-/// A slot between two rows, its target in the ids of whoever hands it over.
+/// A slot of a row, its target in the ids of its [`Source`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Slot {
     pub(super) target: u32,
@@ -20,16 +20,16 @@ pub(super) struct Slot {
     pub(super) causal: f32,
 }
 
-/// Where slots come from, a row at a time, in the ids of whoever hands them over.
+/// A source of rows, with ids of its own.
 pub(super) trait Source {
-    /// Hands over the slots of a node.
+    /// Appends the slots of a node.
     fn fill(&mut self, node: u32, into: &mut Vec<Slot>);
 
-    /// Says that those of a node are wanted soon.
+    /// Prefetches the slots of a node.
     fn ahead(&self, node: u32);
 }
 
-/// What a graph is assembled of, beside its columns and slots. `degrees` and `ranks` are by the ids before.
+/// Parts of a graph beside its columns and slots. `degrees` and `ranks` are by old ids.
 pub(super) struct Parts {
     pub(super) range: WeightRange,
     pub(super) kinds: Kinds,
@@ -40,10 +40,10 @@ pub(super) struct Parts {
     pub(super) total: usize,
 }
 
-/// How many rows ahead slots are asked for.
+/// How many rows ahead slots are prefetched.
 const AHEAD: usize = 12;
 
-/// Puts rows in the order of the next ids into arrays.
+/// Writes rows in the order of the new ids.
 pub(super) fn assemble(parts: Parts, mut columns: Columns, mut source: impl Source) -> Graph {
     let Parts { range, kinds, slot_kinds, order, degrees, ranks, total } = parts;
     let place = placed(&mut columns, &order, &degrees, &ranks);
@@ -70,7 +70,7 @@ pub(super) fn assemble(parts: Parts, mut columns: Columns, mut source: impl Sour
         columns.out_strength.push(strength as f32);
         arrays.push(&row, exc);
     }
-    // What was staged is not held while the way back is made.
+    // Release the staged rows before the reverse index is built.
     drop((source, place));
     let mut csr = arrays.finish();
     csr.kinds = slot_kinds;
@@ -79,16 +79,16 @@ pub(super) fn assemble(parts: Parts, mut columns: Columns, mut source: impl Sour
     Graph { generation: Generation::default(), range, kinds, csr, columns }
 }
 
-/// The way out, row by row.
+/// The forward arrays, filled row by row.
 struct Arrays {
     csr: Csr,
     range: WeightRange,
-    /// Of each kind whether it holds back, and how much of a weight is cause.
+    /// For each kind whether it is inhibitory, and its causal factor.
     inhibits: Vec<bool>,
     causes: Vec<f32>,
     keys: Vec<u64>,
     sorted: Vec<Slot>,
-    /// What slots cause, from the first on that causes something else than its kind says.
+    /// Causal strengths, from the first slot on that differs from its kind.
     causal: Vec<f32>,
 }
 
@@ -112,22 +112,22 @@ impl Arrays {
             csr,
             range,
             inhibits: kinds.iter().map(|kind| kind.inhibitory).collect(),
-            causes: kinds.iter().map(|kind| kind.causal).collect(),
+            causes: kinds.iter().map(|kind| kind.causal_share).collect(),
             keys: Vec::new(),
             sorted: Vec::new(),
             causal: Vec::new(),
         }
     }
 
-    /// Brings a row into its order: excitatory slots first, then by weight, greatest first, then by target, then by kind.
-    /// Answers how many are excitatory.
+    /// Sorts a row: excitatory slots first, then by weight descending, then by target, then by kind. Returns the number of
+    /// excitatory slots.
     fn arrange(&mut self, row: &mut Vec<Slot>) -> usize {
         let inhibits = &self.inhibits;
-        // Weights are not negative, so turned bits of them are in the opposite order and leave the first bit free.
+        // Weights are not negative, so their inverted bits sort descending and leave the first bit free.
         let key = |slot: &Slot| {
             u32::from(inhibits[slot.kind as usize]) << 31 | !slot.weight.to_bits() & 0x7fff_ffff
         };
-        // Numbers sort faster than slots: the key, and where in the row its slot stands.
+        // Numbers sort faster than slots: the key, and the index of its slot in the row.
         self.keys.clear();
         self.keys.extend(row.iter().zip(0_u64..).map(|(slot, at)| u64::from(key(slot)) << 32 | at));
         if !self.keys.is_sorted() {
@@ -145,7 +145,7 @@ impl Arrays {
         row.partition_point(|slot| !inhibits[slot.kind as usize])
     }
 
-    /// Appends a row that is in its order.
+    /// Appends a sorted row.
     fn push(&mut self, row: &[Slot], exc: usize) {
         let Self { csr, range, causes, causal, .. } = self;
         let begin = csr.targets.len();
@@ -188,7 +188,7 @@ impl Arrays {
     }
 }
 
-/// Fills the columns that go by the place of a node; answers the next id of each by the one before.
+/// Fills the columns that depend on the position of a node; returns the new id of each old one.
 fn placed(columns: &mut Columns, order: &[u32], degrees: &[u32], ranks: &[u32]) -> Vec<u32> {
     let place = places(order, ranks.len());
     columns.degree = order.iter().map(|old| degrees[*old as usize]).collect();
@@ -203,7 +203,7 @@ fn placed(columns: &mut Columns, order: &[u32], degrees: &[u32], ranks: &[u32]) 
     place
 }
 
-/// The way back: for each node who leads to it, ascending, and over which slot.
+/// Builds the reverse index: for each node the sources of its incoming slots, ascending, and the slots.
 fn turn_round(csr: &mut Csr, count: usize) {
     let total = csr.targets.len();
     let mut offsets = vec![0_u32; count + 1];
@@ -225,7 +225,7 @@ fn turn_round(csr: &mut Csr, count: usize) {
     csr.rev_offsets = offsets;
 }
 
-/// Leaves out kinds of which no slot is left. The rest keep their order, so rows keep theirs.
+/// Removes kinds without slots. The others keep their order, and so do the rows.
 fn forget_unused(csr: &mut Csr) {
     let mut used = vec![false; csr.kinds.len()];
     csr.kind.iter().filter(|kind| **kind != WIDE).for_each(|kind| used[usize::from(*kind)] = true);
@@ -250,7 +250,7 @@ fn forget_unused(csr: &mut Csr) {
     }
 }
 
-/// Brings kinds into the order of their keys; answers what each is called now.
+/// Sorts kinds by their keys; returns the new number of each.
 pub(super) fn canonical(kinds: &mut Vec<SlotKind>) -> Vec<u32> {
     let mut order: Vec<usize> = (0..kinds.len()).collect();
     order.sort_unstable_by(|a, b| kinds[*a].key().cmp(&kinds[*b].key()));
@@ -262,7 +262,7 @@ pub(super) fn canonical(kinds: &mut Vec<SlotKind>) -> Vec<u32> {
     renamed
 }
 
-/// Makes one of those that share target and relation, the heaviest; answers how many are left, which stand first.
+/// Merges slots with the same target and relation to the heaviest, at the front of the row; returns how many are left.
 pub(super) fn merged(row: &mut [Slot], kinds: &[SlotKind]) -> usize {
     let relation = |slot: &Slot| &kinds[slot.kind as usize].relation;
     row.sort_unstable_by(|a, b| {
@@ -282,10 +282,10 @@ pub(super) fn merged(row: &mut [Slot], kinds: &[SlotKind]) -> usize {
     kept
 }
 
-/// All by the bytes of their names.
+/// Indexes of names, sorted by the bytes of the names.
 pub(super) fn ranked<'a>(names: impl Iterator<Item = &'a str>) -> Vec<u32> {
     let names: Vec<&str> = names.collect();
-    // The first eight bytes decide most comparisons, and they are a number.
+    // The first eight bytes, as a number, decide most comparisons.
     let head = |name: &str| {
         let mut first = [0; 8];
         let len = name.len().min(8);
@@ -297,7 +297,7 @@ pub(super) fn ranked<'a>(names: impl Iterator<Item = &'a str>) -> Vec<u32> {
     order.into_iter().map(|(_, at)| at).collect()
 }
 
-/// The place of each of `count` in an order; `u32::MAX` for those that are not in it.
+/// The position of each of `count` numbers in an order; `u32::MAX` for those that are not in it.
 pub(super) fn places(order: &[u32], count: usize) -> Vec<u32> {
     let mut places = vec![u32::MAX; count];
     for (place, at) in (0..).zip(order) {
@@ -306,7 +306,7 @@ pub(super) fn places(order: &[u32], count: usize) -> Vec<u32> {
     places
 }
 
-/// Nodes by degree, greatest first, then by rank: counted, since degrees are below the number of nodes.
+/// Nodes by degree, greatest first, then by rank: a counting sort, since degrees are below the number of nodes.
 pub(super) fn ordered(degrees: &[u32], by_rank: &[u32]) -> Vec<u32> {
     let most = degrees.iter().max().copied().unwrap_or(0);
     let mut next = vec![0_u32; most as usize + 2];
@@ -323,7 +323,7 @@ pub(super) fn ordered(degrees: &[u32], by_rank: &[u32]) -> Vec<u32> {
     order
 }
 
-/// Counts become where each begins.
+/// Inclusive prefix sums in place.
 pub(super) fn sum_up(counts: &mut [u32]) {
     let mut sum = 0;
     for count in counts {

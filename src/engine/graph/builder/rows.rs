@@ -1,7 +1,7 @@
-//! Edges into rows: counted, scattered, equal ones made one, and with how many others each node is joined.
+//! Scatters staged edges into rows, merges equal slots and computes degrees.
 //!
-//! Nothing is sorted: what a row leads to is marked in a table of all nodes, by the row that marked it last, so that a
-//! second slot to the same target is seen as it comes, and so is a neighbour who leads back.
+//! Nothing is sorted: a table of all nodes marks the targets of a row with the number of the row, so that a second slot to
+//! the same target is recognised when it is added, and so is a source that is also a target.
 
 use super::PendingEdge;
 use super::assemble::{Slot, Source, merged, sum_up};
@@ -9,34 +9,34 @@ use crate::graph::csr::{SlotKind, causal_of};
 use crate::graph::raw::{in_large_pages, prefetch};
 use std::collections::BTreeMap;
 
-/// How many edges ahead their places are asked for.
+/// How many edges ahead their destinations are prefetched.
 const AHEAD: usize = 24;
 
 /// Slots by source, in the ids and the order in which they were staged.
 pub(super) struct Rows<'a> {
     kinds: &'a [SlotKind],
     begins: Vec<u32>,
-    /// Where what is left of each row ends.
+    /// End of the remaining slots of each row.
     ends: Vec<u32>,
     /// Target, kind, bits of the weight.
     slots: Vec<[u32; 3]>,
-    /// What each slot causes; empty where all cause what their kinds say.
+    /// Causal strength of each slot; empty where all are those of their kinds.
     causal: Vec<f32>,
 }
 
-/// What edges become.
+/// Staged edges, and how they become slots.
 pub(super) struct Staging<'a> {
     pub(super) nodes: usize,
     pub(super) edges: Vec<PendingEdge>,
-    /// By the place of an edge.
+    /// Causal strength by index of the edge.
     pub(super) causal: BTreeMap<usize, f32>,
     pub(super) kinds: &'a [SlotKind],
-    /// What the kinds of edges are called now.
+    /// New number of each kind.
     pub(super) renamed: &'a [u32],
 }
 
 impl<'a> Rows<'a> {
-    /// Rows of these edges, and the degrees of their nodes. `both`: whether an edge at a place is two slots.
+    /// The rows of staged edges, and the degrees of the nodes. `both` tells whether an edge, with its index, is two slots.
     pub(super) fn of(staging: Staging<'a>, both: impl Fn(usize, &PendingEdge) -> bool) -> (Self, Vec<u32>) {
         let Staging { nodes, edges, causal, kinds, renamed } = staging;
         let (mut begins, mut back) = (vec![0_u32; nodes + 1], vec![0_u32; nodes + 1]);
@@ -83,29 +83,29 @@ impl<'a> Rows<'a> {
             }
         }
         drop((edges, next));
-        let degrees = rows.settle(&back, &sources);
+        let degrees = rows.merge_and_count(&back, &sources);
         (rows, degrees)
     }
 
-    /// Makes equal slots of each row one; answers with how many others each node is joined.
-    fn settle(&mut self, back: &[u32], sources: &[u32]) -> Vec<u32> {
+    /// Merges equal slots of each row; returns the degree of each node.
+    fn merge_and_count(&mut self, back: &[u32], sources: &[u32]) -> Vec<u32> {
         let nodes = self.ends.len();
-        // Of each node the row that met it last, from 1, and the place of the first slot to it.
-        let mut met = in_large_pages(vec![(0_u32, 0_u32); nodes]);
+        // For each node the last row, from 1, that last_met it, and the index of the first slot to it.
+        let mut last_met = in_large_pages(vec![(0_u32, 0_u32); nodes]);
         let mut degrees = vec![0; nodes];
         for (node, row) in (0..nodes).zip(1..) {
             let (begin, end) = (self.begins[node] as usize, self.ends[node] as usize);
             let (mut kept, mut joined, mut crossed) = (begin, 0, false);
             for at in begin..end {
                 let target = self.slots[at][0] as usize;
-                let (last, first) = met[target];
+                let (last, first) = last_met[target];
                 if last == row {
-                    if self.takes_in(first as usize, at) {
+                    if self.merges_into(first as usize, at) {
                         continue;
                     }
                     crossed = true;
                 } else {
-                    met[target] = (row, u32::try_from(kept).unwrap_or(u32::MAX));
+                    last_met[target] = (row, u32::try_from(kept).unwrap_or(u32::MAX));
                     joined += u32::from(target != node);
                 }
                 self.slots[kept] = self.slots[at];
@@ -119,7 +119,7 @@ impl<'a> Rows<'a> {
             }
             self.ends[node] = u32::try_from(kept).unwrap_or(u32::MAX);
             for source in &sources[back[node] as usize..back[node + 1] as usize] {
-                let last = &mut met[*source as usize].0;
+                let last = &mut last_met[*source as usize].0;
                 joined += u32::from(*last != row && *source as usize != node);
                 *last = row;
             }
@@ -128,15 +128,15 @@ impl<'a> Rows<'a> {
         degrees
     }
 
-    /// Whether a slot is of the relation of an earlier one to the same target, which then is the heavier of both.
-    fn takes_in(&mut self, held: usize, at: usize) -> bool {
+    /// Whether a slot has the relation of an earlier slot to the same target; the earlier one becomes the heavier of both.
+    fn merges_into(&mut self, held: usize, at: usize) -> bool {
         let ([_, held_kind, held_weight], [_, kind, weight]) = (self.slots[held], self.slots[at]);
         let relation = |kind: u32| &self.kinds[kind as usize].relation;
         if held_kind != kind && relation(held_kind) != relation(kind) {
             return false;
         }
         let caused = |at: usize| self.causal.get(at).copied().unwrap_or(0.0);
-        // Bits of weights, which are not negative, are in the order of the weights.
+        // Bits of non-negative numbers sort like the numbers.
         let heavier = held_weight.cmp(&weight).then(kind.cmp(&held_kind));
         if heavier.then(caused(held).total_cmp(&caused(at))).is_lt() {
             self.slots[held] = self.slots[at];
@@ -147,7 +147,7 @@ impl<'a> Rows<'a> {
         true
     }
 
-    /// The same for a row that leads to one target by several relations; answers how many are left.
+    /// Merges a row that has several relations to one target; returns how many slots are left.
     fn merge(&mut self, begin: usize, end: usize) -> usize {
         let mut row: Vec<Slot> = (begin..end).map(|at| self.slot(at)).collect();
         let kept = merged(&mut row, self.kinds);
@@ -167,7 +167,7 @@ impl<'a> Rows<'a> {
         Slot { target, kind, weight, causal: self.causal.get(at).copied().unwrap_or_else(of_its_kind) }
     }
 
-    /// How many slots are left.
+    /// Number of remaining slots.
     pub(super) fn len(&self) -> usize {
         self.begins.iter().zip(&self.ends).map(|(begin, end)| (end - begin) as usize).sum()
     }

@@ -1,7 +1,7 @@
-//! Sums of what goes by: a writer and a reader that hash their bytes.
+//! A writer and a reader that compute a checksum of the bytes that pass.
 //!
-//! The checksum stands in the file that it is the sum of, so it covers what comes before the quotation mark of its name.
-//! A reader learns only at the end where that was, and until then holds back the last bytes.
+//! The checksum is part of the file, so it covers the bytes before the quotation mark of its name. A reader learns only at
+//! the end where that was, and holds back the last bytes until then.
 
 use crate::graph::Error;
 use std::io::{self, BufWriter, Read, Write};
@@ -9,12 +9,12 @@ use xxhash_rust::xxh3::Xxh3Default;
 
 /// Bytes read at once.
 const CHUNK: usize = 64 * 1024;
-/// Bytes held back: the checksum, and whatever blanks somebody put around it.
+/// Bytes held back: the checksum, and any white space around it.
 const TAIL: usize = 256;
-/// Its name, as it stands in a file.
+/// Name of the checksum in a file.
 const NAME: &[u8] = b"\"checksum\"";
 
-/// A writer that sums what it writes.
+/// A writer that hashes what it writes.
 pub(super) struct SummedWriter<W> {
     inner: W,
     sum: Xxh3Default,
@@ -25,10 +25,10 @@ impl<W: Write> SummedWriter<W> {
         Self { inner, sum: Xxh3Default::new() }
     }
 
-    /// Ends a file whose last list is open: the list, the sum of all until then, and the whole.
+    /// Ends a file whose last list is open: closes the list, writes the checksum, closes the file.
     pub(super) fn finish(mut out: BufWriter<Self>) -> io::Result<()> {
         out.write_all(b"\n],")?;
-        // The sum is of what has left the buffer.
+        // The hash covers only what has left the buffer.
         out.flush()?;
         let sum = out.get_ref().sum.digest();
         write!(out, "\"checksum\":\"{sum:016x}\"}}")?;
@@ -48,10 +48,10 @@ impl<W: Write> Write for SummedWriter<W> {
     }
 }
 
-/// A reader that sums what it reads, in chunks of its own.
+/// A reader that hashes what it reads, in chunks.
 pub(super) struct SummedReader<R> {
     inner: R,
-    /// What is not summed yet: read by others up to `at`, then fresh up to `end`.
+    /// Bytes that are not hashed yet: consumed up to `at`, then read ahead up to `end`.
     chunk: Vec<u8>,
     at: usize,
     end: usize,
@@ -63,17 +63,17 @@ impl<R: Read> SummedReader<R> {
         Self { inner, chunk: vec![0; TAIL + CHUNK], at: 0, end: 0, sum: Xxh3Default::new() }
     }
 
-    /// Refuses what was read unless the checksum it gives is right.
+    /// Verifies the checksum of the file.
     pub(super) fn check(self, given: &str) -> Result<(), Error> {
         let sum = self.sum_before_name().map(|sum| format!("{sum:016x}")).unwrap_or_default();
         if sum == given {
             return Ok(());
         }
-        let reason = format!("it is {given}, of bytes whose sum is {sum}");
+        let reason = format!("it is {given}, but the content has {sum}");
         Err(Error::CorruptSnapshot { path: "checksum".to_owned(), reason })
     }
 
-    /// The sum of all that was read before the name of the checksum, if the name is among the last bytes.
+    /// The hash of all bytes before the name of the checksum, if the name is among the last bytes.
     fn sum_before_name(mut self) -> Option<u64> {
         let read = &self.chunk[..self.at];
         let name = read.windows(NAME.len()).rposition(|bytes| bytes == NAME)?;

@@ -1,5 +1,4 @@
-//! What was learned, as a file beside that of the graph it was learned on: JSON, exact, and refused as a whole if anything is
-//! wrong.
+//! File of learned weights, beside the snapshot file of the graph: JSON, exact, and rejected as a whole at the first error.
 //!
 //! ```json
 //! {"generation":7,"tick":12,"synapses":[
@@ -7,22 +6,22 @@
 //! ]}
 //! ```
 //!
-//! | field | what it says |
+//! | field | meaning |
 //! |---|---|
-//! | `generation`, `tick` | of the graph, and of what was learned |
+//! | `generation`, `tick` | generation of the graph, and number of learned outcomes |
 //! | `original_weight` | the base weight, at least 0 |
-//! | `current_weight` | what a query reads, at least 0 |
-//! | `delta` | what was learned and fades, at least 0 |
-//! | `perm` | what was learned and stays |
-//! | `strengthen_count`, `weaken_count` | the runs, as they stand |
-//! | `ltp_applied`, `ltd_applied` | whether the lasting bonus and the lasting penalty were given, which happens once |
-//! | `checksum` | as in the file of a graph; it is written, and checked if it is there |
+//! | `current_weight` | the effective weight, at least 0 |
+//! | `delta` | the part of the learned weight that decays, at least 0 |
+//! | `perm` | the permanent part |
+//! | `strengthen_count`, `weaken_count` | length of the current run |
+//! | `ltp_applied`, `ltd_applied` | whether the permanent bonus and the permanent penalty were applied, each once |
+//! | `checksum` | as in the snapshot file; always written, verified if present |
 //!
-//! The parts come in this order. Every field but the checksum must be there, once, and no other may be; no slot may be named
-//! twice.
+//! The parts come in this order. Every field but the checksum is required, exactly once, and unknown fields are rejected,
+//! as are duplicate slots.
 //!
-//! Invariants: what is read is what was written (held by `what_is_read_is_what_was_written`); a file with a checksum that
-//! differs in any byte is refused (held by `flips_and_cuts_are_refused`).
+//! Invariants: reading restores what was written (held by `what_is_read_is_what_was_written`); a file with a checksum that
+//! differs in any byte is rejected (held by `flips_and_cuts_are_refused`).
 
 use super::checksum::{SummedReader, SummedWriter};
 use super::refusal;
@@ -38,49 +37,54 @@ mod tests;
 /// The parts of a file, in their order.
 const PARTS: [&str; 4] = ["generation", "tick", "synapses", "checksum"];
 
-/// What was learned, by names that outlive a graph.
+/// Learned weights by external ids, which outlive a graph.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SynapticState {
-    /// Which state of the graph it was learned on.
+    /// Generation of the graph.
     pub generation: u64,
-    /// How many outcomes were learned.
+    /// Number of learned outcomes.
     pub tick: u64,
-    /// One for each slot that learned.
+    /// One row for each slot with a record.
     pub synapses: Vec<SynapticRow>,
 }
 
-/// What one slot learned.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+/// Learned weight of one slot. A number that is `null` deserializes as NaN, which [`read`] rejects.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SynapticRow {
-    /// The external id of the node it begins at.
+    /// External id of the source.
     pub source_id: String,
-    /// The type of its relationship.
+    /// Relationship type.
     pub relation: String,
-    /// The external id of the node it leads to.
+    /// External id of the target.
     pub target_id: String,
-    /// Its base weight, at least 0.
+    /// Base weight, at least 0.
+    #[serde(deserialize_with = "nullable")]
     pub original_weight: f32,
-    /// Its effective weight, at least 0.
+    /// Effective weight, at least 0.
+    #[serde(deserialize_with = "nullable")]
     pub current_weight: f32,
-    /// What of that fades, at least 0.
+    /// The part that decays, at least 0.
+    #[serde(deserialize_with = "nullable")]
     pub delta: f32,
-    /// What of that stays.
+    /// The permanent part.
+    #[serde(deserialize_with = "nullable")]
     pub perm: f32,
-    /// How often it was strengthened in a row.
+    /// Strengthenings in a row.
     pub strengthen_count: u32,
-    /// How often it was weakened in a row.
+    /// Weakenings in a row.
     pub weaken_count: u32,
-    /// Whether the lasting bonus was given.
+    /// Whether the permanent bonus was applied.
     pub ltp_applied: bool,
-    /// Whether the lasting penalty was given.
+    /// Whether the permanent penalty was applied.
     pub ltd_applied: bool,
 }
 
-/// Writes what was learned. Same content, same bytes.
+/// Writes learned weights. Same content, same bytes.
 ///
 /// # Errors
-/// Those of the writer, and [`io::ErrorKind::InvalidData`] for a number that is none. What is written by then is no such
-/// file, and is refused when read.
+/// I/O errors, and [`io::ErrorKind::InvalidData`] for a number that is not finite. An incomplete file is rejected when
+/// read.
 pub fn write(state: &SynapticState, into: impl Write) -> io::Result<()> {
     let mut out = BufWriter::with_capacity(64 * 1024, SummedWriter::new(into));
     write!(out, "{{\"generation\":{},\"tick\":{},\"synapses\":[", state.generation, state.tick)?;
@@ -88,7 +92,7 @@ pub fn write(state: &SynapticState, into: impl Write) -> io::Result<()> {
     for (at, row) in state.synapses.iter().enumerate() {
         let numbers = [row.original_weight, row.current_weight, row.delta, row.perm];
         if !numbers.iter().all(|number| number.is_finite()) {
-            let reason = format!("synapses[{at}] has a number that is none");
+            let reason = format!("synapses[{at}] has a number that is not finite");
             return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
         }
         out.write_all(separator.as_bytes())?;
@@ -98,11 +102,11 @@ pub fn write(state: &SynapticState, into: impl Write) -> io::Result<()> {
     SummedWriter::finish(out)
 }
 
-/// Reads what was learned.
+/// Reads learned weights.
 ///
 /// # Errors
-/// [`Error::CorruptSnapshot`] and [`Error::NonFinite`] for what is no such file, with the path of what is wrong;
-/// [`Error::UnreadableSnapshot`] for those of the reader.
+/// [`Error::CorruptSnapshot`] and [`Error::NonFinite`] for an invalid file, with the path of the fault;
+/// [`Error::UnreadableSnapshot`] for I/O errors.
 pub fn read(from: impl Read) -> Result<SynapticState, Error> {
     let mut bytes = SummedReader::new(from);
     let mut reading = Reading::default();
@@ -115,22 +119,22 @@ pub fn read(from: impl Read) -> Result<SynapticState, Error> {
     let mut slots: Vec<_> =
         reading.state.synapses.iter().map(|row| (&row.source_id, &row.relation, &row.target_id)).collect();
     slots.sort_unstable();
-    if let Some(twice) = slots.windows(2).find(|two| two[0] == two[1]) {
-        let (source, relation, target) = twice[0];
-        let reason = format!("{source} -{relation}-> {target} is there twice");
+    if let Some(duplicate) = slots.windows(2).find(|two| two[0] == two[1]) {
+        let (source, relation, target) = duplicate[0];
+        let reason = format!("duplicate slot {source} -{relation}-> {target}");
         return Err(Error::CorruptSnapshot { path: "synapses".to_owned(), reason });
     }
     Ok(reading.state)
 }
 
-/// What is read, and where the reader is.
+/// State of the reader.
 #[derive(Default)]
 struct Reading {
     state: SynapticState,
     checksum: Option<String>,
-    /// The part that is being read; none between two.
+    /// The part that is being read.
     part: Option<&'static str>,
-    /// Why it ended, where that has a name of its own.
+    /// The typed reason why reading stopped.
     refused: Option<Error>,
 }
 
@@ -159,7 +163,7 @@ impl<'de> Visitor<'de> for File<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "what was learned")
+        write!(f, "learned weights")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
@@ -167,8 +171,8 @@ impl<'de> Visitor<'de> for File<'_> {
         for part in PARTS {
             match map.next_key::<String>()? {
                 Some(name) if name == part => {}
-                Some(name) => return Err(A::Error::custom(format!("{name} stands where {part} should"))),
-                // The checksum is the only one that may be missing.
+                Some(name) => return Err(A::Error::custom(format!("{name} found instead of {part}"))),
+                // Only the checksum may be missing.
                 None if part == "checksum" => return Ok(()),
                 None => return Err(A::Error::custom(format!("{part} is missing"))),
             }
@@ -182,13 +186,13 @@ impl<'de> Visitor<'de> for File<'_> {
             reading.part = None;
         }
         match map.next_key::<String>()? {
-            Some(name) => Err(A::Error::custom(format!("{name} stands after the checksum"))),
+            Some(name) => Err(A::Error::custom(format!("{name} found after the checksum"))),
             None => Ok(()),
         }
     }
 }
 
-/// What each slot learned.
+/// Deserializes the list of rows.
 struct Rows<'r>(&'r mut Reading);
 
 impl<'de> DeserializeSeed<'de> for Rows<'_> {
@@ -208,7 +212,7 @@ impl<'de> Visitor<'de> for Rows<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
         let Self(reading) = self;
-        while let Some(row) = list.next_element::<RawRow>()? {
+        while let Some(row) = list.next_element::<SynapticRow>()? {
             match row.checked(reading.state.synapses.len()) {
                 Ok(row) => reading.state.synapses.push(row),
                 Err(why) => {
@@ -221,49 +225,30 @@ impl<'de> Visitor<'de> for Rows<'_> {
     }
 }
 
-/// A row as it stands in a file: a number may be `null`, which is how some write NaN.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawRow {
-    source_id: String,
-    relation: String,
-    target_id: String,
-    #[serde(deserialize_with = "Option::deserialize")]
-    original_weight: Option<f32>,
-    #[serde(deserialize_with = "Option::deserialize")]
-    current_weight: Option<f32>,
-    #[serde(deserialize_with = "Option::deserialize")]
-    delta: Option<f32>,
-    #[serde(deserialize_with = "Option::deserialize")]
-    perm: Option<f32>,
-    strengthen_count: u32,
-    weaken_count: u32,
-    ltp_applied: bool,
-    ltd_applied: bool,
+/// A number, or NaN for the `null` that some programs write for it.
+fn nullable<'de, D: Deserializer<'de>>(from: D) -> Result<f32, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or(f32::NAN))
 }
 
-impl RawRow {
-    fn checked(self, at: usize) -> Result<SynapticRow, Error> {
-        let number = |field: &'static str, value: Option<f32>, min: f32| match value {
-            None => Err(Error::NonFinite { field, owner: format!("synapses[{at}]") }),
-            Some(value) if (min..=f32::MAX).contains(&value) => Ok(value + 0.0),
-            Some(value) => {
-                let reason = format!("{value} is not {min:e} to {:e}", f32::MAX);
-                Err(Error::CorruptSnapshot { path: format!("synapses[{at}].{field}"), reason })
+impl SynapticRow {
+    /// Checks the numbers of a row that was read; `at` is its index.
+    fn checked(mut self, at: usize) -> Result<Self, Error> {
+        for (field, value, min) in [
+            ("original_weight", &mut self.original_weight, 0.0),
+            ("current_weight", &mut self.current_weight, 0.0),
+            ("delta", &mut self.delta, 0.0),
+            ("perm", &mut self.perm, f32::MIN),
+        ] {
+            if value.is_nan() {
+                return Err(Error::NonFinite { field, owner: format!("synapses[{at}]") });
             }
-        };
-        Ok(SynapticRow {
-            original_weight: number("original_weight", self.original_weight, 0.0)?,
-            current_weight: number("current_weight", self.current_weight, 0.0)?,
-            delta: number("delta", self.delta, 0.0)?,
-            perm: number("perm", self.perm, f32::MIN)?,
-            source_id: self.source_id,
-            relation: self.relation,
-            target_id: self.target_id,
-            strengthen_count: self.strengthen_count,
-            weaken_count: self.weaken_count,
-            ltp_applied: self.ltp_applied,
-            ltd_applied: self.ltd_applied,
-        })
+            if !(min..=f32::MAX).contains(value) {
+                let reason = format!("{value} is not {min:e} to {:e}", f32::MAX);
+                return Err(Error::CorruptSnapshot { path: format!("synapses[{at}].{field}"), reason });
+            }
+            // Normalise -0.0.
+            *value += 0.0;
+        }
+        Ok(self)
     }
 }

@@ -1,7 +1,7 @@
-//! Bytes to a graph: each node and edge goes to the builder as it is read, and the first thing that is wrong ends it.
+//! Reads a graph: each node and edge goes to the builder as it is read, and the first error ends it.
 //!
-//! Whatever is wrong is told with its path, such as `edges[12].weight`. The path is kept as the reader goes down, and left
-//! as it stands where something fails.
+//! Errors name their path, such as `edges[12].weight`. The path is kept while the reader descends, and left as it is where
+//! reading fails.
 
 use super::checksum::SummedReader;
 use super::{PARTS, SNAPSHOT_VERSION, refusal};
@@ -16,22 +16,26 @@ use std::io::Read;
 
 mod fields;
 
-/// Reads a graph, its effective weights between the ends of `range`, its standing not computed yet, of generation 0.
-/// `kinds` is for what is applied to it later: of the file's own content the file decides.
+/// Reads a graph of generation 0 with effective weights in `range`, without PageRank. `kinds` is used by later batches;
+/// the content of the file decides for itself.
 ///
 /// # Errors
-/// [`Error::CorruptSnapshot`] and [`Error::NonFinite`] for what is no snapshot, with the path of what is wrong;
-/// [`Error::UnsupportedVersion`], [`Error::DuplicateNode`], [`Error::DanglingEdge`], and those of a graph that is too
-/// large; [`Error::UnreadableSnapshot`] for those of the reader.
+/// [`Error::CorruptSnapshot`] and [`Error::NonFinite`] for an invalid file, with the path of the fault;
+/// [`Error::UnsupportedVersion`], [`Error::DuplicateNode`], [`Error::DanglingEdge`], and the errors of a graph that is too
+/// large; [`Error::UnreadableSnapshot`] for I/O errors.
 pub fn read(from: impl Read, kinds: Kinds, range: WeightRange) -> Result<Snapshot, Error> {
-    read_summed(from, kinds, range).map(|(snapshot, _)| snapshot)
+    read_with_checksum(from, kinds, range).map(|(snapshot, _)| snapshot)
 }
 
-/// As [`read`], with whether the file has a checksum, which is right then.
+/// As [`read`], and whether the file had a (valid) checksum.
 ///
 /// # Errors
 /// As [`read`].
-pub fn read_summed(from: impl Read, kinds: Kinds, range: WeightRange) -> Result<(Snapshot, bool), Error> {
+pub fn read_with_checksum(
+    from: impl Read,
+    kinds: Kinds,
+    range: WeightRange,
+) -> Result<(Snapshot, bool), Error> {
     let mut bytes = SummedReader::new(from);
     let mut reading = Reading {
         builder: GraphBuilder::new(kinds, range.checked()?),
@@ -50,14 +54,14 @@ pub fn read_summed(from: impl Read, kinds: Kinds, range: WeightRange) -> Result<
     Ok((Snapshot::from(graph), reading.checksum.is_some()))
 }
 
-/// What is read, and where the reader is.
+/// State of the reader.
 struct Reading {
     builder: GraphBuilder,
     path: Vec<Step>,
-    /// Why it ended, where that has a name of its own.
+    /// The typed reason why reading stopped.
     refused: Option<Error>,
     checksum: Option<String>,
-    /// The edge that is being read: its texts are used again for the next one.
+    /// The current edge: its strings are reused for the next one.
     edge: EdgeRow,
 }
 
@@ -81,21 +85,21 @@ impl Reading {
         if path.is_empty() { "the file".to_owned() } else { path }
     }
 
-    /// Ends the reading with an error that has a name of its own.
+    /// Stops reading with a typed error.
     fn refuse<E: serde::de::Error>(&mut self, why: Error) -> E {
         self.refused = Some(why);
         E::custom("refused")
     }
 }
 
-/// What an object of a list or of a node is read into.
+/// The fields of an object.
 trait Fields: Default {
-    /// All its fields, those that must be there first.
+    /// Names of all fields, the required ones first.
     const NAMES: &'static [&'static str];
-    /// How many must be there.
+    /// Number of required fields.
     const NEEDED: usize;
 
-    /// Reads the value of one of them.
+    /// Reads the value of one field.
     fn read<'de, A: MapAccess<'de>>(
         &mut self,
         name: &'static str,
@@ -127,7 +131,7 @@ impl<'de> Visitor<'de> for File<'_> {
         let mut next = 0;
         while let Some(at) = map.next_key_seed(Name(&PARTS))? {
             if at < next {
-                return Err(A::Error::custom(format!("{} is there twice, or too late", PARTS[at])));
+                return Err(A::Error::custom(format!("{} is a duplicate or out of order", PARTS[at])));
             }
             if at > next {
                 return Err(A::Error::custom(format!("{} comes before {}", PARTS[at], PARTS[next])));
@@ -148,7 +152,7 @@ impl<'de> Visitor<'de> for File<'_> {
             }
             reading.path.pop();
         }
-        // The checksum is the only one that may be missing.
+        // Only the checksum may be missing.
         match PARTS[..3].get(next) {
             Some(missing) => Err(A::Error::custom(format!("{missing} is missing"))),
             None => Ok(()),
@@ -156,7 +160,7 @@ impl<'de> Visitor<'de> for File<'_> {
     }
 }
 
-/// A list of objects of one sort. `each` takes over what was read of one.
+/// A list of objects. `each` consumes the fields of one.
 struct List<'r, F> {
     reading: &'r mut Reading,
     each: fn(F, &mut Reading) -> Result<(), Error>,
@@ -218,7 +222,7 @@ impl<'de, F: Fields> Visitor<'de> for Object<'_, F> {
         while let Some(at) = map.next_key_seed(Name(F::NAMES))? {
             reading.path.push(Step::Field(F::NAMES[at]));
             if there >> at & 1 == 1 {
-                return Err(A::Error::custom("it is there twice"));
+                return Err(A::Error::custom("duplicate field"));
             }
             there |= 1 << at;
             fields.read(F::NAMES[at], &mut map, reading)?;
@@ -231,7 +235,7 @@ impl<'de, F: Fields> Visitor<'de> for Object<'_, F> {
     }
 }
 
-/// A name among some, as its place.
+/// One of several names, as its index.
 struct Name(&'static [&'static str]);
 
 impl<'de> DeserializeSeed<'de> for Name {

@@ -6,7 +6,7 @@ use crate::graph::columns::NodeRow;
 use crate::graph::csr::causal_of;
 use crate::graph::kinds::{EdgeDirection, Kinds, NodeType};
 use crate::graph::provenance::{Provenance, tests::origin};
-use crate::graph::snapshot::{Skipped, Snapshot};
+use crate::graph::snapshot::{SkippedCounts, Snapshot};
 use crate::graph::tests::{Content, Step, arrays, build, content, steps};
 use crate::graph::{Error, Graph};
 use crate::mutated::{MANY, mutated};
@@ -16,13 +16,13 @@ use xxhash_rust::xxh3::xxh3_64;
 
 fn written(graph: Graph) -> String {
     let mut bytes = Vec::new();
-    write(&Snapshot { graph, as_of: Some(7), skipped: Skipped::default() }, &mut bytes).unwrap();
+    write(&Snapshot { graph, as_of: Some(7), skipped: SkippedCounts::default() }, &mut bytes).unwrap();
     String::from_utf8(bytes).unwrap()
 }
 
 fn read_back(file: &str) -> Result<Graph, Error> {
     let snapshot = read(file.as_bytes(), Kinds::default(), WeightRange::default())?;
-    assert_eq!((snapshot.as_of, snapshot.skipped), (None, Skipped::default()));
+    assert_eq!((snapshot.as_of, snapshot.skipped), (None, SkippedCounts::default()));
     Ok(snapshot.graph)
 }
 
@@ -485,9 +485,9 @@ fn nothing_is_skipped() {
     let unknown = of(|file| file["edges"][3]["cost"] = json!(1));
     assert!(unknown.starts_with("edges[3]: unknown field `cost`"), "{unknown}");
     let twice = of(|file| file["nodes"][2] = file["nodes"][0].clone());
-    assert_eq!(twice, "node a is there twice");
+    assert_eq!(twice, "duplicate node a");
     let dangling = of(|file| file["edges"][0]["target_id"] = json!("z"));
-    assert_eq!(dangling, "the relationship a -> z needs node z, which is not there");
+    assert_eq!(dangling, "the relationship a -> z refers to node z, which does not exist");
     for (place, needed) in [("/nodes/0", 5), ("/nodes/0/provenance", 1), ("/edges/0", 7), ("", 3)] {
         let whole = small_file();
         let names: Vec<String> = whole.pointer(place).unwrap().as_object().unwrap().keys().cloned().collect();
@@ -500,9 +500,9 @@ fn nothing_is_skipped() {
     }
     let plain = in_order(&small_file());
     for (from, to, told) in [
-        ("\"label\":", "\"label\":\"\",\"label\":", "nodes[0].label: it is there twice"),
+        ("\"label\":", "\"label\":\"\",\"label\":", "nodes[0].label: duplicate field"),
         ("\"version\":3,", "", "the file: nodes comes before version"),
-        ("\"version\":3,", "\"version\":3,\"version\":3,", "the file: version is there twice"),
+        ("\"version\":3,", "\"version\":3,\"version\":3,", "the file: version is a duplicate"),
         ("\"nodes\":", "\"edges\":", "the file: edges comes before nodes"),
         ("{\"version\"", "[{\"version\"", "the file: invalid type: sequence"),
     ] {

@@ -1,4 +1,4 @@
-//! A graph to bytes, node by node and slot by slot: beside the graph it takes a buffer and one row.
+//! Writes a graph, node by node and slot by slot: needs memory for a buffer and one row only.
 
 use super::checksum::SummedWriter;
 use super::{EXACT_MS, SNAPSHOT_VERSION};
@@ -8,12 +8,13 @@ use crate::graph::kinds::{EdgeDirection, NodeType};
 use crate::graph::provenance::Provenance;
 use crate::graph::snapshot::Snapshot;
 use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
 use std::io::{self, BufWriter, Write};
 
 /// Writes the graph of a snapshot. Same content, same bytes.
 ///
 /// # Errors
-/// Those of the writer. What is written by then is no snapshot, and is refused when read.
+/// I/O errors. An incomplete file is rejected when read.
 pub fn write(snapshot: &Snapshot, into: impl Write) -> io::Result<()> {
     let graph = &snapshot.graph;
     let mut out = BufWriter::with_capacity(64 * 1024, SummedWriter::new(into));
@@ -21,7 +22,7 @@ pub fn write(snapshot: &Snapshot, into: impl Write) -> io::Result<()> {
     let mut separator = "\n";
     for node in graph.by_rank() {
         out.write_all(separator.as_bytes())?;
-        serde_json::to_writer(&mut out, &Node::of(graph, node))?;
+        serde_json::to_writer(&mut out, &Node(graph, node))?;
         separator = ",\n";
     }
     out.write_all(b"\n],\"edges\":[")?;
@@ -40,46 +41,59 @@ pub fn write(snapshot: &Snapshot, into: impl Write) -> io::Result<()> {
     SummedWriter::finish(out)
 }
 
-#[derive(Serialize)]
-struct Node<'a> {
-    external_id: &'a str,
-    label: &'a str,
-    node_type: Type,
-    tags: Vec<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    last_modified: Option<Seconds>,
-    change_frequency: f32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    provenance: Option<Origin<'a>>,
+/// A node as an object of the file.
+struct Node<'a>(&'a Graph, NodeId);
+
+impl Serialize for Node<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Self(graph, node) = *self;
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry("external_id", graph.external_id(node))?;
+        map.serialize_entry("label", graph.label(node))?;
+        match graph.node_type(node) {
+            NodeType::Custom(n) => map.serialize_entry("node_type", &format_args!("custom:{n}"))?,
+            named => map.serialize_entry("node_type", &named.code())?,
+        }
+        map.serialize_entry("tags", &graph.tags(node).collect::<Vec<_>>())?;
+        match graph.last_modified(node) {
+            Some(ms) if ms % 1_000 == 0 || ms.unsigned_abs() > EXACT_MS => {
+                map.serialize_entry("last_modified", &(ms / 1_000))?;
+            }
+            #[expect(clippy::cast_precision_loss, reason = "at most 2^50")]
+            Some(ms) => map.serialize_entry("last_modified", &(ms as f64 / 1_000.0))?,
+            None => {}
+        }
+        map.serialize_entry("change_frequency", &graph.change_frequency(node))?;
+        if let Some(known) = graph.provenance(node) {
+            map.serialize_entry("provenance", &Origin(known))?;
+        }
+        map.end()
+    }
 }
 
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Type {
-    Named(u16),
-    Custom(String),
-}
+/// The provenance of a node, without what is unknown.
+struct Origin<'a>(&'a Provenance);
 
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Seconds {
-    Whole(i64),
-    Parts(f64),
-}
-
-#[derive(Serialize)]
-struct Origin<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    source_path: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    line_start: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    line_end: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    excerpt: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    namespace: Option<&'a str>,
-    canonical: bool,
+impl Serialize for Origin<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Provenance { source_path, line_start, line_end, excerpt, namespace, canonical } = self.0;
+        let mut map = to.serialize_map(None)?;
+        if let Some(source_path) = source_path {
+            map.serialize_entry("source_path", source_path)?;
+        }
+        for (name, line) in [("line_start", line_start), ("line_end", line_end)] {
+            if let Some(line) = line {
+                map.serialize_entry(name, line)?;
+            }
+        }
+        for (name, text) in [("excerpt", excerpt), ("namespace", namespace)] {
+            if let Some(text) = text {
+                map.serialize_entry(name, text)?;
+            }
+        }
+        map.serialize_entry("canonical", canonical)?;
+        map.end()
+    }
 }
 
 #[derive(Serialize)]
@@ -95,46 +109,8 @@ struct Edge<'a> {
     causal_strength: f32,
 }
 
-impl<'a> Node<'a> {
-    fn of(graph: &'a Graph, node: NodeId) -> Self {
-        Self {
-            external_id: graph.external_id(node),
-            label: graph.label(node),
-            node_type: match graph.node_type(node) {
-                NodeType::Custom(n) => Type::Custom(format!("custom:{n}")),
-                named => Type::Named(named.code()),
-            },
-            tags: graph.tags(node).collect(),
-            last_modified: graph.last_modified(node).map(seconds),
-            change_frequency: graph.change_frequency(node),
-            provenance: graph.provenance(node).map(Origin::of),
-        }
-    }
-}
-
-fn seconds(ms: i64) -> Seconds {
-    if ms % 1_000 == 0 || ms.unsigned_abs() > EXACT_MS {
-        return Seconds::Whole(ms / 1_000);
-    }
-    #[expect(clippy::cast_precision_loss, reason = "at most 2^50")]
-    Seconds::Parts(ms as f64 / 1_000.0)
-}
-
-impl<'a> Origin<'a> {
-    fn of(known: &'a Provenance) -> Self {
-        Self {
-            source_path: known.source_path.as_deref(),
-            line_start: known.line_start,
-            line_end: known.line_end,
-            excerpt: known.excerpt.as_deref(),
-            namespace: known.namespace.as_deref(),
-            canonical: known.canonical,
-        }
-    }
-}
-
 impl<'a> Edge<'a> {
-    /// What stands for a slot; nothing for the second of two that are written as one.
+    /// The edge of a slot; `None` for the second of two slots that are written as one edge.
     fn of(graph: &'a Graph, source: NodeId, slot: EdgeIdx) -> Option<Self> {
         let (kind, target) = (graph.kind(slot), graph.target(slot));
         let both = kind.direction == EdgeDirection::Bidirectional;
@@ -155,12 +131,12 @@ impl<'a> Edge<'a> {
     }
 }
 
-/// Whether a slot the other way is like this one in all but its ends. A slot to itself is.
+/// Whether the opposite slot has the same kind, weight and causal strength. A self-loop is its own opposite.
 fn is_mirrored(graph: &Graph, source: NodeId, slot: EdgeIdx) -> bool {
     let csr = &graph.csr;
     let like =
         |slot: EdgeIdx| (csr.kind(slot.at()), csr.base[slot.at()].to_bits(), csr.causal(slot.at()).to_bits());
-    // The way back is in the order of sources, so a hub is not read for each of its neighbours.
+    // The reverse index is sorted by source, so a hub is not scanned for each of its neighbours.
     let back = csr.rev_offsets[source.at()] as usize..csr.rev_offsets[source.at() + 1] as usize;
     let (sources, slots) = (&csr.rev_sources[back.clone()], &csr.rev_edge_idx[back]);
     let target = graph.target(slot).0;

@@ -102,7 +102,7 @@ proptest! {
         let index = CoOccurrenceIndex::build(&graph, seed).unwrap();
         let wanted = naive(&graph, seed);
         let weights = [(NodeId(0), a), (NodeId(4), b), (NodeId(5), c)];
-        let company = index.company(&weights);
+        let context = index.context(&weights);
         for one in graph.nodes() {
             let row = index.row(one);
             prop_assert!(row.ids.is_sorted_by(|a, b| a < b) && row.values.iter().all(|value| *value > 0.0));
@@ -117,8 +117,8 @@ proptest! {
             let to_each =
                 |(node, weight): &(NodeId, f32)| f64::from(*weight) * f64::from(index.similarity(one, *node));
             let mean = weights.iter().map(to_each).sum::<f64>() / f64::from(a + b + c);
-            let likeness = f64::from(index.likeness(&company, one));
-            prop_assert!((likeness - mean).abs() < 1e-6, "{likeness} {mean}");
+            let similarity_to = f64::from(index.similarity_to(&context, one));
+            prop_assert!((similarity_to - mean).abs() < 1e-6, "{similarity_to} {mean}");
         }
     }
 
@@ -205,13 +205,13 @@ fn two_that_meet_only_each_other_have_no_company_in_common() {
 #[test]
 fn who_leads_nowhere_or_only_holds_back_meets_nobody() {
     let none = CoOccurrenceIndex::build(&graph(0..0, &[]), 1).unwrap();
-    assert_eq!(none.company(&[]), Company::default());
+    assert_eq!(none.context(&[]), ContextVector::default());
     let graph = graph(0..4, &[(0, 1, true), (1, 2, true), (3, 3, false)]);
     let index = CoOccurrenceIndex::build(&graph, 1).unwrap();
     assert!(index.ids.is_empty() && index.ppmi.is_empty());
-    let company = index.company(&[(NodeId(0), 1.0), (NodeId(1), 0.5)]);
+    let context = index.context(&[(NodeId(0), 1.0), (NodeId(1), 0.5)]);
     for node in graph.nodes() {
-        let of_nobody = [index.similarity(node, node), index.likeness(&company, node)];
+        let of_nobody = [index.similarity(node, node), index.similarity_to(&context, node)];
         assert_eq!(of_nobody.map(f32::to_bits), [0, 0]);
     }
 }

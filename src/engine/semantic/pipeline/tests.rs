@@ -42,14 +42,14 @@ impl World {
         self.graph.find(id).unwrap()
     }
 
-    fn ask(&self, query: &str, top_k: usize) -> Meaning<'_> {
+    fn query(&self, query: &str, top_k: usize) -> SemanticQuery<'_> {
         let (graph, ngrams, synonyms) = (&self.graph, self.labels.ngrams(), &self.synonyms);
-        Semantic { graph, ngrams, cooccurrence: self.index.as_ref(), synonyms }.ask(query, top_k)
+        SemanticScorer { graph, ngrams, cooccurrence: self.index.as_ref(), synonyms }.query(query, top_k)
     }
 
     /// External ids, and bits of scores.
     fn told(&self, query: &str, top_k: usize) -> Vec<(String, u32)> {
-        let ranked = self.ask(query, top_k).ranked().into_iter();
+        let ranked = self.query(query, top_k).ranked().into_iter();
         ranked.map(|(node, score)| (self.graph.external_id(node).to_owned(), score.to_bits())).collect()
     }
 }
@@ -62,16 +62,16 @@ fn near(got: f32, wanted: f64) {
 /// Every node, for the question and for each of its expansions; similarities one by one.
 fn naive(world: &World, query: &str, top_k: usize) -> Vec<(NodeId, f64)> {
     let ngrams = world.labels.ngrams();
-    let asked = ngrams.asked(query);
     let expanded = world.synonyms.expand(query);
-    let expansions: Vec<Asked<'_>> = expanded.iter().map(|text| ngrams.asked(text)).collect();
-    let like = |asked: &Asked<'_>, node: NodeId| match f64::from(asked.score(node.0)) {
+    let query = ngrams.query(query);
+    let expansions: Vec<NgramQuery<'_>> = expanded.iter().map(|text| ngrams.query(text)).collect();
+    let like = |query: &NgramQuery<'_>, node: NodeId| match f64::from(query.score(node.0)) {
         score if score > 0.01 => score,
         _ => 0.0,
     };
     let found = |node: NodeId| {
-        let synonym = expansions.iter().map(|asked| like(asked, node)).fold(0.0, f64::max);
-        (node, like(&asked, node), synonym)
+        let synonym = expansions.iter().map(|query| like(query, node)).fold(0.0, f64::max);
+        (node, like(&query, node), synonym)
     };
     let mut all: Vec<(NodeId, f64, f64)> = world.graph.nodes().map(found).collect();
     all.retain(|(_, spelling, synonym)| spelling.max(*synonym) > 0.0);
@@ -120,7 +120,7 @@ proptest! {
     fn d2_pipeline(
         labels in prop::collection::vec((0..12_usize, 0..16_usize), 1..20),
         edges in prop::collection::vec((0..20_usize, 0..20_usize), 0..30),
-        (query, top_k, company) in (0..7_usize, 1..6_usize, any::<bool>()),
+        (query, top_k, context) in (0..7_usize, 1..6_usize, any::<bool>()),
     ) {
         let label = |(a, b): &(usize, usize)| {
             let words: Vec<&str> = [WORDS.get(*a), WORDS.get(*b)].into_iter().flatten().copied().collect();
@@ -131,8 +131,8 @@ proptest! {
             labels.iter().enumerate().map(|(n, words)| (id(n), label(words))).collect();
         let edges: Vec<(String, String)> = edges.iter().map(|(a, b)| (id(*a), id(*b))).collect();
         let world = World::of(&nodes, &edges);
-        let world = if company { world } else { world.without_company() };
-        let meaning = world.ask(QUERIES[query], top_k);
+        let world = if context { world } else { world.without_company() };
+        let meaning = world.query(QUERIES[query], top_k);
         let ranked = meaning.ranked();
         prop_assert!(ranked.len() <= 3 * top_k);
         let place = |(node, score): &(NodeId, f32)| (Reverse(score.to_bits()), world.graph.rank(*node));
@@ -209,12 +209,12 @@ fn cooc_disabled_redistributes() {
     assert_eq!(whole.map(f32::to_bits), [1.0_f32.to_bits(); 2]);
     let (with, without) = (World::of(&NODES, &[]), World::of(&NODES, &[]).without_company());
     // Nobody is joined to anybody: company is looked for and there is none, which counts; or it is not looked for.
-    let [asked, unasked] = [&with, &without].map(|world| world.ask("log", 5));
+    let [query, unasked] = [&with, &without].map(|world| world.query("log", 5));
     for id in ["a", "d"] {
         let node = with.node(id);
-        let spelling = f64::from(spelling(&asked.asked, node));
+        let spelling = f64::from(spelling_similarity(&query.query, node));
         assert!(spelling > 0.1);
-        near(asked.score(node), spelling / 2.0);
+        near(query.score(node), spelling / 2.0);
         near(unasked.score(node), spelling);
     }
 }
@@ -223,27 +223,27 @@ fn cooc_disabled_redistributes() {
 fn of_equals_in_spelling_the_one_in_the_same_company_comes_first() {
     let nodes = [("a", "chat room"), ("m", "chat handler"), ("s", "server"), ("z", "chat room")];
     let world = World::of(&nodes, &[("m", "s"), ("z", "s")]);
-    let ranked = world.ask("chat room", 5).ranked();
+    let ranked = world.query("chat room", 5).ranked();
     assert_eq!(ranked.len(), 3);
     assert_eq!(ranked[0].0, world.node("z"));
     // Spelt as the question is, and without any company: half of what there is to have.
     let alone = ranked.iter().find(|(node, _)| *node == world.node("a")).unwrap();
     near(alone.1, 0.5);
     // Who is spelt quite otherwise is no candidate, but can be asked for.
-    assert!(world.ask("chat room", 5).score(world.node("s")) < 0.5);
+    assert!(world.query("chat room", 5).score(world.node("s")) < 0.5);
 }
 
 #[test]
 fn a_match_by_synonym_alone_is_found() {
     let nodes = [("a", "despesa total"), ("b", "chat room"), ("c", "server")];
     let world = World::of(&nodes, &[("a", "c"), ("b", "c")]);
-    let meaning = world.ask("custo", 5);
+    let meaning = world.query("custo", 5);
     let node = world.node("a");
-    assert_eq!(spelling(&meaning.asked, node).to_bits(), 0);
+    assert_eq!(spelling_similarity(&meaning.query, node).to_bits(), 0);
     let ranked = meaning.ranked();
     assert_eq!(ranked.iter().map(|(node, _)| *node).collect::<Vec<_>>(), [node]);
     // It alone was found, so all of 0.4 is its own company; and of 0.2 it has what it shares with the other word.
-    let synonym = f64::from(spelling(&world.labels.ngrams().asked("despesa"), node));
+    let synonym = f64::from(spelling_similarity(&world.labels.ngrams().query("despesa"), node));
     assert!(synonym > 0.3);
     near(ranked[0].1, 0.4 + 0.2 * synonym);
 }
@@ -276,17 +276,17 @@ fn composed_and_decomposed_score_equal() {
 fn what_is_not_seen_is_not_expanded() {
     let world = World::of(&NODES, &[]);
     let long = format!("{} error", "x".repeat(TEXT_BYTES_MAX));
-    assert!(world.ask(&long, 5).expansions.is_empty());
-    assert_eq!(world.ask("ERROR", 5).expansions.len(), 3);
+    assert!(world.query(&long, 5).expansions.is_empty());
+    assert_eq!(world.query("ERROR", 5).expansions.len(), 3);
 }
 
 #[test]
 fn without_evidence_there_is_no_list() {
     let world = World::of(&NODES, &EDGES);
     for (query, top_k) in [("zebra quantum", 5), ("", 5), ("error log", 0)] {
-        let meaning = world.ask(query, top_k);
+        let meaning = world.query(query, top_k);
         assert!(meaning.ranked().is_empty(), "{query}");
         assert!(meaning.score(world.node("c")) < 1.0);
     }
-    assert!(World::of::<&str>(&[], &[]).ask("error log", 5).ranked().is_empty());
+    assert!(World::of::<&str>(&[], &[]).query("error log", 5).ranked().is_empty());
 }

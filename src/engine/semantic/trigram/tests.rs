@@ -5,10 +5,10 @@ use proptest::prelude::*;
 use unicode_normalization::UnicodeNormalization;
 
 /// Every text, compared by itself.
-fn exhaustive(index: &CharNgramIndex, asked: &str, least: f64, most: usize) -> Vec<Like> {
-    let asked = index.asked(asked);
-    let mut like: Vec<Like> = (0..u32::try_from(index.texts()).unwrap())
-        .map(|text| Like { text, score: asked.score(text) })
+fn exhaustive(index: &CharNgramIndex, query: &str, least: f64, most: usize) -> Vec<NgramMatch> {
+    let query = index.query(query);
+    let mut like: Vec<NgramMatch> = (0..u32::try_from(index.texts()).unwrap())
+        .map(|text| NgramMatch { text, score: query.score(text) })
         .filter(|like| f64::from(like.score) > least)
         .collect();
     like.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.text.cmp(&b.text)));
@@ -17,9 +17,9 @@ fn exhaustive(index: &CharNgramIndex, asked: &str, least: f64, most: usize) -> V
 }
 
 /// Postings of all windows that are asked for.
-fn postings(index: &CharNgramIndex, asked: &str) -> u64 {
+fn postings(index: &CharNgramIndex, query: &str) -> u64 {
     let mut windows = Vec::new();
-    each_window(asked, |window| windows.push(window));
+    each_window(query, |window| windows.push(window));
     windows.sort_unstable();
     windows.dedup();
     let of = |window: &u32| {
@@ -72,17 +72,17 @@ fn built(labels: &[String]) -> CharNgramIndex {
 fn worked_example() {
     let index = CharNgramIndex::build(["chat_handler", "handler", "chat_room"]);
     let cases = [("handler", [0.633_491, 1.0, 0.0]), ("chat", [0.400_655, 0.0, 0.409_644])];
-    for (query, wanted) in cases {
-        let asked = index.asked(query);
-        for (text, wanted) in (0..).zip(wanted) {
+    for (text, wanted) in cases {
+        let query = index.query(text);
+        for (other, wanted) in (0..).zip(wanted) {
             assert!(
-                (f64::from(asked.score(text)) - wanted).abs() < 1e-6,
-                "{query} {text} {}",
-                asked.score(text)
+                (f64::from(query.score(other)) - wanted).abs() < 1e-6,
+                "{text} {other} {}",
+                query.score(other)
             );
         }
     }
-    assert!(index.asked("chat").score(3).abs() < f32::EPSILON);
+    assert!(index.query("chat").score(3).abs() < f32::EPSILON);
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn an_early_end_changes_nothing() {
     for (n, label) in labels.iter().enumerate().step_by(97) {
         let misspelt: String = label.chars().enumerate().filter(|(at, _)| *at != 3).map(|(_, c)| c).collect();
         let longer = format!("{label} and {}", labels[n / 2]);
-        for asked in [label, &misspelt, &longer, &label[..label.len().min(5)]] {
+        for query in [label, &misspelt, &longer, &label[..label.len().min(5)]] {
             for (least, most) in [
                 (SCORE_MIN, 1),
                 (SCORE_MIN, 10),
@@ -101,8 +101,8 @@ fn an_early_end_changes_nothing() {
                 (0.6, 7),
                 (SCORE_MIN, 0),
             ] {
-                let found = index.asked(asked).search(least, most);
-                assert_eq!(found.like, exhaustive(&index, asked, least, most), "{asked} {least} {most}");
+                let found = index.query(query).search(least, most);
+                assert_eq!(found.matches, exhaustive(&index, query, least, most), "{query} {least} {most}");
             }
         }
     }
@@ -116,10 +116,10 @@ fn a_selective_query_reads_few_of_its_postings() {
     for label in labels.iter().step_by(199).filter(|label| label.len() > 12) {
         let misspelt: String = label.chars().enumerate().filter(|(at, _)| *at != 4).map(|(_, c)| c).collect();
         let beginning: String = label.chars().take(10).collect();
-        for asked in [label, &misspelt, &beginning] {
-            let found = index.asked(asked).search(SCORE_MIN, 10);
-            assert_eq!(found.like.len(), 10);
-            let whole = postings(&index, asked);
+        for query in [label, &misspelt, &beginning] {
+            let found = index.query(query).search(SCORE_MIN, 10);
+            assert_eq!(found.matches.len(), 10);
+            let whole = postings(&index, query);
             shares.push(found.postings_read as f64 / whole as f64);
             (read, all) = (read + found.postings_read, all + whole);
         }
@@ -178,11 +178,11 @@ fn cosine(texts: &[String], a: &str, b: &str) -> f64 {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
     #[test]
-    fn trigram_oracle(texts in prop::collection::vec("[abcA-Cé ]{0,14}", 1..20), asked in "[abcA-Cé ]{0,14}") {
+    fn trigram_oracle(texts in prop::collection::vec("[abcA-Cé ]{0,14}", 1..20), query in "[abcA-Cé ]{0,14}") {
         let index = CharNgramIndex::build(texts.iter().map(String::as_str));
-        let found = index.like(&asked, usize::MAX);
+        let found = index.most_similar(&query, usize::MAX);
         for (place, text) in texts.iter().enumerate() {
-            let wanted = cosine(&texts, &asked, text);
+            let wanted = cosine(&texts, &query, text);
             let score = found.iter().find(|like| like.text as usize == place).map_or(0.0, |like| f64::from(like.score));
             prop_assert!((wanted - score).abs() < 1e-5 || (wanted < SCORE_MIN + 1e-5 && score == 0.0), "{wanted} {score}");
         }
@@ -204,9 +204,9 @@ proptest! {
 #[test]
 fn the_same_text_is_wholly_like_and_empty_text_like_nothing() {
     let index = CharNgramIndex::build(["The build needs JAVA_HOME", "Dana prefers small changes", ""]);
-    let found = index.like("the build needs java_home", 5);
+    let found = index.most_similar("the build needs java_home", 5);
     assert_eq!((found[0].text, found.len()), (0, 1));
     assert!((found[0].score - 1.0).abs() < 1e-6);
-    assert!(index.like("", 5).is_empty());
-    assert!(CharNgramIndex::build([]).like("anything", 5).is_empty());
+    assert!(index.most_similar("", 5).is_empty());
+    assert!(CharNgramIndex::build([]).most_similar("anything", 5).is_empty());
 }

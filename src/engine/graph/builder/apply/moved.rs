@@ -1,12 +1,12 @@
-//! Who stands where after a change: with how many others nodes are joined then, and in what order that puts them.
+//! Degrees, ranks and ids of nodes after a change.
 
 use super::Change;
 use crate::graph::index::NodeId;
 use std::cmp::Reverse;
 
-/// Between two nodes, one way: whether there was a slot before, whether there is one after, and how many slots go.
+/// One direction between two nodes: whether there is a slot before and after the change, and how many are removed.
 #[derive(Clone, Copy)]
-struct Way {
+struct PairChange {
     before: bool,
     after: bool,
     going: usize,
@@ -17,39 +17,38 @@ impl Change<'_> {
         (node as usize) < self.graph.node_count()
     }
 
-    /// What becomes of the slots from one node to another.
-    fn way(&self, source: u32, target: u32) -> Way {
+    /// The change of the slots from one node to another.
+    fn change(&self, source: u32, target: u32) -> PairChange {
         let is_new =
             || self.new.binary_search_by_key(&(source, target), |(of, slot)| (*of, slot.target)).is_ok();
         if !self.held(source) || !self.held(target) {
-            return Way { before: false, after: is_new(), going: 0 };
+            return PairChange { before: false, after: is_new(), going: 0 };
         }
         let (mut count, mut going) = (0, 0);
         for slot in self.graph.between(NodeId(source), NodeId(target)) {
             count += 1;
             going += usize::from(self.is_gone(source, target, self.graph.csr.kind(slot.at())));
         }
-        Way { before: count > 0, after: count > going || is_new(), going }
+        PairChange { before: count > 0, after: count > going || is_new(), going }
     }
 
-    /// With how many others each node is joined after the change, and how many slots there are then. Of nodes that are
-    /// removed the first means nothing.
+    /// The degree of each node after the change, and the number of slots. The degrees of removed nodes are meaningless.
     pub(super) fn degrees(&self) -> (Vec<u32>, usize) {
         let mut degrees = self.graph.columns.degree.clone();
         degrees.resize(self.graph.node_count() + self.added.len(), 0);
         let mut total = self.graph.slot_count() + self.new.len();
         for slots in self.gone.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
             let (source, target, _) = slots[0];
-            let there = self.way(source, target);
-            total -= there.going;
-            // A pair that changes both ways is looked at once.
+            let forward = self.change(source, target);
+            total -= forward.going;
+            // A pair that changes in both directions is counted once.
             let from = self.gone.partition_point(|gone| (gone.0, gone.1) < (target, source));
             let both = self.gone.get(from).is_some_and(|gone| (gone.0, gone.1) == (target, source));
             if source == target || both && target < source {
                 continue;
             }
-            let back = self.way(target, source);
-            let (before, after) = (there.before || back.before, there.after || back.after);
+            let back = self.change(target, source);
+            let (before, after) = (forward.before || back.before, forward.after || back.after);
             for node in [source, target] {
                 let degree = &mut degrees[node as usize];
                 *degree = *degree + u32::from(after) - u32::from(before);
@@ -59,7 +58,7 @@ impl Change<'_> {
         (degrees, total)
     }
 
-    /// Parts those who were joined with removed nodes; answers how many slots that takes.
+    /// Lowers the degrees of the neighbours of removed nodes; returns how many slots are removed.
     fn part(&self, degrees: &mut [u32]) -> usize {
         let mut slots = 0;
         let mut others: Vec<u32> = Vec::new();
@@ -76,7 +75,7 @@ impl Change<'_> {
         slots
     }
 
-    /// All nodes that are left or new by the bytes of their external ids.
+    /// All remaining and new nodes by the bytes of their external ids.
     pub(super) fn by_rank(&self) -> Vec<u32> {
         let names = &self.graph.columns.external_id;
         let first = u32::try_from(self.graph.node_count()).unwrap_or(u32::MAX);
@@ -95,7 +94,7 @@ impl Change<'_> {
         by_rank
     }
 
-    /// All nodes that are left or new in the order of their next ids. Those that keep their degree are in order already.
+    /// All remaining and new nodes in the order of their new ids. Those that keep their degree are in order already.
     pub(super) fn order(&self, degrees: &[u32], ranks: &[u32]) -> Vec<u32> {
         let before = &self.graph.columns.degree;
         let place = |node: u32| (Reverse(degrees[node as usize]), ranks[node as usize]);

@@ -1,20 +1,20 @@
-//! Whom a batch speaks of: its names are sorted, and found in one walk along the names of the graph.
+//! Resolves the external ids of a batch: they are sorted and merged with the sorted ids of the graph.
 
 use super::Batch;
 use crate::graph::index::nodes;
 use crate::graph::{Error, Graph};
 
-/// A name that is not there.
-pub(super) const NOBODY: u32 = u32::MAX;
+/// Id of an unknown node.
+pub(super) const UNKNOWN: u32 = u32::MAX;
 
-/// The nodes that a batch speaks of, in the ids of the graph; new ones come after its own, by name.
+/// The nodes that a batch names, as ids of the graph; new ones come after its own, by name.
 pub(super) struct Named<'a> {
     pub(super) added: Vec<&'a str>,
     /// Ascending.
     pub(super) removed: Vec<u32>,
-    /// Of each row of a node.
+    /// The node of each row.
     pub(super) rows: Vec<u32>,
-    /// Source and target of each removed edge, then of each new one.
+    /// Source and target of each removed edge, and of each new one.
     pub(super) removed_edges: Vec<[u32; 2]>,
     pub(super) edges: Vec<[u32; 2]>,
 }
@@ -28,7 +28,7 @@ impl<'a> Named<'a> {
         let names: Vec<&'a str> = gone.chain(rows).chain(cut).chain(set).map(String::as_str).collect();
         let rows_begin = batch.removed_nodes.len();
         let edges_begin = rows_begin + batch.nodes.len();
-        let mut ids = vec![NOBODY; names.len()];
+        let mut ids = vec![UNKNOWN; names.len()];
         let (mut added, mut removed) = (Vec::new(), Vec::new());
         let mut place = 0;
         for same in
@@ -48,7 +48,7 @@ impl<'a> Named<'a> {
                 id = Some(nodes(graph.node_count() + added.len() + 1)? - 1);
                 added.push(name);
             }
-            same.iter().for_each(|at| ids[*at as usize] = id.unwrap_or(NOBODY));
+            same.iter().for_each(|at| ids[*at as usize] = id.unwrap_or(UNKNOWN));
         }
         removed.sort_unstable();
         let pairs = |ids: &[u32]| ids.as_chunks().0.to_vec();
@@ -64,8 +64,8 @@ impl<'a> Named<'a> {
 }
 
 impl Graph {
-    /// The first place, by the bytes of external ids, that is not before a name; none before `from` is looked at. Steps
-    /// that double, then halves: names that lie close cost little.
+    /// The first position from `from` on, in the order of external ids, that is not before a name: exponential, then binary
+    /// search, so names that lie close cost little.
     fn seek(&self, from: usize, name: &str) -> usize {
         let order = &self.columns.by_rank[from..];
         let is_before = |node: &u32| self.columns.external_id.get(*node as usize) < name;

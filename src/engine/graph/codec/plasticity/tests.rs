@@ -167,9 +167,9 @@ fn a_number_that_is_none_is_told_with_its_path() {
 fn nothing_is_skipped() {
     let file = plain(&small());
     for (from, to, told) in [
-        ("\"tick\":12,", "", "the file: synapses stands where tick should"),
-        ("\"tick\":12,", "\"tick\":12,\"tick\":12,", "the file: tick stands where synapses should"),
-        ("{\"generation\"", "{\"version\":3,\"generation\"", "the file: version stands where"),
+        ("\"tick\":12,", "", "the file: synapses found instead of tick"),
+        ("\"tick\":12,", "\"tick\":12,\"tick\":12,", "the file: tick found instead of synapses"),
+        ("{\"generation\"", "{\"version\":3,\"generation\"", "the file: version found instead of"),
         ("\"tick\":12", "\"tick\":-1", "tick: invalid value"),
         ("\"tick\":12", "\"tick\":1.5", "tick: invalid type"),
         ("{\"source_id\":\"a\",", "{", "synapses[0]: missing field `source_id`"),
@@ -183,14 +183,18 @@ fn nothing_is_skipped() {
         assert!(why.starts_with(told), "{why}");
     }
     let later = file.replacen("\n]}", "\n],\"checksum\":\"0\",\"more\":1}", 1);
-    assert!(fault(&later).starts_with("the file: more stands after the checksum"), "{}", fault(&later));
+    assert!(fault(&later).starts_with("the file: more found after the checksum"), "{}", fault(&later));
     let wrong = file.replacen("\n]}", "\n],\"checksum\":\"0\"}", 1);
-    assert!(fault(&wrong).starts_with("checksum: it is 0, of bytes"), "{}", fault(&wrong));
+    assert!(fault(&wrong).starts_with("checksum: it is 0, but"), "{}", fault(&wrong));
     let none = file.replacen("\n]}", "\n],\"checksum\":null}", 1);
     assert!(fault(&none).starts_with("checksum: "), "{}", fault(&none));
     let mut twice = small();
     twice.synapses[1] = twice.synapses[0].clone();
-    assert!(fault(&written(&twice)).starts_with("synapses: a -HALL-> "), "{}", fault(&written(&twice)));
+    assert!(
+        fault(&written(&twice)).starts_with("synapses: duplicate slot a -HALL-> "),
+        "{}",
+        fault(&written(&twice))
+    );
     for text in ["", " ", "null", "{}", "3", "{\"generation\":3}", &(file.clone() + "x"), &(file + "{}")] {
         assert!(matches!(read(text.as_bytes()), Err(Error::CorruptSnapshot { .. })), "{text}");
     }

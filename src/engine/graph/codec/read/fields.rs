@@ -1,4 +1,4 @@
-//! The fields of nodes, of where they come from, and of edges, each value with the range it must be in.
+//! Fields of nodes, of provenance and of edges, with the range of each value.
 
 use super::{Fields, Object, Reading};
 use crate::graph::Error;
@@ -77,10 +77,10 @@ impl Fields for Origin {
 
 fn line<'de, A: MapAccess<'de>>(map: &mut A) -> Result<u32, A::Error> {
     let line = map.next_value()?;
-    if line == 0 { Err(A::Error::custom("lines are counted from 1")) } else { Ok(line) }
+    if line == 0 { Err(A::Error::custom("line numbers start at 1")) } else { Ok(line) }
 }
 
-/// What an edge has beside what the reading keeps of it.
+/// Fields of an edge that are not in [`Reading`].
 #[derive(Default)]
 pub(super) struct EdgeFields {
     pub(super) half: bool,
@@ -140,7 +140,7 @@ fn number<'de, A: MapAccess<'de>>(
 }
 
 impl Reading {
-    /// Ends the reading at a number that is `null`, which is how some write NaN.
+    /// Stops reading at a number that is `null`, which some programs write for NaN.
     fn refuse_null<E: serde::de::Error>(&mut self, field: &'static str) -> E {
         self.path.pop();
         let owner = self.path();
@@ -148,7 +148,7 @@ impl Reading {
     }
 }
 
-/// A text that takes the room of the one before.
+/// A string that reuses the buffer of the one before.
 struct Text<'t>(&'t mut String);
 
 impl<'de> DeserializeSeed<'de> for Text<'_> {
@@ -173,7 +173,7 @@ impl Visitor<'_> for Text<'_> {
     }
 }
 
-/// The version of a file, as it says it.
+/// The version of a file as text.
 pub(super) struct Version(pub(super) String);
 
 impl<'de> Deserialize<'de> for Version {
@@ -206,7 +206,7 @@ impl<'de> Deserialize<'de> for Version {
     }
 }
 
-/// What a node is: a number, or `"custom:N"`.
+/// The type of a node: a number, or `"custom:N"`.
 struct Type;
 
 impl<'de> DeserializeSeed<'de> for Type {
@@ -235,7 +235,7 @@ impl Visitor<'_> for Type {
 
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<NodeType, E> {
         let number = text.strip_prefix("custom:").and_then(|number| number.parse().ok());
-        // One number has one name: no sign, no zeros before it.
+        // Each number has one spelling: no sign, no leading zeros.
         let number = number.filter(|number: &u8| text[7..] == number.to_string());
         number.map(NodeType::Custom).ok_or_else(|| E::invalid_value(serde::de::Unexpected::Str(text), &self))
     }
@@ -256,13 +256,13 @@ impl<'de> Deserialize<'de> for Milliseconds {
 
             fn visit_i64<E: serde::de::Error>(self, seconds: i64) -> Result<Milliseconds, E> {
                 let ms = seconds.checked_mul(1_000);
-                ms.map(Milliseconds).ok_or_else(|| E::custom(format!("{seconds} s is no instant")))
+                ms.map(Milliseconds).ok_or_else(|| E::custom(format!("{seconds} s is out of range")))
             }
 
             fn visit_u64<E: serde::de::Error>(self, seconds: u64) -> Result<Milliseconds, E> {
                 let whole = i64::try_from(seconds);
                 whole
-                    .map_err(|_| E::custom(format!("{seconds} s is no instant")))
+                    .map_err(|_| E::custom(format!("{seconds} s is out of range")))
                     .and_then(|s| self.visit_i64(s))
             }
 
@@ -274,7 +274,7 @@ impl<'de> Deserialize<'de> for Milliseconds {
                     return Ok(Milliseconds(ms as i64));
                 }
                 if seconds.abs() > 9e15 {
-                    return Err(E::custom(format!("{seconds} s is no instant")));
+                    return Err(E::custom(format!("{seconds} s is out of range")));
                 }
                 self.visit_i64(seconds as i64)
             }

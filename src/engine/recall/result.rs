@@ -1,80 +1,79 @@
-//! What is answered: hits, where each comes from, and what finding them took.
+//! Result of a recall: hits, seeds and counters.
 
-use super::ask::{Ask, Primed};
+use super::query::RecallQuery;
 use crate::Flags;
 use crate::activation::paths::Path;
 use crate::graph::Graph;
 use crate::graph::index::{Generation, NodeId};
 use crate::graph::provenance::Provenance;
-use crate::plasticity::{Query, QueryMemory};
+use crate::plasticity::QueryHistory;
 use crate::seeds::Evidence;
 use crate::text::fold::cut;
-use crate::xlr::Field;
+use crate::xlr::Contrast;
 use serde::Serialize;
 
-/// What of a question is remembered, in bytes: a thousand long ones would take more room than what they say together.
-const REMEMBERED_BYTES: usize = 1_024;
+/// Bytes of the text of a query that are kept in the history.
+const STORED_BYTES: usize = 1_024;
 
-/// An answer.
+/// Result of a recall.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Recalled {
-    /// A name for logs and outcomes, 32 hexadecimal digits; nothing is kept under it.
+pub struct RecallResult {
+    /// Id of the query and result for logs and outcomes, 32 hexadecimal digits.
     pub id: String,
-    /// Which state of the scope was asked.
+    /// Generation of the graph.
     pub generation: Generation,
-    /// The instant up to which that is true, epoch milliseconds; of a file nobody knows.
+    /// The instant up to which the graph is complete, epoch milliseconds; `None` for a graph from a file.
     pub as_of: Option<i64>,
-    /// The best first; of equals the one whose external id comes first.
+    /// Hits, the best first, then by external id.
     pub hits: Vec<Hit>,
-    /// Where spreading began, the strongest first.
+    /// Seeds, the strongest first.
     pub seeds: Vec<Seed>,
-    /// What joined them because it used to come together with them, the strongest first.
-    pub primed: Vec<Primed>,
-    /// Seeds of the question that the graph does not hold, as they came in.
+    /// Nodes that priming added to the seeds, the strongest first.
+    pub primed: Vec<PrimedNode>,
+    /// External ids of seeds of the query that the graph does not have.
     pub unknown: Vec<String>,
-    /// What contrast was made with, by external id; empty where it was not asked.
+    /// External ids of the anti-seeds; empty without contrast.
     pub anti_seeds: Vec<String>,
-    /// What was cut short.
+    /// In what way the result falls short.
     pub flags: Flags,
-    /// What it took.
-    pub counters: Counters,
+    /// Work done.
+    pub counters: RecallCounters,
 }
 
-impl Recalled {
-    /// Has a memory keep the question for those that come after: where spreading began, without what was primed, and what
-    /// was found.
-    pub fn remember(&self, graph: &Graph, ask: &Ask, memory: &mut QueryMemory) {
+impl RecallResult {
+    /// Records the query in a history, with its seeds, without primed nodes, and its hits.
+    pub fn record_in(&self, graph: &Graph, query: &RecallQuery, history: &mut QueryHistory) {
         let seeds: Vec<(NodeId, f32)> = self.seeds.iter().map(|seed| (seed.node, seed.score)).collect();
         let activated: Vec<NodeId> = self.hits.iter().map(|hit| hit.node).collect();
-        let now_ms = ask.now_ms.or(self.as_of).unwrap_or_default();
-        let text = cut(&ask.text, REMEMBERED_BYTES);
-        memory.record(graph, &Query { text, seeds: &seeds, activated: &activated, now_ms });
+        let now_ms = query.now_ms.or(self.as_of).unwrap_or_default();
+        let text = cut(&query.text, STORED_BYTES);
+        history.record(graph, text, &seeds, &activated, now_ms);
     }
 }
 
-/// A node that answers.
+/// A node of the result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
     /// The node, in this generation.
     pub node: NodeId,
-    /// What it is known by outside.
+    /// External id.
     pub id: String,
-    /// What people read.
+    /// Text for people.
     pub label: String,
-    /// What it is called by its type: `Memory`, `Entity`.
+    /// Name of the type: `Memory`, `Entity`.
     pub kind: String,
-    /// By what hits are ordered, above 0; comparable inside one answer only.
+    /// The score by which hits are sorted, above 0; comparable within one result only.
     pub score: f32,
-    /// How it does by each kind of evidence.
+    /// Scores by dimension.
     pub dimensions: Dimensions,
-    /// What agreement of three or more kinds of evidence multiplied its score by; 1 with fewer.
+    /// Factor for agreement of three or more dimensions; 1 with fewer.
     pub bonus: f32,
-    /// The strongest way from a seed; none where its text alone speaks for it, or where it is more than five hops away.
+    /// The strongest path from a seed; `None` if it was found by text alone, or is more than five hops away.
     pub route: Option<Route>,
-    /// Its place among the memories that pass the filter by their texts, from 1; none beyond the first 200.
+    /// Rank by text among the memories that pass the filter, from 1; `None` beyond the first 200.
     pub text_rank: Option<u32>,
-    /// What contrast says of it, if it was asked and waves reached it.
-    pub contrast: Option<Field>,
+    /// Contrast, if it was enabled and the hot wave reached the node.
+    pub contrast: Option<Contrast>,
     /// Where it comes from.
     pub provenance: Option<Provenance>,
     /// Whether it lacks relationships because their other ends were not loaded.
@@ -102,34 +101,44 @@ impl From<[f32; 4]> for Dimensions {
     }
 }
 
-/// A way from a seed to a hit.
+/// A path from a seed to a hit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Route {
-    /// The external ids of its nodes, the seed's first and the hit's last.
+    /// External ids of its nodes, from the seed to the hit.
     pub ids: Vec<String>,
-    /// Its slots, and what arrives; it replays.
+    /// Its slots and its arrival, for replay.
     pub path: Path,
 }
 
-/// Where spreading began.
+/// A node at which spreading began.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Seed {
     /// The node, in this generation.
     pub node: NodeId,
-    /// What the node is known by outside.
+    /// External id.
     pub id: String,
-    /// What people read.
+    /// Text for people.
     pub label: String,
-    /// Above 0 and up to 1.
+    /// Score, in `(0, 1]`.
     pub score: f32,
-    /// What speaks for it.
+    /// How it was found.
     pub evidence: Vec<Evidence>,
+}
+
+/// What joined the seeds.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct PrimedNode {
+    /// Its id.
+    pub id: String,
+    /// Above 0, up to a tenth of the strongest seed.
+    pub score: f32,
 }
 
 /// What finding took.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema), schemars(rename = "RecallCounters"))]
-pub struct Counters {
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct RecallCounters {
     /// Relationships that were read, each way by itself.
     pub slots_read: u64,
     /// Of these, how many carried something.

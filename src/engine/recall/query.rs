@@ -1,0 +1,222 @@
+//! Queries.
+
+use crate::graph;
+use crate::graph::index::{Generation, NodeId};
+use crate::graph::kinds::{Dimension, NodeType};
+use crate::{Error, View};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use xxhash_rust::xxh3::xxh3_128;
+
+/// Greatest number of kinds or tiers of a filter.
+pub const NAMES_MAX: usize = 64;
+/// Greatest length of a text in bytes.
+pub const TEXT_BYTES_MAX: usize = 64 * 1024;
+
+/// A query.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecallQuery {
+    /// Text, at most [`TEXT_BYTES_MAX`] bytes; may be empty.
+    pub text: String,
+    /// External seeds: external ids with scores in `(0, 1]`.
+    pub seeds: Vec<(String, f32)>,
+    /// Greatest number of hits, from 1 to the configured maximum.
+    pub top_k: usize,
+    /// Restricts the hits.
+    pub filter: Filter,
+    /// Parameters of spreading activation.
+    pub profile: Profile,
+    /// How connection to the seeds is measured.
+    pub spread: Spread,
+    /// Use of the ranking by text.
+    pub fusion: Fusion,
+    /// Dimensions of evidence to use.
+    pub dimensions: BTreeSet<Dimension>,
+    /// The instant for temporal scores, epoch milliseconds; by default that of the snapshot.
+    pub now_ms: Option<i64>,
+    /// Use of contrast.
+    pub xlr: XlrMode,
+    /// Whether seeds keep their initial values.
+    pub seed_mass: SeedMass,
+    /// Whether nodes that were often seeds together with the seeds are added.
+    pub priming: bool,
+}
+
+impl Default for RecallQuery {
+    fn default() -> Self {
+        Self {
+            text: String::new(),
+            seeds: Vec::new(),
+            top_k: 20,
+            filter: Filter::default(),
+            profile: Profile::default(),
+            spread: Spread::default(),
+            fusion: Fusion::default(),
+            dimensions: BTreeSet::from([Dimension::Structural]),
+            now_ms: None,
+            xlr: XlrMode::default(),
+            seed_mass: SeedMass::default(),
+            priming: false,
+        }
+    }
+}
+
+/// What contrast with other places of the graph does.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema), schemars(inline))]
+pub enum XlrMode {
+    /// Nothing: it is not worked out.
+    #[default]
+    Off,
+    /// What would light up for any question counts for less.
+    Gate,
+    /// It is told of each hit, and changes nothing.
+    Report,
+}
+
+/// What becomes of the value that a seed begins with.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema), schemars(inline))]
+pub enum SeedMass {
+    /// It counts.
+    #[default]
+    Keep,
+    /// It is taken off again: a seed counts for what comes back to it.
+    Subtract,
+}
+
+/// Restricts the hits. Other nodes still conduct, and can be seeds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Names of types; empty for any. An unknown name matches nothing.
+    pub kinds: Vec<String>,
+    /// Tiers; empty for any.
+    pub tiers: Vec<String>,
+    /// Earliest time of the last change, epoch milliseconds; nodes without one are left out.
+    pub since: Option<i64>,
+    /// Session in which a node was last used.
+    pub session: Option<String>,
+}
+
+/// By which rule signals spread.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema), schemars(inline))]
+pub enum Profile {
+    /// Evidence adds up, and neighbours share.
+    #[default]
+    Recall,
+    /// The strongest signal alone counts.
+    Reference,
+}
+
+/// What it means to be joined to the seeds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema), schemars(inline))]
+pub enum Spread {
+    /// To be lit by them.
+    #[default]
+    Activation,
+    /// To be met by a reader who starts at them again and again; costs the whole graph.
+    #[serde(rename = "ppr")]
+    PersonalPageRank,
+}
+
+/// Use of the ranking by text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Fusion {
+    /// Fused with the ranking by score; also a source of seeds if there are no others.
+    #[default]
+    Text,
+    /// Unused.
+    Off,
+}
+
+impl RecallQuery {
+    pub(super) fn check(&self, top_k_max: usize) -> Result<(), Error> {
+        check_count("text", self.text.len(), 0, TEXT_BYTES_MAX)?;
+        check_count("kinds", self.filter.kinds.len(), 0, NAMES_MAX)?;
+        check_count("tiers", self.filter.tiers.len(), 0, NAMES_MAX)?;
+        check_count("top_k", self.top_k, 1, top_k_max)
+    }
+
+    /// Id of the query and its result: equal for equal queries of one generation with equal primed nodes.
+    pub(super) fn id(&self, generation: Generation, primed: &[(&str, f32)]) -> String {
+        let mut all = Vec::new();
+        let mut put = |part: &[u8]| {
+            all.extend_from_slice(&(part.len() as u64).to_le_bytes());
+            all.extend_from_slice(part);
+        };
+        put(&generation.0.to_le_bytes());
+        put(self.text.as_bytes());
+        put(&[
+            self.profile as u8,
+            self.spread as u8,
+            self.fusion as u8,
+            self.xlr as u8,
+            self.seed_mass as u8,
+        ]);
+        put(&self.dimensions.iter().map(|dimension| *dimension as u8).collect::<Vec<u8>>());
+        put(&self.now_ms.map_or_else(Vec::new, |now| now.to_le_bytes().to_vec()));
+        put(&(self.top_k as u64).to_le_bytes());
+        put(&(self.seeds.len() as u64).to_le_bytes());
+        for (id, score) in &self.seeds {
+            put(id.as_bytes());
+            put(&score.to_bits().to_le_bytes());
+        }
+        let Filter { kinds, tiers, since, session } = &self.filter;
+        for list in [kinds, tiers] {
+            put(&(list.len() as u64).to_le_bytes());
+            list.iter().for_each(|name| put(name.as_bytes()));
+        }
+        put(&since.map_or_else(Vec::new, |since| since.to_le_bytes().to_vec()));
+        put(session.as_deref().map_or(&[], str::as_bytes));
+        put(&[u8::from(session.is_some())]);
+        if self.priming {
+            put(b"priming");
+        }
+        for (id, score) in primed {
+            put(id.as_bytes());
+            put(&score.to_bits().to_le_bytes());
+        }
+        format!("{:032x}", xxh3_128(&all))
+    }
+}
+
+/// Checks the range of an integer; `name` is used in the error.
+pub(super) fn check_count(name: &str, value: usize, min: usize, max: usize) -> Result<(), Error> {
+    if (min..=max).contains(&value) {
+        return Ok(());
+    }
+    #[expect(clippy::cast_precision_loss, reason = "for people to read")]
+    let [value, min, max] = [value, min, max].map(|count| count as f64);
+    Err(graph::Error::ParameterOutOfRange { name: name.to_owned(), value, min, max }.into())
+}
+
+/// A filter, resolved for one view.
+pub(super) struct ResolvedFilter<'a> {
+    filter: &'a Filter,
+    types: Vec<NodeType>,
+}
+
+impl<'a> ResolvedFilter<'a> {
+    pub(super) fn of(view: &View, filter: &'a Filter) -> Self {
+        Self { filter, types: filter.kinds.iter().filter_map(|kind| view.node_type(kind)).collect() }
+    }
+
+    /// Whether every node passes.
+    pub(super) fn is_open(&self) -> bool {
+        *self.filter == Filter::default()
+    }
+
+    pub(super) fn passes(&self, view: &View, node: NodeId) -> bool {
+        let (graph, Filter { kinds, tiers, since, session }) = (view.graph(), self.filter);
+        (kinds.is_empty() || self.types.contains(&graph.node_type(node)))
+            && (tiers.is_empty() || graph.tier(node).is_some_and(|tier| tiers.iter().any(|one| one == tier)))
+            && since.is_none_or(|since| graph.last_modified(node).is_some_and(|at| at >= since))
+            && session.as_deref().is_none_or(|session| graph.session(node) == Some(session))
+    }
+}
