@@ -7,6 +7,8 @@
 
 #[path = "tidy/docs.rs"]
 mod docs;
+#[path = "tidy/documents.rs"]
+mod documents;
 #[path = "tidy/floors.rs"]
 mod floors;
 #[path = "tidy/pages.rs"]

@@ -19,7 +19,7 @@ fn pages() -> impl Iterator<Item = &'static File> {
     files().iter().filter(move |file| is_page(&file.path))
 }
 
-fn exists(path: &str) -> bool {
+pub(crate) fn exists(path: &str) -> bool {
     let folder = format!("{}/", path.trim_end_matches('/'));
     let is_text = files().iter().any(|file| file.path == path || file.path.starts_with(&folder));
     // A PNG is no text.
@@ -27,7 +27,7 @@ fn exists(path: &str) -> bool {
 }
 
 /// Each link of a page, with where it stands; addresses of other sites are left out.
-fn links(page: &File) -> Vec<(usize, &str)> {
+pub(crate) fn links(page: &File) -> Vec<(usize, &str)> {
     let targets = page.text.match_indices("](").filter_map(|(at, open)| {
         let target = page.text[at + open.len()..].split(')').next()?;
         Some((at, target))
@@ -36,7 +36,7 @@ fn links(page: &File) -> Vec<(usize, &str)> {
 }
 
 /// The path that a link of a page leads to.
-fn resolved(page: &str, target: &str) -> String {
+pub(crate) fn resolved(page: &str, target: &str) -> String {
     let mut parts: Vec<&str> = page.split('/').collect();
     parts.pop();
     for part in target.split('/') {

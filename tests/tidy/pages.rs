@@ -77,7 +77,7 @@ fn held_by(text: &str) -> Vec<(usize, String)> {
 }
 
 /// The functions of a text that are tests.
-fn tests_of(text: &str) -> Vec<String> {
+pub(crate) fn tests_of(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut attributed = false;
     for line in text.lines().map(str::trim) {
@@ -93,7 +93,7 @@ fn tests_of(text: &str) -> Vec<String> {
 
 /// Whether a test in the file `path` answers to `place` in the docs of the file `from`: without a place it is in that
 /// file, in its `tests.rs` or in that of its folder; else the place is the end of the test file's own path.
-fn stands_at(path: &str, place: &str, from: &str) -> bool {
+pub(crate) fn stands_at(path: &str, place: &str, from: &str) -> bool {
     if place.is_empty() || place == "tests" {
         let below = format!("{}/tests.rs", from.trim_end_matches(".rs"));
         let beside = from.rsplit_once('/').map(|(folder, _)| format!("{folder}/tests.rs"));
