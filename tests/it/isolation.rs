@@ -6,23 +6,23 @@
 //! their own are in one database at once, so three plays compare two histories of each pair.
 //!
 //! A route, tool or verb that nobody accounts for fails [`every_route_tool_and_verb_is_accounted_for`]. What an answer may say
-//! that is not of the scope stands in `told`, with reasons.
+//! that is not of the scope stands in `answers`, with reasons.
 
-mod accounted;
+mod answers;
+mod coverage;
 mod history;
 mod program;
-mod told;
 
 use crate::harness::neo4j::{Fresh, fresh};
 use crate::harness::random::Random;
+use answers::Answers;
 use history::{Pair, Plan, draw};
-use program::{Ask, Keys, Program};
+use program::{Keys, Program, ScopeRequest};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::Arc;
 use tokio::task::JoinSet;
-use told::Told;
 
 /// Pairs in one database at a time.
 const PAIRS: usize = 25;
@@ -31,26 +31,26 @@ const LANES: usize = 4;
 /// Where the first history begins.
 const SEED: u64 = 20_261_123;
 /// Kinds of interference that are made small and told.
-const TOLD_MAX: usize = 3;
+const REPORTED_MAX: usize = 3;
 
-/// Who acts: one side of every pair, or both.
+/// Actors acts: one side of every pair, or both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Who {
+enum Actors {
     Alone(usize),
     Both,
 }
 
-impl Who {
+impl Actors {
     fn acts(self, side: usize) -> bool {
         self == Self::Both || self == Self::Alone(side)
     }
 }
 
 /// Plays a plan on an empty database, and answers what each side was told.
-async fn play(db: &Fresh, keys: &Arc<Keys>, plan: &Plan, who: Who) -> Vec<[Told; 2]> {
+async fn play(db: &Fresh, keys: &Arc<Keys>, plan: &Plan, who: Actors) -> Vec<[Answers; 2]> {
     db.clear_but("EbbKey").await;
     let program = Arc::new(Program::on(db, &plan.scopes()));
-    let mut told: Vec<[Told; 2]> = plan.pairs.iter().map(|_| Default::default()).collect();
+    let mut told: Vec<[Answers; 2]> = plan.pairs.iter().map(|_| Default::default()).collect();
     let acting: Vec<&str> = plan
         .pairs
         .iter()
@@ -66,7 +66,7 @@ async fn play(db: &Fresh, keys: &Arc<Keys>, plan: &Plan, who: Who) -> Vec<[Told;
                 .flat_map(|told| told.iter_mut().enumerate())
                 .filter(|(side, _)| who.acts(*side))
             {
-                told.1.hear(at, format!("job {job}"), &ended);
+                told.1.push(at, format!("job {job}"), &ended);
             }
         }
         let mut lanes = JoinSet::new();
@@ -93,13 +93,13 @@ async fn play(db: &Fresh, keys: &Arc<Keys>, plan: &Plan, who: Who) -> Vec<[Told;
         for (pair, side, asked, answer) in lanes.join_all().await.into_iter().flatten() {
             assert!(!answer.starts_with('5'), "{asked}: {answer}");
             assert!(!asked.starts_with("POST /mcp") || answer.starts_with("200"), "{asked}: {answer}");
-            told[pair][side].hear(at, asked, &answer);
+            told[pair][side].push(at, asked, &answer);
         }
         for (pair, of) in plan.pairs.iter().enumerate() {
             for (side, own) in of.sides.iter().enumerate().filter(|(side, _)| who.acts(*side)) {
                 if own.held[at] {
                     for (what, held) in program.held(&own.scope).await {
-                        told[pair][side].hear(at, what.to_owned(), &held);
+                        told[pair][side].push(at, what.to_owned(), &held);
                     }
                 }
             }
@@ -109,12 +109,12 @@ async fn play(db: &Fresh, keys: &Arc<Keys>, plan: &Plan, who: Who) -> Vec<[Told;
 }
 
 /// Requests as they are made: the side, its scope, and what is asked.
-type Turns = Vec<(usize, String, Ask)>;
+type Turns = Vec<(usize, String, ScopeRequest)>;
 
 /// The requests of a pair after a pass, by turns.
-fn in_turn(pair: &Pair, pass: usize, who: Who) -> Turns {
+fn in_turn(pair: &Pair, pass: usize, who: Actors) -> Turns {
     let first = pair.first[pass];
-    let mut asks: Vec<(usize, (usize, String, Ask))> = Vec::new();
+    let mut asks: Vec<(usize, (usize, String, ScopeRequest))> = Vec::new();
     for (turn, side) in [first, 1 - first].into_iter().enumerate().filter(|(_, side)| who.acts(*side)) {
         let own = &pair.sides[side];
         let own = own.asks[pass].iter().enumerate();
@@ -148,10 +148,10 @@ impl Difference {
 }
 
 async fn differences(db: &Fresh, keys: &Arc<Keys>, plan: &Plan, sides: &[usize]) -> Vec<Difference> {
-    let both = play(db, keys, plan, Who::Both).await;
+    let both = play(db, keys, plan, Actors::Both).await;
     let mut all = Vec::new();
     for side in sides.iter().copied() {
-        let alone = play(db, keys, plan, Who::Alone(side)).await;
+        let alone = play(db, keys, plan, Actors::Alone(side)).await;
         for (pair, (alone, both)) in alone.iter().zip(&both).enumerate() {
             if let Some((alone, beside)) = alone[side].differs(&both[side]) {
                 let (asked, pass) = (alone.asked.clone(), alone.pass);
@@ -236,7 +236,7 @@ fn shown(plan: &Plan, difference: &Difference) -> String {
     let mut text = String::new();
     let pair = &plan.pairs[0];
     for (at, pass) in plan.passes.iter().enumerate() {
-        let asks = in_turn(pair, at, Who::Both);
+        let asks = in_turn(pair, at, Actors::Both);
         if asks.is_empty() && pass.jobs.is_empty() && !pass.refresh {
             continue;
         }
@@ -287,7 +287,7 @@ async fn a_scope_is_told_what_it_is_told_without_another() {
             eprintln!("{}\n  alone:  {alone}\n  beside: {beside}", difference.asked);
         }
         for difference in &found {
-            if kinds.len() < TOLD_MAX && !kinds.contains(&difference.kind()) {
+            if kinds.len() < REPORTED_MAX && !kinds.contains(&difference.kind()) {
                 // What another pair has to do with is looked for where it happens to both.
                 if let Some((plan, again)) = smallest(&db, &keys, &plan, difference).await {
                     eprintln!("{:?}\n{}", again.kind(), shown(&plan, &again));
@@ -324,7 +324,7 @@ async fn answered(
     path: &str,
     body: Option<serde_json::Value>,
 ) -> String {
-    program.ask(keys, scope, &Ask::new(method, "", path.to_owned(), body)).await
+    program.ask(keys, scope, &ScopeRequest::new(method, "", path.to_owned(), body)).await
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -26,9 +26,9 @@ const ZONES: [&str; 5] = ["Z", "+05:30", "-09:00", "Europe/Berlin", "America/New
 const EDGES: [f64; 12] =
     [0.0, 0.001, 0.1, 1.5, 2.0, 5.0, 1e12, 5e-324, f64::MIN_POSITIVE, 1e-300, 2.000_000_000_000_000_4, 1.0];
 
-/// A memory as it lies in the graph before a law is applied.
+/// A memory as it is stored before a law is applied.
 #[derive(Debug)]
-struct Lying {
+struct StoredRow {
     id: String,
     tier: Option<Tier>,
     energy: Option<f64>,
@@ -48,9 +48,9 @@ struct Lying {
     nanos: i64,
 }
 
-/// A memory as it lies in the graph after.
+/// A memory as it is stored after.
 #[derive(Debug, Deserialize, PartialEq)]
-struct Left {
+struct WrittenRow {
     id: String,
     tier: Option<String>,
     energy: Option<f64>,
@@ -90,7 +90,7 @@ fn around(random: &mut Random, now: Timestamp, hours: i64) -> i64 {
     }
 }
 
-impl Lying {
+impl StoredRow {
     fn stamped(random: &mut Random, n: usize, now: Timestamp) -> Self {
         let tiers = if random.once_in(5) { 6 } else { 3 };
         let tier = random.pick(&Tier::ALL[..tiers]);
@@ -203,7 +203,7 @@ fn instant(ms: i64) -> Timestamp {
     Timestamp::from_millis(ms).unwrap()
 }
 
-async fn lay(db: &Fresh, rows: &[Lying], stamped: bool) {
+async fn lay(db: &Fresh, rows: &[StoredRow], stamped: bool) {
     const TEXT: &str = "UNWIND $rows AS r
         CREATE (m:Memory {id: r.id, tier: r.tier, energy: r.energy, accessCount: r.count, pinned: r.pinned,
           scope: r.scope, sessionId: r.session, content: 'c',
@@ -215,12 +215,12 @@ async fn lay(db: &Fresh, rows: &[Lying], stamped: bool) {
           dueAt: CASE WHEN r.due IS NOT NULL THEN datetime({epochMillis: r.due}) END})
         FOREACH (_ IN CASE WHEN $stamped THEN [1] ELSE [] END | SET m:EbbStamped)";
     for rows in rows.chunks(2_500) {
-        let rows = list(rows.iter().map(Lying::params));
+        let rows = list(rows.iter().map(StoredRow::params));
         db.client.run(TEXT, &[("rows", rows), ("stamped", stamped.into())]).await;
     }
 }
 
-async fn left(db: &Fresh) -> Vec<Left> {
+async fn left(db: &Fresh) -> Vec<WrittenRow> {
     const TEXT: &str = "MATCH (m:Memory)
         RETURN m.id AS id, m.tier AS tier, toFloat(m.energy) AS energy, m.energyAt.epochMillis AS energy_at,
           m.lastAccessed.epochMillis AS accessed, m.created.epochMillis AS created, m.accessCount AS count,
@@ -234,18 +234,18 @@ async fn left(db: &Fresh) -> Vec<Left> {
 }
 
 /// Compares a row with what the law in Rust makes of it; energies are compared by the second argument.
-fn compare(found: &Left, wanted: &Left, exactly: bool) {
+fn compare(found: &WrittenRow, wanted: &WrittenRow, exactly: bool) {
     let (a, b) = (found.energy, wanted.energy);
     let close = match (a, b) {
         (Some(a), Some(b)) if !exactly => (a - b).abs() <= 1e-9 * b + f64::MIN_POSITIVE,
         (a, b) => a.map(f64::to_bits) == b.map(f64::to_bits),
     };
     assert!(close, "energy of {}: {a:?} in Cypher, {b:?} in Rust", found.id);
-    assert_eq!(&Left { energy: b, ..copy(found) }, wanted, "{}", found.id);
+    assert_eq!(&WrittenRow { energy: b, ..copy(found) }, wanted, "{}", found.id);
 }
 
-fn copy(row: &Left) -> Left {
-    Left {
+fn copy(row: &WrittenRow) -> WrittenRow {
+    WrittenRow {
         id: row.id.clone(),
         tier: row.tier.clone(),
         scope: row.scope.clone(),
@@ -264,7 +264,7 @@ async fn decay_in_cypher_is_decay_in_rust() {
     let tunables = db.tunables().await;
     let now = at(1_000.0);
     let mut random = Random::seeded(0xebb_0001);
-    let rows: Vec<Lying> = (0..ROWS).map(|n| Lying::stamped(&mut random, n, now)).collect();
+    let rows: Vec<StoredRow> = (0..ROWS).map(|n| StoredRow::stamped(&mut random, n, now)).collect();
     lay(&db, &rows, true).await;
 
     let report = db.run(JobName::Decay, 1_000.0).await;
@@ -278,7 +278,7 @@ async fn decay_in_cypher_is_decay_in_rust() {
         let moved = what != Decayed::Unchanged;
         changed += i64::from(moved);
         expired += i64::from(what == Decayed::Expired);
-        let wanted = Left {
+        let wanted = WrittenRow {
             id: row.id.clone(),
             tier: Some(after.tier.name().to_owned()),
             energy: Some(after.energy.value()),
@@ -313,7 +313,7 @@ async fn an_adoption_in_cypher_is_an_adoption_in_rust() {
     let tunables = db.tunables().await;
     let now = at(1_000.0);
     let mut random = Random::seeded(0xebb_0002);
-    let rows: Vec<Lying> = (0..ROWS).map(|n| Lying::foreign(&mut random, n, now)).collect();
+    let rows: Vec<StoredRow> = (0..ROWS).map(|n| StoredRow::foreign(&mut random, n, now)).collect();
     lay(&db, &rows, false).await;
 
     let opened = db.store.open_run("decay", "manual/parity", now, "manual", Right::Lease).await.unwrap();
@@ -326,7 +326,7 @@ async fn an_adoption_in_cypher_is_an_adoption_in_rust() {
     let mut lives = Vec::with_capacity(ROWS);
     for (row, found) in rows.iter().zip(&all) {
         let state = adopted(row.found(), now, &tunables);
-        let untouched = Left {
+        let untouched = WrittenRow {
             id: row.id.clone(),
             tier: row.tier.map(|tier| tier.name().to_owned()),
             energy: row.energy,
@@ -346,7 +346,7 @@ async fn an_adoption_in_cypher_is_an_adoption_in_rust() {
         };
         let wanted = match state {
             None => untouched,
-            Some(state) => Left {
+            Some(state) => WrittenRow {
                 tier: Some(state.tier.name().to_owned()),
                 energy: Some(state.energy.value()),
                 energy_at: ms(state.energy_at),
@@ -369,7 +369,7 @@ async fn an_adoption_in_cypher_is_an_adoption_in_rust() {
     for (found, state) in left(&db).await.iter().zip(lives) {
         let Some(state) = state else { continue };
         let (after, what) = decayed(state, later, &tunables);
-        let wanted = Left {
+        let wanted = WrittenRow {
             tier: Some(after.tier.name().to_owned()),
             energy: Some(after.energy.value()),
             energy_at: ms(after.energy_at),

@@ -27,7 +27,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 /// How a run of the program went.
-pub(super) struct Said {
+pub(super) struct CliOutput {
     /// Its exit code.
     pub(super) code: Option<i32>,
     /// What it printed to stdout.
@@ -36,7 +36,7 @@ pub(super) struct Said {
     pub(super) err: String,
 }
 
-impl Said {
+impl CliOutput {
     /// The answer as JSON; the run must have ended well.
     #[track_caller]
     pub(super) fn json(&self) -> Value {
@@ -64,7 +64,7 @@ impl Said {
     }
 }
 
-impl From<Output> for Said {
+impl From<Output> for CliOutput {
     fn from(output: Output) -> Self {
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
         Self { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
@@ -85,7 +85,7 @@ pub(super) fn command(db: &Fresh, folder: &Path, args: &[&str]) -> Command {
 }
 
 /// Runs the program on this database.
-pub(super) fn ebb(db: &Fresh, args: &[&str]) -> Said {
+pub(super) fn ebb(db: &Fresh, args: &[&str]) -> CliOutput {
     let folder = tempfile::tempdir().unwrap();
     command(db, folder.path(), args).output().unwrap().into()
 }

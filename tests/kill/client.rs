@@ -2,7 +2,7 @@
 //! are killed around it and its own connections are cut.
 
 use super::history::{Known, Left, Line, What};
-use super::proxy::{COMMIT, Cut, How, Proxy, RUN};
+use super::proxy::{COMMIT, Cut, Proxy, ProxyFault, RUN};
 use super::random::Random;
 use super::server::Host;
 use ebb::wiring;
@@ -122,7 +122,12 @@ impl Client {
             if self.random.once_in(25) {
                 let cut = self.random.pick(&[Cut::Before, Cut::After]);
                 let tag = self.random.pick(&[COMMIT, COMMIT, RUN]);
-                self.proxy.hurt(cut, self.random.pick(&[How::Fin, How::Rst]), tag, 1 + self.random.below(3));
+                self.proxy.hurt(
+                    cut,
+                    self.random.pick(&[ProxyFault::Fin, ProxyFault::Rst]),
+                    tag,
+                    1 + self.random.below(3),
+                );
             }
             self.one().await;
             tokio::time::sleep(Duration::from_millis(20 + self.random.bits() % 60)).await;

@@ -1,7 +1,7 @@
 //! A worker process: `ebb worker` behind a proxy of its own, with what it is to suffer in its environment.
 
 use super::disruption::Disruption;
-use super::proxy::{COMMIT, Cut, How, Proxy, RUN};
+use super::proxy::{COMMIT, Cut, Proxy, ProxyFault, RUN};
 use super::server::Host;
 use super::slow::SlowClients;
 use rustix::process::{Pid, Signal, kill_process};
@@ -52,9 +52,11 @@ impl Worker {
         let proxy = Proxy::before(&host.uri).await;
         match &disruption {
             Disruption::Point { point: "before_receipt_read", hit, .. } => {
-                proxy.hurt(Cut::After, How::Rst, COMMIT, 5 * hit)
+                proxy.hurt(Cut::After, ProxyFault::Rst, COMMIT, 5 * hit)
             }
-            Disruption::Partition { statement } => proxy.hurt(Cut::Before, How::Silent, RUN, *statement),
+            Disruption::Partition { statement } => {
+                proxy.hurt(Cut::Before, ProxyFault::Silent, RUN, *statement)
+            }
             _ => {}
         }
         let port = free_port()?;
@@ -164,7 +166,7 @@ impl Worker {
             // A commit of a transaction that only read is begun again and no unknown one: the next is cut as well.
             Disruption::Point { point: "before_receipt_read", .. } if self.proxy.cuts() > self.cuts => {
                 self.cuts = self.proxy.cuts();
-                self.proxy.hurt(Cut::After, How::Rst, COMMIT, 1);
+                self.proxy.hurt(Cut::After, ProxyFault::Rst, COMMIT, 1);
                 None
             }
             Disruption::Partition { .. } if self.proxy.cuts() > 0 => {

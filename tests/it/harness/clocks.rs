@@ -16,14 +16,14 @@ pub(crate) const WRONG_MS: [i64; 3] = [-DAY_MS, 2 * DAY_MS, 50 * 365 * DAY_MS];
 pub(crate) const ALLOWED_MS: i64 = 60_000;
 
 /// How a process gets a wrong clock.
-pub(crate) enum How {
+pub(crate) enum ClockFault {
     /// By its own variable, which a release does not have.
     Injected,
     /// By libfaketime, as any program would.
     Faked(PathBuf),
 }
 
-impl How {
+impl ClockFault {
     /// With libfaketime, from `EBB_LIBFAKETIME` or the usual folders. Where it is missing, `test` counts as skipped.
     pub(crate) fn faked(test: &str) -> Option<Self> {
         let stated = std::env::var("EBB_LIBFAKETIME").ok().map(PathBuf::from);

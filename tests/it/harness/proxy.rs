@@ -41,7 +41,7 @@ pub(crate) enum Cut {
 
 /// What is done to the connection then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum How {
+pub(crate) enum ProxyFault {
     /// It is closed as a program that ends closes it.
     Fin,
     /// It is torn down.
@@ -54,7 +54,7 @@ pub(crate) enum How {
 
 #[derive(Debug, Default)]
 struct Plan {
-    next: Mutex<Option<(Cut, How, u8, usize)>>,
+    next: Mutex<Option<(Cut, ProxyFault, u8, usize)>>,
     cuts: AtomicUsize,
     held: Notify,
     go: Notify,
@@ -102,11 +102,11 @@ impl Proxy {
 
     /// Plans one cut, at the `nth` message of that tag from now on, counted from 1.
     pub(crate) fn cut(&self, cut: Cut, tag: u8, nth: usize) {
-        self.hurt(cut, How::Fin, tag, nth);
+        self.hurt(cut, ProxyFault::Fin, tag, nth);
     }
 
     /// Plans one fault of that kind, as [`Proxy::cut`].
-    pub(crate) fn hurt(&self, cut: Cut, how: How, tag: u8, nth: usize) {
+    pub(crate) fn hurt(&self, cut: Cut, how: ProxyFault, tag: u8, nth: usize) {
         *self.plan.next.lock().unwrap() = Some((cut, how, tag, nth));
     }
 
@@ -142,7 +142,7 @@ impl Proxy {
 }
 
 /// Says what a client message calls for, and counts it.
-fn judge(plan: &Plan, tag: u8) -> Option<(Cut, How)> {
+fn judge(plan: &Plan, tag: u8) -> Option<(Cut, ProxyFault)> {
     *plan.seen.lock().unwrap().entry(tag).or_default() += 1;
     let mut next = plan.next.lock().unwrap();
     let (cut, how, wanted, nth) = (*next)?;
@@ -158,12 +158,12 @@ fn judge(plan: &Plan, tag: u8) -> Option<(Cut, How)> {
 }
 
 /// Does it to a connection. What comes back is whether it lives on.
-async fn inflict(how: How, client: &TcpStream) -> std::io::Result<bool> {
+async fn inflict(how: ProxyFault, client: &TcpStream) -> std::io::Result<bool> {
     match how {
-        How::Fin => Ok(false),
-        How::Rst => client.set_zero_linger().map(|()| false),
-        How::Silent => std::future::pending().await,
-        How::Delay(time) => {
+        ProxyFault::Fin => Ok(false),
+        ProxyFault::Rst => client.set_zero_linger().map(|()| false),
+        ProxyFault::Silent => std::future::pending().await,
+        ProxyFault::Delay(time) => {
             tokio::time::sleep(time).await;
             Ok(true)
         }

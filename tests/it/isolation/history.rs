@@ -1,7 +1,7 @@
 //! Random histories of two scopes which share every name there is: ids, labels, prefixes, sessions, entities, places, facts
 //! and the names of requests. Names hold what keys and messages are put together with, and what Ebb itself derives.
 
-use super::program::Ask;
+use super::program::ScopeRequest;
 use crate::harness::random::Random;
 use ebb_core::jobs::JobName;
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ const NAMES: [&str; 4] = ["q1", "q2", "q3", "operator/q1"];
 
 /// What a scope calls things.
 #[derive(Debug, Clone)]
-pub(super) struct Words {
+pub(super) struct Vocabulary {
     scope: String,
     ids: Vec<String>,
     entities: Vec<String>,
@@ -34,7 +34,7 @@ pub(super) struct Words {
 
 /// What happens between two requests of all: time passes, jobs run, mirrors look at the graph.
 #[derive(Debug, Clone)]
-pub(super) struct Pass {
+pub(super) struct Step {
     pub(super) hours: f64,
     pub(super) jobs: Vec<JobName>,
     pub(super) refresh: bool,
@@ -44,7 +44,7 @@ pub(super) struct Pass {
 #[derive(Debug, Clone)]
 pub(super) struct Side {
     pub(super) scope: String,
-    pub(super) asks: Vec<Vec<Ask>>,
+    pub(super) asks: Vec<Vec<ScopeRequest>>,
     /// Whether the graph that is held of it is looked at after these too.
     pub(super) held: Vec<bool>,
 }
@@ -60,7 +60,7 @@ pub(super) struct Pair {
 /// Pairs in one database, each with names of its own, and the passes that they share.
 #[derive(Debug, Clone)]
 pub(super) struct Plan {
-    pub(super) passes: Vec<Pass>,
+    pub(super) passes: Vec<Step>,
     pub(super) pairs: Vec<Pair>,
 }
 
@@ -83,7 +83,7 @@ fn scopes(pair: usize, random: &mut Random) -> [String; 2] {
     }
 }
 
-impl Words {
+impl Vocabulary {
     fn of(pair: usize, [one, other]: &[String; 2], scope: &str) -> Self {
         let plain = format!("kitchen{pair}");
         // What the record of a promotion is called that knows of no scopes.
@@ -164,11 +164,11 @@ impl Words {
     }
 
     /// Something done.
-    fn write(&self, random: &mut Random) -> Ask {
+    fn write(&self, random: &mut Random) -> ScopeRequest {
         let scope = json!({"scope": self.scope});
-        let post = |of, body: Value| Ask::new("POST", of, of.to_owned(), Some(body));
+        let post = |of, body: Value| ScopeRequest::new("POST", of, of.to_owned(), Some(body));
         let on = |method, of: &'static str, id: &str, body| {
-            Ask::new(method, of, of.replace("{id}", &encoded(id)), body)
+            ScopeRequest::new(method, of, of.replace("{id}", &encoded(id)), body)
         };
         let asked = |path: &str| format!("{path}?scope={}", encoded(&self.scope));
         let mut ask = match random.below(30) {
@@ -176,7 +176,7 @@ impl Words {
             // None that Ebb names: its id is at random, and what a contrast draws by lot follows from ids.
             4 => {
                 let name = random.pick(&NAMES).to_owned();
-                return Ask { once: Some(name), ..post("/v1/memories", self.memory(random)) };
+                return ScopeRequest { once: Some(name), ..post("/v1/memories", self.memory(random)) };
             }
             5 => post("/v1/memories:batch", json!([self.memory(random), self.memory(random)])),
             6..=9 => {
@@ -188,11 +188,11 @@ impl Words {
             11 => on("POST", "/v1/memories/{id}/pin", &self.id(random), Some(scope)),
             12 => {
                 let ask = on("DELETE", "/v1/memories/{id}/pin", &self.id(random), None);
-                Ask { path: asked(&ask.path), ..ask }
+                ScopeRequest { path: asked(&ask.path), ..ask }
             }
             13 | 14 => {
                 let ask = on("DELETE", "/v1/memories/{id}", &self.id(random), None);
-                Ask { path: asked(&ask.path), ..ask }
+                ScopeRequest { path: asked(&ask.path), ..ask }
             }
             15 => on("POST", "/v1/sessions/{id}/end", &self.session(random), Some(scope)),
             16 => post("/memory/graph/edges", self.seen(random)),
@@ -215,13 +215,13 @@ impl Words {
             24 => post("/v1/facts:batch", json!([self.fact(random), self.fact(random)])),
             25 => post("/v1/decay/sweep", scope),
             26 => post("/v1/outcomes", self.outcome(random)),
-            27 => Ask::tool("remember", &{
+            27 => ScopeRequest::tool("remember", &{
                 let memory = self.memory(random);
                 json!({"id": memory["id"], "content": memory["content"], "scope": self.scope,
                     "request_id": random.pick(&NAMES)})
             }),
-            28 => Ask::tool("observe_relation", &self.seen(random)),
-            _ => Ask::tool("report_outcome", &self.outcome(random)),
+            28 => ScopeRequest::tool("observe_relation", &self.seen(random)),
+            _ => ScopeRequest::tool("report_outcome", &self.outcome(random)),
         };
         if ask.path != "/mcp" {
             // The operator is one caller, whose names of requests are the same in every scope.
@@ -232,23 +232,23 @@ impl Words {
     }
 
     /// Everything that can be read of the scope, in one of the ways that it can be asked.
-    pub(super) fn looks(&self, random: &mut Random) -> Vec<Ask> {
+    pub(super) fn looks(&self, random: &mut Random) -> Vec<ScopeRequest> {
         let scope = encoded(&self.scope);
         let get = |of: &'static str, query: String| {
             let and = if query.is_empty() { String::new() } else { format!("&{query}") };
-            Ask::new("GET", of, format!("{of}?scope={scope}{and}"), None)
+            ScopeRequest::new("GET", of, format!("{of}?scope={scope}{and}"), None)
         };
-        let one = |of: &'static str, id: &str| Ask {
+        let one = |of: &'static str, id: &str| ScopeRequest {
             path: format!("{}?scope={scope}", of.replace("{id}", &encoded(id))),
             ..get(of, String::new())
         };
         let post = |of, mut body: Value| {
             body["scope"] = json!(self.scope);
-            Ask::new("POST", of, of.to_owned(), Some(body))
+            ScopeRequest::new("POST", of, of.to_owned(), Some(body))
         };
         let tool = |name, mut arguments: Value| {
             arguments["scope"] = json!(self.scope);
-            Ask::tool(name, &arguments)
+            ScopeRequest::tool(name, &arguments)
         };
         let place = |random: &mut Random| encoded(self.named(random).as_str().unwrap());
         let seeds = json!([{"id": self.id(random), "score": 1.0}, {"id": self.entity(random), "score": 0.5}]);
@@ -317,20 +317,20 @@ fn encoded(name: &str) -> String {
 /// A history of `pairs` pairs: 6 to 10 passes, 1 to 4 requests of each scope after each, all that can be read after some.
 pub(super) fn draw(pairs: usize, random: &mut Random) -> Plan {
     let mut hours = 0.0;
-    let passes: Vec<Pass> = (0..6 + random.below(5))
+    let passes: Vec<Step> = (0..6 + random.below(5))
         .map(|_| {
             hours += random.pick(&[0.01, 0.1, 0.5, 3.0, 30.0]);
             let jobs = (0..random.below(4)).map(|_| random.pick(&JOBS)).collect();
-            Pass { hours, jobs, refresh: random.once_in(2) }
+            Step { hours, jobs, refresh: random.once_in(2) }
         })
         .collect();
     let pairs = (0..pairs).map(|pair| {
         let names = scopes(pair, random);
         let sides = [0, 1].map(|side| {
-            let words = Words::of(pair, &names, &names[side]);
+            let words = Vocabulary::of(pair, &names, &names[side]);
             let (mut asks, mut held) = (Vec::new(), Vec::new());
             for pass in 0..passes.len() {
-                let mut now: Vec<Ask> = (0..=random.below(4)).map(|_| words.write(random)).collect();
+                let mut now: Vec<ScopeRequest> = (0..=random.below(4)).map(|_| words.write(random)).collect();
                 let all = pass + 1 == passes.len();
                 let looks = words.looks(random);
                 now.extend(looks.into_iter().filter(|_| all || random.once_in(10)));

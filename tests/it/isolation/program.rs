@@ -37,7 +37,7 @@ const POLICIES: &str = r#"[
 
 /// A request.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Ask {
+pub(super) struct ScopeRequest {
     pub(super) method: &'static str,
     /// The route as the document has it; of a tool its name.
     pub(super) of: &'static str,
@@ -45,11 +45,11 @@ pub(super) struct Ask {
     pub(super) body: Option<Value>,
     /// The `Idempotency-Key`.
     pub(super) once: Option<String>,
-    /// Asked by the operator, whose key is over every scope, instead of by the scope's own key.
+    /// CoveredBy by the operator, whose key is over every scope, instead of by the scope's own key.
     pub(super) by_operator: bool,
 }
 
-impl Ask {
+impl ScopeRequest {
     pub(super) fn new(method: &'static str, of: &'static str, path: String, body: Option<Value>) -> Self {
         Self { method, of, path, body, once: None, by_operator: false }
     }
@@ -67,7 +67,7 @@ impl Ask {
     }
 }
 
-impl std::fmt::Display for Ask {
+impl std::fmt::Display for ScopeRequest {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} {}", self.method, self.path)?;
         let said = self.body.iter().map(|body| if self.path == "/mcp" { &body["params"] } else { body });
@@ -136,7 +136,7 @@ impl Program {
     }
 
     /// What is answered to whoever holds the key of a scope: status, link, body.
-    pub(super) async fn ask(&self, keys: &Keys, scope: &str, ask: &Ask) -> String {
+    pub(super) async fn ask(&self, keys: &Keys, scope: &str, ask: &ScopeRequest) -> String {
         let key = if ask.by_operator { &keys.every } else { &keys.of[scope] };
         let mut request = Request::builder()
             .method(ask.method)

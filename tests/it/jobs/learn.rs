@@ -6,7 +6,7 @@ use crate::harness::neo4j::{Fresh, START, at, fresh};
 use crate::harness::random::Random;
 use crate::harness::rows::{list, map};
 use crate::mirror::config;
-use crate::surfaces::{Said, command};
+use crate::surfaces::{CliOutput, command};
 use ebb_core::clock::new_id;
 use ebb_core::domain::attempt::{Right, RunState};
 use ebb_core::domain::event::{Event, Remember};
@@ -229,7 +229,7 @@ async fn killed_anywhere_it_leaves_what_an_undisturbed_run_leaves() {
         let args = ["job", "run", "learn", "--at", "2026-01-01T01:00Z"];
         let mut command = command(&db, folder.path(), &args);
         command.env("EBB__WORKER__LEASE", "1s").envs(stop.map(|stop| ("EBB_STOP", stop)));
-        Said::from(command.output().unwrap())
+        CliOutput::from(command.output().unwrap())
     };
     let stops = [
         "after_guard:1",

@@ -16,7 +16,7 @@ const LEASE_MS: i64 = 60_000;
 const HOUR_MS: i64 = 3_600_000;
 
 #[derive(Debug, Deserialize)]
-struct Left {
+struct WrittenRow {
     state: Option<String>,
     holder: Option<String>,
     lease: Option<i64>,
@@ -31,7 +31,7 @@ async fn ask(
     make: &str,
     statement: &Statement,
     params: &[(&str, BoltType)],
-) -> (i64, bool, Left) {
+) -> (i64, bool, WrittenRow) {
     let mut tx = db.client.begin().await;
     let mut made = tx.execute(query(make)).await.unwrap();
     let before: i64 = made.next(tx.handle()).await.unwrap().unwrap().get("serverNow").unwrap();

@@ -16,7 +16,7 @@ const ROWS: usize = 10_000;
 const DAY: i64 = 24 * 3_600_000;
 
 #[derive(Debug)]
-struct Lying {
+struct StoredRow {
     key: String,
     base: f64,
     weight_at: i64,
@@ -26,7 +26,7 @@ struct Lying {
 }
 
 #[derive(Debug, Deserialize)]
-struct Left {
+struct WrittenRow {
     key: String,
     weight: f64,
     base: f64,
@@ -34,7 +34,7 @@ struct Left {
     last_observed: i64,
 }
 
-impl Lying {
+impl StoredRow {
     fn drawn(random: &mut Random, n: usize, now: Timestamp) -> Self {
         let weight_at = match random.below(20) {
             0 => now.millis(),
@@ -94,7 +94,7 @@ async fn a_pass_in_cypher_is_the_law_in_rust() {
     let now = at(1_000.0);
     let fading = Fading::new(90.0, 0.10).unwrap();
     let mut random = Random::seeded(0xebb_0003);
-    let rows: Vec<Lying> = (0..ROWS).map(|n| Lying::drawn(&mut random, n, now)).collect();
+    let rows: Vec<StoredRow> = (0..ROWS).map(|n| StoredRow::drawn(&mut random, n, now)).collect();
     db.client
         .run("CREATE (:Entity {scope: 'local', name: 'a'}), (:Entity {scope: 'local', name: 'b'})", &[])
         .await;
@@ -102,7 +102,7 @@ async fn a_pass_in_cypher_is_the_law_in_rust() {
         let text = "MATCH (a:Entity {name: 'a'}), (b:Entity {name: 'b'}) UNWIND $rows AS r
             CREATE (a)-[:RELATES_TO {key: r.key, type: 't', weight: r.stored, baseWeight: r.base, pinned: r.pinned,
               weightAt: datetime({epochMillis: r.weightAt}), lastObserved: datetime({epochMillis: r.lastObserved})}]->(b)";
-        db.client.run(text, &[("rows", list(rows.iter().map(Lying::params)))]).await;
+        db.client.run(text, &[("rows", list(rows.iter().map(StoredRow::params)))]).await;
     }
 
     let mut wanted = BTreeMap::new();
@@ -130,7 +130,7 @@ async fn a_pass_in_cypher_is_the_law_in_rust() {
     let did = db.run(JobName::Fade, 1_000.0).await.tally;
     let text = "MATCH ()-[r:RELATES_TO]->() RETURN r.key AS key, r.weight AS weight, r.baseWeight AS base,
         r.weightAt.epochMillis AS weight_at, r.lastObserved.epochMillis AS last_observed ORDER BY key";
-    let all: Vec<Left> = db.client.rows(text, &[]).await;
+    let all: Vec<WrittenRow> = db.client.rows(text, &[]).await;
     assert_eq!(all.len(), ROWS);
     for (left, row) in all.iter().zip(&rows) {
         let (bond, weight) = wanted[&left.key];

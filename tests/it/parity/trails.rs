@@ -11,8 +11,8 @@ use serde::Deserialize;
 
 const ROWS: usize = 5_000;
 
-/// Three values, a cycle and a base cost, as they lie in the graph.
-struct Lying {
+/// Three values, a cycle and a base cost, as they are stored.
+struct StoredRow {
     values: [Option<f64>; 3],
     cycle: i64,
     base: Option<f64>,
@@ -20,7 +20,7 @@ struct Lying {
 }
 
 #[derive(Debug, Deserialize)]
-struct Left {
+struct WrittenRow {
     n: i64,
     a: Option<f64>,
     b: Option<f64>,
@@ -30,7 +30,7 @@ struct Left {
     cost: Option<f64>,
 }
 
-impl Lying {
+impl StoredRow {
     fn drawn(random: &mut Random, now: i64) -> Self {
         let mut value = || match random.below(6) {
             0 => None,
@@ -83,7 +83,7 @@ async fn evaporation_in_cypher_is_the_law_in_rust() {
     let (trails, hours) = (trails(), 1_000.0);
     let now = db.store.cycles().await.unwrap().cycles.at(at(hours));
     let mut random = Random::seeded(0xebb_0004);
-    let rows: Vec<Lying> = (0..ROWS).map(|_| Lying::drawn(&mut random, now)).collect();
+    let rows: Vec<StoredRow> = (0..ROWS).map(|_| StoredRow::drawn(&mut random, now)).collect();
     for (page, chunk) in rows.chunks(1_250).enumerate() {
         let params = list(chunk.iter().enumerate().map(|(n, row)| row.params(page * 1_250 + n)));
         let text = "UNWIND $rows AS r
@@ -101,7 +101,7 @@ async fn evaporation_in_cypher_is_the_law_in_rust() {
     let (mut silent, mut cut) = (0, 0);
     let text = "MATCH (n:Room) RETURN n.n AS n, n.exploitation_pheromone AS a, n.exploration_pheromone AS b, null AS c,
         n.pheromone_cycle AS cycle, null AS base, null AS cost ORDER BY n.n";
-    for left in db.client.rows::<Left>(text, &[]).await {
+    for left in db.client.rows::<WrittenRow>(text, &[]).await {
         let row = &rows[usize::try_from(left.n).unwrap()];
         let [exploitation, exploration, _] = row.pheromones();
         let place = Place { exploitation, exploration, cycle: row.cycle };
@@ -115,7 +115,7 @@ async fn evaporation_in_cypher_is_the_law_in_rust() {
     for kind in ["HALL", "SIMILAR_TO"] {
         let text = format!("MATCH ()-[r:{kind}]->() RETURN r.n AS n, r.success_pheromone AS a, r.traversal_pheromone AS b,
             r.recency_pheromone AS c, r.pheromone_cycle AS cycle, r.base_cost AS base, r.current_cost AS cost ORDER BY r.n");
-        for left in db.client.rows::<Left>(&text, &[]).await {
+        for left in db.client.rows::<WrittenRow>(&text, &[]).await {
             let row = &rows[usize::try_from(left.n).unwrap()];
             let [success, traversal, recency] = row.pheromones();
             let edge = Edge { success, traversal, recency, cycle: row.cycle };

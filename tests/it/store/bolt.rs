@@ -2,7 +2,7 @@
 
 use crate::harness::ebb::{access, remember};
 use crate::harness::neo4j::{Fresh, fresh};
-use crate::harness::proxy::{BEGIN, COMMIT, Cut, How, PULL, Proxy, RESET, ROLLBACK, RUN};
+use crate::harness::proxy::{BEGIN, COMMIT, Cut, PULL, Proxy, ProxyFault, RESET, ROLLBACK, RUN};
 use crate::harness::random::Random;
 use ebb_core::domain::event::Event;
 use ebb_core::domain::tunables::Tunables;
@@ -61,7 +61,7 @@ async fn each_kind_of_message_cut_before_and_after_has_no_second_effect() {
     let proxy = Proxy::before(&db.config.uri).await;
     for (kind, tag) in KINDS {
         for cut in [Cut::Before, Cut::After] {
-            for how in [How::Fin, How::Rst] {
+            for how in [ProxyFault::Fin, ProxyFault::Rst] {
                 db.clear().await;
                 let cuts = proxy.cuts();
                 let store = through(&db, &proxy);
@@ -84,7 +84,7 @@ async fn a_hundred_seeded_faults_have_one_effect_each() {
     let store = through(&db, &proxy);
     ask(&store, "make", Event::Remember(remember("m", 0.0)), &tunables).await;
     let mut random = Random::seeded(0xb017);
-    let hows = [How::Fin, How::Rst, How::Delay(Duration::from_millis(30))];
+    let hows = [ProxyFault::Fin, ProxyFault::Rst, ProxyFault::Delay(Duration::from_millis(30))];
     let (mut faults, mut asked) = (0, 0);
     while faults < 100 {
         // Nothing is rolled back here but by the server.
@@ -114,7 +114,7 @@ async fn a_request_that_was_given_up_and_repeated_counts_once() {
         ask(&db.store, "make", Event::Remember(remember("m", 0.0)), &tunables).await;
         let store = through(&db, &proxy);
         let cuts = proxy.cuts();
-        proxy.hurt(cut, How::Silent, tag, 1);
+        proxy.hurt(cut, ProxyFault::Silent, tag, 1);
         tokio::select! {
             _ = ask(&store, "use", Event::Access(access("m", 1.0)), &tunables) => panic!("{kind}: the server is silent"),
             () = async { while proxy.cuts() == cuts { tokio::time::sleep(Duration::from_millis(5)).await } } => {}

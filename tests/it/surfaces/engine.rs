@@ -1,14 +1,14 @@
 //! Contrast, waves and communities as people and programs meet them: on a file without any database, and over HTTP.
 
-use super::http::Served;
+use super::http::TestServer;
 use super::recall::{ids, told};
 use super::stories::alone;
-use super::{Said, ebb};
+use super::{CliOutput, ebb};
 use crate::harness::neo4j::fresh;
 use serde_json::{Value, json};
 
 /// Asks the memory of the stories.
-fn on_file(line: &str) -> Said {
+fn on_file(line: &str) -> CliOutput {
     let line = format!("engine {line} --graph docs/stories/team.json");
     alone(&line.split(' ').collect::<Vec<_>>())
 }
@@ -100,7 +100,7 @@ fn what_makes_no_sense_ends_with_2() {
 async fn the_routes_of_mechanisms_answer_from_the_mirror() {
     let db = fresh().await;
     told(&db);
-    let api = Served::on(&db, &[]);
+    let api = TestServer::on(&db, &[]);
     let ask = |verb: &str, body: &str| api.post(&format!("/v1/engine/{verb}"), body);
     let alex = r#"{"seeds":[{"id":"Alex","score":1},{"id":"Nobody","score":0.5}]}"#;
     for verb in ["xlr", "resonate", "harmonics", "communities"] {
@@ -147,7 +147,7 @@ async fn the_routes_of_mechanisms_answer_from_the_mirror() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_routes_of_mechanisms_refuse_what_makes_no_sense() {
     let db = fresh().await;
-    let api = Served::on(&db, &[]);
+    let api = TestServer::on(&db, &[]);
     let ask = |verb: &str, body: &str| api.post(&format!("/v1/engine/{verb}"), body);
     for (verb, body, says) in [
         ("xlr", "{}", "missing field `seeds`"),

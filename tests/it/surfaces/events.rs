@@ -1,6 +1,6 @@
 //! `ebb import` and `ebb replay`: golden answers, bad lines with their place, and files that are repeated.
 
-use super::{Said, command, contents, ebb};
+use super::{CliOutput, command, contents, ebb};
 use crate::harness::neo4j::{Fresh, empty, fresh};
 use insta::assert_json_snapshot;
 use std::path::Path;
@@ -13,7 +13,7 @@ const EVENTS: &str = r#"{"at":"2026-01-01T10:00:00Z","kind":"memory","id":"a","c
 {"at":"2026-01-01T18:00:00Z","kind":"memory","id":"c","content":"the flaky test is a time zone"}
 "#;
 
-fn on(db: &Fresh, folder: &Path, args: &[&str]) -> Said {
+fn on(db: &Fresh, folder: &Path, args: &[&str]) -> CliOutput {
     command(db, folder, args).output().unwrap().into()
 }
 

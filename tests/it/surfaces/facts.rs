@@ -1,6 +1,6 @@
 //! `ebb fact`, `ebb sweep` and `ebb policy`, and facts in files of events.
 
-use super::{Said, command, contents, ebb};
+use super::{CliOutput, command, contents, ebb};
 use crate::harness::neo4j::fresh;
 use serde_json::json;
 
@@ -95,7 +95,7 @@ async fn a_file_of_events_asserts_facts_once() {
 "#;
     let path = folder.path().join("e.ndjson");
     std::fs::write(&path, events).unwrap();
-    let import = || Said::from(command(&db, folder.path(), &["import", "e.ndjson"]).output().unwrap());
+    let import = || CliOutput::from(command(&db, folder.path(), &["import", "e.ndjson"]).output().unwrap());
     let once = import().json();
     assert_eq!((&once["events"], &once["by_kind"]["fact"]), (&json!(4), &json!(3)));
     assert_eq!(import().json()["events"], json!(0));
@@ -127,9 +127,9 @@ async fn policies_of_the_configuration_are_in_force_until_one_is_changed() {
     let env = r#"[{"id": "b", "relation": "x", "scope": "team", "mode": "dry_run", "ttl_s": 5}]"#;
     let run = |args: &[&str]| {
         let mut command = command(&db, folder.path(), args);
-        Said::from(command.env("STIGMEM_DECAY_POLICIES", env).output().unwrap())
+        CliOutput::from(command.env("STIGMEM_DECAY_POLICIES", env).output().unwrap())
     };
-    let ids = |said: Said| {
+    let ids = |said: CliOutput| {
         let json = said.json();
         let ids: Vec<String> =
             json["policies"].as_array().unwrap().iter().map(|p| p["id"].to_string()).collect();
@@ -157,7 +157,7 @@ async fn a_sweep_killed_at_a_page_is_finished_by_the_next() {
         );
         // Commits: the sweep is recorded, its run opened, its first page swept.
         command.envs(stop.map(|stop| ("EBB_STOP", stop)));
-        Said::from(command.output().unwrap())
+        CliOutput::from(command.output().unwrap())
     };
     assert_eq!(sweep(Some("after_commit:3:kill")).code, None);
     let decayed = "MATCH (f:Fact {source: 'system:stigmem:decay'}) RETURN count(f) AS n";

@@ -23,7 +23,7 @@ use std::time::Instant;
 use tempfile::TempDir;
 
 /// `ebb serve --roles http`; killed when it is dropped.
-pub(super) struct Served {
+pub(super) struct TestServer {
     child: Child,
     pub(super) port: u16,
     folder: TempDir,
@@ -31,7 +31,7 @@ pub(super) struct Served {
 
 /// An answer.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct HttpAnswer {
     pub(super) status: u16,
     head: String,
     pub(super) body: String,
@@ -51,7 +51,7 @@ fn joined(chunks: &str) -> Option<String> {
     }
 }
 
-impl Told {
+impl HttpAnswer {
     fn of(answer: &[u8]) -> Self {
         let text = String::from_utf8_lossy(answer);
         let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
@@ -89,14 +89,14 @@ impl Told {
 }
 
 /// A request.
-pub(super) struct Ask<'a> {
+pub(super) struct HttpRequest<'a> {
     pub(super) method: &'a str,
     pub(super) path: &'a str,
     pub(super) headers: Vec<(&'a str, &'a str)>,
     pub(super) body: Option<&'a str>,
 }
 
-impl Served {
+impl TestServer {
     /// A server on this database, with these variables; ready when this returns.
     pub(super) fn on(db: &Fresh, variables: &[(&str, &str)]) -> Self {
         Self::with_roles(db, "http", variables)
@@ -163,19 +163,19 @@ impl Served {
     }
 
     /// Sends bytes and reads to the end; `None` while nothing answers.
-    pub(super) fn raw(&self, bytes: &[u8]) -> Option<Told> {
+    pub(super) fn raw(&self, bytes: &[u8]) -> Option<HttpAnswer> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).ok()?;
         stream.set_read_timeout(Some(LIMIT)).unwrap();
         // A server that has heard enough hangs up before all is sent, and its answer is there to be read.
         let _ = stream.write_all(bytes);
         let mut answer = Vec::new();
         let _ = stream.read_to_end(&mut answer);
-        (!answer.is_empty()).then(|| Told::of(&answer))
+        (!answer.is_empty()).then(|| HttpAnswer::of(&answer))
     }
 
     /// Asks.
     #[track_caller]
-    pub(super) fn ask(&self, ask: &Ask<'_>) -> Told {
+    pub(super) fn ask(&self, ask: &HttpRequest<'_>) -> HttpAnswer {
         let mut head = format!("{} {} HTTP/1.1\r\nConnection: close\r\n", ask.method, ask.path);
         if !ask.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
             head += &format!("Host: 127.0.0.1:{}\r\n", self.port);
@@ -194,33 +194,38 @@ impl Served {
     }
 
     #[track_caller]
-    pub(super) fn get(&self, path: &str) -> Told {
-        self.ask(&Ask { method: "GET", path, headers: Vec::new(), body: None })
+    pub(super) fn get(&self, path: &str) -> HttpAnswer {
+        self.ask(&HttpRequest { method: "GET", path, headers: Vec::new(), body: None })
     }
 
     #[track_caller]
-    pub(super) fn post(&self, path: &str, body: &str) -> Told {
-        self.ask(&Ask { method: "POST", path, headers: Vec::new(), body: Some(body) })
+    pub(super) fn post(&self, path: &str, body: &str) -> HttpAnswer {
+        self.ask(&HttpRequest { method: "POST", path, headers: Vec::new(), body: Some(body) })
     }
 
     #[track_caller]
-    pub(super) fn delete(&self, path: &str) -> Told {
-        self.ask(&Ask { method: "DELETE", path, headers: Vec::new(), body: None })
+    pub(super) fn delete(&self, path: &str) -> HttpAnswer {
+        self.ask(&HttpRequest { method: "DELETE", path, headers: Vec::new(), body: None })
     }
 
     #[track_caller]
-    pub(super) fn put(&self, path: &str, body: &str) -> Told {
-        self.ask(&Ask { method: "PUT", path, headers: Vec::new(), body: Some(body) })
+    pub(super) fn put(&self, path: &str, body: &str) -> HttpAnswer {
+        self.ask(&HttpRequest { method: "PUT", path, headers: Vec::new(), body: Some(body) })
     }
 
     /// Posts under an `Idempotency-Key`.
     #[track_caller]
-    pub(super) fn once(&self, key: &str, path: &str, body: &str) -> Told {
-        self.ask(&Ask { method: "POST", path, headers: vec![("Idempotency-Key", key)], body: Some(body) })
+    pub(super) fn once(&self, key: &str, path: &str, body: &str) -> HttpAnswer {
+        self.ask(&HttpRequest {
+            method: "POST",
+            path,
+            headers: vec![("Idempotency-Key", key)],
+            body: Some(body),
+        })
     }
 }
 
-impl Drop for Served {
+impl Drop for TestServer {
     fn drop(&mut self) {
         // It may have ended already.
         let _ = self.child.kill();

@@ -1,7 +1,7 @@
 //! Five hundred hostile texts as contents, names, types, relations, values and ids: each is kept as the data it is, jobs
 //! run over it, and nothing else changes. As a label or a type of an edge, which stand in statements, each is refused.
 
-use super::{Said, command, ebb};
+use super::{CliOutput, command, ebb};
 use crate::harness::neo4j::{Fresh, fresh};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -104,7 +104,7 @@ async fn a_hostile_text_is_data_wherever_a_text_may_stand() {
 
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("hostile.ndjson"), events(&payloads)).unwrap();
-    let run = |args: &[&str]| Said::from(command(&db, folder.path(), args).output().unwrap());
+    let run = |args: &[&str]| CliOutput::from(command(&db, folder.path(), args).output().unwrap());
     assert_eq!(run(&["import", "hostile.ndjson"]).json()["events"], 4_500);
     assert_eq!(run(&["import", "hostile.ndjson"]).json()["events"], 0);
     run(&["job", "run", "--all", "--at", "2026-01-01T11:00Z"]).json();
@@ -160,7 +160,7 @@ async fn a_hostile_label_or_type_is_refused_before_anything_is_written() {
         })
         .collect();
     std::fs::write(folder.path().join("labels.ndjson"), lines.join("\n") + "\n").unwrap();
-    let run = |args: &[&str]| Said::from(command(&db, folder.path(), args).output().unwrap());
+    let run = |args: &[&str]| CliOutput::from(command(&db, folder.path(), args).output().unwrap());
     run(&["import", "labels.ndjson"]).fails(1, "is not in the list");
     let skipped = run(&["import", "labels.ndjson", "--skip-bad"]).json();
     assert_eq!((&skipped["events"], &skipped["skipped_bad"]), (&json!(0), &json!(1_000)));

@@ -1,7 +1,7 @@
 //! What outcomes taught, as people and programs meet it: in answers, in numbers, as a file, and as a list.
 
 use super::recall::told;
-use super::{Said, command, ebb};
+use super::{CliOutput, command, ebb};
 use crate::harness::neo4j::fresh;
 use crate::jobs::learn::file;
 use serde_json::{Value, json};
@@ -43,10 +43,11 @@ async fn what_was_learned_is_in_answers_in_files_and_in_a_list() {
     assert_eq!(ebb(&db, &["graph", "verify"]).json()["same"], true);
 
     let folder = tempfile::tempdir().unwrap();
-    let saved = Said::from(command(&db, folder.path(), &["graph", "save", "memory.json"]).output().unwrap());
+    let saved =
+        CliOutput::from(command(&db, folder.path(), &["graph", "save", "memory.json"]).output().unwrap());
     let kept = json!({"file": "memory.learned.json", "tick": 1, "slots": 2, "unmatched": 0});
     assert_eq!(saved.json()["learned"], kept);
-    let alone = |args: &[&str]| -> Said {
+    let alone = |args: &[&str]| -> CliOutput {
         let args = [args, &["--graph", "memory.json"]].concat();
         let mut command = command(&db, folder.path(), &args);
         command.env("NEO4J_URI", "bolt://127.0.0.1:1").output().unwrap().into()
@@ -56,7 +57,7 @@ async fn what_was_learned_is_in_answers_in_files_and_in_a_list() {
     let answer = said.json();
     assert_eq!((ticks(&answer), weight(&answer).to_bits()), ((1, 1), weight(&after).to_bits()));
     assert_eq!(ticks(&alone(&["engine", "activate", "--seed", "Parser"]).json()), (1, 1));
-    let load = || -> Said {
+    let load = || -> CliOutput {
         command(&db, folder.path(), &["graph", "load", "memory.json"]).output().unwrap().into()
     };
     assert_eq!(load().json()["learned"], kept);

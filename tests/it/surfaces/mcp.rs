@@ -1,7 +1,7 @@
 //! MCP as a client meets it: messages written by hand, over stdio and over HTTP, on a real database.
 
-use super::http::{Ask, Served};
-use super::{Said, command, contents, ebb};
+use super::http::{HttpRequest, TestServer};
+use super::{CliOutput, command, contents, ebb};
 use crate::harness::neo4j::{Fresh, fresh};
 use serde_json::{Value, json};
 use std::io::{BufRead, Read, Write};
@@ -120,7 +120,7 @@ async fn over_http_a_sweep_wants_to_have_been_seen_and_a_key_says_what_may_be_ca
     let db = fresh().await;
     ebb(&db, &["fact", "assert", "prod", "status:flag", "on", "--source", "me", "--at", "2026-01-01T00:00Z"])
         .json();
-    let served = Served::with_roles(&db, "mcp", &[POLICIES, ("EBB__MCP__ALLOW_WRITES", "true")]);
+    let served = TestServer::with_roles(&db, "mcp", &[POLICIES, ("EBB__MCP__ALLOW_WRITES", "true")]);
     let ask = |key: Option<&str>, request: &Value| {
         let mut request = request.clone();
         request["jsonrpc"] = "2.0".into();
@@ -133,7 +133,7 @@ async fn over_http_a_sweep_wants_to_have_been_seen_and_a_key_says_what_may_be_ca
         ];
         let bearer = key.map(|key| format!("Bearer {key}"));
         headers.extend(bearer.as_deref().map(|bearer| ("authorization", bearer)));
-        served.ask(&Ask { method: "POST", path: "/mcp", headers, body: Some(&body) })
+        served.ask(&HttpRequest { method: "POST", path: "/mcp", headers, body: Some(&body) })
     };
     let open = |request: Value| ask(None, &request).json(200);
     assert_eq!(names(&open(json!({"method": "tools/list"}))).len(), 7);
@@ -180,6 +180,6 @@ async fn over_http_a_sweep_wants_to_have_been_seen_and_a_key_says_what_may_be_ca
     assert!(failed(&ask(Some(&write), &elsewhere).json(200)).contains("in this scope"));
     let whole = call("maintenance_status", json!({}));
     assert!(failed(&ask(Some(&write), &whole).json(200)).contains("every scope"));
-    let said: Said = ebb(&db, &["memory", "list"]);
+    let said: CliOutput = ebb(&db, &["memory", "list"]);
     assert_eq!(said.json()["memories"].as_array().unwrap().len(), 1);
 }

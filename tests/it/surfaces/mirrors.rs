@@ -1,9 +1,9 @@
 //! Mirrors as operators meet them: in the status of all processes, told to read anew, looked at in files, written for other
 //! programs, saved as questions are asked, and the same in four processes.
 
-use super::http::Served;
+use super::http::TestServer;
 use super::recall::{ids, told};
-use super::{Said, command, ebb};
+use super::{CliOutput, command, ebb};
 use crate::harness::ebb::{remember, session};
 use crate::harness::neo4j::{Fresh, fresh};
 use crate::harness::random::Random;
@@ -32,12 +32,12 @@ async fn words(db: &Fresh) -> i64 {
 }
 
 /// The program in a folder, without a database that answers.
-fn alone(db: &Fresh, folder: &Path, args: &[&str]) -> Said {
+fn alone(db: &Fresh, folder: &Path, args: &[&str]) -> CliOutput {
     command(db, folder, args).env("NEO4J_URI", "bolt://127.0.0.1:1").output().unwrap().into()
 }
 
 fn saved(db: &Fresh, folder: &Path) -> Value {
-    Said::from(command(db, folder, &["graph", "save", "memory.json"]).output().unwrap()).json()
+    CliOutput::from(command(db, folder, &["graph", "save", "memory.json"]).output().unwrap()).json()
 }
 
 fn number(value: &Value) -> u64 {
@@ -51,7 +51,7 @@ async fn status_shows_the_mirrors_of_serving_processes_until_they_stop() {
     assert_eq!(ebb(&db, &["recall", "Parser"]).code, Some(0));
     assert_eq!(mirrors(&db), [Value::Null; 0], "a verb of the command line leaves none");
     let variables = [OFTEN, ("EBB__MIRROR__STALENESS", "5s"), ("EBB__MIRROR__SCOPES", "local,a \"b\"")];
-    let mut api = Served::on(&db, &variables);
+    let mut api = TestServer::on(&db, &variables);
     eventually("both mirrors are told of", async || mirrors(&db).len() == 2).await;
     let before = words(&db).await;
     let kept = mirrors(&db);
@@ -87,7 +87,7 @@ async fn status_shows_the_mirrors_of_serving_processes_until_they_stop() {
     assert_eq!(mirrors(&db), [Value::Null; 0], "{}", api.log());
 
     // One that was killed leaves its word, which grows old.
-    let api = Served::on(&db, &variables);
+    let api = TestServer::on(&db, &variables);
     eventually("it is told of", async || mirrors(&db).len() == 2).await;
     drop(api);
     eventually("it is late, or gone", async || mirrors(&db).iter().all(|kept| kept["stale"] == true)).await;
@@ -99,7 +99,7 @@ async fn status_shows_the_mirrors_of_serving_processes_until_they_stop() {
 async fn a_word_makes_mirrors_take_over_what_others_changed() {
     let db = fresh().await;
     told(&db);
-    let api = Served::on(&db, &[OFTEN]);
+    let api = TestServer::on(&db, &[OFTEN]);
     let recalled =
         || api.post("/v1/recall", r#"{"text":"who maintains the Parser","content":false}"#).json(200);
     let before = recalled();
@@ -238,7 +238,7 @@ async fn fifty_recalls_leave_a_file_that_answers_the_same() {
     told(&db);
     let folder = tempfile::tempdir().unwrap();
     let home = folder.path().join("mirrors");
-    let api = Served::on(&db, &[("EBB__MIRROR__FOLDER", home.to_str().unwrap())]);
+    let api = TestServer::on(&db, &[("EBB__MIRROR__FOLDER", home.to_str().unwrap())]);
     let ask = || api.post("/v1/recall", QUESTION).json(200);
     for _ in 1..50 {
         ask();
@@ -262,7 +262,7 @@ async fn fifty_recalls_leave_a_file_that_answers_the_same() {
     fs::write(folder.path().join("taken"), "").unwrap();
     let taken = folder.path().join("taken/here");
     let variables = [("EBB__MIRROR__FOLDER", taken.to_str().unwrap()), ("EBB__MIRROR__PERSIST_EVERY", "1")];
-    let api = Served::on(&db, &variables);
+    let api = TestServer::on(&db, &variables);
     let again = api.post("/v1/recall", QUESTION).json(200);
     assert_eq!(ids(&again), ids(&answer));
     eventually("the failure is counted", async || api.get("/v1/mirror").json(200)["save_failures"] == 1)
@@ -301,9 +301,9 @@ async fn a_kill_while_saving_leaves_a_file_that_loads() {
         assert_eq!(loaded["checksum"], true);
         number(&loaded["nodes"])
     };
-    let ask = |api: &Served| api.post("/v1/recall", r#"{"text":"E7","content":false}"#).json(200);
+    let ask = |api: &TestServer| api.post("/v1/recall", r#"{"text":"E7","content":false}"#).json(200);
 
-    let api = Served::on(&db, &variables);
+    let api = TestServer::on(&db, &variables);
     ask(&api);
     let begun = Instant::now();
     eventually("the first is saved", async || file.exists()).await;
@@ -320,7 +320,7 @@ async fn a_kill_while_saving_leaves_a_file_that_loads() {
         if fresh_start {
             let _ = fs::remove_file(&partial);
         }
-        let api = Served::on(&db, &variables);
+        let api = TestServer::on(&db, &variables);
         ask(&api);
         if fresh_start {
             let deadline = Instant::now() + took;
@@ -364,7 +364,7 @@ async fn four_processes_give_the_same_answers_to_the_byte() {
     for job in [JobName::Coactivate, JobName::Cluster] {
         db.run(job, 5.0).await;
     }
-    let four: Vec<Served> = (0..4).map(|_| Served::on(&db, &[OFTEN])).collect();
+    let four: Vec<TestServer> = (0..4).map(|_| TestServer::on(&db, &[OFTEN])).collect();
     let questions = [
         r#"{"text":"E1"}"#,
         r#"{"text":"who knows E1","why":true}"#,
@@ -423,7 +423,7 @@ async fn a_scope_beyond_its_budget_answers_with_the_hottest_and_says_so() {
     let db = fresh().await;
     three_thousand(&db).await;
     let small = ("EBB__MIRROR__MAX_BYTES", "1 MiB");
-    let ebb = |args: &[&str]| -> Said {
+    let ebb = |args: &[&str]| -> CliOutput {
         let folder = tempfile::tempdir().unwrap();
         command(&db, folder.path(), args).env(small.0, small.1).output().unwrap().into()
     };
@@ -454,7 +454,7 @@ async fn a_scope_beyond_its_budget_answers_with_the_hottest_and_says_so() {
         partial(&ebb(args).json());
     }
 
-    let mut api = Served::on(&db, &[small]);
+    let mut api = TestServer::on(&db, &[small]);
     partial(&api.post("/v1/recall", r#"{"text":"word2999"}"#).json(200));
     partial(&api.get("/v1/mirror").json(200));
     eventually("its mirror is told of", async || mirrors(&db).len() == 1).await;
@@ -471,7 +471,7 @@ async fn a_mirror_that_is_empty_for_want_of_room_is_not_ready() {
     let db = fresh().await;
     // A quarter of it is less than the longest text takes.
     let small = [("EBB__MIRROR__MAX_BYTES", "1 MiB"), ("EBB__MIRROR__SCOPES", "local,a,b,c")];
-    let api = Served::on(&db, &[OFTEN, small[0], small[1]]);
+    let api = TestServer::on(&db, &[OFTEN, small[0], small[1]]);
     // There is nothing to hold.
     let nothing = api.post("/v1/recall", QUESTION).json(200);
     assert_eq!(
@@ -499,7 +499,7 @@ async fn a_mirror_that_is_empty_for_want_of_room_is_not_ready() {
     assert!(found.code != Some(0) && found.out.contains("recall answers 503"), "{}", found.out);
     let folder = tempfile::tempdir().unwrap();
     let mut alone = command(&db, folder.path(), &["recall", "Parser"]);
-    Said::from(alone.envs(small).output().unwrap()).fails(1, says);
+    CliOutput::from(alone.envs(small).output().unwrap()).fails(1, says);
     // What fits is held as soon as it is there, however large its neighbour.
     told(&db);
     eventually("it is ready", async || api.get("/readyz").status == 200).await;

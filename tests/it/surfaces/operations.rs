@@ -32,7 +32,7 @@ async fn an_uninitialised_database_is_refused_by_all_but_those_that_look() {
 async fn a_configuration_is_written_once_and_replaced_only_with_a_yes() {
     let db = fresh().await;
     let folder = tempfile::tempdir().unwrap();
-    let init = |args: &[&str]| -> super::Said {
+    let init = |args: &[&str]| -> super::CliOutput {
         let args = [&["init", "--write-config"], args].concat();
         command(&db, folder.path(), &args).output().unwrap().into()
     };
@@ -112,7 +112,7 @@ async fn an_interrupt_ends_with_130() {
         tokio::time::sleep(std::time::Duration::from_millis(5)).await;
     }
     Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    super::Said::from(child.wait_with_output().unwrap()).fails(130, "interrupted");
+    super::CliOutput::from(child.wait_with_output().unwrap()).fails(130, "interrupted");
 }
 
 #[tokio::test(flavor = "multi_thread")]

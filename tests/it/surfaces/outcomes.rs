@@ -1,8 +1,8 @@
 //! Outcomes as agents and people report them: over HTTP, on the command line, and in files of events.
 
-use super::http::Served;
+use super::http::TestServer;
 use super::recall::{ids, told};
-use super::{Said, command, contents};
+use super::{CliOutput, command, contents};
 use crate::harness::neo4j::{Fresh, empty, fresh};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -13,7 +13,7 @@ fn hit<'a>(answer: &'a Value, id: &str) -> &'a Value {
     answer["hits"].as_array().unwrap().iter().find(|hit| hit["id"] == id).unwrap()
 }
 
-fn on(db: &Fresh, folder: &Path, args: &[&str]) -> Said {
+fn on(db: &Fresh, folder: &Path, args: &[&str]) -> CliOutput {
     command(db, folder, args).output().unwrap().into()
 }
 
@@ -30,7 +30,7 @@ async fn related(db: &Fresh) -> Option<f64> {
 async fn what_a_recall_answered_is_reported_and_counts_once() {
     let db = fresh().await;
     told(&db);
-    let api = Served::on(&db, &[]);
+    let api = TestServer::on(&db, &[]);
     let answer = api.post("/v1/recall", QUESTION).json(200);
     let m1 = hit(&answer, "m1");
     assert_eq!(m1["path"], json!(["Parser", "m1"]), "{answer:#}");
@@ -63,7 +63,7 @@ async fn what_a_recall_answered_is_reported_and_counts_once() {
 async fn what_cannot_be_an_outcome_is_said_by_its_field_and_nothing_is_written() {
     let db = fresh().await;
     told(&db);
-    let api = Served::on(&db, &[]);
+    let api = TestServer::on(&db, &[]);
     let before = contents(&db).await;
     let one = r#"{"id":"m1","path":["Parser","m1"]}"#;
     let long = r#"["a","b","c","d","e","f","m1"]"#;

@@ -1,6 +1,6 @@
 //! Recall as people and programs meet it: `ebb recall`, `ebb engine`, `ebb graph`, with a database and without, over HTTP and MCP.
 
-use super::http::Served;
+use super::http::TestServer;
 use super::{command, ebb};
 use crate::harness::neo4j::{Fresh, fresh};
 use serde_json::Value;
@@ -59,7 +59,7 @@ async fn a_saved_graph_is_asked_without_any_database() {
     let folder = tempfile::tempdir().unwrap();
     let saved = command(&db, folder.path(), &["graph", "save", "memory.json"]).output().unwrap();
     assert!(saved.status.success(), "{}", String::from_utf8_lossy(&saved.stderr));
-    let alone = |args: &[&str]| -> super::Said {
+    let alone = |args: &[&str]| -> super::CliOutput {
         let mut command = command(&db, folder.path(), args);
         command.env("NEO4J_URI", "bolt://127.0.0.1:1").output().unwrap().into()
     };
@@ -90,7 +90,7 @@ async fn what_was_forgotten_stands_nowhere_in_an_answer_with_texts() {
     let db = fresh().await;
     told(&db);
     // No look at the graph falls into the test.
-    let api = Served::on(&db, &[("EBB__MIRROR__REFRESH", "1h"), ("EBB__MIRROR__STALENESS", "2h")]);
+    let api = TestServer::on(&db, &[("EBB__MIRROR__REFRESH", "1h"), ("EBB__MIRROR__STALENESS", "2h")]);
     let ask = |content: bool| {
         let asked = r#""text":"rewritten in spring","seeds":[{"id":"m1","score":1}],"why":true"#;
         api.post("/v1/recall", &format!("{{{asked},\"content\":{content}}}")).json(200)
@@ -114,7 +114,7 @@ async fn what_was_forgotten_stands_nowhere_in_an_answer_with_texts() {
 async fn recall_over_http_follows_what_is_written() {
     let db = fresh().await;
     told(&db);
-    let api = Served::on(&db, &[("EBB__MIRROR__REFRESH", "1s")]);
+    let api = TestServer::on(&db, &[("EBB__MIRROR__REFRESH", "1s")]);
     let ask = |body: &str| api.post("/v1/recall", body);
     let answer = ask(r#"{"text":"who maintains the Parser"}"#).json(200);
     assert!(ids(&answer).contains(&"m1"), "{answer:#}");
@@ -169,7 +169,7 @@ async fn what_was_asked_together_comes_along_in_its_own_scope() {
     for name in ["Lunch", "Alex"] {
         ebb(&db, &["--scope", "team", "memory", "add", "of the team", "--mention", name]).json();
     }
-    let api = Served::on(&db, &[("EBB__MIRROR__SCOPES", "local,team")]);
+    let api = TestServer::on(&db, &[("EBB__MIRROR__SCOPES", "local,team")]);
     let ask = |body: &str| api.post("/v1/recall", body).json(200);
     for _ in 0..2 {
         let both = ask(r#"{"text":"Lunch with Alex"}"#);
@@ -205,7 +205,7 @@ async fn what_a_recall_leaves_open_is_as_configured() {
         ("EBB__ENGINE__DIMENSIONS", "semantic"),
         ("EBB__ENGINE__SYNONYMS", "parser,lexer"),
     ];
-    let api = Served::on(&db, &variables);
+    let api = TestServer::on(&db, &variables);
     let ask = |body: &str| api.post("/v1/recall", body).json(200);
     let most = |answer: &Value, of: &str| {
         let hits = answer["hits"].as_array().unwrap();
@@ -227,7 +227,7 @@ async fn what_a_recall_leaves_open_is_as_configured() {
     let folder = tempfile::tempdir().unwrap();
     let said = |args: &[&str]| -> Value {
         let output = command(&db, folder.path(), args).envs(variables).output().unwrap();
-        super::Said::from(output).json()
+        super::CliOutput::from(output).json()
     };
     let usual = said(&["recall", "Lunch", "--prime"]);
     assert!(most(&usual, "semantic") > 0.0 && most(&usual, "structural") == 0.0, "{usual:#}");

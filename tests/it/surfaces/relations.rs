@@ -66,7 +66,8 @@ async fn a_file_of_events_observes_relations_once() {
 {"at":"2026-01-02T10:00:00Z","kind":"observe","from":"Alpha","type":"uses","to":"Rust","pinned":true}
 "#;
     std::fs::write(folder.path().join("e.ndjson"), events).unwrap();
-    let import = || super::Said::from(command(&db, folder.path(), &["import", "e.ndjson"]).output().unwrap());
+    let import =
+        || super::CliOutput::from(command(&db, folder.path(), &["import", "e.ndjson"]).output().unwrap());
     let once = import().json();
     assert_eq!((&once["events"], &once["by_kind"]["observe"]), (&4.into(), &3.into()));
     assert_eq!(import().json()["events"], 0);

@@ -6,7 +6,7 @@
 //! EBB_UPDATE=1 cargo test --test it stories
 //! ```
 
-use super::Said;
+use super::CliOutput;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -37,7 +37,7 @@ fn pages() -> Vec<PathBuf> {
 }
 
 /// Runs the program in the root of the repository, where no database answers.
-pub(super) fn alone(args: &[&str]) -> Said {
+pub(super) fn alone(args: &[&str]) -> CliOutput {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ebb"));
     command.args(args).current_dir(root()).env_clear().env("NEO4J_URI", "bolt://127.0.0.1:1");
     command.stdin(Stdio::null()).output().unwrap().into()

@@ -82,7 +82,7 @@ async fn a_file_of_events_lays_trails_once() {
 "#;
     let file = folder.path().join("e.ndjson");
     std::fs::write(&file, events).unwrap();
-    let run = |args: &[&str]| super::Said::from(command(&db, folder.path(), args).output().unwrap());
+    let run = |args: &[&str]| super::CliOutput::from(command(&db, folder.path(), args).output().unwrap());
     let once = run(&["import", "e.ndjson"]).json();
     assert_eq!((&once["events"], &once["by_kind"]["deposit"]), (&7.into(), &1.into()));
     assert_eq!(run(&["import", "e.ndjson"]).json()["events"], 0);

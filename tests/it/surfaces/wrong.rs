@@ -8,7 +8,7 @@ async fn an_unknown_key_of_the_configuration_is_named_with_the_nearest() {
     let db = fresh().await;
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("ebb.toml"), "[jobs.decay]\nevry = \"30m\"\n").unwrap();
-    let said: super::Said = command(&db, folder.path(), &["status"]).output().unwrap().into();
+    let said: super::CliOutput = command(&db, folder.path(), &["status"]).output().unwrap().into();
     said.fails(6, "ebb.toml:2:1");
     said.fails(6, "`jobs.decay.every`");
 }
@@ -119,7 +119,7 @@ async fn a_server_that_is_not_there_is_told_as_such() {
         &["job", "run", "--all"],
     ] {
         let mut program = command(&db, folder.path(), args);
-        let said: super::Said =
+        let said: super::CliOutput =
             program.env("NEO4J_URI", format!("bolt://127.0.0.1:{port}")).output().unwrap().into();
         assert_eq!((said.code, said.out.as_str()), (Some(5), ""), "{args:?}: {}", said.err);
         assert!(said.err.contains(&port.to_string()), "{}", said.err);

@@ -1,7 +1,9 @@
 //! One of two workers has a wrong clock. It runs nothing, says so, and takes nothing from the other.
 
 use super::process::{Worker, eventually};
-use crate::harness::clocks::{ALLOWED_MS, How, WRONG_MS, doctor, misdated, refusal, server_ms, skew_ms};
+use crate::harness::clocks::{
+    ALLOWED_MS, ClockFault, WRONG_MS, doctor, misdated, refusal, server_ms, skew_ms,
+};
 use crate::harness::ebb::{access, close, remember};
 use crate::harness::neo4j::{Fresh, fresh};
 use ebb_core::domain::event::Event;
@@ -55,7 +57,7 @@ fn did_nothing(wrong: &Worker) {
     }
 }
 
-async fn beside(how: &How, wrong_ms: i64) {
+async fn beside(how: &ClockFault, wrong_ms: i64) {
     let db = fresh().await;
     let began = server_ms(&db).await;
     let now = Timestamp::from_millis(began).unwrap();
@@ -133,13 +135,13 @@ async fn left_alone(db: &Fresh, right: Worker, wrong: &Worker) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_worker_whose_clock_is_set_wrong_runs_nothing_and_takes_nothing() {
     for wrong_ms in WRONG_MS {
-        beside(&How::Injected, wrong_ms).await;
+        beside(&ClockFault::Injected, wrong_ms).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_worker_on_a_machine_whose_clock_is_wrong_runs_nothing_and_takes_nothing() {
-    let Some(faked) = How::faked("a worker under libfaketime") else { return };
+    let Some(faked) = ClockFault::faked("a worker under libfaketime") else { return };
     for wrong_ms in WRONG_MS {
         beside(&faked, wrong_ms).await;
     }

@@ -1,16 +1,16 @@
 //! Web pages that somebody on this machine happens to look at: they can neither read nor write, nor tell what there is.
 
-use super::{Ask, Served, Told};
+use super::{HttpAnswer, HttpRequest, TestServer};
 use crate::harness::neo4j::fresh;
 
-fn with<'a>(headers: &[(&'a str, &'a str)]) -> Ask<'a> {
-    Ask { method: "GET", path: "/v1/memories", headers: headers.to_vec(), body: None }
+fn with<'a>(headers: &[(&'a str, &'a str)]) -> HttpRequest<'a> {
+    HttpRequest { method: "GET", path: "/v1/memories", headers: headers.to_vec(), body: None }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_from_elsewhere_is_refused_unless_it_is_named() {
     let db = fresh().await;
-    let api = Served::on(&db, &[("EBB__HTTP__ORIGINS", "https://app.example.org")]);
+    let api = TestServer::on(&db, &[("EBB__HTTP__ORIGINS", "https://app.example.org")]);
     let own = format!("127.0.0.1:{}", api.port);
     assert_eq!(api.ask(&with(&[("Host", "localhost:1")])).status, 200);
     assert_eq!(api.ask(&with(&[("Host", "[::1]:1")])).status, 200);
@@ -27,15 +27,19 @@ async fn a_page_from_elsewhere_is_refused_unless_it_is_named() {
     assert_eq!(shared.status, 200);
     assert_eq!(shared.header("access-control-allow-origin"), Some("https://app.example.org"));
     let asks = [("Origin", "https://app.example.org"), ("Access-Control-Request-Method", "POST")];
-    let preflight = api.ask(&Ask { method: "OPTIONS", ..with(&asks) });
+    let preflight = api.ask(&HttpRequest { method: "OPTIONS", ..with(&asks) });
     assert_eq!(preflight.status, 204);
     assert!(preflight.header("access-control-allow-headers").unwrap().contains("idempotency-key"));
     let asks = [("Origin", "https://evil.example"), ("Access-Control-Request-Method", "POST")];
-    api.ask(&Ask { method: "OPTIONS", ..with(&asks) }).fails(403, "authorization", "may not ask here");
+    api.ask(&HttpRequest { method: "OPTIONS", ..with(&asks) }).fails(
+        403,
+        "authorization",
+        "may not ask here",
+    );
 }
 
 /// What a page sees of an answer that it may not read: whether it loaded. A browser blocks by the header, whatever came.
-fn blind(told: &Told) -> (u16, bool, bool) {
+fn blind(told: &HttpAnswer) -> (u16, bool, bool) {
     let says = |name, what| told.header(name) == Some(what);
     (
         told.status,
@@ -47,10 +51,10 @@ fn blind(told: &Told) -> (u16, bool, bool) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_from_elsewhere_cannot_tell_what_there_is() {
     let db = fresh().await;
-    let api = Served::on(&db, &[("EBB__HTTP__ORIGINS", "https://app.example.org")]);
+    let api = TestServer::on(&db, &[("EBB__HTTP__ORIGINS", "https://app.example.org")]);
     api.post("/v1/memories", r#"{"id":"there","content":"x"}"#).json(201);
     let loaded = |path: &'static str, headers: &[(&'static str, &'static str)]| {
-        api.ask(&Ask { method: "GET", path, headers: headers.to_vec(), body: None })
+        api.ask(&HttpRequest { method: "GET", path, headers: headers.to_vec(), body: None })
     };
     // As an image, a script, a frame or a link would ask: no Origin, and no word of what comes back but success or failure.
     for site in ["cross-site", "same-site", "?"] {
@@ -87,7 +91,7 @@ async fn a_page_from_elsewhere_cannot_tell_what_there_is() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_says_once_whom_it_asks() {
     let db = fresh().await;
-    let api = Served::on(&db, &[]);
+    let api = TestServer::on(&db, &[]);
     let ask = |head: &str| api.raw(format!("GET {head}\r\nConnection: close\r\n\r\n").as_bytes()).unwrap();
     assert_eq!(ask("/v1/jobs HTTP/1.1\r\nHost: localhost").status, 200);
     for twice in ["Host: localhost", "Host: evil.example", "host: localhost"] {

@@ -1,8 +1,10 @@
 //! One of two processes that answer over HTTP has a wrong clock. It says so and is not ready; whoever asks it all the same
 //! writes by the server's clock, and nobody's accesses or observations come late because of it.
 
-use super::{Ask, Served};
-use crate::harness::clocks::{ALLOWED_MS, How, WRONG_MS, doctor, misdated, refusal, server_ms, skew_ms};
+use super::{HttpRequest, TestServer};
+use crate::harness::clocks::{
+    ALLOWED_MS, ClockFault, WRONG_MS, doctor, misdated, refusal, server_ms, skew_ms,
+};
 use crate::harness::ebb::close;
 use crate::harness::neo4j::{Fresh, fresh};
 use crate::surfaces::ebb;
@@ -12,7 +14,7 @@ use ebb_core::domain::units::Timestamp;
 use serde_json::Value;
 
 /// Both, in turns, the wrong one first and last.
-fn turns<'a>(wrong: &'a Served, right: &'a Served) -> [&'a Served; 5] {
+fn turns<'a>(wrong: &'a TestServer, right: &'a TestServer) -> [&'a TestServer; 5] {
     [wrong, right, wrong, right, wrong]
 }
 
@@ -21,7 +23,7 @@ fn ms(value: &Value) -> i64 {
 }
 
 /// Each access adds one to what the law leaves of the one before.
-async fn accesses(db: &Fresh, wrong: &Served, right: &Served) {
+async fn accesses(db: &Fresh, wrong: &TestServer, right: &TestServer) {
     let tunables = db.tunables().await;
     let made = r#"{"id":"m","content":"x","session":"s","mentions":["Parser"]}"#;
     wrong.post("/v1/memories", made).json(201);
@@ -43,7 +45,7 @@ async fn accesses(db: &Fresh, wrong: &Served, right: &Served) {
 }
 
 /// None comes late, and the last who says something is heard.
-fn observed_and_said(wrong: &Served, right: &Served) {
+fn observed_and_said(wrong: &TestServer, right: &TestServer) {
     for (turn, api) in turns(wrong, right).into_iter().enumerate() {
         let seen = api.post("/memory/graph/edges", r#"{"from":"Alex","to":"Parser","type":"maintains"}"#);
         let (status, outcome) = if turn == 0 { (201, "created") } else { (200, "again") };
@@ -58,7 +60,7 @@ fn observed_and_said(wrong: &Served, right: &Served) {
     }
 }
 
-fn walked(wrong: &Served, right: &Served) {
+fn walked(wrong: &TestServer, right: &TestServer) {
     for id in ["a", "b"] {
         wrong.post("/v1/trails/nodes", &format!(r#"{{"label":"Room","id":"{id}"}}"#)).json(201);
     }
@@ -76,7 +78,7 @@ fn walked(wrong: &Served, right: &Served) {
 }
 
 /// Jobs, sweeps and the end of a session, asked of the wrong one, go by the server's clock.
-async fn worked(db: &Fresh, wrong: &Served) {
+async fn worked(db: &Fresh, wrong: &TestServer) {
     let near = |at: &Value, now: i64| assert!((ms(at) - now).abs() < ALLOWED_MS, "{at} is not {now}");
     let now = server_ms(db).await;
     wrong
@@ -94,7 +96,7 @@ async fn worked(db: &Fresh, wrong: &Served) {
 }
 
 /// The present of the wrong machine is refused where it lies ahead.
-async fn stated(db: &Fresh, wrong: &Served, wrong_ms: i64) {
+async fn stated(db: &Fresh, wrong: &TestServer, wrong_ms: i64) {
     let at = Timestamp::from_millis(server_ms(db).await + wrong_ms).unwrap();
     let access = wrong.post("/v1/memories/m/access", &format!(r#"{{"at":"{}"}}"#, rfc3339(at)));
     if wrong_ms > 0 {
@@ -105,7 +107,7 @@ async fn stated(db: &Fresh, wrong: &Served, wrong_ms: i64) {
 }
 
 /// A key lasts by the server's clock, whoever makes it and whoever is shown it.
-async fn keyed(db: &Fresh, variables: &[(&str, String)], apis: [&Served; 2]) {
+async fn keyed(db: &Fresh, variables: &[(&str, String)], apis: [&TestServer; 2]) {
     let folder = tempfile::tempdir().unwrap();
     let words =
         ["key", "create", "--name", "k", "--right", "read", "--scope", "*", "--lasts", "1h", "-o", "json"];
@@ -120,17 +122,17 @@ async fn keyed(db: &Fresh, variables: &[(&str, String)], apis: [&Served; 2]) {
     for api in apis {
         eventually("a key is needed", async || api.get(path).status == 401).await;
         let headers = vec![("authorization", bearer.as_str())];
-        api.ask(&Ask { method: "GET", path, headers, body: None }).json(200);
+        api.ask(&HttpRequest { method: "GET", path, headers, body: None }).json(200);
     }
 }
 
-async fn beside(how: &How, wrong_ms: i64) {
+async fn beside(how: &ClockFault, wrong_ms: i64) {
     let db = fresh().await;
     let began = server_ms(&db).await;
     let variables = how.variables(wrong_ms);
     let set: Vec<(&str, &str)> = variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let right = Served::on(&db, &[]);
-    let wrong = Served::begin(&db, "http", &set);
+    let right = TestServer::on(&db, &[]);
+    let wrong = TestServer::begin(&db, "http", &set);
     let readiness = || wrong.raw(b"GET /readyz HTTP/1.0\r\n\r\n");
     eventually("the wrong one says that it is", async || {
         readiness().is_some_and(|told| told.status == 503 && told.body.contains(&refusal(wrong_ms)))
@@ -160,13 +162,13 @@ async fn beside(how: &How, wrong_ms: i64) {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_api_whose_clock_is_set_wrong_writes_by_the_servers() {
     for wrong_ms in WRONG_MS {
-        beside(&How::Injected, wrong_ms).await;
+        beside(&ClockFault::Injected, wrong_ms).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_api_on_a_machine_whose_clock_is_wrong_writes_by_the_servers() {
-    let Some(faked) = How::faked("an API under libfaketime") else { return };
+    let Some(faked) = ClockFault::faked("an API under libfaketime") else { return };
     for wrong_ms in WRONG_MS {
         beside(&faked, wrong_ms).await;
     }

@@ -1,6 +1,6 @@
 //! Facts, sweeps and policies: the documented answers byte for byte, the documented errors, and the guard.
 
-use super::{Ask, Served};
+use super::{HttpRequest, TestServer};
 use crate::harness::neo4j::fresh;
 use crate::surfaces::{contents, ebb};
 use crate::worker::process::eventually;
@@ -12,7 +12,7 @@ const STALE: &str = r#"{"relation":"roadmap:*","scope":"company","mode":"retract
 #[tokio::test(flavor = "multi_thread")]
 async fn a_fact_is_asserted_swept_and_listed() {
     let db = fresh().await;
-    let api = Served::on(&db, &[]);
+    let api = TestServer::on(&db, &[]);
     let shipped = r#"{"entity":"Atlas","relation":"roadmap:status","value":"shipped","source":"agent-7","scope":"company","at":"2026-01-01T00:00:00Z"}"#;
     let said = api.once("f1", "/v1/facts", shipped).json(201);
     assert_eq!((&said["head"], &said["confidence"]), (&json!(true), &json!(1.0)));
@@ -84,7 +84,7 @@ const NUMBERS: [(&str, &str); 12] = [
 #[tokio::test(flavor = "multi_thread")]
 async fn numbers_come_back_as_they_were_asserted() {
     let db = fresh().await;
-    let api = Served::on(&db, &[]);
+    let api = TestServer::on(&db, &[]);
     let fact = |n: usize, value: &str| {
         format!(
             r#"{{"entity":"e","relation":"r:{n}","value":{value},"source":"s","scope":"team","at":"2026-01-01T00:00:00Z"}}"#
@@ -134,7 +134,7 @@ async fn numbers_come_back_as_they_were_asserted() {
 #[tokio::test(flavor = "multi_thread")]
 async fn pages_of_facts_show_each_once() {
     let db = fresh().await;
-    let api = Served::on(&db, &[]);
+    let api = TestServer::on(&db, &[]);
     let many: Vec<String> = (0..25)
         .map(|n| format!(r#"{{"entity":"e{n}","relation":"r","value":{n},"source":"s","scope":"team"}}"#))
         .collect();
@@ -164,7 +164,7 @@ async fn pages_of_facts_show_each_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_documented_errors_of_a_sweep_and_of_facts() {
     let db = fresh().await;
-    let api = Served::on(&db, &[]);
+    let api = TestServer::on(&db, &[]);
     let before = contents(&db).await;
     let sweep = |body: &str, says: &str| api.post("/v1/decay/sweep", body).fails(400, "validation", says);
     sweep("{}", "missing field `scope`");
@@ -197,7 +197,7 @@ async fn the_documented_errors_of_a_sweep_and_of_facts() {
     let bearer = format!("Bearer {}", made["secret"].as_str().unwrap());
     let with_key = |body: &str| {
         let headers = vec![("Authorization", bearer.as_str())];
-        api.ask(&Ask { method: "POST", path: "/v1/decay/sweep", headers, body: Some(body) })
+        api.ask(&HttpRequest { method: "POST", path: "/v1/decay/sweep", headers, body: Some(body) })
     };
     let dry = r#"{"scope":"team","mode":"dry_run"}"#;
     eventually("the key is known", async || with_key(dry).status == 200).await;
@@ -209,7 +209,7 @@ async fn the_documented_errors_of_a_sweep_and_of_facts() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_another_writer_hung_on_an_entity_stays_in_its_own_scope() {
     let db = fresh().await;
-    let api = Served::on(&db, &[]);
+    let api = TestServer::on(&db, &[]);
     api.post("/v1/facts", r#"{"entity":"Alex","relation":"r","value":1,"source":"s"}"#).json(201);
     let foreign = "MATCH (e:Entity {scope: 'local', name: 'Alex'})
         CREATE (:Fact {entity: 'Alex', relation: 'pin', value: 'secret', scope: 'team', source: 'a'})-[:ABOUT]->(e)";
@@ -226,7 +226,7 @@ async fn what_another_writer_hung_on_an_entity_stays_in_its_own_scope() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_guard_names_the_number_to_accept() {
     let db = fresh().await;
-    let api = Served::on(&db, &[]);
+    let api = TestServer::on(&db, &[]);
     let many: Vec<String> = (0..60)
         .map(|n| {
             format!(

@@ -1,7 +1,7 @@
 //! Slow and greedy clients: readers that do not read, bodies that dribble, one key in loops of dry runs and lists. Others
 //! are served meanwhile, and what is held in memory has an end.
 
-use super::{Ask, Served, Told};
+use super::{HttpAnswer, HttpRequest, TestServer};
 use crate::harness::neo4j::{Fresh, fresh};
 use crate::harness::proxy::Proxy;
 use crate::surfaces::ebb;
@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// A server, and keys for two who share it.
 struct Shared {
-    api: Served,
+    api: TestServer,
     greedy: String,
     other: String,
 }
@@ -27,11 +27,11 @@ impl Shared {
             format!("Bearer {}", made["secret"].as_str().unwrap())
         };
         let (greedy, other) = (key("write", "company"), key("write", "team"));
-        Self { api: Served::with_roles(db, roles, variables), greedy, other }
+        Self { api: TestServer::with_roles(db, roles, variables), greedy, other }
     }
 
-    fn ask(&self, key: &str, method: &str, path: &str, body: Option<&str>) -> Told {
-        self.api.ask(&Ask { method, path, headers: vec![("Authorization", key)], body })
+    fn ask(&self, key: &str, method: &str, path: &str, body: Option<&str>) -> HttpAnswer {
+        self.api.ask(&HttpRequest { method, path, headers: vec![("Authorization", key)], body })
     }
 
     /// Writes and recalls of the other key, each of which must succeed.
@@ -127,7 +127,7 @@ async fn readers_that_do_not_read_hold_little_and_are_cut_off() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_list_is_the_same_in_one_answer_and_in_many() {
     let db = fresh().await;
-    let api = Served::on(&db, &[]);
+    let api = TestServer::on(&db, &[]);
     for from in (0..1_200).step_by(400) {
         let items = |one: &dyn Fn(usize) -> String| {
             format!("[{}]", (from..from + 400).map(one).collect::<Vec<_>>().join(","))
@@ -141,12 +141,12 @@ async fn a_list_is_the_same_in_one_answer_and_in_many() {
         };
         api.post("/memory/graph/edges:batch", &items(&edge)).json(200);
     }
-    let rows = |told: &Told| {
+    let rows = |told: &HttpAnswer| {
         let body = told.json(200);
         let list = body.as_array().or_else(|| body.as_object()?.values().next()?.as_array());
         list.cloned().unwrap()
     };
-    let next = |told: &Told| {
+    let next = |told: &HttpAnswer| {
         let link = told.header("link")?.split(['<', '>']).nth(1)?;
         Some(link.to_owned())
     };
@@ -230,7 +230,7 @@ async fn bodies_that_dribble_keep_no_place_and_end() {
             let _ = client.read_to_end(&mut answer);
             // Whoever goes on sending into a connection that is closed may lose the answer.
             assert!(
-                answer.is_empty() || Told::of(&answer).status == 408,
+                answer.is_empty() || HttpAnswer::of(&answer).status == 408,
                 "{}",
                 String::from_utf8_lossy(&answer)
             );

@@ -1,6 +1,6 @@
 //! Keys: what each opens, on every route there is, from one table; and that a revoked one opens nothing.
 
-use super::{Ask, Served};
+use super::{HttpRequest, TestServer};
 use crate::harness::neo4j::{Fresh, fresh};
 use crate::surfaces::ebb;
 use crate::worker::process::eventually;
@@ -142,10 +142,10 @@ fn create(db: &Fresh, right: &str, scope: &str) -> (String, String) {
     (text("id"), text("secret"))
 }
 
-fn asked(api: &Served, row: &Row, key: Option<&str>) -> u16 {
+fn asked(api: &TestServer, row: &Row, key: Option<&str>) -> u16 {
     let bearer = key.map(|key| format!("Bearer {key}"));
     let headers = bearer.iter().map(|bearer| ("Authorization", bearer.as_str())).collect();
-    let told = api.ask(&Ask { method: row.method, path: row.path, headers, body: row.body });
+    let told = api.ask(&HttpRequest { method: row.method, path: row.path, headers, body: row.body });
     assert!(told.status < 500, "{} {}: {told:?}", row.method, row.path);
     if matches!(told.status, 401 | 403) {
         told.fails(told.status, "authorization", "");
@@ -156,7 +156,7 @@ fn asked(api: &Served, row: &Row, key: Option<&str>) -> u16 {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_route_opens_to_the_right_keys_and_no_others() {
     let db = fresh().await;
-    let api = Served::on(&db, &[]);
+    let api = TestServer::on(&db, &[]);
     let document = api.get("/openapi.json").json(200);
     let told: BTreeSet<(String, String)> = document["paths"]
         .as_object()
@@ -199,7 +199,7 @@ async fn every_route_opens_to_the_right_keys_and_no_others() {
     let dated = |key: &str| {
         let bearer = format!("Bearer {key}");
         let headers = vec![("Authorization", bearer.as_str())];
-        api.ask(&Ask { method: "POST", path: "/v1/memories", headers, body: Some(at) }).status
+        api.ask(&HttpRequest { method: "POST", path: "/v1/memories", headers, body: Some(at) }).status
     };
     assert_eq!((dated(&team[1]), dated(&team[2])), (403, 201), "an instant needs the right admin");
     for path in ["/", "/healthz", "/readyz", "/metrics", "/openapi.json"] {
@@ -210,13 +210,13 @@ async fn every_route_opens_to_the_right_keys_and_no_others() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_first_key_shuts_the_door_and_a_revoked_one_opens_nothing() {
     let db = fresh().await;
-    let api = Served::on(&db, &[]);
+    let api = TestServer::on(&db, &[]);
     assert_eq!(api.get("/v1/memories").status, 200);
     let (id, secret) = create(&db, "read", "team");
     let bearer = format!("Bearer {secret}");
     let with_key = || {
         let headers = vec![("Authorization", bearer.as_str())];
-        api.ask(&Ask { method: "GET", path: "/v1/memories", headers, body: None })
+        api.ask(&HttpRequest { method: "GET", path: "/v1/memories", headers, body: None })
     };
     assert_eq!(with_key().status, 200, "a key that was just made is known at once, and has one scope");
     eventually("nobody comes in without", async || api.get("/v1/memories").status == 401).await;
@@ -236,13 +236,13 @@ async fn the_first_key_shuts_the_door_and_a_revoked_one_opens_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_opens_nothing_once_it_has_expired() {
     let db = fresh().await;
-    let api = Served::on(&db, &[]);
+    let api = TestServer::on(&db, &[]);
     let words = ["key", "create", "--name", "k", "--right", "read", "--scope", "team", "--lasts", "1h"];
     let made = ebb(&db, &words).json();
     let bearer = format!("Bearer {}", made["secret"].as_str().unwrap());
     let with_key = || {
         let headers = vec![("Authorization", bearer.as_str())];
-        api.ask(&Ask { method: "GET", path: "/v1/memories", headers, body: None }).status
+        api.ask(&HttpRequest { method: "GET", path: "/v1/memories", headers, body: None }).status
     };
     assert_eq!(with_key(), 200);
     assert_eq!(ebb(&db, &["key", "list"]).json()["keys"][0]["expires"], made["expires"]);
@@ -259,11 +259,11 @@ async fn a_key_opens_nothing_once_it_has_expired() {
 #[tokio::test(flavor = "multi_thread")]
 async fn keys_that_open_nothing_take_no_place_and_what_is_closed_stays_closed() {
     let db = fresh().await;
-    let api = Served::on(&db, &[]);
+    let api = TestServer::on(&db, &[]);
     let open = |key: &str| {
         let bearer = format!("Bearer {key}");
         let headers = vec![("Authorization", bearer.as_str())];
-        api.ask(&Ask { method: "GET", path: "/v1/memories", headers, body: None }).status
+        api.ask(&HttpRequest { method: "GET", path: "/v1/memories", headers, body: None }).status
     };
     // More than are read at once, and older than any that is made now.
     db.client
@@ -288,7 +288,7 @@ async fn keys_that_open_nothing_take_no_place_and_what_is_closed_stays_closed() 
     assert_eq!(ebb(&db, &["key", "prune"]).json()["pruned"], 1);
     for gone in 0..3 {
         // No key is left, whoever took the last away, and for a program that never saw one.
-        let other = Served::on(&db, &[]);
+        let other = TestServer::on(&db, &[]);
         assert_eq!(other.get("/v1/memories").status, 401, "{gone}");
         eventually("it stays closed", async || api.get("/v1/memories").status == 401).await;
         let (_, secret) = create(&db, "read", "*");
@@ -318,18 +318,18 @@ async fn behind_a_proxy_a_key_must_exist_and_has_a_rate() {
         .envs([("EBB__HTTP__LISTEN", listen.as_str()), ("EBB__HTTP__PROXY", "true")])
         .output()
         .unwrap();
-    super::super::Said::from(refused).fails(1, "there is no key");
+    super::super::CliOutput::from(refused).fails(1, "there is no key");
     let open = crate::surfaces::command(&db, folder.path(), &["serve", "--roles", "http"])
         .env("EBB__HTTP__LISTEN", "0.0.0.0:0")
         .output()
         .unwrap();
-    super::super::Said::from(open).fails(6, "http.proxy = true");
+    super::super::CliOutput::from(open).fails(6, "http.proxy = true");
     let (_, secret) = create(&db, "read", "*");
-    let api = Served::on(&db, &[("EBB__HTTP__PROXY", "true"), ("EBB__HTTP__RATE", "1")]);
+    let api = TestServer::on(&db, &[("EBB__HTTP__PROXY", "true"), ("EBB__HTTP__RATE", "1")]);
     let bearer = format!("Bearer {secret}");
     let ask = |path: &'static str| {
         let headers = vec![("Authorization", bearer.as_str()), ("Host", "ebb.example.org")];
-        api.ask(&Ask { method: "GET", path, headers, body: None })
+        api.ask(&HttpRequest { method: "GET", path, headers, body: None })
     };
     assert_eq!(ask("/metrics").status, 200);
     assert_eq!(api.get("/metrics").status, 401);

@@ -1,6 +1,6 @@
 //! Clients that mean no good, or that are merely wrong: each gets a clear refusal, at little cost.
 
-use super::{Ask, Served, Told};
+use super::{HttpAnswer, HttpRequest, TestServer};
 use crate::harness::neo4j::fresh;
 use std::io::{Read, Write};
 use std::time::{Duration, Instant};
@@ -8,19 +8,19 @@ use std::time::{Duration, Instant};
 #[tokio::test(flavor = "multi_thread")]
 async fn what_makes_no_sense_is_refused_with_a_problem() {
     let db = fresh().await;
-    let api = Served::on(&db, &[]);
+    let api = TestServer::on(&db, &[]);
     api.get("/nowhere").fails(404, "not_found", "there is no /nowhere");
     let other = api.delete("/v1/memories");
     other.fails(405, "validation", "DELETE is not understood here");
     assert!(other.header("allow").is_some_and(|allow| allow.contains("GET") && allow.contains("POST")));
-    let text = Ask {
+    let text = HttpRequest {
         method: "POST",
         path: "/v1/memories",
         headers: vec![("Content-Type", "text/plain")],
         body: Some(r#"{"content":"x"}"#),
     };
     api.ask(&text).fails(415, "validation", "application/json");
-    let packed = Ask { headers: vec![("Content-Encoding", "gzip")], ..text };
+    let packed = HttpRequest { headers: vec![("Content-Encoding", "gzip")], ..text };
     api.ask(&packed).fails(415, "validation", "Content-Encoding");
     for (body, says) in [
         ("", "missing field `content`"),
@@ -45,7 +45,7 @@ async fn what_makes_no_sense_is_refused_with_a_problem() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_body_ends_at_its_limit_whatever_it_claims() {
     let db = fresh().await;
-    let api = Served::on(&db, &[]);
+    let api = TestServer::on(&db, &[]);
     let large = format!(r#"{{"content":"{}"}}"#, "x".repeat(2 << 20));
     api.post("/v1/memories", &large).fails(413, "too_large", "1048576 bytes");
     let deep = format!(r#"{{"content":{}"#, "[".repeat(1_000_000));
@@ -61,14 +61,14 @@ async fn a_body_ends_at_its_limit_whatever_it_claims() {
     assert!(sent < 1_000, "{sent} chunks were taken");
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);
-    assert!(answer.is_empty() || Told::of(&answer).status == 413);
+    assert!(answer.is_empty() || HttpAnswer::of(&answer).status == 413);
     assert_eq!(api.get("/v1/memories").status, 200, "others are answered");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_dribbles_does_not_keep_others_waiting() {
     let db = fresh().await;
-    let api = Served::on(&db, &[]);
+    let api = TestServer::on(&db, &[]);
     let mut slow: Vec<_> = (0..200).map(|_| api.connect()).collect();
     for (n, client) in slow.iter_mut().enumerate() {
         // Half dribble their head, half their body.

@@ -1,6 +1,6 @@
 //! Every other route, from a memory's first day to its last; jobs, status, health, attempts, the document.
 
-use super::{Ask, Served};
+use super::{HttpRequest, TestServer};
 use crate::harness::neo4j::fresh;
 use crate::surfaces::ebb;
 use crate::worker::process::eventually;
@@ -9,7 +9,7 @@ use serde_json::Value;
 #[tokio::test(flavor = "multi_thread")]
 async fn a_memory_from_its_first_day_to_its_last() {
     let db = fresh().await;
-    let api = Served::on(&db, &[]);
+    let api = TestServer::on(&db, &[]);
     let made =
         api.post("/v1/memories", r#"{"id":"a/b ü","content":"tabs","session":"s1","mentions":["editor"]}"#);
     let made = made.json(201);
@@ -42,7 +42,7 @@ async fn a_memory_from_its_first_day_to_its_last() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_that_is_repeated_after_its_memory_was_forgotten_does_not_bring_it_back() {
     let db = fresh().await;
-    let api = Served::on(&db, &[]);
+    let api = TestServer::on(&db, &[]);
     let made = api.once("r1", "/v1/memories", r#"{"content":"x"}"#).json(201);
     api.delete(&format!("/v1/memories/{}", made["id"].as_str().unwrap())).json(200);
     api.once("r1", "/v1/memories", r#"{"content":"x"}"#).fails(409, "conflict", "forgotten on request");
@@ -52,7 +52,7 @@ async fn a_request_that_is_repeated_after_its_memory_was_forgotten_does_not_brin
 #[tokio::test(flavor = "multi_thread")]
 async fn a_row_that_no_law_can_use_is_still_its_scopes_own() {
     let db = fresh().await;
-    let api = Served::on(&db, &[]);
+    let api = TestServer::on(&db, &[]);
     api.post("/v1/memories", r#"{"id":"m","content":"x","scope":"team"}"#).json(201);
     db.client.run("MATCH (m:Memory {id: 'm'}) SET m.energy = 0.0 / 0.0", &[]).await;
     api.get("/v1/memories/m").fails(404, "not_found", "there is no memory m");
@@ -63,7 +63,7 @@ async fn a_row_that_no_law_can_use_is_still_its_scopes_own() {
     let bearer = format!("Bearer {}", made["secret"].as_str().unwrap());
     let path = "/v1/memories/m";
     let with_key = |method| {
-        api.ask(&Ask { method, path, headers: vec![("Authorization", bearer.as_str())], body: None })
+        api.ask(&HttpRequest { method, path, headers: vec![("Authorization", bearer.as_str())], body: None })
     };
     eventually("the key is known", async || with_key("GET").status != 401).await;
     for method in ["GET", "DELETE"] {
@@ -78,7 +78,7 @@ async fn a_row_that_no_law_can_use_is_still_its_scopes_own() {
 #[tokio::test(flavor = "multi_thread")]
 async fn batches_and_pages_of_memories() {
     let db = fresh().await;
-    let api = Served::on(&db, &[]);
+    let api = TestServer::on(&db, &[]);
     let many: Vec<String> =
         (0..12).map(|n| format!(r#"{{"id":"m{n:02}","content":"c{n}","session":"s"}}"#)).collect();
     let told = api.post("/v1/memories:batch", &format!("[{}]", many.join(","))).json(200);
@@ -106,7 +106,7 @@ async fn batches_and_pages_of_memories() {
 #[tokio::test(flavor = "multi_thread")]
 async fn jobs_status_health_attempts_and_the_document() {
     let db = fresh().await;
-    let mut api = Served::on(&db, &[]);
+    let mut api = TestServer::on(&db, &[]);
     api.post("/v1/memories", r#"{"id":"m","content":"x","at":"2026-01-01T00:00:00Z"}"#).json(201);
     let run = api.post("/v1/jobs/decay/run", r#"{"at":"2026-01-02T00:00:00Z","dry_run":true}"#).json(200);
     assert_eq!((&run["expired"], &run["dry_run"]), (&1.into(), &true.into()), "{run}");
@@ -129,7 +129,7 @@ async fn jobs_status_health_attempts_and_the_document() {
 #[tokio::test(flavor = "multi_thread")]
 async fn one_process_does_the_jobs_and_answers_on_one_port() {
     let db = fresh().await;
-    let mut api = Served::with_roles(&db, "worker,http", &[]);
+    let mut api = TestServer::with_roles(&db, "worker,http", &[]);
     api.post("/v1/memories", r#"{"content":"x"}"#).json(201);
     let ran = || api.get("/metrics").body.contains("ebb_runs_total{job=\"promote\",outcome=\"done\"} 1");
     eventually("a job has run", async || ran()).await;
@@ -141,7 +141,7 @@ async fn one_process_does_the_jobs_and_answers_on_one_port() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_that_was_not_prepared_is_written_to_by_nobody() {
     let db = fresh().await;
-    let api = Served::on(&db, &[]);
+    let api = TestServer::on(&db, &[]);
     db.client.run("MATCH (m:EbbMigration) DELETE m", &[]).await;
     api.post("/v1/memories", r#"{"content":"x"}"#).fails(503, "unavailable", "Run: ebb init");
     assert_eq!(db.client.value::<i64>("MATCH (m:Memory) RETURN count(m)").await, 0);

@@ -1,6 +1,6 @@
 //! The documented routes, whole bodies, byte for byte; and their pages and batches.
 
-use super::Served;
+use super::TestServer;
 use crate::harness::neo4j::fresh;
 use crate::surfaces::contents;
 use std::collections::BTreeSet;
@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 #[tokio::test(flavor = "multi_thread")]
 async fn the_documented_routes_answer_as_documented() {
     let db = fresh().await;
-    let api = Served::on(&db, &[]);
+    let api = TestServer::on(&db, &[]);
     let seen = |body: &str, status: u16| {
         let told = api.post("/memory/graph/edges", body);
         told.json(status);
@@ -68,7 +68,7 @@ async fn the_documented_routes_answer_as_documented() {
 #[tokio::test(flavor = "multi_thread")]
 async fn pages_of_relations_show_each_once() {
     let db = fresh().await;
-    let api = Served::on(&db, &[]);
+    let api = TestServer::on(&db, &[]);
     let many: Vec<String> =
         (0..25).map(|n| format!(r#"{{"from":"e{n}","to":"hub","type":"knows"}}"#)).collect();
     let told = api.post("/memory/graph/edges:batch", &format!("[{}]", many.join(","))).json(200);

@@ -1,6 +1,6 @@
 //! The status page: one answer that needs nothing else, may load nothing else, and asks for no key.
 
-use super::{Ask, Served};
+use super::{HttpRequest, TestServer};
 use crate::harness::neo4j::fresh;
 use crate::surfaces::ebb;
 use crate::worker::process::eventually;
@@ -8,7 +8,7 @@ use crate::worker::process::eventually;
 #[tokio::test(flavor = "multi_thread")]
 async fn the_status_page_is_whole_and_shut() {
     let db = fresh().await;
-    let api = Served::on(&db, &[]);
+    let api = TestServer::on(&db, &[]);
     let page = api.get("/");
     assert_eq!(page.status, 200);
     assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
@@ -69,20 +69,21 @@ async fn the_status_page_is_whole_and_shut() {
         assert_eq!(api.get(route).status, 200, "{route}");
     }
 
-    let head = api.ask(&Ask { method: "HEAD", path: "/", headers: Vec::new(), body: None });
+    let head = api.ask(&HttpRequest { method: "HEAD", path: "/", headers: Vec::new(), body: None });
     assert_eq!((head.status, head.body.as_str()), (200, ""));
     for told in [api.post("/", "{}"), api.put("/", "{}"), api.delete("/")] {
         told.fails(405, "validation", "is not understood here");
         assert_eq!(told.header("allow"), Some("GET,HEAD"));
     }
-    let elsewhere = Ask { method: "GET", path: "/", headers: vec![("Host", "evil.example")], body: None };
+    let elsewhere =
+        HttpRequest { method: "GET", path: "/", headers: vec![("Host", "evil.example")], body: None };
     api.ask(&elsewhere).fails(403, "authorization", "this is not");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_status_page_needs_no_key_and_holds_no_data() {
     let db = fresh().await;
-    let api = Served::on(&db, &[]);
+    let api = TestServer::on(&db, &[]);
     let without_nonce = |body: String| {
         let own = body.split("nonce=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap().to_owned();
         body.replace(&own, "")

@@ -1,6 +1,6 @@
 //! Trails over HTTP: a palace is laid, walked and asked; what cannot be is said, and nothing is written.
 
-use super::Served;
+use super::TestServer;
 use crate::harness::neo4j::{Fresh, fresh};
 use crate::surfaces::contents;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 const DAY: &str = r#""at":"2026-01-01T00:00:00Z""#;
 
 /// Four places in a row.
-fn row(api: &Served) {
+fn row(api: &TestServer) {
     for id in ["a", "b", "c", "d"] {
         api.post("/v1/trails/nodes", &format!(r#"{{"label":"Room","id":"{id}",{DAY}}}"#)).json(201);
     }
@@ -21,9 +21,9 @@ fn row(api: &Served) {
     assert_eq!(api.post("/v1/trails/edges", &last).json(201)["edges"][0]["base_cost"], 0.4);
 }
 
-async fn served() -> (Fresh, Served) {
+async fn served() -> (Fresh, TestServer) {
     let db = fresh().await;
-    let api = Served::on(&db, &[]);
+    let api = TestServer::on(&db, &[]);
     row(&api);
     (db, api)
 }

@@ -1,6 +1,6 @@
 //! A write under an `Idempotency-Key` counts once, however often and from how many connections it is sent.
 
-use super::{Ask, Served};
+use super::{HttpRequest, TestServer};
 use crate::harness::neo4j::fresh;
 use crate::surfaces::ebb;
 use crate::worker::process::eventually;
@@ -8,7 +8,7 @@ use crate::worker::process::eventually;
 #[tokio::test(flavor = "multi_thread")]
 async fn the_same_request_counts_once() {
     let db = fresh().await;
-    let api = Served::on(&db, &[]);
+    let api = TestServer::on(&db, &[]);
     let made = api.once("k1", "/v1/memories", r#"{"content":"tabs"}"#).json(201);
     let again = api.once("k1", "/v1/memories", r#"{"content":"tabs"}"#).json(201);
     assert_eq!(made["id"], again["id"], "a memory without an id gets the same one");
@@ -34,7 +34,7 @@ async fn the_same_request_counts_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_that_race_count_once() {
     let db = fresh().await;
-    let api = Served::on(&db, &[]);
+    let api = TestServer::on(&db, &[]);
     api.post("/v1/memories", r#"{"id":"m","content":"x"}"#).json(201);
     std::thread::scope(|scope| {
         for n in 0..24 {
@@ -52,7 +52,7 @@ async fn requests_that_race_count_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_of_yesterday_is_another_request_and_names_nothing_of_it() {
     let db = fresh().await;
-    let api = Served::on(&db, &[]);
+    let api = TestServer::on(&db, &[]);
     let one = |content: &str| api.once("k", "/v1/memories", &format!(r#"{{"content":"{content}"}}"#));
     let ids = |content: &str| {
         let all =
@@ -80,12 +80,12 @@ async fn a_key_of_yesterday_is_another_request_and_names_nothing_of_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_write_leaves_says_who_asked_for_it() {
     let db = fresh().await;
-    let api = Served::on(&db, &[]);
+    let api = TestServer::on(&db, &[]);
     api.once("k", "/v1/memories", r#"{"id":"m1","content":"x"}"#).json(201);
     let key = ebb(&db, &["key", "create", "--name", "a", "--right", "write", "--scope", "*"]).json();
     let bearer = format!("Bearer {}", key["secret"].as_str().unwrap());
     eventually("the key counts", async || api.get("/v1/memories").status == 401).await;
-    let by_key = api.ask(&Ask {
+    let by_key = api.ask(&HttpRequest {
         method: "POST",
         path: "/v1/memories",
         headers: vec![("authorization", &bearer)],

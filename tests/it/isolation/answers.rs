@@ -1,4 +1,4 @@
-//! What an answer says that is not of the scope: each with the reason why it may differ.
+//! The answers of a scope, without the fields that may differ: each with the reason.
 
 use super::program::DONE;
 
@@ -16,7 +16,7 @@ const APART: [(&str, &str); 8] = [
 
 /// An answer.
 #[derive(Debug)]
-pub(super) struct Heard {
+pub(super) struct Answer {
     /// After which pass.
     pub(super) pass: usize,
     /// What was asked.
@@ -27,23 +27,23 @@ pub(super) struct Heard {
 
 /// What a scope was answered, in the order it was asked.
 #[derive(Debug, Default)]
-pub(super) struct Told {
-    all: Vec<Heard>,
+pub(super) struct Answers {
+    all: Vec<Answer>,
     /// The ids that Ebb made of time and chance, which are told apart by when they were first seen.
     made: Vec<String>,
 }
 
-impl Told {
-    pub(super) fn hear(&mut self, pass: usize, asked: String, answer: &str) {
+impl Answers {
+    pub(super) fn push(&mut self, pass: usize, asked: String, answer: &str) {
         let answer = self.named(&rounded(&apart(answer)));
-        self.all.push(Heard { pass, asked, answer });
+        self.all.push(Answer { pass, asked, answer });
     }
 
     /// Where another was answered something else first, or where a job failed: the two answers.
-    pub(super) fn differs<'a>(&'a self, other: &'a Self) -> Option<(&'a Heard, &'a Heard)> {
+    pub(super) fn differs<'a>(&'a self, other: &'a Self) -> Option<(&'a Answer, &'a Answer)> {
         assert_eq!(self.all.len(), other.all.len(), "the same was asked");
-        let failed = |one: &Heard| one.asked.starts_with("job ") && one.answer != DONE;
-        let differ = |(one, other): &(&Heard, &Heard)| {
+        let failed = |one: &Answer| one.asked.starts_with("job ") && one.answer != DONE;
+        let differ = |(one, other): &(&Answer, &Answer)| {
             one.answer != other.answer || failed(one) || one.asked != other.asked
         };
         self.all.iter().zip(&other.all).find(differ)

@@ -1,7 +1,7 @@
 //! Every route, tool and verb there is, and where histories ask it: a new one that stands nowhere fails.
 
 use super::history::draw;
-use super::program::{Ask, Program};
+use super::program::{Program, ScopeRequest};
 use crate::harness::neo4j::fresh;
 use crate::harness::random::Random;
 use clap::CommandFactory;
@@ -27,9 +27,9 @@ const WHOLE: [(&str, &str, &str); 12] = [
 /// The tool that does, and so is refused.
 const WHOLE_TOOL: &str = "maintenance_status";
 
-/// How what a verb of the command line answers is asked here.
+/// The way in which the histories cover a verb of the command line.
 #[derive(Debug, PartialEq, Eq)]
-enum Asked {
+enum CoveredBy {
     /// By the route that asks the same of the service.
     Route(&'static str, &'static str),
     /// By hand, after each history.
@@ -38,9 +38,9 @@ enum Asked {
     Whole,
 }
 
-use Asked::{Held, Route, Whole};
+use CoveredBy::{Held, Route, Whole};
 
-const VERBS: [(&str, Asked); 80] = [
+const VERBS: [(&str, CoveredBy); 80] = [
     ("attempt list", Whole),
     ("attempt release", Whole),
     ("attempt show", Whole),
@@ -146,12 +146,12 @@ async fn every_route_tool_and_verb_is_accounted_for() {
     let keys = program.keys(&scopes).await;
     let plan = draw(50, &mut Random::seeded(1));
     let asks = plan.pairs.iter().flat_map(|pair| &pair.sides).flat_map(|side| side.asks.iter().flatten());
-    let (tools, routes): (Vec<&Ask>, Vec<&Ask>) = asks.partition(|ask| ask.path == "/mcp");
+    let (tools, routes): (Vec<&ScopeRequest>, Vec<&ScopeRequest>) = asks.partition(|ask| ask.path == "/mcp");
 
     let body = |answer: &str| -> Value {
         serde_json::from_str(&answer[4..]).unwrap_or_else(|why| panic!("{why}: {answer}"))
     };
-    let document = Ask::new("GET", "/openapi.json", "/openapi.json".to_owned(), None);
+    let document = ScopeRequest::new("GET", "/openapi.json", "/openapi.json".to_owned(), None);
     let document = body(&program.ask(&keys, "company", &document).await);
     let there: BTreeSet<(String, String)> = document["paths"]
         .as_object()
@@ -166,19 +166,20 @@ async fn every_route_tool_and_verb_is_accounted_for() {
     assert_eq!(asked.iter().cloned().chain(whole).collect::<BTreeSet<_>>(), there);
     for (method, path, said) in WHOLE {
         let said = (!said.is_empty()).then(|| serde_json::from_str(said).unwrap());
-        let refused =
-            program.ask(&keys, "company", &Ask::new(method, path, path.replace(['{', '}'], ""), said)).await;
+        let refused = program
+            .ask(&keys, "company", &ScopeRequest::new(method, path, path.replace(['{', '}'], ""), said))
+            .await;
         assert!(refused.starts_with("403") && refused.contains("as a whole"), "{method} {path}: {refused}");
     }
 
     let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
-    let list = Ask::new("POST", "tools/list", "/mcp".to_owned(), Some(list));
+    let list = ScopeRequest::new("POST", "tools/list", "/mcp".to_owned(), Some(list));
     let list = body(&program.ask(&keys, "company", &list).await);
     let named = |tool: &Value| tool["name"].as_str().unwrap().to_owned();
     let there: BTreeSet<String> = list["result"]["tools"].as_array().unwrap().iter().map(named).collect();
     let asked_tools = tools.iter().map(|ask| ask.of.to_owned()).chain([WHOLE_TOOL.to_owned()]);
     assert_eq!(asked_tools.collect::<BTreeSet<_>>(), there);
-    let refused = program.ask(&keys, "company", &Ask::tool(WHOLE_TOOL, &json!({}))).await;
+    let refused = program.ask(&keys, "company", &ScopeRequest::tool(WHOLE_TOOL, &json!({}))).await;
     assert!(refused.contains("every scope"), "{refused}");
 
     let mut verbs = BTreeSet::new();
