@@ -133,7 +133,7 @@ const FLOORS: &[Floor] = &[
     Floor {
         module: "surfaces::mcp",
         inside: &["domain", "clock", "api", "service", "surfaces"],
-        outside: &["axum", "rmcp", "schemars", "serde_json", "sha2", "subtle", "tokio_util", "uuid"],
+        outside: &["axum", "rmcp", "schemars", "serde_json", "sha2", "subtle", "tokio", "tokio_util", "uuid"],
     },
     Floor {
         module: "surfaces::http",
