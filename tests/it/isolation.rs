@@ -33,7 +33,7 @@ const SEED: u64 = 20_261_123;
 /// Kinds of interference that are made small and told.
 const REPORTED_MAX: usize = 3;
 
-/// Actors acts: one side of every pair, or both.
+/// The actors: one side of every pair, or both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Actors {
     Alone(usize),

@@ -24,7 +24,7 @@ pub struct HeldMemory {
     pub tier: String,
 }
 
-/// RelationFilter attempts.
+/// Which attempts.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AttemptQuery {

@@ -53,7 +53,7 @@ pub struct PageRankRequest {
 /// What a mechanism of the engine found.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct EngineAnswer {
-    /// RelationFilter state was asked.
+    /// Which state was asked.
     pub generation: u64,
     /// How current it is.
     #[serde(flatten)]
@@ -75,17 +75,17 @@ pub struct EngineAnswer {
 /// A node and how it does.
 #[derive(Debug, PartialEq, Serialize, JsonSchema)]
 pub struct EngineHit {
-    /// RelationFilter.
+    /// Which.
     #[serde(flatten)]
     pub node: EngineNode,
     /// How strongly it is lit, or how well it stands.
     pub score: f32,
 }
 
-/// RelationFilter state was asked, and what is to be known of the answer as a whole.
+/// Which state was asked, and what is to be known of the answer as a whole.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct EngineState {
-    /// RelationFilter state was asked.
+    /// Which state was asked.
     pub generation: u64,
     /// How current it is.
     #[serde(flatten)]
@@ -245,7 +245,7 @@ pub struct XlrAnswer {
 /// A node that is lit, and what contrast makes of it.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct XlrHit {
-    /// RelationFilter.
+    /// Which.
     #[serde(flatten)]
     pub node: EngineNode,
     /// What contrast left of its activation.
@@ -279,7 +279,7 @@ pub struct ResonateAnswer {
 /// How a node swings.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ResonateHit {
-    /// RelationFilter.
+    /// Which.
     #[serde(flatten)]
     pub node: EngineNode,
     /// Its amplitude.
@@ -348,7 +348,7 @@ pub struct HarmonicsAnswer {
 /// A multiple of the frequency that was asked about.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Harmonic {
-    /// RelationFilter multiple, from 1.
+    /// Which multiple, from 1.
     pub harmonic: u8,
     /// The frequency itself.
     pub frequency: f64,
@@ -361,7 +361,7 @@ pub struct Harmonic {
 /// How a node answers.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct HarmonicsHit {
-    /// RelationFilter.
+    /// Which.
     #[serde(flatten)]
     pub node: EngineNode,
     /// How far it swings at its harmonic.
@@ -375,7 +375,7 @@ pub struct HarmonicsHit {
 /// A frequency of a sweep.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SweepStep {
-    /// RelationFilter.
+    /// Which.
     pub frequency: f64,
     /// How many relationships a whole turn takes; null at frequency 0, where nothing turns.
     pub period: Option<f64>,
@@ -422,7 +422,7 @@ pub struct Community {
 /// A node and the community it belongs to.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CommunitiesHit {
-    /// RelationFilter.
+    /// Which.
     #[serde(flatten)]
     pub node: EngineNode,
     /// How well it stands in the whole graph.
@@ -434,7 +434,7 @@ pub struct CommunitiesHit {
 /// A node that is joined to communities.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Bridge {
-    /// RelationFilter.
+    /// Which.
     #[serde(flatten)]
     pub node: EngineNode,
     /// Its own community.
@@ -450,7 +450,7 @@ pub struct Bridge {
 /// What joins a node to a community.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CommunityTie {
-    /// RelationFilter one.
+    /// Which one.
     pub community: u32,
     /// The weights of the relationships that do.
     pub weight: f64,

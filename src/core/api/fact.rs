@@ -93,7 +93,7 @@ impl From<store::Fact> for Fact {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SweepRequest {
-    /// RelationFilter scope.
+    /// Which scope.
     pub scope: FactScope,
     /// In this mode, instead of that of each policy.
     pub mode: Option<Mode>,
@@ -156,7 +156,7 @@ pub struct SweepJob {
     pub reason: Option<String>,
 }
 
-/// RelationFilter facts.
+/// Which facts.
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FactQuery {

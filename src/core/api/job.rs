@@ -84,7 +84,7 @@ fn affected(tally: &Tally) -> i64 {
 pub struct JobRun {
     /// Its name.
     pub job: JobName,
-    /// RelationFilter occurrence.
+    /// Which occurrence.
     pub occurrence: Option<String>,
     /// The id of its run.
     pub run_id: Option<String>,
@@ -172,7 +172,7 @@ impl JobRun {
 pub struct PastRun {
     /// Its name.
     pub job: String,
-    /// RelationFilter occurrence.
+    /// Which occurrence.
     pub occurrence: String,
     /// The id of its run.
     pub run_id: String,
@@ -248,7 +248,7 @@ pub struct Jobs {
     pub jobs: Vec<Job>,
 }
 
-/// RelationFilter job.
+/// Which job.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct JobPath {
     /// Its name.

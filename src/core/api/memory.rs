@@ -59,7 +59,7 @@ pub struct Memory {
     /// The instant asked about.
     #[serde(skip)]
     pub at: Timestamp,
-    /// RelationFilter instance of an agent made it.
+    /// Which instance of an agent made it.
     #[serde(skip)]
     pub instance: Option<String>,
     /// What it mentions.
@@ -165,14 +165,14 @@ pub fn history(happened: &[MemoryEvent], life: &Life, last_expired: Option<Times
     events
 }
 
-/// RelationFilter memory.
+/// Which memory.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct MemoryPath {
     /// Its id.
     pub id: MemoryId,
 }
 
-/// RelationFilter memories.
+/// Which memories.
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MemoryQuery {

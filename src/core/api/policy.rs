@@ -12,9 +12,9 @@ use std::borrow::Cow;
 pub struct DecayPolicy {
     /// Its id.
     pub id: String,
-    /// RelationFilter relations; * is any run of characters.
+    /// Which relations; * is any run of characters.
     pub relation: String,
-    /// RelationFilter scope, or * for every one.
+    /// Which scope, or * for every one.
     pub scope: &'static str,
     /// What it does: retract, confidence or dry_run.
     pub mode: &'static str,
@@ -114,10 +114,10 @@ impl JsonSchema for PolicyFields {
             "required": ["relation", "scope", "mode"],
             "properties": {
                 "id": {"type": "string", "maxLength": NAME_BYTES_MAX, "description": "If given, that of the path."},
-                "relation": {"type": "string", "maxLength": NAME_BYTES_MAX, "description": "RelationFilter relations; * is any run of characters."},
+                "relation": {"type": "string", "maxLength": NAME_BYTES_MAX, "description": "Which relations; * is any run of characters."},
                 "scope": {
                     "enum": FactScope::ALL.map(FactScope::name).into_iter().chain(["*"]).collect::<Vec<_>>(),
-                    "description": "RelationFilter scope, or * for every one.",
+                    "description": "Which scope, or * for every one.",
                 },
                 "mode": mode,
                 "ttl_s": {"type": ["number", "null"], "exclusiveMinimum": 0},

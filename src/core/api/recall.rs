@@ -48,7 +48,7 @@ pub struct RecallRequest {
     /// What it means to be joined to the seeds.
     #[serde(default)]
     pub spread: Spread,
-    /// RelationFilter kinds of evidence are heard; those of engine.dimensions where nothing is said.
+    /// Which kinds of evidence are heard; those of engine.dimensions where nothing is said.
     #[schemars(length(max = 4))]
     pub dimensions: Option<Vec<Dimension>>,
     /// What contrast with other places of the graph does; engine.xlr where nothing is said.
@@ -153,7 +153,7 @@ impl Freshness {
 pub struct Recall {
     /// A name for it, the same for the same question to the same state; nothing is kept under it.
     pub recall_id: String,
-    /// RelationFilter state of the mirror was asked.
+    /// Which state of the mirror was asked.
     pub generation: u64,
     /// How current it is.
     #[serde(flatten)]
@@ -244,7 +244,7 @@ pub struct Mirror {
     pub scope: Scope,
     /// Whether it was loaded yet.
     pub loaded: bool,
-    /// RelationFilter state.
+    /// Which state.
     pub generation: Option<u64>,
     /// The instant up to which the graph was seen.
     pub as_of: Option<Timestamp>,
@@ -268,7 +268,7 @@ pub struct Mirror {
     pub learned: Option<usize>,
     /// What could not be held, since some property is none of its kind: nodes and relationships.
     pub skipped: BTreeMap<&'static str, u64>,
-    /// RelationFilter state was saved last as a file, if mirror.folder says where.
+    /// Which state was saved last as a file, if mirror.folder says where.
     pub saved_generation: Option<u64>,
     /// How many saves failed since the process began.
     pub save_failures: u64,

@@ -158,7 +158,7 @@ impl<At> Passed<At> {
     }
 }
 
-/// RelationFilter relations.
+/// Which relations.
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RelationQuery {

@@ -20,7 +20,7 @@ pub struct SessionEnd {
     pub dry_run: bool,
 }
 
-/// RelationFilter session.
+/// Which session.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct SessionPath {
     /// Its id.

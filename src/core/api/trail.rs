@@ -125,7 +125,7 @@ pub struct Evaporated {
 /// The present cycle.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct TrailCycle {
-    /// RelationFilter it is.
+    /// Which it is.
     pub cycle: i64,
     /// Since when.
     pub begins: Timestamp,
@@ -232,7 +232,7 @@ pub struct Deposit {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Exploration {
-    /// RelationFilter.
+    /// Which.
     pub node: PlaceRef,
     /// Whose data.
     pub scope: Option<Scope>,

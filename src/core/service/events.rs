@@ -114,9 +114,9 @@ pub enum ImportError {
     /// A line that the database refuses.
     #[error("{path}:{line}: {why}")]
     Line {
-        /// RelationFilter file.
+        /// Which file.
         path: String,
-        /// RelationFilter line, from 1.
+        /// Which line, from 1.
         line: u64,
         /// Why.
         why: Error,

@@ -109,7 +109,7 @@ fn recall_after(
 /// The file of learned weights beside that of a graph.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LearnedFile {
-    /// RelationFilter file.
+    /// Which file.
     pub file: PathBuf,
     /// How many outcomes were learned.
     pub tick: u64,

@@ -25,7 +25,7 @@ pub enum Verb {
     /// Spread activation from seeds
     Activate(ActivateArgs),
     /// Rank by activation with contrast (XLR)
-    XlrMode(XlrArgs),
+    Xlr(XlrArgs),
     /// Rank nodes by resonance with seeds
     #[command(
         after_help = "Examples:\n  ebb engine resonate --seed Alex --sympathetic\n  ebb engine resonate --seed release --frequency 5.25 --graph docs/stories/team.json"
@@ -108,7 +108,7 @@ impl Verb {
     pub fn file(&self) -> Option<&Path> {
         match self {
             Self::Activate(args) => args.common.graph.as_deref(),
-            Self::XlrMode(args) => args.common.graph.as_deref(),
+            Self::Xlr(args) => args.common.graph.as_deref(),
             Self::Resonate { waves, .. } => waves.common.graph.as_deref(),
             Self::Harmonics(waves) => waves.common.graph.as_deref(),
             Self::Pagerank(args) => args.common.graph.as_deref(),
@@ -142,7 +142,7 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), 
         Verb::Activate(args) => {
             print("engine.activate", &service.activate(scope, args.request()).await?, output)
         }
-        Verb::XlrMode(args) => xlr::print(&service.xlr(scope, args.request()).await?, output),
+        Verb::Xlr(args) => xlr::print(&service.xlr(scope, args.request()).await?, output),
         Verb::Resonate { waves, sympathetic } => {
             waves::print(&service.resonate(scope, waves.resonate_request(*sympathetic)).await?, output)
         }
@@ -163,7 +163,7 @@ pub fn run_on(verb: &Verb, view: &View, rules: &RecallConfig, output: &Output) -
         Verb::Activate(args) => {
             print("engine.activate", &engine::activate(view, &args.request(), rules, scratch)?, output)
         }
-        Verb::XlrMode(args) => xlr::print(&engine::xlr(view, &args.request(), rules, scratch)?, output),
+        Verb::Xlr(args) => xlr::print(&engine::xlr(view, &args.request(), rules, scratch)?, output),
         Verb::Resonate { waves, sympathetic } => {
             let request = waves.resonate_request(*sympathetic);
             waves::print(&engine::resonate(view, &request, rules, scratch)?, output)

@@ -191,7 +191,7 @@ impl From<Error> for Problem {
             }
             _ if error.refusal().is_some() => {
                 warn!(why = %error, "a request could not be answered");
-                // RelationFilter database and which statement is not the caller's business; what kind of trouble it is, is.
+                // Which database and which statement is not the caller's business; what kind of trouble it is, is.
                 let why = error.refusal().map(|why| why.to_string()).unwrap_or_default();
                 Self::unavailable(format!("{why}; ebb doctor says what to do"), REFUSED_S)
             }

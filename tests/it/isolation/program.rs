@@ -45,7 +45,7 @@ pub(super) struct ScopeRequest {
     pub(super) body: Option<Value>,
     /// The `Idempotency-Key`.
     pub(super) once: Option<String>,
-    /// CoveredBy by the operator, whose key is over every scope, instead of by the scope's own key.
+    /// Made by the operator, whose key is over every scope, instead of by the scope's own key.
     pub(super) by_operator: bool,
 }
 

@@ -30,7 +30,7 @@ pub enum FeedError {
     /// It cannot be read or written.
     #[error("{path}: {why}")]
     Io {
-        /// RelationFilter file.
+        /// Which file.
         path: String,
         /// Why.
         why: std::io::Error,
@@ -38,9 +38,9 @@ pub enum FeedError {
     /// A line is not an event.
     #[error("{path}:{line}: {why}")]
     Line {
-        /// RelationFilter file.
+        /// Which file.
         path: String,
-        /// RelationFilter line, from 1.
+        /// Which line, from 1.
         line: u64,
         /// Why.
         why: String,
@@ -51,7 +51,7 @@ pub enum FeedError {
          Give the changed file another name, or restore these lines"
     )]
     Changed {
-        /// RelationFilter file.
+        /// Which file.
         path: String,
         /// How many lines.
         lines: u64,
@@ -61,9 +61,9 @@ pub enum FeedError {
         "{path}:{line}: its instant lies before that of an earlier line; a replay needs events in order of time"
     )]
     OutOfOrder {
-        /// RelationFilter file.
+        /// Which file.
         path: String,
-        /// RelationFilter line, from 1.
+        /// Which line, from 1.
         line: u64,
     },
 }

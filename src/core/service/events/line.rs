@@ -125,7 +125,7 @@ pub(super) struct Reading {
     pub(super) scope: Scope,
     /// The dimensions of embeddings.
     pub(super) similarity: Similarity,
-    /// RelationFilter labels and types carry pheromones.
+    /// Which labels and types carry pheromones.
     pub(super) allowed: Allowed,
     /// The last instant that an event may have: one ahead of the server's clock would lie in a future that has not been.
     pub(super) latest: Option<Timestamp>,
