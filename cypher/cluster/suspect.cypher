@@ -1,4 +1,4 @@
-// purpose: Put a page of memories on the list of those that the clusters are to look at, where they may belong elsewhere by another threshold, or live no longer.
+// purpose: Add a page of memories to the backlog of the cluster job where another threshold may change their cluster, or they are no longer live.
 // mode: write
 // params: $afterId: String, $afterScope: String, $threshold: Float, $now: Integer, $limit: Integer
 // returns: memories: Integer, suspects: Integer, lastId: String, lastScope: String (one row)

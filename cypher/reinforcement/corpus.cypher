@@ -1,4 +1,4 @@
-// purpose: Read the texts of a scope's short-term and long-term memories, those of most energy where there are too many.
+// purpose: Read the texts of a scope's short-term and long-term memories, those with most energy where there are too many.
 // mode: read
 // params: $scope: String, $limit: Integer
 // returns: id: String, text: String (at most $limit rows, by id)
