@@ -2,21 +2,21 @@
 
 use super::Error;
 
-/// Where something comes from.
+/// Source of a node.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct Provenance {
-    /// In which source.
+    /// Path of the source file.
     pub source_path: Option<String>,
-    /// From which line on.
+    /// First line in the source, from 1.
     pub line_start: Option<u32>,
-    /// To which line.
+    /// Last line in the source.
     pub line_end: Option<u32>,
-    /// Some of it.
+    /// Excerpt of the source text.
     pub excerpt: Option<String>,
-    /// In which namespace.
+    /// Namespace of the source.
     pub namespace: Option<String>,
-    /// Whether it is the original.
+    /// Whether this is the original source.
     pub canonical: bool,
 }
 
