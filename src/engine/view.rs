@@ -6,7 +6,7 @@
 //! # Design notes
 //! The text indexes outlive a generation: a caller adds changes to a copy of [`Texts`] and builds the next view with it.
 //! Copies share all postings, since segments and runs are immutable. The label index, half of the cost of a view, is reused
-//! if all nodes have the same ids and labels as before, as after accesses and new weights. Everything else is built anew,
+//! if all nodes have the same ids and labels as before, as after accesses and new weights. Everything else is rebuilt,
 //! since it depends on ids or weights.
 //!
 //! Invariant: a view does not depend on the order of insertion (held by `recall::tests::recall_order_free`).

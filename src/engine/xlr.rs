@@ -171,7 +171,7 @@ fn anti_seed_value(seeds: &[(NodeId, f32)], among: usize) -> f32 {
 
 /// The contrast of each node that the hot wave reached, by id. The first `reached` places are of nodes it reached in at
 /// most two hops.
-#[expect(clippy::cast_possible_truncation, reason = "worked out in f64 and rounded once")]
+#[expect(clippy::cast_possible_truncation, reason = "computed in f64 and rounded once")]
 fn fields(medium: &Medium<'_>, scratch: &mut Scratch, reached: usize, suppresses: bool) -> Vec<Contrast> {
     let Scratch { near, channel, hot, cold, order, .. } = scratch;
     order.clear();

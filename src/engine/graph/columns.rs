@@ -42,7 +42,7 @@ pub struct NodeRow {
     pub session: Option<String>,
     /// Whether it lacks relationships because their other ends were not loaded.
     pub partial: bool,
-    /// Where it comes from.
+    /// Source of the node.
     pub provenance: Provenance,
 }
 

@@ -63,7 +63,7 @@ pub struct CoChangeMatrix {
 }
 
 impl CoChangeMatrix {
-    /// The pairs joined by `COACTIVATED`, with as many observations as the weight tells. Of two slots that differ the greater
+    /// The pairs joined by `COACTIVATED`, with the weight as the number of observations. Of two slots that differ the greater
     /// counts in both directions.
     #[must_use]
     pub fn of_slots(graph: &Graph) -> Self {

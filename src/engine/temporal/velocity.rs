@@ -6,7 +6,7 @@
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
 
-/// Least deviation, for graphs whose nodes change alike.
+/// Least deviation, for graphs whose nodes change equally often.
 const SIGMA_MIN: f64 = 0.01;
 /// Deviations above the mean for a velocity of 1.
 const Z_MAX: f64 = 3.0;
@@ -33,7 +33,7 @@ impl VelocityScorer {
         Self { mean, sigma: variance.sqrt() }
     }
 
-    /// Velocity of a node with so many changes per day, `0 ..= 1`.
+    /// Velocity of a node, by its changes per day, `0 ..= 1`.
     #[must_use]
     pub fn score(&self, frequency: f32) -> f64 {
         let z = (f64::from(frequency) - self.mean) / self.sigma.max(SIGMA_MIN);

@@ -14,7 +14,7 @@ const TAIL: usize = 256;
 /// Name of the checksum in a file.
 const NAME: &[u8] = b"\"checksum\"";
 
-/// A writer that hashes what it writes.
+/// A writer that hashes the written bytes.
 pub(super) struct SummedWriter<W> {
     inner: W,
     sum: Xxh3Default,
@@ -48,7 +48,7 @@ impl<W: Write> Write for SummedWriter<W> {
     }
 }
 
-/// A reader that hashes what it reads, in chunks.
+/// A reader that hashes the bytes read, in chunks.
 pub(super) struct SummedReader<R> {
     inner: R,
     /// Bytes that are not hashed yet: consumed up to `at`, then read ahead up to `end`.
