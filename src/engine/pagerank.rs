@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_near_to_nothing() {
+    fn no_restart_has_no_pagerank() {
         let graph = graph(3, &[(0, 1)], &[]);
         for restart in [&[][..], &[(NodeId(0), f32::NAN)], &[(NodeId(0), -1.0)], &[(NodeId(0), 0.0)]] {
             assert!(personalised_pagerank(&graph, restart).scores.iter().all(|value| value.to_bits() == 0));

@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_told_by_part_and_shared_texts_are_one() {
+    fn bytes_are_reported_by_part_and_texts_are_shared() {
         let (file, relations) = (snapshot(), [] as [(NodeId, NodeId, &str); 0]);
         let view = View::from_labels(snapshot()).unwrap();
         let next = View::new(file, view.texts().clone(), relations);
@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn communities_are_worked_out_for_who_asks_and_kept() {
+    fn communities_are_computed_on_demand_and_cached() {
         let view = View::from_labels(snapshot()).unwrap();
         assert_eq!(view.bytes().lazy, 0);
         assert_eq!(view.communities().membership.len(), 4);

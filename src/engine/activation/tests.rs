@@ -169,7 +169,7 @@ proptest! {
 
 proptest! {
     #[test]
-    fn more_depth_and_less_threshold_light_more((edges, seeds) in sample(), depth in 1..5_u8) {
+    fn more_depth_or_less_threshold_activates_more((edges, seeds) in sample(), depth in 1..5_u8) {
         let edges: Edges = edges.into_iter().map(|(a, b, weight, _)| (a, b, weight, false)).collect();
         let graph = graph(24, &edges);
         let seeds = named(&graph, &seeds);
@@ -316,7 +316,7 @@ fn params_out_of_range_are_named() {
 }
 
 #[test]
-fn few_slots_are_read_for_nothing() {
+fn few_useless_slots_are_read() {
     // Rows of a hundred slots of which few pass: one is read beyond them.
     let edges: Edges = (0..40_u32)
         .flat_map(|n| {

@@ -207,7 +207,7 @@ fn six_hops_and_no_more() {
 }
 
 #[test]
-fn above_a_hundredth_and_no_less() {
+fn only_chains_above_a_hundredth_count() {
     // 0.7 * 0.7 * 0.02 is below, 0.7 * 0.7 * 0.03 above.
     let graph = leads(4, &[(0, 1, 1.0), (1, 2, 0.02), (1, 3, 0.03), (0, 0, 1.0)]);
     check(&graph, &detect(&graph, &[(0, 1.0)], 6), &[(1, 0.7), (3, 0.0147)]);
@@ -219,7 +219,7 @@ fn above_a_hundredth_and_no_less() {
 }
 
 #[test]
-fn a_seed_counts_where_another_reaches_it() {
+fn a_seed_reached_by_another_counts() {
     let cycle = leads(3, &[(0, 1, 1.0), (1, 0, 1.0)]);
     check(&cycle, &detect(&cycle, &[(0, 1.0)], 6), &[(1, 0.7)]);
     check(&cycle, &detect(&cycle, &[(0, 1.0), (1, 0.5)], 6), &[(0, 0.35), (1, 0.7)]);
@@ -233,7 +233,7 @@ fn a_seed_counts_where_another_reaches_it() {
 }
 
 #[test]
-fn of_equals_the_one_whose_ids_come_first() {
+fn equal_chains_are_ordered_by_ids() {
     // Over 1 or over 2, alike.
     let graph = leads(4, &[(0, 2, 0.5), (2, 3, 0.5), (0, 1, 0.5), (1, 3, 0.5)]);
     let found = detect(&graph, &[(0, 1.0)], 6);
@@ -268,7 +268,7 @@ fn causal_truncated() {
 }
 
 #[test]
-fn nothing_comes_of_nothing() {
+fn no_chains_without_causes() {
     let empty = leads(0, &[]);
     check(&empty, &detect(&empty, &[], 6), &[]);
     let graph = graph(3, &[(0, 1, 1.0, Is::Inhibitory), (1, 2, 0.0, Is::BothWays)]);

@@ -217,7 +217,7 @@ proptest! {
     }
 
     #[test]
-    fn parts_hold_together_and_levels_keep_what_they_weigh(edges in edges(30, 60)) {
+    fn parts_are_connected_and_levels_keep_their_weight(edges in edges(30, 60)) {
         let graph = graph(&(0..30).collect::<Vec<_>>(), &edges);
         let (level, scale, mut tally) = level(&graph);
         let mut of: Vec<u32> = level.nodes().collect();
@@ -337,7 +337,7 @@ fn parallel_and_antiparallel_edges_count_in_full() {
 }
 
 #[test]
-fn one_partition_whatever_the_order() {
+fn the_partition_is_independent_of_order() {
     let mut stream = SplitMix64::new(11);
     let mut draw = |below: u64| u32::try_from(stream.draw_below(below)).unwrap();
     // Ten groups of twelve, most edges inside.
@@ -367,7 +367,7 @@ fn one_partition_whatever_the_order() {
 }
 
 #[test]
-fn who_is_joined_to_nobody_is_alone() {
+fn unconnected_nodes_are_communities_of_one() {
     let nobody = communities(&numbered(0, &[]), resolution(1.0));
     assert_eq!((nobody.membership.len(), nobody.count, nobody.modularity.to_bits()), (0, 0, 0));
     // What holds back joins nobody.
@@ -383,7 +383,7 @@ fn who_is_joined_to_nobody_is_alone() {
 }
 
 #[test]
-fn looks_are_counted() {
+fn node_visits_are_counted() {
     let (level, scale, mut tally) = level(&numbered(64, &ring(64)));
     let mut of: Vec<u32> = level.nodes().collect();
     assert!(!move_nodes(&level, &mut of, scale, 63, &mut tally), "not all have been looked at");
@@ -394,7 +394,7 @@ fn looks_are_counted() {
 }
 
 #[test]
-fn what_fell_apart_is_two() {
+fn separated_parts_are_two_communities() {
     let (level, _, _) = level(&numbered(5, &[(0, 1), (2, 3)]));
     // The first two pairs were one community, and 4, which nobody is joined to, was in it.
     let (of, count) = level.components(&[7; 5]);

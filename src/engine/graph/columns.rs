@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frequency_that_is_none_is_named() {
+    fn invalid_frequencies_are_reported_by_name() {
         for bad in [f32::NAN, f32::INFINITY, -1.0] {
             let row = NodeRow { change_frequency: bad, ..NodeRow::new("n1", "l", NodeType::Concept) };
             assert!(row.checked().unwrap_err().to_string().contains("n1"));

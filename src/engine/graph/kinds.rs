@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn a_property_that_is_no_number_of_its_kind_is_named() {
+    fn invalid_properties_are_reported_by_name() {
         let kinds = Kinds::default();
         for bad in [f64::NAN, f64::INFINITY, -1.0] {
             for of in [

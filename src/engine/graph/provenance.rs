@@ -114,7 +114,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn line_0_is_refused_and_nothing_stays_nothing() {
+    fn line_0_is_refused_and_empty_stays_empty() {
         let zero = Provenance { line_end: Some(0), ..Provenance::default() };
         assert!(zero.checked("n").unwrap_err().to_string().contains("line_end of n"));
         assert!(Provenance::default().merged(Provenance::default()).is_empty());

@@ -356,7 +356,7 @@ fn build_bidirectional() {
 }
 
 #[test]
-fn what_cannot_be_built_is_named() {
+fn build_errors_name_their_cause() {
     let mut builder = GraphBuilder::default();
     builder.add_node(NodeRow::new("a", "a", NodeType::Concept)).unwrap();
     let again = builder.add_node(NodeRow::new("a", "other", NodeType::Concept));

@@ -111,7 +111,7 @@ mod tests {
         }
 
         #[test]
-        fn cheapest_ways_are_the_same_over_slots(content in content(10, 40)) {
+        fn cheapest_paths_are_the_same_over_slots(content in content(10, 40)) {
             let graph = build(&content);
             let view = view(&graph, usize::MAX);
             let found = dijkstra(&view, NodeIndex::new(0), None, |edge| cost(&graph, *edge.weight()));
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_shows_the_nodes_that_are_joined_most() {
+    fn dot_output_has_the_nodes_of_highest_degree() {
         let node = |id: &str, label: &str| NodeRow::new(id, label, NodeType::Concept);
         let edge = |source: &str, relation: &str, weight, inhibitory| EdgeRow {
             source: source.to_owned(),

@@ -125,7 +125,7 @@ fn merge_weights() {
 }
 
 #[test]
-fn four_before_three_and_of_equals_the_smaller_id() {
+fn four_dimensions_before_three_then_the_smaller_id() {
     let graph = graph(4);
     // The same sum of three dimensions and of four, and two nodes of whom the same is said.
     let rows = [
@@ -144,7 +144,7 @@ fn four_before_three_and_of_equals_the_smaller_id() {
 }
 
 #[test]
-fn a_hundredth_is_not_more_than_a_hundredth() {
+fn a_dimension_at_a_hundredth_earns_no_bonus() {
     let least = CONTRIBUTION_MIN.next_up();
     let rows = [[CONTRIBUTION_MIN, 0.5, 0.5, 0.5].map(Some), [least, 0.5, 0.5, 0.5].map(Some)];
     let merged = merged(&graph(2), DimensionWeights::default(), &lists(&rows));

@@ -432,7 +432,7 @@ proptest! {
 }
 
 #[test]
-fn idle_leaves_base_and_what_stays() {
+fn idle_ticks_leave_base_and_permanent_parts() {
     let graph = built(3, &[(0, 1, 0.5), (1, 2, 0.5), (2, 0, 0.5)]);
     let stays = Synapse { perm: 0.15, ltp: true, strengthened: 7, ..delta(2.35) };
     let records = [record(0, 1, stays), record(1, 2, delta(2.5))];
@@ -482,7 +482,7 @@ fn beyond_the_horizon_nothing_is_left() {
 }
 
 #[test]
-fn an_empty_outcome_only_fades() {
+fn an_empty_outcome_only_decays() {
     let graph = built(4, &[(0, 1, 0.5), (1, 0, 0.5), (2, 3, 1.0)]);
     let perm = Synapse { perm: -0.15, ltd: true, weakened: 5, ..Synapse::default() };
     let records = [record(0, 1, delta(0.4)), record(1, 0, perm), record(2, 3, delta(0.0001))];
@@ -609,7 +609,7 @@ fn plast_rebuild_match() {
 }
 
 #[test]
-fn what_is_no_outcome_is_refused() {
+fn invalid_outcomes_are_refused() {
     let graph = built(3, &[(0, 1, 0.5), (1, 2, 0.5)]);
     let mut synapses = bound(&graph);
     for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
@@ -653,7 +653,7 @@ fn what_is_no_outcome_is_refused() {
 }
 
 #[test]
-fn a_long_row_teaches_what_a_short_one_does() {
+fn long_and_short_rows_learn_the_same() {
     let mut edges: Vec<(u32, u32, f32)> = (1..=400).map(|n| (0, n, 0.5)).collect();
     edges.push((0, 5, -0.5));
     edges.push((7, 0, 0.5));
@@ -682,7 +682,7 @@ fn a_long_row_teaches_what_a_short_one_does() {
 }
 
 #[test]
-fn readers_beside_a_writer_know_what_they_read() {
+fn readers_detect_concurrent_writes() {
     const TICKS: u64 = 300;
     let edges: Vec<(u32, u32, f32)> =
         (0..24).flat_map(|n| [1, 5, 7].map(|m| (n, (n + m) % 24, 0.5))).collect();

@@ -17,7 +17,7 @@
 //!
 //! Invariants: equal to the rule, slot by slot in double precision (held by `plast_oracle`); incoming weight never exceeds
 //! its ceiling, and no weight its range (held by `ceiling_floor_and_cap_always_hold`); without active nodes records only
-//! decay (held by `an_empty_outcome_only_fades`).
+//! decay (held by `an_empty_outcome_only_decays`).
 //!
 //! # Design notes
 //! *Records that are not stored.* A record that only decayed is not among the touched ones: readers replay the decay. So

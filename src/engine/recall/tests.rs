@@ -418,7 +418,7 @@ fn no_evidence_is_an_empty_answer() {
 }
 
 #[test]
-fn unknown_seeds_are_told_and_others_count() {
+fn unknown_seeds_are_reported_and_others_count() {
     let view = shape(3, [(0, 1)]);
     let seeds = ["nobody", "n00", ""].map(|id| (id.to_owned(), 1.0)).to_vec();
     let found = asked(&view, &RecallQuery { seeds, ..RecallQuery::default() });
@@ -439,7 +439,7 @@ fn four() -> View {
 }
 
 #[test]
-fn a_kind_of_evidence_is_heard_when_it_is_asked_for() {
+fn dimensions_count_only_when_requested() {
     let view = four();
     let hits = |dimensions: &[Dimension]| {
         let dimensions = dimensions.iter().copied().collect();
@@ -483,7 +483,7 @@ fn a_kind_of_evidence_is_heard_when_it_is_asked_for() {
 }
 
 #[test]
-fn time_weighs_where_it_speaks_of_what_is_heard() {
+fn temporal_scores_use_requested_dimensions_only() {
     // What causes a seed is heard, and no spreading: that the seed was lit, and when, counts for nothing.
     let mut world = World::default();
     world.node("seed", "", NodeType::Function).last_modified = Some(1_000);
@@ -513,7 +513,7 @@ fn time_weighs_where_it_speaks_of_what_is_heard() {
 }
 
 #[test]
-fn contrast_is_told_and_gates() {
+fn contrast_is_reported_and_gates() {
     let (world, mut scratch, mut gated) = (agent(), Scratch::default(), 0);
     let view = world.view();
     for query in questions(19, &world).into_iter().take(60) {
@@ -538,7 +538,7 @@ fn contrast_is_told_and_gates() {
 }
 
 #[test]
-fn a_seed_without_its_mass_counts_for_what_comes_back() {
+fn a_seed_without_its_mass_scores_returned_activation() {
     let view = shape(3, [(0, 1)]);
     let without = RecallQuery { seed_mass: SeedMass::Subtract, fusion: Fusion::Off, ..from_n00(3) };
     assert_eq!(ids(&asked(&view, &without)), ["n01"], "nothing comes back to n00");
@@ -547,7 +547,7 @@ fn a_seed_without_its_mass_counts_for_what_comes_back() {
 }
 
 #[test]
-fn what_cannot_be_asked_is_refused_by_name() {
+fn invalid_queries_are_refused_by_name() {
     let view = shape(3, [(0, 1)]);
     let refused = |query: &RecallQuery| {
         recall(&view, query, &config(), &mut Scratch::default()).unwrap_err().to_string()
@@ -580,7 +580,7 @@ fn what_cannot_be_asked_is_refused_by_name() {
 }
 
 #[test]
-fn what_cannot_be_configured_is_refused_by_name() {
+fn invalid_configs_are_refused_by_name() {
     let config = |params: ActivationConfig, text_weight: f32, top_k_max: usize| {
         let one = RecallConfig::new(params, ActivationConfig::REFERENCE, text_weight, top_k_max);
         assert_eq!(
@@ -642,7 +642,7 @@ fn rank_boost_before_cut() {
 }
 
 #[test]
-fn text_adds_what_nothing_joins_and_can_be_switched_off() {
+fn text_adds_unconnected_memories_and_can_be_disabled() {
     let mut world = World::default();
     world.node("Dana", "Dana", NodeType::Concept);
     world.memory("m1", "Dana prefers small changes", &["Dana"]);
@@ -662,7 +662,7 @@ fn text_adds_what_nothing_joins_and_can_be_switched_off() {
 }
 
 #[test]
-fn nodes_that_are_partial_are_counted_and_told() {
+fn partial_nodes_are_counted_and_reported() {
     let mut world = World::default();
     (0..4).for_each(|n| world.node(format!("n{n:02}"), "l", NodeType::Concept).partial = n % 2 == 1);
     (0..3).for_each(|n| world.edge(&format!("n{n:02}"), &format!("n{:02}", n + 1), "LEADS_TO", 1.0));
@@ -674,7 +674,7 @@ fn nodes_that_are_partial_are_counted_and_told() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
     #[test]
-    fn anything_can_be_asked(text in "\\PC{0,60}", ids in prop::collection::vec("[mn0-9]{0,4}|Dana|Dune", 0..4), score in 1e-9_f32..=1.0, top_k in 1_usize..=1_000, since: i64) {
+    fn any_query_has_a_valid_result(text in "\\PC{0,60}", ids in prop::collection::vec("[mn0-9]{0,4}|Dana|Dune", 0..4), score in 1e-9_f32..=1.0, top_k in 1_usize..=1_000, since: i64) {
         thread_local! {
             static VIEW: View = agent().view();
         }
@@ -695,7 +695,7 @@ proptest! {
 }
 
 #[test]
-fn an_answer_is_named_by_all_that_was_asked() {
+fn the_id_depends_on_the_whole_query() {
     let base = from_n00(3);
     let filter = |change: fn(&mut Filter)| {
         let mut filter = Filter::default();
@@ -747,7 +747,7 @@ fn asked_after(view: &View, query: &RecallQuery, memory: &mut QueryHistory) -> R
 }
 
 #[test]
-fn what_was_asked_together_twice_comes_along_the_third_time() {
+fn nodes_queried_together_twice_are_primed() {
     let (view, mut memory) = (apart(), QueryHistory::default());
     let mut about = |text: &str, priming: bool| {
         let query =
@@ -775,7 +775,7 @@ fn what_was_asked_together_twice_comes_along_the_third_time() {
 }
 
 #[test]
-fn what_is_primed_is_a_part_of_the_strongest_seed() {
+fn primed_scores_are_relative_to_the_strongest_seed() {
     let (view, mut memory) = (apart(), QueryHistory::default());
     let query = |seeds: &[(&str, f32)]| RecallQuery {
         seeds: seeds.iter().map(|(id, score)| ((*id).to_owned(), *score)).collect(),
@@ -792,7 +792,7 @@ fn what_is_primed_is_a_part_of_the_strongest_seed() {
 }
 
 #[test]
-fn a_question_is_remembered_by_ids_and_without_what_was_primed() {
+fn history_keeps_ids_without_primed_nodes() {
     let (view, mut memory) = (apart(), QueryHistory::default());
     for text in ["Ada Bea", "Ada Bea", "Ada"] {
         let query =
@@ -810,7 +810,7 @@ fn a_question_is_remembered_by_ids_and_without_what_was_primed() {
 }
 
 #[test]
-fn what_a_caller_leaves_open_is_as_usual() {
+fn unset_fields_take_the_defaults() {
     assert_eq!(*config().default_query(), RecallQuery::default());
     let default_query =
         RecallQuery { dimensions: Dimension::ALL.into(), priming: true, ..RecallQuery::default() };

@@ -514,7 +514,7 @@ fn of_equal_pulses_the_first_by_external_id_are_kept() {
 }
 
 #[test]
-fn a_leaf_of_a_great_hub_reads_none_of_it() {
+fn a_leaf_of_a_large_hub_does_not_read_its_row() {
     let star = star(8_000);
     let mut scratch = Scratch::default();
     let seeds = named(&star, &[(1, 1.0)]);
@@ -571,7 +571,7 @@ fn input_out_of_range_is_named() {
 }
 
 #[test]
-fn antinodes_swing_and_quiet_nodes_do_not() {
+fn antinodes_oscillate_and_quiet_nodes_do_not() {
     let graph = graph(4, &[]);
     let waves: [(NodeId, &[(usize, f64)]); 4] = [
         (NodeId(0), &[(0, 1.0), (8, 1.0)]),
@@ -592,7 +592,7 @@ fn antinodes_swing_and_quiet_nodes_do_not() {
 }
 
 #[test]
-fn nodes_are_grouped_by_the_harmonic_they_answer_most() {
+fn nodes_are_grouped_by_their_strongest_harmonic() {
     let chain = chain(3);
     let resonance = run(&chain, &[(0, 1.0)], &config(4, PLENTY));
     let harmonics = HarmonicAnalyzer::new(&chain, &resonance).harmonics(positive(1.0));
@@ -614,7 +614,7 @@ fn nodes_are_grouped_by_the_harmonic_they_answer_most() {
 }
 
 #[test]
-fn a_sweep_finds_where_the_whole_swings() {
+fn a_sweep_finds_the_resonant_frequencies() {
     let resonant = |graph: &Graph, resonance: &Resonance| -> Vec<usize> {
         let sweep = HarmonicAnalyzer::new(graph, resonance).sweep();
         assert_eq!(sweep.len(), 33);
@@ -664,7 +664,7 @@ fn sympathetic_distance() {
 }
 
 #[test]
-fn waves_are_the_same_in_whatever_order_a_graph_came() {
+fn waves_are_independent_of_insertion_order() {
     let edges: Vec<Edge> = (0..120_u32)
         .map(|n| {
             let weight = 0.2 + 0.05 * f32::from(u8::try_from(n % 17).unwrap());

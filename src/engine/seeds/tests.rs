@@ -335,7 +335,7 @@ fn the_300th_word_of_a_content_counts() {
 }
 
 #[test]
-fn a_question_that_names_nobody_is_led_by_a_fact() {
+fn a_query_without_names_is_seeded_by_facts() {
     let mut world = World::named(&["Frank Herbert", "Dune Messiah", "Oregon", "Arrakis"]);
     let (herbert, dune) = (world.node("Frank Herbert"), world.node("Dune Messiah"));
     let (oregon, arrakis) = (world.node("Oregon"), world.node("Arrakis"));
@@ -354,7 +354,7 @@ fn a_question_that_names_nobody_is_led_by_a_fact() {
 }
 
 #[test]
-fn memories_that_name_nothing_are_reached_by_their_text() {
+fn memories_without_names_are_found_by_text() {
     let contents = ["alpha beta beta", "beta gamma", "delta"];
     let mut world = World::named(&["note one", "note two", "note three"]);
     world.counts.add(contents);
@@ -390,7 +390,7 @@ fn a_graph_without_contents_takes_labels_for_texts() {
 }
 
 #[test]
-fn what_is_no_score_is_refused_by_name() {
+fn invalid_scores_are_refused_by_name() {
     let world = World::named(&["a", "b"]);
     let ask = |score: f32, limit: usize| {
         let external = [("n00000", 0.5), ("n00001", score)];
@@ -407,7 +407,7 @@ fn what_is_no_score_is_refused_by_name() {
 }
 
 #[test]
-fn the_first_tokens_of_a_long_question_are_looked_up() {
+fn the_first_tokens_of_a_long_query_are_looked_up() {
     let world = World::named(&["late comer", "w7 comer"]);
     let page = (0..64).fold(String::new(), |page, n| format!("{page} w{n}"));
     let (fits, long) = (world.find(&page, &[], &[]), world.find(&format!("{page} late"), &[], &[]));
@@ -417,7 +417,7 @@ fn the_first_tokens_of_a_long_question_are_looked_up() {
 }
 
 #[test]
-fn standing_decides_among_equals_before_ids_do() {
+fn equal_seeds_are_ordered_by_pagerank_then_ids() {
     let world = World::named(&["chat one", "chat two", "chat six", "chat ten"]);
     let found = world.find("chatting chat", &[], &[]);
     let standing: Vec<f32> = found.seeds.iter().map(|seed| world.graph.pagerank(seed.node)).collect();
@@ -426,7 +426,7 @@ fn standing_decides_among_equals_before_ids_do() {
 }
 
 #[test]
-fn bytes_grow_with_what_is_held() {
+fn byte_counts_grow_with_content() {
     let (one, two) = (World::named(&["chat"]), World::named(&["chat", "a longer label"]));
     assert!(one.labels.bytes() > 0 && two.labels.bytes() > one.labels.bytes());
 }

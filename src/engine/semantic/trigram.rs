@@ -15,7 +15,7 @@
 //! described in [`search`].
 //!
 //! Invariants: scores equal the cosine computed for every pair (held by `trigram_oracle`); early termination does not
-//! change a result (held by `an_early_end_changes_nothing`).
+//! change a result (held by `early_termination_changes_no_result`).
 
 pub mod search;
 

@@ -531,7 +531,7 @@ fn xlr_band_edges() {
 }
 
 #[test]
-fn like_neighbourhoods_are_refused_from_a_fifth_on() {
+fn similar_neighbourhoods_are_refused_from_a_fifth_on() {
     // 2 is joined to both. With it they share one node of five, and with another leaf one of six.
     let fifth: Vec<Edge> = [(2, 0), (3, 0), (2, 1), (4, 1)].map(|(a, b)| (a, b, 0.5, false)).to_vec();
     let held = graph(5, &fifth);

@@ -129,7 +129,7 @@ proptest! {
 
     /// What batches leave: slots of both-way relationships of which the other half is gone, or is another.
     #[test]
-    fn snap_roundtrip_of_what_was_applied(content in content(12, 50), steps in steps()) {
+    fn snap_roundtrip_after_apply(content in content(12, 50), steps in steps()) {
         let mut graph = build(&exported(content));
         for Step { mut batch } in steps {
             batch.edges.retain(|edge| [&edge.source, &edge.target].iter().all(|end| graph.find(end).is_some()));
@@ -159,7 +159,7 @@ proptest! {
 
     /// Every float that a file may hold, bit by bit.
     #[test]
-    fn a_float_is_the_one_that_was_written(bits in proptest::collection::vec(0..f32::INFINITY.to_bits(), 32)) {
+    fn floats_roundtrip(bits in proptest::collection::vec(0..f32::INFINITY.to_bits(), 32)) {
         let content = Content {
             nodes: (0..).zip(bits).map(|(at, bits): (u32, u32)| NodeRow {
                 change_frequency: f32::from_bits(bits),
@@ -236,7 +236,7 @@ fn in_order(file: &Value) -> String {
 }
 
 #[test]
-fn the_small_file_has_an_edge_of_each_sort() {
+fn the_small_file_has_an_edge_of_each_kind() {
     let file = small_file();
     let edges: Vec<String> = file["edges"]
         .as_array()
@@ -258,7 +258,7 @@ fn the_small_file_has_an_edge_of_each_sort() {
 
 /// The example in the docs is a file.
 #[test]
-fn the_example_is_written_as_it_stands() {
+fn the_documented_example_is_exact() {
     let docs = include_str!("../codec.rs");
     let example = docs.split("```json\n").nth(1).and_then(|rest| rest.split("\n//! ```").next()).unwrap();
     let lines: Vec<&str> = example.lines().map(|line| line.trim_start_matches("//! ")).collect();
@@ -267,7 +267,7 @@ fn the_example_is_written_as_it_stands() {
 }
 
 #[test]
-fn the_sum_is_of_all_bytes_before_its_name() {
+fn the_checksum_covers_all_bytes_before_its_name() {
     let file = written(build(&small()));
     let (before, name) = file.split_at(file.rfind("\"checksum\"").unwrap());
     assert_eq!(name, format!("\"checksum\":\"{:016x}\"}}", xxh3_64(before.as_bytes())));
@@ -376,7 +376,7 @@ fn snap_flips_and_cuts() {
 
 /// Files that are nearly right are refused, or are files.
 #[test]
-fn what_is_read_can_be_written_and_read() {
+fn accepted_files_roundtrip() {
     let (summed, plain) = (written(build(&small())), in_order(&small_file()));
     let tiny = written(build(&Content {
         nodes: vec![NodeRow::new("a", "", NodeType::Cost)],
@@ -394,7 +394,7 @@ fn what_is_read_can_be_written_and_read() {
 }
 
 #[test]
-fn a_way_to_itself_stays_one_slot() {
+fn self_loops_stay_one_slot() {
     let content =
         Content { nodes: vec![NodeRow::new("a", "", NodeType::Concept)], edges: vec![hall("a", "a", 0.5)] };
     let mut graph = build(&content);
@@ -409,7 +409,7 @@ fn a_way_to_itself_stays_one_slot() {
 
 /// What was learned belongs to another file: halves that weigh different by it are written as one.
 #[test]
-fn what_was_learned_is_not_in_it() {
+fn learned_weights_are_not_in_the_file() {
     let content = small();
     let (plain, learned) = (build(&content), build(&content));
     let a = learned.find("a").unwrap();
@@ -553,7 +553,7 @@ fn instants_keep_their_milliseconds_for_35_000_years() {
 }
 
 #[test]
-fn what_a_file_does_not_hold() {
+fn attributes_that_files_do_not_store() {
     let full = NodeRow {
         tier: Some("working".to_owned()),
         session: Some("s".to_owned()),
@@ -568,7 +568,7 @@ fn what_a_file_does_not_hold() {
 }
 
 #[test]
-fn a_weight_above_the_cap_is_the_cap_and_the_cause_is_the_files() {
+fn weights_are_capped_and_causal_strengths_are_read() {
     let mut file = small_file();
     file["edges"][0]["weight"] = json!(17);
     file["edges"][0]["causal_strength"] = json!(1);
@@ -586,7 +586,7 @@ fn a_weight_above_the_cap_is_the_cap_and_the_cause_is_the_files() {
 
 /// A reader and a writer that fail say what happened.
 #[test]
-fn faults_of_files_are_told_from_faulty_files() {
+fn io_errors_differ_from_corrupt_files() {
     struct Gone;
     impl std::io::Read for Gone {
         fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {

@@ -189,7 +189,7 @@ fn a_ring_has_the_numbers_of_its_closed_form() {
 }
 
 #[test]
-fn two_that_meet_only_each_other_have_no_company_in_common() {
+fn nodes_that_only_cooccur_with_each_other_have_similarity_0() {
     for edges in [&[(0, 1, false), (1, 0, false)][..], &[(0, 1, false)], &[(0, 0, false), (0, 1, false)]] {
         let graph = graph(0..2, edges);
         let index = CoOccurrenceIndex::build(&graph, 7).unwrap();
@@ -203,7 +203,7 @@ fn two_that_meet_only_each_other_have_no_company_in_common() {
 }
 
 #[test]
-fn who_leads_nowhere_or_only_holds_back_meets_nobody() {
+fn nodes_without_excitatory_edges_cooccur_with_none() {
     let none = CoOccurrenceIndex::build(&graph(0..0, &[]), 1).unwrap();
     assert_eq!(none.context(&[]), ContextVector::default());
     let graph = graph(0..4, &[(0, 1, true), (1, 2, true), (3, 3, false)]);
@@ -217,7 +217,7 @@ fn who_leads_nowhere_or_only_holds_back_meets_nobody() {
 }
 
 #[test]
-fn what_was_learned_moves_no_walk() {
+fn learned_weights_do_not_change_walks() {
     let graph = graph(0..9, &EDGES);
     let before = CoOccurrenceIndex::build(&graph, 42).unwrap();
     let source = node(&graph, 0);

@@ -220,7 +220,7 @@ fn cooc_disabled_redistributes() {
 }
 
 #[test]
-fn of_equals_in_spelling_the_one_in_the_same_company_comes_first() {
+fn context_orders_nodes_of_equal_spelling() {
     let nodes = [("a", "chat room"), ("m", "chat handler"), ("s", "server"), ("z", "chat room")];
     let world = World::of(&nodes, &[("m", "s"), ("z", "s")]);
     let ranked = world.query("chat room", 5).ranked();
@@ -273,7 +273,7 @@ fn composed_and_decomposed_score_equal() {
 }
 
 #[test]
-fn what_is_not_seen_is_not_expanded() {
+fn text_beyond_the_limit_is_not_expanded() {
     let world = World::of(&NODES, &[]);
     let long = format!("{} error", "x".repeat(TEXT_BYTES_MAX));
     assert!(world.query(&long, 5).expansions.is_empty());

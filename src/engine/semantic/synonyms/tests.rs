@@ -39,7 +39,7 @@ fn synonyms_overlap() {
 }
 
 #[test]
-fn case_and_accents_do_not_tell_words_apart() {
+fn words_match_without_case_and_accents() {
     let default = SynonymExpander::default();
     for query in ["memoria", "Memória", "MEMO\u{301}RIA"] {
         assert_eq!(default.expand(query), ["lembranca", "recordacao"]);
@@ -89,7 +89,7 @@ fn words_are_replaced_one_at_a_time_and_only_whole() {
 }
 
 #[test]
-fn a_question_is_expanded_so_often_and_no_more() {
+fn the_number_of_expansions_is_bounded() {
     let default = SynonymExpander::default();
     let expanded = default.expand(&"error ".repeat(8));
     assert_eq!(expanded.len(), EXPANSIONS_MAX);

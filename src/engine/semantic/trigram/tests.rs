@@ -86,7 +86,7 @@ fn worked_example() {
 }
 
 #[test]
-fn an_early_end_changes_nothing() {
+fn early_termination_changes_no_result() {
     let labels = labels(4_000);
     let index = built(&labels);
     for (n, label) in labels.iter().enumerate().step_by(97) {
@@ -202,7 +202,7 @@ proptest! {
 }
 
 #[test]
-fn the_same_text_is_wholly_like_and_empty_text_like_nothing() {
+fn equal_texts_have_similarity_1_and_empty_texts_0() {
     let index = CharNgramIndex::build(["The build needs JAVA_HOME", "Dana prefers small changes", ""]);
     let found = index.most_similar("the build needs java_home", 5);
     assert_eq!((found[0].text, found.len()), (0, 1));

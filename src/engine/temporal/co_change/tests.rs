@@ -96,7 +96,7 @@ proptest! {
     }
 
     #[test]
-    fn a_row_keeps_what_was_seen_most_often(pairs in vec((1..160_u32, 1..4_u32), 0..400)) {
+    fn a_row_keeps_the_most_frequent_pairs(pairs in vec((1..160_u32, 1..4_u32), 0..400)) {
         let graph = graph(160, &[]);
         let named = |(with, times): &(u32, u32)| (node(&graph, 0), node(&graph, *with), *times);
         let [mut one, mut other] = [CoChangeMatrix::default(), CoChangeMatrix::default()];

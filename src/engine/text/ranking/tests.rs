@@ -108,7 +108,7 @@ proptest! {
 }
 
 #[test]
-fn a_memory_that_comes_again_unchanged_costs_nothing() {
+fn adding_an_unchanged_memory_again_costs_nothing() {
     let mut index = TextIndex::default();
     index.add([("a", "the quick fox"), ("b", "a lazy dog")]).unwrap();
     let before = (index.bytes(), index.contents.len());
@@ -121,7 +121,7 @@ fn a_memory_that_comes_again_unchanged_costs_nothing() {
 }
 
 #[test]
-fn numbers_of_a_later_index_do_not_stand_in_an_earlier_graph() {
+fn later_documents_are_not_found_in_an_earlier_graph() {
     let mut index = TextIndex::default();
     index.add([("a", "fox")]).unwrap();
     let graph = graph(["a", "b"]);

@@ -80,7 +80,7 @@ fn state() -> impl Strategy<Value = SynapticState> {
 
 proptest! {
     #[test]
-    fn what_is_read_is_what_was_written(state in state()) {
+    fn written_state_is_read_back(state in state()) {
         let file = written(&state);
         let again = read(file.as_bytes()).unwrap();
         prop_assert_eq!(&again, &state);
@@ -90,7 +90,7 @@ proptest! {
 
 /// The example in the docs is a file, but for the checksum.
 #[test]
-fn the_example_is_written_as_it_stands() {
+fn the_documented_example_is_exact() {
     let docs = include_str!("../plasticity.rs");
     let example = docs.split("```json\n").nth(1).and_then(|rest| rest.split("\n//! ```").next()).unwrap();
     let lines: Vec<&str> = example.lines().map(|line| line.trim_start_matches("//! ")).collect();
@@ -120,7 +120,7 @@ fn flips_and_cuts_are_refused() {
 
 /// Files that are nearly right are refused, or are files.
 #[test]
-fn what_is_read_can_be_written_and_read() {
+fn accepted_files_roundtrip() {
     let (summed, plain) = (written(&small()), plain(&small()));
     let mut read_at_all = 0;
     for file in mutated(&[&summed, &plain], 1).take(MANY / 4) {
@@ -133,7 +133,7 @@ fn what_is_read_can_be_written_and_read() {
 }
 
 #[test]
-fn a_number_that_is_none_is_told_with_its_path() {
+fn invalid_numbers_are_reported_with_their_paths() {
     let file = plain(&small());
     for (field, value) in
         [("original_weight", "0.5"), ("current_weight", "0.732"), ("delta", "0.082"), ("perm", "-0.15")]
