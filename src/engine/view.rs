@@ -374,7 +374,7 @@ mod tests {
         let relative = |id: &str| view.relative_pagerank(view.graph().find(id).unwrap());
         assert_eq!(relative("Dana").to_bits(), 1.0_f32.to_bits());
         assert!(relative("Rui") < 1.0 && relative("shelf") < relative("Rui") && relative("shelf") > 0.0);
-        // Two that have each other swing, and a swing takes longer to die down than there are rounds.
+        // Two mutually linked nodes oscillate, and the oscillation outlasts the iterations.
         assert_eq!(view.flags().names().collect::<Vec<_>>(), ["pagerank_unconverged"]);
     }
 
@@ -419,7 +419,7 @@ mod tests {
         assert!(Arc::ptr_eq(&first, &view.communities()));
         view.ticks().begin(1);
         view.ticks().finish(1);
-        assert!(!Arc::ptr_eq(&first, &view.communities()), "weights have moved");
+        assert!(!Arc::ptr_eq(&first, &view.communities()), "weights have changed");
     }
 
     #[test]

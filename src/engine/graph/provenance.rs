@@ -73,7 +73,7 @@ pub(super) mod tests {
     use proptest::prelude::*;
     use std::ops::RangeInclusive;
 
-    /// Any, of such texts and lines.
+    /// Any provenance of these texts and lines.
     pub(in crate::graph) fn origin<T: Strategy<Value = String>>(
         text: impl Fn() -> T,
         lines: RangeInclusive<u32>,
@@ -92,7 +92,7 @@ pub(super) mod tests {
         )
     }
 
-    /// Few of each, so that they meet.
+    /// Few different values, so that they coincide.
     fn few() -> impl Strategy<Value = Provenance> {
         origin(|| "[ab]{0,2}", 1..=8)
     }
@@ -103,7 +103,7 @@ pub(super) mod tests {
             let left = a.clone().merged(b.clone()).merged(c.clone());
             let right = a.clone().merged(b.clone().merged(c.clone()));
             prop_assert_eq!(&left, &right);
-            // Texts go by the order given, all else by neither.
+            // Texts depend on the order, all else does not.
             let turned = b.clone().merged(a.clone());
             let straight = a.merged(b);
             prop_assert_eq!(

@@ -56,7 +56,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::{BTreeMap, BTreeSet};
 
-    /// Sets of external ids that hang together, by joining whatever an edge joins.
+    /// Connected sets of external ids, by merging the ends of every edge.
     fn components(content: &Content) -> BTreeSet<BTreeSet<&str>> {
         let mut of: BTreeMap<&str, &str> =
             content.nodes.iter().map(|node| (node.external_id.as_str(), node.external_id.as_str())).collect();
@@ -71,7 +71,7 @@ mod tests {
         sets.into_values().collect()
     }
 
-    /// What it costs to cross a slot.
+    /// Cost of a slot.
     fn cost(graph: &Graph, slot: EdgeIdx) -> f64 {
         4.0 - f64::from(graph.base(slot))
     }
@@ -87,7 +87,7 @@ mod tests {
                 prop_assert_eq!(view[edge.target()], graph.target(*edge.weight()));
                 prop_assert!(graph.slots(view[edge.source()]).any(|slot| slot == *edge.weight()));
             }
-            // Who is joined with whom is what the content says.
+            // The joined pairs are those of the content.
             let id = |at: NodeIndex| graph.external_id(view[at]);
             let joined: BTreeSet<(&str, &str)> =
                 view.edge_references().map(|edge| (id(edge.source()), id(edge.target()))).collect();
@@ -115,7 +115,7 @@ mod tests {
             let graph = build(&content);
             let view = view(&graph, usize::MAX);
             let found = dijkstra(&view, NodeIndex::new(0), None, |edge| cost(&graph, *edge.weight()));
-            // Over and over, until no slot makes a way cheaper.
+            // Relaxed once for each node, until no slot makes a path cheaper.
             let mut least = vec![f64::INFINITY; graph.node_count()];
             least[0] = 0.0;
             for _ in graph.nodes() {

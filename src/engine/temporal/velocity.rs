@@ -75,7 +75,7 @@ mod tests {
         check(uneven, 40.0, 1.0);
         check(uneven, 8.0 / 13.0, 0.0);
         assert_eq!(uneven.score(0.0).to_bits(), 0.0_f64.to_bits());
-        // Where nobody differs the least deviation counts.
+        // If all are equal, the least deviation counts.
         let even = scorer(&[0.5; 3]);
         check(even, 0.5, 0.0);
         check(even, 0.515, 0.5);

@@ -1,4 +1,4 @@
-//! Likeness against the cosine from its definition, and look-ups that end early against ones that read everything.
+//! Similarity against the cosine by its definition, and early termination against full scans.
 
 use super::*;
 use proptest::prelude::*;
@@ -16,7 +16,7 @@ fn exhaustive(index: &CharNgramIndex, query: &str, least: f64, most: usize) -> V
     like
 }
 
-/// Postings of all windows that are asked for.
+/// Postings of all windows of a query.
 fn postings(index: &CharNgramIndex, query: &str) -> u64 {
     let mut windows = Vec::new();
     each_window(query, |window| windows.push(window));

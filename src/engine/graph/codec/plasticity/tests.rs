@@ -1,4 +1,4 @@
-//! Files of what was learned against what was written, whole and spoilt in every way.
+//! Files of learned weights against the written state, intact and corrupted.
 
 use super::{SynapticRow, SynapticState, read, write};
 use crate::graph::Error;
@@ -38,7 +38,7 @@ fn fault(file: &str) -> String {
     read(file.as_bytes()).unwrap_err().to_string()
 }
 
-/// Strings of what a file must quote, and of what it need not.
+/// Strings of characters that a file must escape, and of others.
 fn text() -> impl Strategy<Value = String> {
     prop_oneof!["[a-z]{0,6}", "\\PC{0,6}", "[\"\\\\/\u{0}-\u{1f}\u{7f}\u{2028}é𝄞]{0,4}"]
 }
@@ -72,7 +72,7 @@ fn row() -> impl Strategy<Value = SynapticRow> {
 fn state() -> impl Strategy<Value = SynapticState> {
     let rows = proptest::collection::vec(row(), 0..8);
     (any::<u64>(), any::<u64>(), rows).prop_map(|(generation, tick, mut synapses)| {
-        // By this alone no slot is there twice.
+        // This makes every slot unique.
         synapses.iter_mut().zip(0..).for_each(|(row, at): (_, u32)| row.relation = format!("R{at}"));
         SynapticState { generation, tick, synapses }
     })
@@ -88,7 +88,7 @@ proptest! {
     }
 }
 
-/// The example in the docs is a file, but for the checksum.
+/// The example in the docs is a valid file, except for the checksum.
 #[test]
 fn the_documented_example_is_exact() {
     let docs = include_str!("../plasticity.rs");
@@ -118,7 +118,7 @@ fn flips_and_cuts_are_refused() {
     assert_eq!(read(file.as_bytes()).unwrap(), small());
 }
 
-/// Files that are nearly right are refused, or are files.
+/// Nearly valid files are refused, or are valid.
 #[test]
 fn accepted_files_roundtrip() {
     let (summed, plain) = (written(&small()), plain(&small()));
@@ -148,7 +148,7 @@ fn invalid_numbers_are_reported_with_their_paths() {
             let told = fault(&bad_number(bad));
             assert!(told.starts_with("synapses[1]"), "{field} {bad}: {told}");
         }
-        // What stays may be a penalty, all else is at least 0.
+        // The permanent part may be negative, all else is at least 0.
         assert_eq!(read(bad_number("-0.1").as_bytes()).is_ok(), field == "perm");
         assert!(fault(&bad_number(&format!("{value},\"{field}\":{value}"))).contains("duplicate field"));
     }
