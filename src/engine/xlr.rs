@@ -99,7 +99,7 @@ pub struct XlrResult {
     pub nodes: Vec<Contrast>,
     /// Start of the cold wave, by external id; at most three nodes.
     pub anti_seeds: Vec<NodeId>,
-    /// In what way the result falls short.
+    /// Reasons why the result is incomplete.
     pub flags: Flags,
     /// Pulses of both waves, including seeds and anti-seeds.
     pub pulses: u64,

@@ -34,7 +34,7 @@ pub struct RecallResult {
     pub unknown: Vec<String>,
     /// External ids of the anti-seeds; empty without contrast.
     pub anti_seeds: Vec<String>,
-    /// In what way the result falls short.
+    /// Reasons why the result is incomplete.
     pub flags: Flags,
     /// Work done.
     pub counters: RecallCounters,

@@ -237,7 +237,7 @@ fn answer(view: &View, query: &RecallQuery, scratch: &mut Scratch) -> RecallResu
     recall(view, query, &config(), scratch).unwrap()
 }
 
-fn asked(view: &View, query: &RecallQuery) -> RecallResult {
+fn answer_once(view: &View, query: &RecallQuery) -> RecallResult {
     answer(view, query, &mut Scratch::default())
 }
 
@@ -387,24 +387,25 @@ fn from_n00(top_k: usize) -> RecallQuery {
 
 #[test]
 fn shapes_at_the_edge() {
-    let star = asked(&shape(30, (1..30).map(|n| (0, n))), &from_n00(30));
+    let star = answer_once(&shape(30, (1..30).map(|n| (0, n))), &from_n00(30));
     assert_eq!((star.hits.len(), star.counters.slots_read, star.counters.nodes_touched), (30, 29, 30));
     // Equal hits are ordered by id.
     assert!(star.hits[1..].is_sorted_by(|a, b| a.id < b.id && a.score.to_bits() == b.score.to_bits()));
     let clique = shape(20, (0..400).map(|n| (n / 20, n % 20)).filter(|(a, b)| a != b));
-    let clique = asked(&clique, &from_n00(20));
+    let clique = answer_once(&clique, &from_n00(20));
     assert_eq!((clique.hits[0].id.as_str(), clique.hits.len()), ("n00", 20));
     let ladder = shape(20, (0..9).flat_map(|n| [(n, n + 1), (n + 10, n + 11), (n, n + 10)]));
-    let ladder = asked(&ladder, &from_n00(20));
+    let ladder = answer_once(&ladder, &from_n00(20));
     assert_eq!(ladder.hits.len(), 20, "ten steps from one corner");
-    let chain = asked(&shape(13, (0..12).map(|n| (n, n + 1))), &from_n00(20));
+    let chain = answer_once(&shape(13, (0..12).map(|n| (n, n + 1))), &from_n00(20));
     let within_ten: Vec<String> = (0..=10).map(|n| format!("n{n:02}")).collect();
     assert_eq!(ids(&chain), within_ten);
     let last = chain.hits[5].route.as_ref().unwrap();
     assert_eq!(last.ids, within_ten[..6]);
     assert!(chain.hits[6].route.is_none(), "routes have up to five hops");
     assert!((f64::from(last.path.arrival) - 0.85_f64.powi(5)).abs() < 1e-6);
-    let empty = asked(&World::default().view(), &RecallQuery { text: "anything".to_owned(), ..from_n00(5) });
+    let empty =
+        answer_once(&World::default().view(), &RecallQuery { text: "anything".to_owned(), ..from_n00(5) });
     assert_eq!((empty.hits.len(), empty.unknown), (0, vec!["n00".to_owned()]));
 }
 
@@ -412,7 +413,7 @@ fn shapes_at_the_edge() {
 fn no_evidence_is_an_empty_answer() {
     let view = agent().view();
     for text in ["", "zebra quantum", "?!"] {
-        let found = asked(&view, &RecallQuery { text: text.to_owned(), ..RecallQuery::default() });
+        let found = answer_once(&view, &RecallQuery { text: text.to_owned(), ..RecallQuery::default() });
         assert_eq!((found.hits.len(), found.seeds.len(), found.counters.slots_read), (0, 0, 0), "{text}");
     }
 }
@@ -421,7 +422,7 @@ fn no_evidence_is_an_empty_answer() {
 fn unknown_seeds_are_reported_and_others_count() {
     let view = shape(3, [(0, 1)]);
     let seeds = ["nobody", "n00", ""].map(|id| (id.to_owned(), 1.0)).to_vec();
-    let found = asked(&view, &RecallQuery { seeds, ..RecallQuery::default() });
+    let found = answer_once(&view, &RecallQuery { seeds, ..RecallQuery::default() });
     assert_eq!(found.unknown, ["nobody", ""]);
     assert_eq!(ids(&found), ["n00", "n01"]);
     assert_eq!(found.seeds.len(), 1);
@@ -449,7 +450,7 @@ fn dimensions_count_only_when_requested() {
             dimensions,
             ..RecallQuery::default()
         };
-        let found = asked(&view, &query);
+        let found = answer_once(&view, &query);
         let hit = |hit: &Hit| {
             let Dimensions { structural, semantic, temporal, causal } = hit.dimensions;
             (hit.id.clone(), [structural, semantic, temporal, causal], hit.bonus)
@@ -492,7 +493,7 @@ fn temporal_scores_use_requested_dimensions_only() {
     let seeds = vec![("seed".to_owned(), 1.0)];
     let dimensions = BTreeSet::from([Dimension::Temporal, Dimension::Causal]);
     let query = RecallQuery { seeds, dimensions, fusion: Fusion::Off, ..RecallQuery::default() };
-    let found = asked(&world.view(), &query);
+    let found = answer_once(&world.view(), &query);
     assert_eq!(ids(&found), ["cause"]);
     assert!(found.hits[0].score >= found.hits[0].dimensions.causal, "{:?}", found.hits[0]);
 
@@ -504,7 +505,7 @@ fn temporal_scores_use_requested_dimensions_only() {
     let query = RecallQuery { text, dimensions, fusion: Fusion::Off, ..RecallQuery::default() };
     let of_undated = |kinds: Vec<String>| {
         let query = RecallQuery { filter: Filter { kinds, ..Filter::default() }, ..query.clone() };
-        let found = asked(&world.view(), &query);
+        let found = answer_once(&world.view(), &query);
         (found.hits.len(), found.hits.into_iter().find(|hit| hit.id == "undated").unwrap().score.to_bits())
     };
     let (all, score) = of_undated(Vec::new());
@@ -541,9 +542,9 @@ fn contrast_is_reported_and_gates() {
 fn a_seed_without_its_mass_scores_returned_activation() {
     let view = shape(3, [(0, 1)]);
     let without = RecallQuery { seed_mass: SeedMass::Subtract, fusion: Fusion::Off, ..from_n00(3) };
-    assert_eq!(ids(&asked(&view, &without)), ["n01"], "no activation returns to n00");
+    assert_eq!(ids(&answer_once(&view, &without)), ["n01"], "no activation returns to n00");
     let with = RecallQuery { seed_mass: SeedMass::Keep, ..without };
-    assert_eq!(ids(&asked(&view, &with)), ["n00", "n01"]);
+    assert_eq!(ids(&answer_once(&view, &with)), ["n00", "n01"]);
 }
 
 #[test]
@@ -555,7 +556,7 @@ fn invalid_queries_are_refused_by_name() {
     for top_k in [0, 1_001, usize::MAX] {
         assert!(refused(&from_n00(top_k)).contains("top_k"));
     }
-    asked(&view, &from_n00(1_000));
+    answer_once(&view, &from_n00(1_000));
     let long = |bytes: usize| RecallQuery { text: "a".repeat(bytes), ..from_n00(1) };
     assert!(refused(&long(TEXT_BYTES_MAX + 1)).contains("text"));
     let names = |count: usize| vec!["Memory".to_owned(); count];
@@ -566,14 +567,14 @@ fn invalid_queries_are_refused_by_name() {
     assert!(refused(&of(NAMES_MAX + 1, 0)).contains("kinds"));
     assert!(refused(&of(0, NAMES_MAX + 1)).contains("tiers"));
     assert!(recall(&view, &of(NAMES_MAX, NAMES_MAX), &config(), &mut Scratch::default()).is_ok());
-    assert_eq!(asked(&view, &long(TEXT_BYTES_MAX)).hits.len(), 1);
+    assert_eq!(answer_once(&view, &long(TEXT_BYTES_MAX)).hits.len(), 1);
     for score in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -1.0, -0.0, 0.0, 1.5] {
         let seeds = vec![("n00".to_owned(), score)];
         assert!(refused(&RecallQuery { seeds, ..RecallQuery::default() }).contains("n00"), "{score}");
     }
     let least = vec![("n00".to_owned(), f32::from_bits(1))];
     assert_eq!(
-        asked(&view, &RecallQuery { seeds: least, ..RecallQuery::default() }).hits.len(),
+        answer_once(&view, &RecallQuery { seeds: least, ..RecallQuery::default() }).hits.len(),
         2,
         "divided by the greatest"
     );
@@ -632,9 +633,9 @@ fn rank_boost_before_cut() {
         fusion: Fusion::Off,
         ..RecallQuery::default()
     };
-    let found = asked(&world.view(), &RecallQuery { top_k: 1, ..query.clone() });
+    let found = answer_once(&world.view(), &RecallQuery { top_k: 1, ..query.clone() });
     assert_eq!(ids(&found), ["a"]);
-    let both = asked(&world.view(), &query);
+    let both = answer_once(&world.view(), &query);
     assert!(both.hits[0].dimensions.structural < both.hits[1].dimensions.structural);
     // `a` has the greatest PageRank, so its score is 1.05 times its value.
     let a = &both.hits[0];
@@ -649,16 +650,16 @@ fn text_adds_unconnected_memories_and_can_be_disabled() {
     world.memory("m2", "what somebody prefers is written down", &[]).label = "a note".to_owned();
     let view = world.view();
     let query = RecallQuery { text: "what Dana prefers".to_owned(), ..RecallQuery::default() };
-    let found = asked(&view, &query);
+    let found = answer_once(&view, &query);
     let only_text = found.hits.iter().find(|hit| hit.id == "m2").unwrap();
     assert_eq!((only_text.text_rank, &only_text.route), (Some(2), &None));
     assert_eq!(found.hits.iter().find(|hit| hit.id == "m1").unwrap().text_rank, Some(1));
-    let off = asked(&view, &RecallQuery { fusion: Fusion::Off, ..query });
+    let off = answer_once(&view, &RecallQuery { fusion: Fusion::Off, ..query });
     assert!(off.hits.iter().all(|hit| hit.text_rank.is_none()) && off.counters.postings_read == 0);
     // A query without names is seeded by texts alone, also if these do not pass the filter.
     let filter = Filter { kinds: vec!["Entity".to_owned()], ..Filter::default() };
     let led = RecallQuery { text: "written down".to_owned(), filter, ..RecallQuery::default() };
-    assert_eq!(asked(&view, &led).seeds[0].id, "m2");
+    assert_eq!(answer_once(&view, &led).seeds[0].id, "m2");
 }
 
 #[test]
@@ -666,7 +667,7 @@ fn partial_nodes_are_counted_and_reported() {
     let mut world = World::default();
     (0..4).for_each(|n| world.node(format!("n{n:02}"), "l", NodeType::Concept).partial = n % 2 == 1);
     (0..3).for_each(|n| world.edge(&format!("n{n:02}"), &format!("n{:02}", n + 1), "LEADS_TO", 1.0));
-    let found = asked(&world.view(), &from_n00(3));
+    let found = answer_once(&world.view(), &from_n00(3));
     assert_eq!(found.counters.partial_nodes, 2, "the fourth was reached, though it is no hit");
     assert_eq!(found.hits.iter().map(|hit| hit.partial).collect::<Vec<_>>(), [false, true, false]);
 }
@@ -683,12 +684,12 @@ proptest! {
             for (profile, spread) in [(Profile::Recall, Spread::Activation), (Profile::Reference, Spread::PersonalPageRank)] {
                 let filter = Filter { since: Some(since).filter(|since| since % 2 == 0), ..Filter::default() };
                 let query = RecallQuery { text: text.clone(), seeds: seeds.clone(), top_k, filter, profile, spread, ..RecallQuery::default() };
-                let found = asked(view, &query);
+                let found = answer_once(view, &query);
                 assert!(found.hits.len() <= top_k && found.seeds.len() <= 200);
                 assert!(found.hits.iter().all(|hit| hit.score > 0.0 && hit.score.is_finite()));
                 assert!(found.hits.iter().all(|hit| (0.0..=1.0).contains(&hit.dimensions.structural)));
                 assert!(found.hits.is_sorted_by(|a, b| (b.score, &a.id) < (a.score, &b.id)));
-                assert_eq!(asked(view, &query).id, found.id);
+                assert_eq!(answer_once(view, &query).id, found.id);
             }
         });
     }
