@@ -1,4 +1,4 @@
-// purpose: Add a page of memories to the backlog of the cluster job where another threshold may change their cluster, or they are no longer live.
+// purpose: Queue the memories of a page that may change clusters, by a new threshold or as no longer live.
 // mode: write
 // params: $afterId: String, $afterScope: String, $threshold: Float, $now: Integer, $limit: Integer
 // returns: memories: Integer, suspects: Integer, lastId: String, lastScope: String (one row)

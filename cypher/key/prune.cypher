@@ -1,4 +1,4 @@
-// purpose: Remove API keys that were revoked or have expired more than some days ago, and keep the mark that keys existed.
+// purpose: Remove API keys revoked or expired more than some days ago, and keep the mark that keys existed.
 // mode: write
 // params: $days: Integer, $limit: Integer
 // returns: trimmed: Integer (one row)

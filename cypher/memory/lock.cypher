@@ -1,4 +1,4 @@
-// purpose: Lock memories in the order given and read the values that the laws need, comparing the content where one is given.
+// purpose: Lock memories in the order given, read the values that the laws need, and compare any given content.
 // mode: write
 // params: $rows.scope: List, $rows.id: List, $rows.content: List
 // returns: at: Integer (index in $rows.id), id, scope, tier, energy, dates, accessCount, pinned, session, same, claims, fault (one row for each memory that exists)

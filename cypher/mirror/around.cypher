@@ -1,4 +1,4 @@
-// purpose: Read the relationships between nodes of a label and scope and others, in both directions, where both ends may be mirrored.
+// purpose: Read the relationships from and to nodes of a label and scope, where both ends may be mirrored.
 // mode: read
 // params: $scope: String, $rows.keys: List, $rows.labels: List, $rows.before: List, $rows.never: List, $rows.costed: List, $expired: Boolean, $type: String
 // returns: key: String, edges: List (a row for each that is there and may be mirrored)

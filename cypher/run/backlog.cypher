@@ -1,4 +1,4 @@
-// purpose: Read since when the longest-waiting memory or session waits for each job, and which jobs have work at any time.
+// purpose: Read since when the oldest memory or session waits for each job, and count work without a due date.
 // mode: read
 // params: none
 // returns: due: Integer, ripe: Integer, coactivate: Integer, cluster: Integer, reinforce: Integer (epoch milliseconds or null), outcomes: Boolean, relations: Integer, facts: Integer (one row)

@@ -1,4 +1,4 @@
-// purpose: Read the inputs of a run: the tunables, the numbers of memories and of adopted ones, and whether there are attempts or claims.
+// purpose: Read the inputs of a run: tunables, counts of all and of adopted memories, any attempts or claims.
 // mode: read
 // params: none
 // returns: names: List, values: List, memories: Integer, stamped: Integer, attempts: Boolean (names null without tunables; one row)

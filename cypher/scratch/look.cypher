@@ -1,4 +1,4 @@
-// purpose: Read the scratch marker of a database, its simulated time, and the number of nodes that `ebb init` did not write.
+// purpose: Read the scratch marker, the simulated time, and the number of nodes not written by `ebb init`.
 // mode: read
 // params: none
 // returns: marked: Boolean, now: Integer, foreign: Integer, serverNow: Integer (one row)

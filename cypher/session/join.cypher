@@ -5,7 +5,7 @@
 // bound: a list of pairs
 // idempotent: by the receipt of its transaction
 //
-// A new pair is not yet counted for co-activation, for which its session waits, since it began; a counted pair stays
+// A new pair is not yet counted for co-activation, for which its session waits from its start; a counted pair stays
 // counted, since weights count sessions.
 UNWIND range(0, size($rows.memory) - 1) AS i
 MATCH (m:Memory {scope: $rows.scope[i], id: $rows.memory[i]})

@@ -5,7 +5,7 @@
 // bound: a list of ids
 // idempotent: by the unique (scope, id), and by keeping the earlier of two beginnings
 //
-// A session waits for co-activation since it began, so that the result does not depend on how events are cut into
+// A session waits for co-activation from its start, so that the result does not depend on how events are cut into
 // batches.
 UNWIND range(0, size($rows.id) - 1) AS i
 MERGE (s:Session {scope: $rows.scope[i], id: $rows.id[i]})
