@@ -50,8 +50,8 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 /// Greatest number of seeds.
 pub const MAX_SEEDS: usize = 200;
-/// Number of tokens looked up among labels, the first of a query. The similarity of the thousandth word of a pasted page is
-/// no evidence; the page is still searched by names, facts and text.
+/// Number of tokens looked up among labels, the first of a query. The similarity of the thousandth word of a pasted
+/// page is no evidence; the page is still searched by names, facts and text.
 const TOKENS_MAX: usize = 64;
 /// Least relevance.
 const MIN_SEED: f64 = 0.1;

@@ -5,9 +5,9 @@
 //!
 //! # Design notes
 //! Ids are assigned by undirected degree, greatest first, then by the bytes of external ids: nodes that are often
-//! visited are adjacent in memory, and no id depends on the order in which rows were added. Slots with the same source, relation and
-//! target are merged to the one with the larger base weight. There is no global sort: slots are counted into rows, and
-//! rows are short.
+//! visited are adjacent in memory, and no id depends on the order in which rows were added. Slots with the same source,
+//! relation and target are merged to the one with the larger base weight. There is no global sort: slots are counted
+//! into rows, and rows are short.
 
 mod apply;
 mod assemble;

@@ -149,9 +149,9 @@ struct Left {
 }
 
 impl Synapses {
-    /// Learns from one outcome: the nodes of the paths that led to useful results, each with an activation above 0, at most 1
-    /// of which counts. Of duplicates the greatest counts, and of more than [`ACTIVE_MAX`] nodes the strongest. No weight of
-    /// the graph changes until [`Self::write_weights`].
+    /// Learns from one outcome: the nodes of the paths that led to useful results, each with an activation above 0, at
+    /// most 1 of which counts. Of duplicates the greatest counts, and of more than [`ACTIVE_MAX`] nodes the strongest.
+    /// No weight of the graph changes until [`Self::write_weights`].
     ///
     /// # Errors
     /// [`Error::GenerationMismatch`]; [`graph::Error::NonFinite`], [`graph::Error::ParameterOutOfRange`] for an invalid

@@ -609,8 +609,8 @@ fn a_pulse_does_not_go_back_where_it_was() {
 
 #[test]
 fn xlr_stays_bounded() {
-    // Learned slots of weight 16 lead from hub to hub, each of which has fifty leaves. 306 has other neighbours than all of
-    // these, and leads to a hub as well. 309 is three steps from the nearest leaf.
+    // Learned slots of weight 16 lead from hub to hub, each of which has fifty leaves. 306 has other neighbours
+    // than all of these, and leads to a hub as well. 309 is three steps from the nearest leaf.
     let mut edges: Vec<Edge> = (0..5).map(|n| (n, n + 1, 0.05, false)).collect();
     edges.extend((6..306).map(|leaf| (leaf, leaf % 6, 16.0, false)));
     let others = [(306, 307, 16.0), (307, 3, 16.0), (5, 308, 1.0), (308, 309, 1.0)];

@@ -1,7 +1,7 @@
 //! A writer and a reader that compute a checksum of the bytes that pass.
 //!
-//! The checksum is part of the file, so it covers the bytes before the quotation mark of its name. A reader finds its position
-//! only at the end, and keeps the last bytes unhashed until then.
+//! The checksum is part of the file, so it covers the bytes before the quotation mark of its name. A reader finds its
+//! position only at the end, and keeps the last bytes unhashed until then.
 
 use crate::graph::Error;
 use std::io::{self, BufWriter, Read, Write};
