@@ -1,4 +1,4 @@
-// purpose: Give the attempt of a foreign writer what it lacks: an id, a state, a holder and a lease.
+// purpose: Complete the attempt of another writer with an id, a state, a holder and a lease.
 // mode: write
 // params: $attempt: String, $id: String, $leaseMs: Integer
 // returns: adopted: Integer (one row; none if it is gone or was adopted meanwhile)
@@ -7,8 +7,8 @@
 // law: domain::attempt::step
 // clock: server
 //
-// From here on it is judged as one of Ebb's own: it is respected while the lease lasts, and its end is its writer's
-// doing or reap's.
+// From then on it is treated like an attempt of Ebb: it is respected while its lease lasts, and is ended by its writer
+// or by reap.
 MATCH (a:ConsolidationAttempt)
 WHERE elementId(a) = $attempt
 SET a.lock = true

@@ -1,4 +1,4 @@
-// purpose: Mark ripe memories as held by an attempt, each locked first and looked at after.
+// purpose: Mark ripe memories as claimed by an attempt, after locking and checking each.
 // mode: write
 // params: $id: String, $holder: String, $now: Integer, $limit: Integer, $leaseMs: Integer
 // returns: claimed: Integer, passedOver: Integer (one row; none if the attempt is over)
@@ -6,9 +6,10 @@
 // idempotent: by the mark: a memory under a live attempt is passed over
 // clock: server
 //
-// Ripe memories come in the order (ripeAt, id). One that cannot rise (somebody pinned it, or moved its tier) or that
-// another live attempt holds is passed over, and the page goes on to the next, so the claim is full while there is
-// anything to claim. What was lost while waiting for its lock is passedOver: the caller asks again for as many.
+// Ripe memories come in the order (ripeAt, id). A memory that cannot be promoted (it was pinned, or its tier was
+// changed) or that another live attempt holds is skipped and the page continues with the next, so the claim is full
+// while there is anything to claim. passedOver counts memories lost while waiting for their locks: the caller requests
+// that many again.
 MATCH (a:ConsolidationAttempt {id: $id})
 SET a.lock = true
 WITH a

@@ -1,12 +1,12 @@
-// purpose: Lock memories and list the claims on each that are not over.
+// purpose: Lock memories and list the claims on each that have not ended.
 // mode: write
 // params: $rows.scope: List, $rows.id: List
 // returns: memory: Integer (index in $rows.id), claims: List (a row for each memory that exists)
 // bound: a list of keys
 // idempotent: by writing nothing but the lock
 //
-// A claim is a list of its attempt's id, its own element id, and when the attempt was started: epoch milliseconds as text, since
-// a list has one type.
+// A claim is a list of the id of its attempt, its own element id, and the start of the attempt: epoch milliseconds as
+// text, since a list has one type.
 UNWIND range(0, size($rows.id) - 1) AS i
 MATCH (m:Memory {scope: $rows.scope[i], id: $rows.id[i]})
 SET m.ebbLock = true

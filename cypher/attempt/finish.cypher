@@ -1,4 +1,4 @@
-// purpose: End an attempt: marks removed, state and counts written as the receipt.
+// purpose: End an attempt: remove its marks and write its state and counts as the receipt.
 // mode: write
 // params: $id: String, $state: String, $applied: Integer
 // returns: marks: Integer (one row; none if it is over, or may not become that)
@@ -6,7 +6,7 @@
 // idempotent: by the state
 // law: domain::attempt::step
 //
-// $state may be claimed, for one that claims and applies in the same transaction.
+// $state may be claimed, for an attempt that claims and applies in the same transaction.
 MATCH (a:ConsolidationAttempt {id: $id})
 SET a.lock = true
 WITH a

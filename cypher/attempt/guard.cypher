@@ -1,4 +1,4 @@
-// purpose: Begin the transaction that applies an attempt: hold it to commit and name the memories it has claimed.
+// purpose: Begin the transaction that applies an attempt: lock it until commit and list the memories it has claimed.
 // mode: write
 // params: $id: String, $holder: String, $leaseMs: Integer
 // returns: state: String, applied: Integer, scopes: List, ids: List (one row; none if the attempt was lost)

@@ -1,4 +1,4 @@
-// purpose: Name the memories that an attempt holds.
+// purpose: List the memories that an attempt holds.
 // mode: read
 // params: $id: String, $limit: Integer
 // returns: id: String, tier: String (at most $limit rows)

@@ -1,10 +1,10 @@
-// purpose: List attempts, those that are not over first, the newest of each kind first.
+// purpose: List attempts, open ones first, then newest first.
 // mode: read
 // params: $id: String, $open: Boolean, $limit: Integer
 // returns: id, phase, state, holder, instance, started, leaseLeft, claimed, applied, conflicts, holds (at most $limit rows)
 // clock: server
 //
-// leaseLeft is in milliseconds, by the server's clock; holds is how many memories it marks now.
+// leaseLeft is in milliseconds, by the server's clock; holds is the number of memories that it marks now.
 MATCH (a:ConsolidationAttempt)
 WHERE ($id IS NULL OR a.id = $id)
   AND (NOT $open OR NOT coalesce(a.state IN ['done', 'aborted', 'expired'], false))

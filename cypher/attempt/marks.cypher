@@ -1,11 +1,11 @@
-// purpose: List claims of memories, with where the attempt of each stands, so that those to mend are seen.
+// purpose: List claims of memories with the state of their attempts, to find claims that need repair.
 // mode: read
 // params: $limit: Integer
 // returns: mark: String, scope: String, memory: String, attempt: String, isAttempt: Boolean, known: Boolean, terminal: Boolean, several: Boolean (at most $limit rows)
 //
-// At rest there are none, and at work as many as claims hold, so the walk over the type costs little. mark and attempt are
-// element ids: a foreign writer's attempt may have no id of its own. several: another claim that is not over holds the
-// memory as well.
+// There are none while nothing runs, and otherwise as many as attempts hold, so scanning the type costs little. mark
+// and attempt are element ids: an attempt of another writer may have no id of its own. several: another claim that has
+// not ended holds the memory as well.
 MATCH (m)-[c:CONSOLIDATING]->(a)
 WITH m, c, a
 LIMIT $limit

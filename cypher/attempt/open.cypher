@@ -1,4 +1,4 @@
-// purpose: Open an attempt: it holds nothing yet.
+// purpose: Open an attempt that holds nothing yet.
 // mode: write
 // params: $id: String, $phase: String, $holder: String, $at: Integer, $leaseMs: Integer
 // returns: state: String, claimed: Integer (one row; a state other than planned is that of one opened before)

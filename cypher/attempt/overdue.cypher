@@ -1,4 +1,4 @@
-// purpose: Name attempts that are not over, oldest first, and whether their leases are.
+// purpose: List attempts that have not ended, oldest first, and whether their leases have expired.
 // mode: read
 // params: $limit: Integer
 // returns: id: String, overdue: Boolean (at most $limit rows)

@@ -1,4 +1,4 @@
-// purpose: End an attempt whose lease is over, and remove its marks.
+// purpose: End an attempt whose lease has expired, and remove its marks.
 // mode: write
 // params: $id: String, $holder: String, $anyLease: Boolean
 // returns: reaped: Integer, marks: Integer (one row; none if its lease still lasts)
@@ -7,8 +7,8 @@
 // law: domain::attempt::step
 // clock: server
 //
-// $holder is who reaps, so that a wait for this lock can be told from others.
-// $anyLease is for the holder of a scratch database's lock: its predecessor is dead, and its lease need not run out.
+// $holder is the process that reaps, so that a wait for this lock can be distinguished from others. $anyLease is for
+// the holder of a scratch database's lock: its predecessor is dead, so its lease need not expire first.
 MATCH (a:ConsolidationAttempt {id: $id})
 SET a.lock = $holder
 WITH a, datetime.realtime().epochMillis AS serverNow

@@ -1,4 +1,4 @@
-// purpose: Remove attempts that were over long enough ago.
+// purpose: Remove attempts that ended long enough ago.
 // mode: write
 // params: $keptMs: Integer, $limit: Integer
 // returns: trimmed: Integer (one row)
@@ -6,7 +6,7 @@
 // idempotent: by what is left
 // clock: server
 //
-// One without a lease is another writer's own, and stays; so does one that somebody has drawn anything to.
+// An attempt without a lease belongs to another writer and is kept; so is an attempt with any other relationship.
 MATCH (a:ConsolidationAttempt)
 WHERE a.state IN ['done', 'aborted', 'expired']
   AND a.leaseUntil < datetime.realtime().epochMillis - $keptMs

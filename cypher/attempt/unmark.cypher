@@ -1,4 +1,4 @@
-// purpose: Remove claims; an attempt that loses one to an earlier attempt counts it as a conflict.
+// purpose: Remove claims, and count a conflict for an attempt that loses one to an earlier attempt.
 // mode: write
 // params: $rows.mark: List, $conflict: Boolean
 // returns: removed: Integer (one row)

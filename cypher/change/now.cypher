@@ -1,4 +1,4 @@
-// purpose: Say what the server's clock shows: from when on changes are to be asked for.
+// purpose: Read the server's clock: the instant from which to read changes.
 // mode: read
 // params: none
 // returns: now: Integer (one row)

@@ -1,9 +1,9 @@
-// purpose: Show what was changed since an instant.
+// purpose: List the changes since an instant.
 // mode: read
 // params: $since: Integer
 // returns: element: String, at: Integer, everything: Boolean, labels: List, scopes: List, keys: List, kinds: List (a row for each transaction, in the order of their instants)
 //
-// Epoch milliseconds of the server. A word of another shape stands for everything.
+// Instants are epoch milliseconds of the server. A malformed record counts as a change of everything.
 MATCH (c:EbbChange)
 WHERE datetime({epochMillis: $since}) <= c.at < datetime({epochMillis: 253402300800000})
 WITH c, c.labels IS :: LIST<STRING NOT NULL> NOT NULL AND c.scopes IS :: LIST<STRING NOT NULL> NOT NULL

@@ -1,4 +1,4 @@
-// purpose: Remove words of changes of more than a day ago: a mirror that has not looked for so long starts anew.
+// purpose: Remove change records older than a day: a mirror that has not refreshed for so long reloads.
 // mode: write
 // params: $limit: Integer
 // returns: trimmed: Integer (one row)

@@ -1,11 +1,11 @@
-// purpose: Give clusters that another writer made without a scope that of the memories which belong to them.
+// purpose: Give clusters of another writer without a scope the scope of their members.
 // mode: write
 // params: $scope: String, $rows.id: List
 // returns: adopted: Integer (one row)
 // bound: a list of ids
 // idempotent: by the scope
 //
-// Of several with one id one is taken; a name that is taken in the scope is left alone.
+// Of several with one id, one is chosen; an id that exists in the scope is left alone.
 UNWIND $rows.id AS id
 CALL (id) {
   MATCH (c:SemanticCluster {id: id})

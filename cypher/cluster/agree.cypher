@@ -1,4 +1,4 @@
-// purpose: Record by which threshold the clusters are settled from here on.
+// purpose: Record the threshold by which clusters are formed from now on.
 // mode: write
 // params: $threshold: Float
 // returns: threshold: Float (one row)

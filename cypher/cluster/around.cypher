@@ -1,9 +1,10 @@
-// purpose: Show of memories of a scope whether they live, which clusters they belong to, and which live ones they are strongly paired with.
+// purpose: Read whether memories of a scope are live, their clusters, and the live memories strongly paired with them.
 // mode: read
 // params: $scope: String, $rows.id: List, $threshold: Float
 // returns: id: String, live: Boolean, clusters: List, unscoped: List, near: List, weights: List, elsewhere: Boolean (a row for each id that exists)
 //
-// unscoped are those of clusters that another writer made without a scope. elsewhere says whether one of those it is paired with belongs to no cluster, to several, or to another than its own.
+// unscoped are the ids of clusters that another writer made without a scope. elsewhere says whether a paired memory
+// belongs to no cluster, to several, or to a different cluster.
 UNWIND $rows.id AS id
 MATCH (m:Memory {scope: $scope, id: id})
 WITH m, m.tier IN ['working', 'shortTerm', 'longTerm'] AND NOT m:EbbQuarantined AS live,

@@ -1,4 +1,4 @@
-// purpose: Mark clusters as dissolved; what they were called is kept.
+// purpose: Mark clusters as dissolved and keep their keys.
 // mode: write
 // params: $rows.scope: List, $rows.id: List, $now: Integer
 // returns: dissolved: Integer (one row)

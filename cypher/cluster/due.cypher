@@ -1,4 +1,4 @@
-// purpose: Name the memories that the clusters are to look at, the longest-waiting first.
+// purpose: List the memories that the cluster job must check, longest-waiting first.
 // mode: read
 // params: $now: Integer, $limit: Integer
 // returns: scope: String, id: String, due: Integer (at most $limit rows)

@@ -1,4 +1,4 @@
-// purpose: Write clusters: new ones, those that came back, and those whose key, strength or size is another now.
+// purpose: Write clusters that are new, were re-formed, or changed in key, strength or size.
 // mode: write
 // params: $rows.scope: List, $rows.id: List, $rows.key: List, $rows.strength: List, $rows.size: List, $now: Integer
 // returns: formed: Integer (one row)

@@ -1,4 +1,4 @@
-// purpose: Let memories belong to clusters.
+// purpose: Add memories to clusters.
 // mode: write
 // params: $rows.scope: List, $rows.memory: List, $rows.cluster: List
 // returns: joined: Integer (one row)

@@ -1,4 +1,4 @@
-// purpose: Let memories belong to clusters no longer.
+// purpose: Remove memories from clusters.
 // mode: write
 // params: $rows.scope: List, $rows.memory: List, $rows.cluster: List
 // returns: left: Integer (one row)

@@ -1,4 +1,4 @@
-// purpose: Take memories off the list of those that the clusters are to look at, unless they were put there again since.
+// purpose: Remove memories from the backlog of the cluster job, unless they were added again since.
 // mode: write
 // params: $rows.scope: List, $rows.id: List, $rows.due: List
 // returns: looked: Integer (one row)

@@ -1,4 +1,4 @@
-// purpose: Put a page of memories on the list of those that the clusters are to look at, where they may belong elsewhere by another threshold, or live no longer.
+// purpose: Queue the memories of a page that may change clusters, by a new threshold or as no longer live.
 // mode: write
 // params: $afterId: String, $afterScope: String, $threshold: Float, $now: Integer, $limit: Integer
 // returns: memories: Integer, suspects: Integer, lastId: String, lastScope: String (one row)

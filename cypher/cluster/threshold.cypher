@@ -1,4 +1,4 @@
-// purpose: Say by which threshold the clusters were settled last.
+// purpose: Read the threshold by which clusters were last formed.
 // mode: read
 // params: none
 // returns: threshold: Float (one row; null before the first time)

@@ -1,12 +1,12 @@
-// purpose: Lock sessions in the order given and say which memories count in each, and which of them are counted.
+// purpose: Lock sessions in the order given and list the memories that count in each, and which are already counted.
 // mode: write
 // params: $rows.scope: List, $rows.id: List, $most: Integer
 // returns: session: Integer (index in $rows.id), memory: List, at: List, counted: List, all: Integer (a row for each session that waits)
 // bound: a list of keys
 // idempotent: by writing nothing but the lock
 //
-// A memory counts once in a session however many accesses another writer drew, and is counted if any of them is. The
-// most recent come first, $most of them; all is how many accesses the session has.
+// A memory counts once in a session, however many accesses another writer created, and is counted if any of them is.
+// The most recent come first, $most of them; all is the number of accesses of the session.
 UNWIND range(0, size($rows.id) - 1) AS i
 MATCH (s:Session {scope: $rows.scope[i], id: $rows.id[i]})
 SET s.ebbLock = true

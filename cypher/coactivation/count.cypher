@@ -1,12 +1,13 @@
-// purpose: Mark accesses as counted; a session of which all are counted waits no longer.
+// purpose: Mark accesses as counted, and end the wait of sessions whose accesses are all counted.
 // mode: write
 // params: $rows.scope: List, $rows.id: List, $rows.memory: List, $rows.done: List, $rows.all: List, $limit: Integer
 // returns: counted: Integer (one row)
 // bound: a list of sessions, of each at most $limit accesses
 // idempotent: by the mark
 //
-// $rows.done says of which sessions every access is counted now, those beyond the members that count included; $rows.all how many
-// accesses each had when it was looked at, so that one that another writer adds unseen is found by the difference.
+// $rows.done says for which sessions every access is now counted, including those beyond the members that count;
+// $rows.all is the number of accesses of each when it was read, so that an access that another writer adds unseen is
+// found by the difference.
 UNWIND range(0, size($rows.id) - 1) AS i
 MATCH (s:Session {scope: $rows.scope[i], id: $rows.id[i]})
 CALL (s, i) {

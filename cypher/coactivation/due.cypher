@@ -1,10 +1,10 @@
-// purpose: Name the sessions that wait for co-activation, the longest-waiting first, with the memories that count in each.
+// purpose: List the sessions that wait for co-activation, longest-waiting first, with the memories that count in each.
 // mode: read
 // params: $now: Integer, $most: Integer, $limit: Integer
 // returns: scope: String, id: String, members: List, all: Integer (at most $limit rows)
 //
-// The members are the $most most recent: those that will be locked, in the order of the keys, before their session is
-// looked at again. all is how many accesses the session has.
+// The members are the $most most recent: they will be locked, in the order of their keys, before their session is read
+// again. all is the number of accesses of the session.
 MATCH (s:Session)
 WHERE s.coactivateDue >= datetime({epochMillis: -62135596800000}) AND s.coactivateDue <= datetime({epochMillis: $now})
   AND s.scope IS :: STRING NOT NULL AND s.id IS :: STRING NOT NULL AND NOT s:EbbQuarantined

@@ -1,13 +1,13 @@
-// purpose: Let a page of sessions wait for co-activation where they have other accesses than were counted.
+// purpose: Queue a page of sessions for co-activation where their number of accesses differs from the counted one.
 // mode: write
 // params: $afterId: String, $afterScope: String, $now: Integer, $limit: Integer
 // returns: sessions: Integer, found: Integer, known: Integer, lastId: String, lastScope: String (one row)
 // bound: $limit
 // idempotent: by coactivateDue
 //
-// What other writers drew is seen by the degree alone, so a session costs the same whatever it holds. One without a
-// scope gets the scope of whoever names none, unless that name is taken there. known is how many accesses
-// of the page wait for nothing.
+// Accesses created by other writers are detected by the degree alone, so a session costs the same whatever its size. A
+// session without a scope gets the default scope, unless its id exists there. known is the number of accesses of the
+// page that wait for nothing.
 MATCH (s:Session)
 WHERE s.id >= $afterId AND (s.id > $afterId OR coalesce(toStringOrNull(s.scope), '') > $afterScope)
 WITH s, s.id AS id, coalesce(toStringOrNull(s.scope), '') AS scope

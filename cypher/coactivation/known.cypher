@@ -1,4 +1,4 @@
-// purpose: Record how many accesses are counted, after all sessions were looked through.
+// purpose: Record the number of counted accesses after a scan of all sessions.
 // mode: write
 // params: $accesses: Integer
 // returns: accesses: Integer (one row)

@@ -1,11 +1,11 @@
-// purpose: Make pairs of memories stronger by the sessions that newly count both.
+// purpose: Increase the weights of pairs of memories by the sessions that newly count both.
 // mode: write
 // params: $rows.scope: List, $rows.a: List, $rows.b: List, $rows.gain: List, $rows.first: List, $rows.last: List, $threshold: Float, $now: Integer
 // returns: pairs: Integer (one row)
 // bound: a list of pairs, whose memories this transaction has locked
 // idempotent: by the marks that its transaction sets on the accesses
 //
-// Both ends of a pair that is strong now are to be looked at by the clusters.
+// Both ends of a pair above the threshold are queued for the cluster job.
 UNWIND range(0, size($rows.a) - 1) AS i
 MATCH (a:Memory {scope: $rows.scope[i], id: $rows.a[i]})
 MATCH (b:Memory {scope: $rows.scope[i], id: $rows.b[i]})

@@ -1,11 +1,11 @@
-// purpose: Bring pairs of memories that were accessed together ahead of the clock back to now, their weights as they are.
+// purpose: Bring pairs of memories with access dates ahead of the clock back to now, with unchanged weights.
 // mode: write
 // params: $now: Integer, $latest: Integer, $limit: Integer
 // returns: rewound: Integer (one row)
 // bound: $limit
 // idempotent: by the dates
 //
-// The later of two is kept. ebbMoved keeps what the dates were.
+// The later of two dates is kept. ebbMoved keeps the former dates.
 MATCH ()-[c:COACTIVATED]->()
 WHERE c.firstCoactivation > datetime({epochMillis: $latest}) OR c.lastCoactivation > datetime({epochMillis: $latest})
 WITH c LIMIT $limit

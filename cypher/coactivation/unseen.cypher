@@ -1,9 +1,10 @@
-// purpose: Say how many accesses in sessions no writer of Ebb has told of.
+// purpose: Count the accesses in sessions that were not recorded by Ebb.
 // mode: read
 // params: none
 // returns: unseen: Integer (one row)
 //
-// All of them, from the count store, less those that were counted, less those of sessions that wait.
+// The result is the number of all accesses, from the count store, less the counted ones, less those of sessions that
+// wait.
 CALL () { MATCH ()-[a:ACCESSED_IN]->() RETURN count(a) AS all }
 CALL () {
   OPTIONAL MATCH (c:EbbCounter {name: 'job:coactivate'})

@@ -1,11 +1,11 @@
-// purpose: Make sure that the tunables are in the graph; a value that is there is kept.
+// purpose: Ensure that the tunables are in the graph, and keep existing values.
 // mode: write
 // params: $rows.name: List, $rows.value: List
 // returns: added: Integer (one row)
 // bound: one key
 // idempotent: by the unique name
 //
-// A node that somebody created as documented, without a name, gets the name and what it lacks.
+// A node that another writer created as documented, without a name, gets the name and the missing values.
 CALL () {
   OPTIONAL MATCH (named:ConsolidationConfig {name: 'default'})
   OPTIONAL MATCH (unnamed:ConsolidationConfig)

@@ -1,4 +1,4 @@
-// purpose: Read the tunables from the graph; a value of a wrong type comes back as null.
+// purpose: Read the tunables from the graph, with null for a value of a wrong type.
 // mode: read
 // params: none
 // returns: names: List, values: List (at most one row)

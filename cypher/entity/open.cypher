@@ -1,4 +1,4 @@
-// purpose: Make sure that entities exist.
+// purpose: Ensure that entities exist.
 // mode: write
 // params: $rows.scope: List, $rows.name: List
 // returns: entities: Integer (one row)

@@ -1,9 +1,9 @@
-// purpose: List the facts about one entity by id, all of them or only the heads.
+// purpose: List the facts about one entity by id, either all of them or only the heads.
 // mode: read
 // params: $scope: String, $entity: String, $relation: String, $history: Boolean, $after: String, $limit: Integer
 // returns: as fact/list, the id as cursor (at most $limit rows)
 //
-// The scope as text is one that no index knows: the facts of a scope are more than those about one entity.
+// The scope is compared as text so that no index on it is used: a scope has more facts than one entity.
 MATCH (e:Entity {scope: $scope, name: $entity})<-[:ABOUT]-(f:Fact)
 WHERE f.id > $after AND toStringOrNull(f.scope) = $scope AND ($relation IS NULL OR f.relation = $relation) AND f:EbbFact AND NOT f:EbbQuarantined
   AND ($history OR EXISTS { (f)<-[:HEAD]-(:EbbLineage) })

@@ -1,11 +1,11 @@
-// purpose: Take facts of other writers under the laws, or set them aside.
+// purpose: Adopt facts of other writers, or quarantine them.
 // mode: write
 // params: $rows.element: List, $rows.id: List, $rows.scope: List, $rows.entity: List, $rows.valueType: List, $rows.confidence: List, $rows.assertedAt: List, $rows.fault: List
 // returns: adopted: Integer, quarantined: Integer (one row)
 // bound: a list of elements
 // idempotent: by the label EbbFact
 //
-// What is missing gets the value that a new fact has; what is there stays as it is.
+// Missing values get those of a new fact; existing values are kept.
 UNWIND range(0, size($rows.element) - 1) AS i
 MATCH (f:Fact)
 WHERE elementId(f) = $rows.element[i]

@@ -1,4 +1,4 @@
-// purpose: Say how many facts there are and how many of them Ebb has seen; the count store answers.
+// purpose: Count facts, and those already adopted, from the count store.
 // mode: read
 // params: none
 // returns: facts: Integer, seen: Integer (one row)

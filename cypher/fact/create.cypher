@@ -1,4 +1,4 @@
-// purpose: Create facts about entities that exist.
+// purpose: Create facts about existing entities.
 // mode: write
 // params: $rows.id: List, $rows.scope: List, $rows.entity: List, $rows.relation: List, $rows.value: List, $rows.valueType: List, $rows.confidence: List, $rows.source: List, $rows.assertedAt: List, $rows.validUntil: List
 // returns: created: Integer (one row)

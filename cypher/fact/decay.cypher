@@ -1,11 +1,11 @@
-// purpose: Give lineages that are locked a new head of less confidence, derived from the one they have.
+// purpose: Give locked lineages a new head of lower confidence, derived from the present head.
 // mode: write
 // params: $now: Integer, $source: String, $rows.key: List, $rows.from: List, $rows.id: List, $rows.confidence: List, $rows.originConfidence: List, $rows.originAt: List
 // returns: decayed: Integer (one row)
 // bound: a list of keys
 // idempotent: by the unique id, which follows from lineage, instant and confidence
 //
-// The new fact says of the same tuple what the sweep made of it; the old one stays as it is.
+// The new fact has the same tuple with the confidence that the sweep computed; the former head is unchanged.
 UNWIND range(0, size($rows.key) - 1) AS i
 MATCH (l:EbbLineage {key: $rows.key[i]})
 MATCH (f:Fact {scope: l.scope, id: $rows.from[i]})

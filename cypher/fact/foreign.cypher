@@ -1,10 +1,10 @@
-// purpose: Read facts that other writers made and Ebb has not yet seen.
+// purpose: Read facts of other writers that are not yet adopted.
 // mode: read
 // params: $limit: Integer
 // returns: element: String, id: String, scope: String, entity: String, relation: String, text: String, whole: Integer, number: Float, truth: Boolean, confidence: Float, source: String, assertedAt: Integer, fault: String (at most $limit rows)
 // quarantine: SET f:EbbFact:EbbQuarantined, f.ebbReason = $reason RETURN 0 AS adopted, count(*) AS quarantined
 //
-// The absence of a label has no index; it is asked only when the counts differ.
+// The absence of a label has no index; this runs only when the counts differ.
 MATCH (f:Fact)
 WHERE NOT f:EbbFact
 WITH f

@@ -1,4 +1,4 @@
-// purpose: Make facts the heads of their lineages, which are locked.
+// purpose: Make facts the heads of their locked lineages.
 // mode: write
 // params: $rows.key: List, $rows.id: List
 // returns: moved: Integer (one row)

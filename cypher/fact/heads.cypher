@@ -1,10 +1,10 @@
-// purpose: Read a page of the heads of a scope, by the keys of their lineages, as far as decay is concerned.
+// purpose: Read a page of the heads of a scope, by the keys of their lineages, with the values that decay needs.
 // mode: read
 // params: $scope: String, $after: String, $limit: Integer
 // returns: key: String, relation: String, id: String, confidence: Float, assertedAt: Integer, validUntil: Integer, source: String, originConfidence: Float, originAt: Integer, fault: String (a row for each head of at most $limit lineages; id null of one without)
 // quarantine: OPTIONAL MATCH (l)-[:HEAD]->(f:Fact) SET f:EbbQuarantined, f.ebbReason = $reason RETURN l.key AS key, toStringOrNull(f.id) AS id, 'quarantined' AS fault
 //
-// A value of a wrong type comes back as null, or is named by fault where null would mean something.
+// A value of a wrong type comes back as null, or is named by fault where null has a meaning.
 MATCH (l:EbbLineage)
 USING INDEX l:EbbLineage(scope, key)
 WHERE l.scope = $scope AND l.key > $after

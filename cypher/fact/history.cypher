@@ -1,4 +1,4 @@
-// purpose: List all facts of a scope by id, those that are heads and those that were.
+// purpose: List all facts of a scope by id, including former heads.
 // mode: read
 // params: $scope: String, $relation: String, $after: String, $limit: Integer
 // returns: as fact/list, the id as cursor (at most $limit rows)

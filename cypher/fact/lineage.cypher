@@ -1,4 +1,4 @@
-// purpose: Make sure that lineages exist, lock them in the order given, and say what their heads are.
+// purpose: Ensure that lineages exist, lock them in the order given, and read their heads.
 // mode: write
 // params: $source: String, $rows.key: List, $rows.scope: List, $rows.relation: List
 // returns: key: String, id: String, at: Integer, isAsserted: Boolean (a row for each head; id null of a lineage without)

@@ -1,4 +1,4 @@
-// purpose: Lock lineages in the order given and read their heads, as far as decay is concerned.
+// purpose: Lock lineages in the order given and read their heads, with the values that decay needs.
 // mode: write
 // params: $rows.key: List
 // returns: as fact/heads (a row for each head of these lineages)

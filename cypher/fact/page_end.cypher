@@ -1,9 +1,9 @@
-// purpose: Say where a page of the heads of a scope ends, so that the next can be read beside it.
+// purpose: Find the end of a page of the heads of a scope, so that the next page can be read in parallel.
 // mode: read
 // params: $scope: String, $after: String, $skip: Integer
 // returns: key: String (one row, or none where so many do not follow)
 //
-// The index alone is read: a twentieth of what the page costs.
+// Only the index is read: a twentieth of the cost of the page.
 MATCH (l:EbbLineage)
 USING INDEX l:EbbLineage(scope, key)
 WHERE l.scope = $scope AND l.key > $after

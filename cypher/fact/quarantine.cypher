@@ -1,4 +1,4 @@
-// purpose: Set facts of a scope aside with the reason, their values as they are.
+// purpose: Quarantine facts of a scope with the reason, with unchanged values.
 // mode: write
 // params: $scope: String, $rows.id: List, $rows.reason: List
 // returns: quarantined: Integer (one row)

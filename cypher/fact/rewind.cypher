@@ -5,8 +5,8 @@
 // bound: $limit
 // idempotent: by the dates
 //
-// The latest of a lineage is its head: one from a future that never was would stay it for ever. An origin from there
-// is as old as nothing. ebbMoved keeps what the dates were.
+// The latest fact of a lineage is its head: one with a date in the future would stay the head for ever. An origin ahead
+// of the clock counts as zero age. ebbMoved keeps the former dates.
 MATCH (f:Fact)
 WHERE (datetime({epochMillis: $latest}) < f.assertedAt < datetime({epochMillis: 253402300800000})
     OR datetime({epochMillis: $latest}) < f.originAt < datetime({epochMillis: 253402300800000}))

@@ -1,4 +1,4 @@
-// purpose: Begin a transaction of an import: hold it to commit, see that it is still ours and how far it is.
+// purpose: Begin a transaction of an import: lock it until commit, check the holder and read the progress.
 // mode: write
 // params: $key: String, $holder: String
 // returns: lines: Integer (one row; none if another program has opened it since)

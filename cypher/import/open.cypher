@@ -1,4 +1,4 @@
-// purpose: Begin or go on with the import of a file; whoever opens it last holds it.
+// purpose: Begin or resume the import of a file; the last process to open it holds it.
 // mode: write
 // params: $key: String, $name: String, $holder: String
 // returns: lines: Integer, digest: String, at: Integer (one row)

@@ -1,4 +1,4 @@
-// Attempts: consolidation attempts that are not over, and the last that were
+// Attempts: consolidation attempts that have not ended, and the last that have
 // purpose: Show consolidation attempts, open ones first.
 // mode: read
 // params: none

@@ -1,5 +1,5 @@
-// Changes: who changed what last, of the last day
-// purpose: Show the latest changes and who asked for them.
+// Changes: the latest changes of the last day, with their callers
+// purpose: Show the latest changes and their callers.
 // mode: read
 // params: none
 // returns: at, by, everything, what, keys, more (at most 50 rows; keys are the first five of what was touched)

@@ -1,4 +1,4 @@
-// Clusters: the largest sets of memories that are used together, and who belongs to each
+// Clusters: the largest sets of memories that are used together, with their members
 // purpose: Show clusters with their members.
 // mode: read
 // params: none

@@ -1,5 +1,5 @@
-// Conflicts: memories that two attempts claimed, and the attempts that yielded one
-// purpose: Show memories under two attempts that are not over, and attempts that lost memories to an earlier one.
+// Conflicts: memories that two attempts claimed, and the attempts that lost one
+// purpose: Show memories claimed by two open attempts, and attempts that lost memories to an earlier one.
 // mode: read
 // params: none
 // returns: what, id, attempts, conflicts, started (at most 50 rows)

@@ -1,4 +1,4 @@
-// Expired: what faded away last; nothing is deleted, and the next access revives it
+// Expired: the memories that expired last; nothing is deleted, and the next access revives them
 // purpose: Show the memories that expired last.
 // mode: read
 // params: none

@@ -1,5 +1,5 @@
-// Facts: lineages that sweeps have changed, with what was said first and what counts now
-// purpose: Show what became of the facts that decay policies touched, the latest first.
+// Facts: lineages changed by sweeps, with the asserted and the current confidence
+// purpose: Show the facts changed by decay policies, latest first.
 // mode: read
 // params: none
 // returns: entity, relation, value, scope, said, saidAt, counts, since, sweeps (at most 100 rows; said and counts are confidences)

@@ -1,4 +1,4 @@
-// Fading soon: working memories that expire within the next two hours unless somebody uses them
+// Fading soon: working memories that expire within the next two hours unless they are used
 // purpose: Show working memories by the instant at which their energy falls below the expiry threshold.
 // mode: read
 // params: none

@@ -1,4 +1,4 @@
-// Health: how many memories each tier holds, and their energy now
+// Health: number of memories in each tier, and their current energy
 // purpose: Count memories by tier with the average, greatest and least of their current energy.
 // mode: read
 // params: none

@@ -1,4 +1,4 @@
-// Last runs: what the jobs did
+// Last runs: the latest runs of jobs and their results
 // purpose: Show the latest runs of jobs.
 // mode: read
 // params: none

@@ -1,11 +1,11 @@
-// What was learned: the relationships that outcomes made to weigh more, and how much of that is left
-// purpose: Show what outcomes taught, the most first.
+// Learned weights: the relationships strengthened by outcomes, and the learned weight that is left
+// purpose: Show the relationships that learned most from outcomes, the most first.
 // mode: read
 // params: none
 // returns: scope, from, relation, to, base, stays, fades, weight, strengthened, weakened, outcomes_ago (at most 50 rows)
 //
-// A row is one way of a relationship. base is what it weighed without what it learned, when it last learned; fades counts
-// with the usual decay rate, 0.005 an outcome. In an answer a weight is held between the floor and the cap.
+// A row is one direction of a relationship. base is its weight without the learned part, when it last learned; fades
+// assumes the usual decay rate, 0.005 an outcome. In an answer a weight is kept between the floor and the cap.
 MATCH (s:EbbSynapse)
 MATCH (c:EbbCounter {name: 'tick:' + CASE WHEN s.scope IS :: STRING THEN s.scope END})
 WHERE all(value IN [s.base, s.delta, s.perm] WHERE (value IS :: FLOAT NOT NULL OR value IS :: INTEGER NOT NULL) AND -1e6 <= value <= 1e6)

@@ -1,4 +1,4 @@
-// Cold places: where least is left of exploitation and exploration, as of the last pass
+// Cold places: places with the least exploitation and exploration, as of the last pass
 // purpose: Show the places with least exploitation and exploration.
 // mode: read
 // params: none

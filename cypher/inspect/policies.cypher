@@ -1,4 +1,4 @@
-// Policies: the decay policies in the graph, and what sweeps on request did
+// Policies: the decay policies in the graph, and the results of sweeps on request
 // purpose: Show the policies that are in force once one was changed, and the last sweeps that matched each.
 // mode: read
 // params: none

@@ -1,4 +1,4 @@
-// Promotions: what rose a tier last, when and with what energy
+// Promotions: the memories that were promoted last, with instant and energy
 // purpose: Show the latest promotions.
 // mode: read
 // params: none

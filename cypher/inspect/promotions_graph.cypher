@@ -1,4 +1,4 @@
-// Promotions as a picture: the strongest long-term memories, the stubs they left behind, what they mention
+// Promotions as a picture: the strongest long-term memories, their stubs, and the entities they mention
 // purpose: Draw the strongest long-term memories with their promotions and the entities they mention.
 // mode: read
 // params: none

@@ -1,5 +1,5 @@
-// Quarantine: rows that no law can use, set aside with the reason and their values as they are
-// purpose: Show memories, relations, places and edges that were set aside.
+// Quarantine: rows that no law can use, with the reason and unchanged values
+// purpose: Show memories, relations, places and edges in quarantine.
 // mode: read
 // params: none
 // returns: id, reason, tier, energy, lastAccessed (at most 400 rows; for a relation or an edge, its ends and type as id)

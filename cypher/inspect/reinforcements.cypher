@@ -1,5 +1,5 @@
-// Reinforcements: promoted memories that newer ones like them strengthened, and the likest of these
-// purpose: Show which memories were strengthened most often, and by what.
+// Reinforcements: promoted memories that were strengthened by similar newer ones, and the most similar of these
+// purpose: Show the memories that were strengthened most often, and by which memories.
 // mode: read
 // params: none
 // returns: times, strongest, memory, by (at most 25 rows)

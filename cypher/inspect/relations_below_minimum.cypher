@@ -1,4 +1,4 @@
-// Relations below the minimum: left out of what is retrieved until somebody observes them again
+// Relations below the minimum: relations left out of retrieval until they are observed again
 // purpose: Show relations whose weight is below the minimum of the documents, 0.10 at a half-life of 90 days, least first.
 // mode: read
 // params: none

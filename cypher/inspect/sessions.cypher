@@ -1,4 +1,4 @@
-// Sessions: the busiest sessions, what they touched and what of it lasted
+// Sessions: the busiest sessions, the memories they accessed, and how many of these were promoted
 // purpose: Show sessions by the number of memories they accessed.
 // mode: read
 // params: none

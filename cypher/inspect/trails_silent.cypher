@@ -1,5 +1,5 @@
-// Silent trails: edges that were walked once and on which nothing is left
-// purpose: Show edges on which somebody left something and nothing of it is left.
+// Silent trails: edges that were walked and have no pheromone left
+// purpose: Show edges whose pheromones have all evaporated.
 // mode: read
 // params: none
 // returns: scope, from, type, to, cost (at most 50 rows)

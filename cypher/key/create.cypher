@@ -1,4 +1,4 @@
-// purpose: Keep what is known of a new API key: never the key itself.
+// purpose: Store a new API key by its hash, never the key itself.
 // mode: write
 // params: $id: String, $name: String, $hash: String, $rights: String, $rows.scopes: List, $created: Integer, $expires: Integer
 // returns: kept: Integer (one row)

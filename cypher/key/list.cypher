@@ -1,11 +1,12 @@
-// purpose: List API keys, the revoked ones too.
+// purpose: List API keys, including revoked ones.
 // mode: read
 // params: $limit: Integer
 // returns: id: String, name: String, rights: String, scopes: List, created: Integer, revoked: Boolean, revokedAt: Integer, expired: Boolean, expires: Integer (at most $limit rows)
 // clock: server
 //
-// Where there are more than $limit, those that are not revoked come first. A property that somebody wrote with another type is null, and a key without its hash, right or scopes opens nothing.
-// One with anything in revoked is revoked, and one with anything in expires but an instant to come is expired.
+// Where there are more than $limit, keys that are not revoked come first. A property of a wrong type is null, and a key
+// without its hash, right or scopes grants nothing. A key with any value in revoked is revoked, and one with any value
+// in expires but a future instant is expired.
 MATCH (k:EbbKey)
 WITH k ORDER BY k.revoked IS NOT NULL, k.created, k.id LIMIT $limit
 RETURN toStringOrNull(k.id) AS id, toStringOrNull(k.name) AS name,

@@ -1,10 +1,10 @@
-// purpose: Read the API keys that open something now.
+// purpose: Read the API keys that are valid now.
 // mode: read
 // params: $limit: Integer
 // returns: id: String, hash: String, rights: String, scopes: List (at most $limit rows)
 // clock: server
 //
-// Keys that were revoked, have expired or are spoilt are none of the rows, so that they take no place among them.
+// Keys that are revoked, expired or malformed are not among the rows, so that they do not count towards the limit.
 MATCH (k:EbbKey)
 WHERE k.revoked IS NULL
   AND (k.expires IS NULL OR (k.expires IS :: ZONED DATETIME AND k.expires > datetime.realtime()))

@@ -1,4 +1,4 @@
-// purpose: Take the mark away that there has been an API key, where none is left.
+// purpose: Remove the mark that an API key has existed, where no key is left.
 // mode: write
 // params: none
 // returns: opened: Integer (one row; 0 where a key is left, or where it was open)

@@ -1,4 +1,4 @@
-// purpose: Remove API keys that were revoked or have expired more than some days ago; that there were keys stays marked.
+// purpose: Remove API keys revoked or expired more than some days ago, and keep the mark that keys existed.
 // mode: write
 // params: $days: Integer, $limit: Integer
 // returns: trimmed: Integer (one row)
@@ -6,7 +6,7 @@
 // idempotent: by what is left
 // clock: server
 //
-// What somebody wrote there that is no instant has revoked it, and counts as long ago.
+// A value in revoked that is no instant has revoked the key, and counts as long ago.
 MATCH (k:EbbKey)
 WHERE any(ended IN [k.revoked, k.expires] WHERE ended IS NOT NULL
   AND NOT coalesce(ended >= datetime.realtime() - duration({days: $days}), false))

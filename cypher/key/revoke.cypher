@@ -1,4 +1,4 @@
-// purpose: Revoke an API key for good.
+// purpose: Revoke an API key permanently.
 // mode: write
 // params: $id: String, $at: Integer
 // returns: name: String, first: Boolean (one row, none where there is no such key)

@@ -1,4 +1,4 @@
-// purpose: Take memories that other writers created under the laws, from one stamp to the next.
+// purpose: Adopt memories that other writers created, from one stamp to the next.
 // mode: write
 // params: $now: Integer, $limit: Integer, $workingToShort: Float, $shortToLong: Float, $floor: Float, $longTermRewriteMs: Integer, $energyMax: Float
 // returns: adopted: Integer, quarantined: Integer (one row)
@@ -7,10 +7,11 @@
 // law: domain::memory::adopted
 // quarantine: SET m:EbbStamped:EbbQuarantined, m.ebbReason = $reason RETURN 0 AS adopted, count(*) AS quarantined
 //
-// The anchor is the last access, else the creation, else now. What is missing gets the value a new memory has; what is
-// there with a wrong type sets the row aside. A terminal row just gets the stamp; a working one that Ebb has never seen is
-// to strengthen what is like it. A row without a scope is of the scope local, unless a memory there has its id. Whatever zone the anchor names, dueAt is
-// written in UTC: the index orders two names of one instant by their zones, and the pages of a decay pass go by instant and id.
+// The anchor is the last access, else the creation, else now. Missing values get those of a new memory; a value of a
+// wrong type quarantines the row. A terminal row only gets the stamp; a working one that is new to Ebb is queued to
+// reinforce similar ones. A row without a scope has the scope local, unless a memory there has its id. dueAt is written
+// in UTC whatever the zone of the anchor: the index orders equal instants by their zones, and the pages of a decay pass
+// are ordered by instant and id.
 MATCH (m:Memory)
 WHERE NOT m:EbbStamped
 WITH m LIMIT $limit

@@ -1,4 +1,4 @@
-// purpose: Look through a page of memories for dates that no job would ever set again, and set them.
+// purpose: Scan a page of memories for dates that no job would ever correct, and correct them.
 // mode: write
 // params: $afterId: String, $afterScope: String, $floor: Float, $limit: Integer
 // returns: scanned: Integer, mended: Integer, lastId: String, lastScope: String (one row)
@@ -6,8 +6,8 @@
 // idempotent: by the dates
 // quarantine: SET m:EbbQuarantined, m.ebbReason = $reason RETURN count(*) AS scanned, 0 AS mended, count(*) AS quarantined, max(id) AS lastId, max(scope) AS lastScope
 //
-// A live memory without a dueAt never decays, so it gets that of its anchor; a dueAt or ripeAt of what is pinned or
-// terminal keeps the index busy for nothing and goes. Each is locked first and looked at after.
+// A live memory without a dueAt never decays, so it gets the one of its anchor; a dueAt or ripeAt of a pinned or
+// terminal memory only keeps the index busy and is removed. Each row is locked first and checked after.
 MATCH (m:Memory)
 WHERE m.id >= $afterId AND (m.id > $afterId OR coalesce(toStringOrNull(m.scope), '') > $afterScope)
 WITH m, m.id AS id, coalesce(toStringOrNull(m.scope), '') AS scope

@@ -5,10 +5,11 @@
 // bound: a list of keys
 // idempotent: by the id, unique in its scope, and by the receipt of its transaction
 //
-// Sessions and entities exist already. $rows.at and $rows.count say when and how often the session touched the memory in this
-// batch; the pair is not yet counted for co-activation, for which the session waits. Instants are epoch milliseconds, null
-// where there is none; a memory that is not pinned has no such property, nor one without an embedding. It waits to
-// strengthen what is like it. One statement, because a new memory has no relationship to look for.
+// Sessions and entities exist already. $rows.at and $rows.count give the time and number of accesses of the memory by
+// the session in this batch; the pair is not yet counted for co-activation, for which the session waits. Instants are
+// epoch milliseconds, null where there is none; a memory that is not pinned has no such property, nor one without an
+// embedding. It is queued to reinforce similar ones. This is one statement, because a new memory has no relationship to
+// look for.
 UNWIND range(0, size($rows.id) - 1) AS i
 CREATE (m:Memory:EbbStamped {
   id: $rows.id[i],

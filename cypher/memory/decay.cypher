@@ -1,4 +1,4 @@
-// purpose: Bring the energy of a page of due memories to $now, and let working ones below the threshold expire.
+// purpose: Decay the energy of a page of due memories to $now, and expire working ones below the threshold.
 // mode: write
 // params: $now: Integer, $afterSecond: Integer, $afterNano: Integer, $afterId: String, $limit: Integer, $workingDecay: Float, $shortTermDecay: Float, $longTermDecay: Float, $workingToShort: Float, $shortToLong: Float, $expiry: Float, $floor: Float, $longTermRewriteMs: Integer, $energyMax: Float
 // returns: scanned: Integer, changed: Integer, expired: Integer, quarantined: Integer, left: List, lastSecond: Integer, lastNano: Integer, lastId: String (one row)
@@ -8,10 +8,10 @@
 // quarantine: SET m:EbbQuarantined, m.ebbReason = $reason RETURN count(*) AS scanned, 0 AS changed, 0 AS expired, count(*) AS quarantined, [row IN collect({scope: m.scope, id: id}) WHERE row.scope IS :: STRING NOT NULL] AS left, max(due.epochSeconds) AS lastSecond, max(due.nanosecond) AS lastNano, max(id) AS lastId
 //
 // The page is cut by the index before anything is written, in the order (dueAt, id) after the last pair seen: a working
-// or short-term memory keeps its dueAt, so the walk does not run over what it moves. The pair is kept to the nanosecond,
-// since a server's clock gives all rows of one statement one instant, and an id that is no text counts as its text, so
-// that every row has its place. Every row is locked, then looked at again. A row whose values no law can use is set
-// aside with the reason and its values as they are.
+// or short-term memory keeps its dueAt, so the scan does not meet again the rows that it moves. The pair is exact to
+// the nanosecond, since the server's clock gives all rows of one statement one instant, and an id that is not text is
+// ordered by its text form, so that every row has its position. Every row is locked, then checked again. A row whose
+// values no law can use is quarantined with the reason and unchanged values.
 MATCH (m:Memory)
 WHERE m.dueAt >= datetime({epochSeconds: $afterSecond, nanosecond: $afterNano})
   AND m.dueAt <= datetime({epochMillis: $now})

@@ -1,11 +1,11 @@
-// purpose: Delete a memory with its stubs, and leave a tombstone that keeps it from coming back.
+// purpose: Delete a memory with its stubs, and write a tombstone that prevents its return.
 // mode: write
 // params: $scope: String, $id: String, $hash: String, $at: Integer
 // returns: memories: Integer, stubs: Integer (one row)
 // bound: one key, with the stubs of one memory
 // idempotent: by the tombstone
 //
-// The clusters look at the one that it leaves when they meet another member.
+// Another member of its cluster is queued for the cluster job, which updates the cluster.
 MERGE (t:EbbTombstone {hash: $hash})
 ON CREATE SET t.at = datetime({epochMillis: $at})
 WITH t

@@ -1,4 +1,4 @@
-// purpose: Show what happened to a memory: its promotions, and the sessions that accessed it.
+// purpose: Show the promotions of a memory, and the sessions that accessed it.
 // mode: read
 // params: $scope: String, $id: String
 // returns: what: String, at: Integer, energy: Float, detail: String, count: Integer (a row an event, at most 400, newest first)

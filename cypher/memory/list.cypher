@@ -1,4 +1,4 @@
-// purpose: Name memories of a scope, by tier or session where one is given, from one id on; stubs of promotions left out.
+// purpose: List memories of a scope after an id, optionally of one tier or session, without stubs of promotions.
 // mode: read
 // params: $scope: String, $tier: String, $session: String, $after: String, $limit: Integer
 // returns: id: String (at most $limit rows, by id)

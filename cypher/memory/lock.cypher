@@ -1,18 +1,18 @@
-// purpose: Lock memories in the order given and read what the laws need of them, the content compared where one is given.
+// purpose: Lock memories in the order given, read the values that the laws need, and compare any given content.
 // mode: write
 // params: $rows.scope: List, $rows.id: List, $rows.content: List
 // returns: at: Integer (index in $rows.id), id, scope, tier, energy, dates, accessCount, pinned, session, same, claims, fault (one row for each memory that exists)
 // bound: a list of keys
 // idempotent: by writing nothing but the lock, and the scope that adoption would write
 //
-// A value of a wrong type comes back as null. Where it may not be missing, the reader names it; where it may, fault does,
-// so that no law takes it for absent and writes over it. A quarantined row has its reason as fault. dates are energyAt,
-// lastAccessed, created, ripeAt and dueAt: each in epoch milliseconds, or as the name of its type where it is no date within
-// the years 0001 to 9999. One expression for all of them: the server plans this statement before the first write.
-// One that was forgotten while this waited for its lock is not there any more. claims are the ids of the attempts that hold
-// the memory and are not over: one, unless a foreign writer made a second.
+// A value of a wrong type comes back as null. Where the value is required, the reader reports it; where it is optional,
+// fault does, so that no law takes it for absent and overwrites it. A quarantined row has its reason as fault. dates
+// are energyAt, lastAccessed, created, ripeAt and dueAt: each in epoch milliseconds, or as the name of its type where
+// it is no date within the years 0001 to 9999. One expression reads all of them, since the server plans this statement
+// before the first write. A memory that was forgotten during the wait for its lock has no row. claims are the ids of
+// the open attempts that hold the memory: one, unless another writer made a second.
 //
-// A memory that another writer made without a scope, and that no job has adopted, is of the scope local.
+// A memory that another writer made without a scope, and that no job has adopted, has the scope local.
 UNWIND range(0, size($rows.id) - 1) AS i
 OPTIONAL MATCH (own:Memory {scope: $rows.scope[i], id: $rows.id[i]})
 CALL (own, i) {

@@ -1,4 +1,4 @@
-// purpose: Say which entities memories mention, once for each pair.
+// purpose: Record the entities that memories mention, once for each pair.
 // mode: write
 // params: $rows.scope: List, $rows.id: List, $rows.name: List
 // returns: mentioned: Integer (one row)

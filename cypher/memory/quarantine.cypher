@@ -1,4 +1,4 @@
-// purpose: Set memories aside with the reason, their values as they are.
+// purpose: Quarantine memories with the reason, with unchanged values.
 // mode: write
 // params: $rows.scope: List, $rows.id: List, $rows.reason: List
 // returns: quarantined: Integer (one row)

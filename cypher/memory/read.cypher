@@ -1,10 +1,10 @@
-// purpose: Read memories whole, by key.
+// purpose: Read whole memories by key.
 // mode: read
 // params: $rows.scope: List, $rows.id: List
 // returns: a row for each memory that exists, in their order
 //
-// dates are energyAt, lastAccessed, created, ripeAt, dueAt and lastExpired, as `memory/lock` has them.
-// A memory that another writer made without a scope, and that no job has adopted, is of the scope local.
+// dates are energyAt, lastAccessed, created, ripeAt, dueAt and lastExpired, as in `memory/lock`. A memory that another
+// writer made without a scope, and that no job has adopted, has the scope local.
 UNWIND range(0, size($rows.id) - 1) AS i
 OPTIONAL MATCH (own:Memory {scope: $rows.scope[i], id: $rows.id[i]})
 CALL (own, i) {

@@ -1,12 +1,12 @@
-// purpose: Release quarantined rows for adoption, which judges them anew.
+// purpose: Release quarantined memories for adoption, which checks them again.
 // mode: write
 // params: $limit: Integer, $all: Boolean
 // returns: released: Integer (one row)
 // bound: $limit
 // idempotent: by the labels
 //
-// A reason begins with the property that it is about. Unless $all, a row of which that is missing stays where it is: for
-// a memory that Ebb has never seen, what is missing has a value to begin with; here somebody removed it.
+// A reason begins with the name of the property. Unless $all, a row without that property stays quarantined: for a
+// memory that is new to Ebb a missing value has a default, but here it was removed.
 MATCH (m:EbbQuarantined)
 WHERE $all OR m[split(coalesce(toStringOrNull(m.ebbReason), ''), ' ')[0]] IS NOT NULL
 WITH m LIMIT $limit

@@ -1,13 +1,13 @@
-// purpose: Bring memories whose anchors lie ahead of the clock back to now, their energies as they are.
+// purpose: Bring memories whose anchors are ahead of the clock back to now, with unchanged energies.
 // mode: write
 // params: $now: Integer, $latest: Integer, $limit: Integer
 // returns: rewound: Integer (one row)
 // bound: $limit
 // idempotent: by the dates
 //
-// A law fades nothing until its anchor has come, an access before it does not count, and what is to be looked at from an instant on
-// waits until it has come. ebbMoved keeps what the dates were. A date outside the years that can be counted with is not moved:
-// that row is quarantined. Each is locked first and looked at after.
+// No law applies before the anchor is reached, an access before it does not count, and a memory that is due from an
+// instant on waits until that is reached. ebbMoved keeps the former dates. A date outside the supported years is not
+// moved: that row is quarantined. Each row is locked first and checked after.
 MATCH (m:Memory)
 WHERE NOT m:EbbQuarantined AND m.promotionKey IS NULL
   AND any(at IN [m.energyAt, m.lastAccessed, m.ripeAt, m.created, m.clusterDue, m.reinforceDue] WHERE at > datetime({epochMillis: $latest}))

@@ -1,4 +1,4 @@
-// purpose: Say which of these promotions have happened before, and for which of them the id of the stub is taken.
+// purpose: Check which of these promotions have happened before, and for which of them the id of the stub exists.
 // mode: read
 // params: $rows.scope: List, $rows.key: List, $rows.stub: List
 // returns: at: Integer (index in $rows.key), risen: Boolean, taken: Boolean (a row for each)

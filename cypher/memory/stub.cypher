@@ -1,11 +1,11 @@
-// purpose: Leave the record of a promotion beside each memory that rose.
+// purpose: Create the record of a promotion beside each promoted memory.
 // mode: write
 // params: $rows.scope: List, $rows.id: List, $rows.stub: List, $rows.key: List, $rows.archived: List, $rows.energy: List, $at: Integer
 // returns: stubs: Integer (one row)
 // bound: a list of keys
 // idempotent: by the promotionKey and the id of the stub, each unique in its scope
 //
-// The memory keeps its node. The stub carries what it was: the tier it left, its energy then, its dates and accesses.
+// The memory keeps its node. The stub has its former tier, its energy then, its dates and its access count.
 UNWIND range(0, size($rows.id) - 1) AS i
 MATCH (m:Memory {scope: $rows.scope[i], id: $rows.id[i]})
 CREATE (s:Memory:EbbStamped {

@@ -1,4 +1,4 @@
-// purpose: Name the living memory that a promotion's stub belongs to.
+// purpose: Find the live memory of a promotion's stub.
 // mode: read
 // params: $scope: String, $id: String
 // returns: id: String (at most one row)

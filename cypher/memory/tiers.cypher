@@ -1,4 +1,4 @@
-// purpose: Count memories by tier, with the energy that is stored.
+// purpose: Count memories by tier, with their stored energy.
 // mode: read
 // params: none
 // returns: tier: String, count: Integer, quarantined: Integer (a row a tier)

@@ -1,9 +1,9 @@
-// purpose: Count, hour by hour, how many memories were made, rose and expired.
+// purpose: Count the memories that were created, promoted and expired in each hour.
 // mode: read
 // params: none
 // returns: hour: Integer, what: String, count: Integer (a row for each hour and kind)
 //
-// An expiry that a later access took back is not among them: a memory keeps the date of its last one only.
+// An expiry that a later access reverted is not counted: a memory keeps only the date of its last one.
 CALL () {
   MATCH (m:Memory)
   WHERE m.promotionKey IS NULL AND datetime({epochMillis: -62135596800000}) <= m.created < datetime({epochMillis: 253402300800000})

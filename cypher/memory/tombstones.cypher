@@ -1,4 +1,4 @@
-// purpose: Say which of these memories were forgotten on request.
+// purpose: Check which of these memories were forgotten on request.
 // mode: read
 // params: $rows.hash: List
 // returns: hash: String (a row for each that was)

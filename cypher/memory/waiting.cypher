@@ -1,4 +1,4 @@
-// purpose: Count what waits at an instant: for each job, and quarantined.
+// purpose: Count the rows that wait at an instant, for each job, and the quarantined ones.
 // mode: read
 // params: $now: Integer
 // returns: due: Integer, ripe: Integer, sessions: Integer, clusters: Integer, reinforce: Integer, outcomes: Integer, quarantined: Integer (one row)

@@ -1,13 +1,13 @@
-// purpose: Write what the laws made of memories that this transaction has locked.
+// purpose: Write the computed values of memories that this transaction has locked.
 // mode: write
 // params: $rows.scope: List, $rows.id: List, $rows.tier: List, $rows.energy: List, $rows.energyAt: List, $rows.lastAccessed: List, $rows.accessCount: List, $rows.ripeAt: List, $rows.dueAt: List, $rows.pinned: List
 // returns: changed: Integer (one row)
 // bound: a list of keys
 // idempotent: by the receipt of its transaction
 //
-// Instants are epoch milliseconds, null where there is none; a memory that is not pinned has no such property. One that
-// comes back to life is to be looked at by the clusters, since the instant it was last written: however events are cut
-// into batches, that is the same.
+// Instants are epoch milliseconds, null where there is none; a memory that is not pinned has no such property. A
+// revived memory is queued for the cluster job from the instant it was last written, so that the result does not depend
+// on how events are cut into batches.
 UNWIND range(0, size($rows.id) - 1) AS i
 MATCH (m:Memory {scope: $rows.scope[i], id: $rows.id[i]})
 SET m.clusterDue = CASE

@@ -1,9 +1,9 @@
-// purpose: List keys that are used more than once and would break a constraint.
+// purpose: List keys that are used more than once and would violate a constraint.
 // mode: read
 // params: none
 // returns: what: String, name: String, count: Integer (at most 260 rows)
 //
-// Runs once, before the constraints exist, so there is no index to ask.
+// Runs once, before the constraints exist, so no index can be used.
 CALL () {
   MATCH (m:Memory) WHERE m.scope IS NOT NULL AND m.id IS NOT NULL
   WITH toString(m.scope) + ' / ' + toString(m.id) AS name, count(*) AS count WHERE count > 1

@@ -1,4 +1,4 @@
-// purpose: List the migrations that were applied.
+// purpose: List the applied migrations.
 // mode: read
 // params: none
 // returns: version: String, checksum: String (a row a migration)

@@ -1,11 +1,11 @@
-// purpose: Name the processes that work on the database now.
+// purpose: List the processes that use the database now.
 // mode: read
 // params: none
 // returns: processes: List (one row)
 // clock: server
 //
-// A process is seen by the lease of a run, or by what it said of a mirror within two of its refreshes. One that stopped in an
-// orderly way has given up both.
+// A process is detected by the lease of a run, or by a mirror status that is less than two of its refreshes old. A
+// process that stopped in an orderly way has released both.
 CALL () {
   MATCH (r:EbbRun)
   WHERE r.state = 'open' AND r.leaseUntil > datetime.realtime().epochMillis

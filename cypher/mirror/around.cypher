@@ -1,12 +1,13 @@
-// purpose: Read the relationships between nodes of a label and scope and others, either way, as far as both ends may be mirrored.
+// purpose: Read the relationships from and to nodes of a label and scope, where both ends may be mirrored.
 // mode: read
 // params: $scope: String, $rows.keys: List, $rows.labels: List, $rows.before: List, $rows.never: List, $rows.costed: List, $expired: Boolean, $type: String
 // returns: key: String, edges: List (a row for each that is there and may be mirrored)
 // names: :Room, n.id
 //
-// Of one type, or of all where $type is null. An edge is [type, index of the label of its other end in $rows.labels, its key,
-// what it amounts to as in mirror/edges, whether it begins at the node]. A node with a label of $rows.before is read as one of those.
-// What is quarantined joins nothing, nor does what leads into another scope: the same key is somebody else there.
+// Relationships are of one type, or of all where $type is null. An edge is [type, index of the label of its other end
+// in $rows.labels, its key, its value as in mirror/edges, whether it begins at the node]. A node with a label of
+// $rows.before is read as one of those. Quarantined nodes and relationships are excluded, and so are relationships into
+// another scope: the same key is a different node there.
 UNWIND $rows.keys AS key
 MATCH (n:Room)
 WHERE n.scope = $scope AND n.id = key

@@ -1,11 +1,11 @@
-// purpose: Name the nodes of a label and scope that may be mirrored, with what decides which of them are.
+// purpose: List the nodes of a label and scope that may be mirrored, with the values by which they are selected.
 // mode: read
 // params: $scope: String, $rows.before: List, $expired: Boolean
 // returns: key: String, element: String, tier: String, energy: Float, energyAt: Integer, lastAccessed: Integer, pinned: Boolean, exploitation: Float, cycle: Integer, bytes: Integer, degree: Integer (a row for each, in no order)
 // names: :Room, n.id
 //
-// Stubs, dissolved clusters and what is quarantined are no memory; expired ones are where $expired says so. Instants are
-// epoch milliseconds. A value of a wrong type is null: such a row is found by the jobs, which set it aside.
+// Stubs, dissolved clusters and quarantined rows are excluded; expired ones are included where $expired is true.
+// Instants are epoch milliseconds. A value of a wrong type is null: the jobs find such a row and quarantine it.
 MATCH (n:Room)
 WHERE n.scope = $scope AND n.id IS :: STRING NOT NULL
   AND NOT n:EbbQuarantined AND n.dissolved IS NULL

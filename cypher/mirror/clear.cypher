@@ -1,4 +1,4 @@
-// purpose: Take away what a process said that it holds in memory of a scope.
+// purpose: Remove the mirror status of a process for a scope.
 // mode: write
 // params: $name: String
 // returns: gone: Integer (one row)

@@ -1,13 +1,14 @@
-// purpose: Read the relationships that begin at nodes of a label and scope, each with the node at its other end as the server knows it.
+// purpose: Read the relationships that begin at nodes of a label and scope, each with the element id of its other end.
 // mode: read
 // params: $scope: String, $rows.keys: List, $rows.never: List, $rows.costed: List
 // returns: key: String, edges: List (a row for each node that is there)
 // names: :Room, n.id
 //
-// An edge is [type, element of its other end, a number or, for RELATES_TO, a list of all that its law reads]. What the number is
-// depends on the type: a cost, a strength, a weight. Values come as they are: what cannot be used is skipped and counted by who
-// reads. Types of $rows.never are never mirrored; those of $rows.costed are walked at a cost. Who may be at the other end is
-// not asked here: who reads knows the elements of all that may, and looking at each end once more costs half as much again.
+// An edge is [type, element of its other end, a number or, for RELATES_TO, a list of all values that its law reads].
+// The meaning of the number depends on the type: a cost, a strength, a weight. Values are returned unchecked: the
+// reader skips and counts the unusable ones. Types of $rows.never are never mirrored; those of $rows.costed are walked
+// at a cost. The other end is not checked here: the reader knows the elements of all mirrored nodes, and checking each
+// end again costs half as much again.
 UNWIND $rows.keys AS key
 MATCH (n:Room)
 WHERE n.scope = $scope AND n.id = key

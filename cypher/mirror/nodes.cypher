@@ -4,7 +4,8 @@
 // returns: key: String, name: String, content: String, tier: String, session: String, lastAccessed: Integer, created: Integer, accessCount: Integer, tags: List (a row for each that is there and may be mirrored)
 // names: :Room, n.id
 //
-// Values come as they are; what is of a wrong type is null. A node with a label of $rows.before is read as one of those.
+// Values are returned unchecked; a value of a wrong type is null. A node with a label of $rows.before is read as one of
+// those.
 UNWIND $rows.keys AS key
 MATCH (n:Room)
 WHERE n.scope = $scope AND n.id = key

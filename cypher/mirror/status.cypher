@@ -1,10 +1,10 @@
-// purpose: Show what processes hold in memory, and how long ago each looked.
+// purpose: Show what processes hold in memory, and the age of their last refreshes.
 // mode: read
 // params: none
 // returns: scope: String, process: String, ageMs: Integer, stale: Boolean, generation: Integer, nodes: Integer, slots: Integer, bytes: Integer, tick: Integer, learned: Integer, whole: Boolean, heldShare: Float, refreshMs: Integer, staleMs: Integer (a row for each scope of each process)
 // clock: server
 //
-// A row that somebody damaged is left out until its process tells anew.
+// A malformed row is left out until its process publishes again.
 MATCH (c:EbbCounter)
 WHERE c.name STARTS WITH 'mirror:' AND c.scope IS :: STRING NOT NULL AND c.process IS :: STRING NOT NULL
   AND datetime({epochMillis: -62135596800000}) <= c.seen < datetime({epochMillis: 253402300800000}) AND c.whole IS :: BOOLEAN NOT NULL

@@ -1,4 +1,4 @@
-// purpose: Remove what processes said of their mirrors more than a day ago: they were killed, and nobody took it away.
+// purpose: Remove mirror statuses older than a day, whose processes were killed before they could remove them.
 // mode: write
 // params: $limit: Integer
 // returns: trimmed: Integer (one row)

@@ -1,4 +1,4 @@
-// purpose: Take outcomes from those that wait: what they teach is written in the same transaction.
+// purpose: Remove outcomes from the backlog, in the transaction that writes what was learned from them.
 // mode: write
 // params: $rows.id: List
 // returns: learned: Integer (one row)

@@ -1,10 +1,10 @@
-// purpose: Name outcomes that wait to be learned, scope after scope, those of one in the order in which they came.
+// purpose: List outcomes that wait to be learned, by scope, and within a scope in the order of arrival.
 // mode: read
 // params: $after: String, $limit: Integer
 // returns: id: String, scope: String, active: List, reward: Float (at most $limit rows)
 //
-// $after is a scope: those that come behind it are named. What is no list of ids is none, and what is no number is null:
-// such an outcome teaches nothing, and counts as one all the same.
+// $after is a scope: the scopes after it are listed. A list of ids of a wrong type counts as empty, and a number of a
+// wrong type is null: such an outcome teaches nothing, but still counts as an outcome.
 MATCH (r:EbbRequest)
 USING INDEX r:EbbRequest(waits, at, id)
 WHERE r.waits > $after AND r.at IS NOT NULL AND r.id IS NOT NULL AND r.id IS :: STRING

@@ -1,4 +1,4 @@
-// purpose: Lock the policies of the graph; from here on they are the ones in force.
+// purpose: Lock the policies of the graph, which are in force from now on.
 // mode: write
 // params: none
 // returns: version: Integer (one row; 1 the first time)

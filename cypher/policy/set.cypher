@@ -1,4 +1,4 @@
-// purpose: Write a policy down, in the place it has, else after the last.
+// purpose: Write a policy at its existing position, or after the last.
 // mode: write
 // params: $id: String, $relation: String, $scope: String, $mode: String, $ttl: Float, $halfLife: Float, $minConfidence: Float, $rows.exempt: List
 // returns: place: Integer (one row)

@@ -1,4 +1,4 @@
-// purpose: Say which wording of each policy has had its first scheduled run, and by which occurrence.
+// purpose: Read which wording of each policy has had its first scheduled run, and in which occurrence.
 // mode: read
 // params: none
 // returns: policy: String, wording: String, occurrence: String (a row for each policy that had one)

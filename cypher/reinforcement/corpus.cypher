@@ -1,4 +1,4 @@
-// purpose: Read the texts of a scope's short-term and long-term memories, those of most energy where there are too many.
+// purpose: Read the texts of short-term and long-term memories of a scope, or those with most energy.
 // mode: read
 // params: $scope: String, $limit: Integer
 // returns: id: String, text: String (at most $limit rows, by id)

@@ -1,4 +1,4 @@
-// purpose: Take new memories off the list of those that are to strengthen what is like them.
+// purpose: Remove new memories from the reinforcement backlog.
 // mode: write
 // params: $rows.scope: List, $rows.id: List
 // returns: done: Integer (one row)

@@ -1,4 +1,4 @@
-// purpose: Draw that new memories have strengthened old ones, which this transaction has locked.
+// purpose: Create the relationships from new memories to the locked ones that they have reinforced.
 // mode: write
 // params: $rows.scope: List, $rows.new: List, $rows.old: List, $rows.strength: List, $now: Integer
 // returns: drawn: Integer (one row)

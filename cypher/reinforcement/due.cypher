@@ -1,9 +1,9 @@
-// purpose: Name the new memories that are to strengthen what is like them, the longest-waiting first.
+// purpose: List the new memories in the reinforcement backlog, longest-waiting first.
 // mode: read
 // params: $now: Integer, $dimensions: Integer, $limit: Integer
 // returns: id: String, scope: String, text: String, embedded: Boolean (at most $limit rows)
 //
-// The text is what is compared of it; embedded says whether it carries an embedding of $dimensions numbers.
+// The text is the part that is compared; embedded says whether the memory has an embedding of $dimensions numbers.
 MATCH (m:Memory)
 WHERE m.reinforceDue >= datetime({epochMillis: -62135596800000}) AND m.reinforceDue <= datetime({epochMillis: $now})
   AND NOT m:EbbQuarantined AND m.id IS :: STRING NOT NULL AND m.scope IS :: STRING NOT NULL

@@ -1,4 +1,4 @@
-// purpose: Say which memories have strengthened which.
+// purpose: Check which memories have reinforced which.
 // mode: read
 // params: $rows.scope: List, $rows.new: List, $rows.old: List
 // returns: at: Integer (index in $rows.new; a row for each pair of the list that is drawn)

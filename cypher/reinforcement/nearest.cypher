@@ -1,11 +1,11 @@
-// purpose: Name the memories whose embeddings are nearest to that of one, the nearest first.
+// purpose: List the memories with the embeddings nearest to that of one memory, nearest first.
 // mode: read
 // params: $scope: String, $id: String, $limit: Integer
 // returns: id: String, score: Float, counts: Boolean (at most $limit rows)
 //
 // The index holds every memory with an embedding; counts says whether one is of the same scope and in short-term or
-// long-term memory. The score is (1 + cosine) / 2, worked out from the embeddings themselves: the index keeps them with
-// fewer digits.
+// long-term memory. The score is (1 + cosine) / 2, computed from the embeddings themselves, since the index keeps them
+// with fewer digits.
 MATCH (n:Memory {scope: $scope, id: $id})
 CALL db.index.vector.queryNodes('ebb_memory_embedding', $limit, n.embedding) YIELD node AS m
 RETURN toStringOrNull(m.id) AS id, vector.similarity.cosine(n.embedding, m.embedding) AS score,

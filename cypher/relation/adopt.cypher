@@ -1,11 +1,12 @@
-// purpose: Give relations of other writers a key and an anchor, or set them aside.
+// purpose: Give relations of other writers a key and an anchor, or quarantine them.
 // mode: write
 // params: $rows.element: List, $rows.key: List, $rows.base: List, $rows.weightAt: List, $rows.pinned: List, $rows.fault: List
 // returns: adopted: Integer, quarantined: Integer (one row)
 // bound: a list of elements
 // idempotent: by the key that an adopted one has, and the reason of one quarantined
 //
-// No two rows have one key. One whose key another relation has by now is a twin: it stays as it is, quarantined.
+// No two rows have one key. A relation whose key another relation has by now is a duplicate: it is unchanged and
+// quarantined.
 UNWIND range(0, size($rows.element) - 1) AS i
 MATCH ()-[r:RELATES_TO]->()
 WHERE elementId(r) = $rows.element[i]

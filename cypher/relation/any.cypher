@@ -1,4 +1,4 @@
-// purpose: Say whether there are relations at all; the count store answers.
+// purpose: Check whether there are relations, from the count store.
 // mode: read
 // params: none
 // returns: relations: Integer (one row)

@@ -1,4 +1,4 @@
-// purpose: Create relations between entities that exist.
+// purpose: Create relations between existing entities.
 // mode: write
 // params: $rows.key: List, $rows.scope: List, $rows.from: List, $rows.to: List, $rows.type: List, $rows.base: List, $rows.weightAt: List, $rows.lastObserved: List, $rows.pinned: List, $rows.created: List
 // returns: created: Integer (one row)

@@ -1,4 +1,4 @@
-// purpose: Write down what a page of relations weighs at $now, always from the base.
+// purpose: Write the weights of a page of relations at $now, always computed from the base weight.
 // mode: write
 // params: $now: Integer, $after: String, $limit: Integer, $halfLifeMs: Float, $minimum: Float, $rows.pinFrom: List, $rows.pinType: List, $rows.pinTo: List
 // returns: scanned: Integer, changed: Integer, pinned: Integer, held: Integer, below: Integer, adopted: Integer, quarantined: Integer, released: Integer, last: String (one row)
@@ -7,10 +7,11 @@
 // law: domain::relation::weight
 // quarantine: SET r.ebbReason = $reason RETURN count(*) AS scanned, 0 AS changed, 0 AS pinned, 0 AS held, 0 AS below, 0 AS adopted, count(*) AS quarantined, 0 AS released, max(key) AS last
 //
-// The page is cut by the index of keys before anything is written. Each relation is locked, then looked at. One that
-// another writer observed since its anchor weighs 1 from then on. One whose values no law can use is quarantined with the
-// reason as its mark, since a relationship has no labels, and comes back when they are mended; one on which this statement
-// failed, when a person asks. One that configuration pins is pinned at what it weighs.
+// The page is cut by the index of keys before anything is written. Each relation is locked, then checked. A relation
+// that another writer observed since its anchor weighs 1 from then on. A relation whose values no law can use is
+// quarantined with the reason as its mark, since a relationship has no labels, and is released when the values are
+// repaired; one on which this statement failed is released on request. A relation that the configuration pins is pinned
+// at its present weight.
 MATCH ()-[r:RELATES_TO]->()
 WHERE r.key > $after
 WITH r, r.key AS key

@@ -1,11 +1,11 @@
-// purpose: Read relations that other writers made and Ebb has not yet seen.
+// purpose: Read relations of other writers that are not yet adopted.
 // mode: read
 // params: $limit: Integer
 // returns: element: String, scope: String, from: String, type: String, to: String, weight: Float, lastObserved: Integer, created: Integer, pinned: Boolean, fault: String (at most $limit rows)
 // quarantine: SET r.ebbReason = $reason RETURN 0 AS adopted, count(*) AS quarantined
 //
-// A relationship without a type of its own is an edge of the palace and no relation. It looks at every relationship
-// without a key, so it belongs to a pass that looks at every one anyway.
+// A relationship without a type of its own is an edge of the palace and no relation. This scans every relationship
+// without a key, so it belongs to a pass that scans all of them anyway.
 MATCH (a:Entity)-[r:RELATES_TO]->(b:Entity)
 WHERE r.key IS NULL AND r.type IS NOT NULL AND r.ebbReason IS NULL
 WITH a, r, b

@@ -1,11 +1,11 @@
-// purpose: List relations of a scope with what they weigh at $now, by key.
+// purpose: List relations of a scope with their weights at $now, by key.
 // mode: read
 // params: $scope: String, $now: Integer, $halfLifeMs: Float, $minimum: Float, $which: String, $after: String, $limit: Integer
 // returns: key: String, from: String, type: String, to: String, weight: Float, base: Float, weightAt: Integer, lastObserved: Integer, pinned: Boolean (at most $limit rows)
 // law: domain::relation::weight
 //
-// $which: retrievable, decayed (below the minimum), or lowered (those whose stored weight a pass would lower). The weight
-// is worked out here, so a pass that did not run cannot show a stale relation.
+// $which: retrievable, decayed (below the minimum), or lowered (the stored weight would be lowered by a pass). The
+// weight is computed here, so that a missed pass cannot show a stale relation.
 MATCH (a)-[r:RELATES_TO]->(b)
 WHERE r.key > $after AND coalesce(a.scope, 'local') = $scope AND r.ebbReason IS NULL
   AND a.name IS :: STRING NOT NULL AND r.type IS :: STRING NOT NULL AND b.name IS :: STRING NOT NULL

@@ -1,4 +1,4 @@
-// purpose: Lock relations in the order given and read what the laws need of them.
+// purpose: Lock relations in the order given and read the values that the laws need.
 // mode: write
 // params: $rows.key: List
 // returns: key, base, weightAt, lastObserved, pinned, fault (one row for each key that exists)

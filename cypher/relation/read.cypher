@@ -1,4 +1,4 @@
-// purpose: Read relations of a scope whole, by the keys that a list named, with what they weigh there.
+// purpose: Read whole relations of a scope by the keys of a list, with their listed weights.
 // mode: read
 // params: $scope: String, $rows.key: List, $rows.weight: List
 // returns: key: String, from: String, type: String, to: String, weight: Float, base: Float, weightAt: Integer, lastObserved: Integer, pinned: Boolean (one row for each key that exists, in their order)

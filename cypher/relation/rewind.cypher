@@ -1,11 +1,11 @@
-// purpose: Bring relations whose anchors lie ahead of the clock back to now, their weights as they are.
+// purpose: Bring relations whose anchors are ahead of the clock back to now, with unchanged weights.
 // mode: write
 // params: $now: Integer, $latest: Integer, $limit: Integer
 // returns: rewound: Integer (one row)
 // bound: $limit
 // idempotent: by the dates
 //
-// As for memories: ebbMoved keeps what the dates were.
+// As for memories, ebbMoved keeps the former dates.
 MATCH ()-[r:RELATES_TO]->()
 WHERE r.key IS NOT NULL AND r.ebbReason IS NULL
   AND (datetime({epochMillis: $latest}) < r.weightAt < datetime({epochMillis: 253402300800000})

@@ -1,11 +1,11 @@
-// purpose: Write what the laws made of relations that are locked.
+// purpose: Write the computed values of locked relations.
 // mode: write
 // params: $rows.key: List, $rows.base: List, $rows.weightAt: List, $rows.lastObserved: List, $rows.pinned: List
 // returns: written: Integer (one row)
 // bound: a list of keys
 // idempotent: by the receipt of its transaction
 //
-// A quarantined one is sound again: every value that a law reads is written.
+// A quarantined relation becomes valid again: every value that a law reads is written.
 UNWIND range(0, size($rows.key) - 1) AS i
 MATCH ()-[r:RELATES_TO {key: $rows.key[i]}]->()
 SET r.weight = $rows.base[i],

@@ -1,4 +1,4 @@
-// purpose: Record what a request was answered, in the transaction of its effect.
+// purpose: Record the response of a request, in the transaction of its effect.
 // mode: write
 // params: $id: String, $answer: String
 // returns: answered: Integer (one row)

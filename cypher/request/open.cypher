@@ -1,4 +1,4 @@
-// purpose: Lock a request and show what it was answered, if it was.
+// purpose: Lock a request and read its recorded response, if any.
 // mode: write
 // params: $id: String, $hash: String, $by: String, $seed: String
 // returns: hash: String, answer: String, seed: String (one row; answer is null for a request that is new)

@@ -1,4 +1,4 @@
-// purpose: Remove requests that were kept long enough: a repeat of one would count as new.
+// purpose: Remove requests after their retention, after which a repeat counts as new.
 // mode: write
 // params: $keptMs: Integer, $limit: Integer
 // returns: trimmed: Integer (one row)
@@ -6,7 +6,7 @@
 // idempotent: by what is left
 // clock: server
 //
-// One on which something waits to be learned stays until that is done, however long it takes.
+// A request with an outcome that is not yet learned is kept until it is, however long that takes.
 MATCH (r:EbbRequest)
 WHERE r.at < datetime.realtime() - duration({milliseconds: $keptMs}) AND r.waits IS NULL
 WITH r LIMIT $limit

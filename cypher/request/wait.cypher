@@ -1,4 +1,4 @@
-// purpose: Leave nodes waiting on a request, to be taught by the learner of their scope, which takes them off again.
+// purpose: Queue an outcome on a request for the learner of its scope, which removes it.
 // mode: write
 // params: $id: String, $scope: String, $reward: Float, $rows.active: List
 // returns: waiting: Integer (one row)

@@ -1,4 +1,4 @@
-// purpose: Lock a job, so that one program at a time decides who works on it, and show its open run and the record of one occurrence.
+// purpose: Lock a job, so that only one program decides its holder, and read its open run and one occurrence.
 // mode: write
 // params: $job: String, $occurrence: String
 // returns: serverNow: Integer, occurrence: String, state: String, holder: String, leaseUntil: Integer, open: Boolean (one or two rows; without a run all but serverNow are null)

@@ -1,10 +1,10 @@
-// purpose: Say since when the longest-waiting memory or session waits for each job, and what may be worked on at any time.
+// purpose: Read since when the oldest memory or session waits for each job, and count work without a due date.
 // mode: read
 // params: none
 // returns: due: Integer, ripe: Integer, coactivate: Integer, cluster: Integer, reinforce: Integer (epoch milliseconds or null), outcomes: Boolean, relations: Integer, facts: Integer (one row)
 //
-// The range, from the year 1 on, leaves out values that are no instants: one that somebody wrote by hand must not stop
-// every run.
+// The range, from the year 1 on, excludes values that are no instants: one that was written by hand must not stop every
+// run.
 CALL () {
   OPTIONAL MATCH (m:Memory)
   WHERE m.dueAt >= datetime({epochMillis: -62135596800000}) AND NOT m:EbbQuarantined

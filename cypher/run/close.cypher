@@ -1,4 +1,4 @@
-// purpose: End a run: its state is final, and it says what it did.
+// purpose: End a run with its final state and its results.
 // mode: write
 // params: $job: String, $occurrence: String, $fence: Integer, $holder: String, $state: String, $truncated: Boolean, $reason: String
 // returns: did: Map (one row; none if the run was lost)

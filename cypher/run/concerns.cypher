@@ -1,10 +1,10 @@
-// purpose: Count what somebody has to see to: quarantined rows, and attempts that nobody ended.
+// purpose: Count the rows that need attention: quarantined rows, and attempts that were never ended.
 // mode: read
 // params: $overdueMs: Integer
 // returns: quarantined: Integer, stuck: Integer (one row)
 // clock: server
 //
-// An attempt is stuck when its lease has been over for longer than any worker that runs would have left it.
+// An attempt is stuck when its lease expired longer ago than any running worker would have left it.
 CALL () {
   MATCH (q:EbbQuarantined)
   RETURN count(q) AS quarantined

@@ -1,4 +1,4 @@
-// purpose: Open the run of an occurrence; a scheduled one is from here on the last of its job.
+// purpose: Open the run of an occurrence; a scheduled one becomes the last of its job.
 // mode: write
 // params: $job: String, $occurrence: String, $runId: String, $now: Integer, $trigger: String, $holder: String, $leaseMs: Integer
 // returns: fence: Integer, batch: Integer, runId: String, now: Integer (one row)

@@ -1,4 +1,4 @@
-// purpose: Begin a transaction of a run: hold it to commit, see that it is still ours, renew the lease.
+// purpose: Begin a transaction of a run: lock it until commit, check the holder, and renew the lease.
 // mode: write
 // params: $job: String, $occurrence: String, $fence: Integer, $holder: String, $leaseMs: Integer
 // returns: batch: Integer, did: Map (one row; none if the run was lost)

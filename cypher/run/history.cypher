@@ -3,7 +3,7 @@
 // params: $job: String, $limit: Integer, $rows.count: List
 // returns: a row a run (at most $limit)
 //
-// $rows.count names the counts of a run. One that somebody damaged shows none of them, or is left out where it has no name.
+// $rows.count names the counts of a run. A malformed run shows no counts, or is left out where it has no name.
 MATCH (r:EbbRun)
 WHERE ($job IS NULL OR r.job = $job) AND r.job IS :: STRING NOT NULL AND r.occurrence IS :: STRING NOT NULL
   AND r.id IS :: STRING NOT NULL AND r.trigger IS :: STRING NOT NULL AND r.state IS :: STRING NOT NULL

@@ -1,10 +1,10 @@
-// purpose: Say what a run must know before it begins: the tunables, how many memories there are and how many of them Ebb has seen, and whether there are attempts or claims.
+// purpose: Read the inputs of a run: tunables, counts of all and of adopted memories, any attempts or claims.
 // mode: read
 // params: none
 // returns: names: List, values: List, memories: Integer, stamped: Integer, attempts: Boolean (names null without tunables; one row)
 //
-// One statement, since an idle run costs little more than its requests. The tunables are as in config/read; memories and
-// stamped come from the count store.
+// One statement, since the cost of an idle run is little more than its requests. The tunables are as in config/read;
+// memories and stamped come from the count store.
 OPTIONAL MATCH (c:ConsolidationConfig {name: 'default'})
 WITH c, [key IN keys(c) WHERE key <> 'name'] AS names
 CALL () { MATCH (m:Memory) RETURN count(m) AS memories }

@@ -1,4 +1,4 @@
-// purpose: Say which scheduled occurrence of each job was the last.
+// purpose: Read the last scheduled occurrence of each job.
 // mode: read
 // params: $rows.counter: List
 // returns: counter: String, now: Integer (a row for each job that ever ran on schedule)

@@ -1,4 +1,4 @@
-// purpose: List runs that are not over, with what is left of their leases.
+// purpose: List open runs with the time left of their leases.
 // mode: read
 // params: none
 // returns: job, occurrence, holder, fence, batch, started, leaseLeft (a row a run, at most 100)

@@ -1,12 +1,12 @@
-// purpose: End a transaction of a run with its receipt: the number of the batch and what all batches did so far.
+// purpose: End a transaction of a run with its receipt: the batch number and the totals of all batches so far.
 // mode: write
 // params: $job: String, $occurrence: String, $batch: Integer, $did: Map
 // returns: batch: Integer (one row)
 // bound: one key
 // idempotent: by the number of the batch
 //
-// The sums come from whoever holds the run since the guard, which told what they were: named here one by one, they took a
-// server that has just come back longer to plan than the guard.
+// The totals come from the holder of the run, which read them in the guard: named here one by one, they took a server
+// that had just restarted longer to plan than the guard.
 MATCH (r:EbbRun {job: $job, occurrence: $occurrence})
 SET r.batch = $batch, r += $did
 RETURN r.batch AS batch

@@ -1,4 +1,4 @@
-// purpose: Let go of a run that is not finished: free for another at once, or failed.
+// purpose: Release an unfinished run, for another holder at once, or as failed.
 // mode: write
 // params: $job: String, $occurrence: String, $holder: String, $state: String, $reason: String
 // returns: left: Boolean (one row; none if it is not open, or not the holder's)

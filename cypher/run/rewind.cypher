@@ -1,13 +1,14 @@
-// purpose: Bring what the ledger says of the future back to now: the last run of a job, signs of life of mirrors, and leases.
+// purpose: Bring future dates of the ledger back to now: the last run of a job, heartbeats of mirrors, and leases.
 // mode: write
 // params: $now: Integer, $latest: Integer, $lease: Integer, $cycle: Integer, $limit: Integer
 // returns: rewound: Integer (one row)
 // bound: $limit of each kind
 // idempotent: by the values
 //
-// No job comes due before its last run, trails are brought to no cycle before the last, nobody migrates beside a mirror that
-// lives, and nobody takes a lease that lasts; whoever takes a run up goes on at its instant. Leases and
-// signs of life, which are the server's, lie ahead from $lease on; the holder of one, if there is any, is fenced off by who takes it.
+// No job is due before its last run, trails are brought to no cycle before the last, no migration runs beside a live
+// mirror, and no lease is taken before it expires; a process that resumes a run continues at its instant. Leases and
+// heartbeats are by the server's clock and count as ahead from $lease on; their holder, if there is any, is fenced off
+// when the lease is taken.
 CALL () {
   MATCH (c:EbbCounter)
   WHERE CASE WHEN c.name = 'cycle' THEN c.evaporated > $cycle

@@ -1,12 +1,12 @@
-// purpose: Say what a worker looks at each second: of each job the last occurrence and the open run.
+// purpose: Read the state that a worker polls each second: the last occurrence and the open run of each job.
 // mode: read
 // params: $rows.job: List, $holder: String
 // returns: serverNow: Integer, job: String, last: Integer, open: String, ours: Boolean, free: Boolean, overMs: Integer (a row for each job)
 // clock: server
 //
-// last is the last occurrence on schedule; of an open run: its occurrence, whether it is held by $holder, whether anybody
-// may take it, and for how long that has been so. It is the first question to a server that has just come back, which
-// thinks about each question by its length: nothing stands here that can wait.
+// last is the last scheduled occurrence; for an open run: its occurrence, whether $holder holds it, whether it is free
+// to take, and for how long it has been so. It is the first query to a server that has just restarted, whose planning
+// time grows with the length of a query: nothing belongs here that can wait.
 WITH datetime.realtime().epochMillis AS serverNow
 UNWIND $rows.job AS job
 OPTIONAL MATCH (c:EbbCounter {name: 'job:' + job})

@@ -1,4 +1,4 @@
-// purpose: Take over an open run; from here on its former holder commits nothing.
+// purpose: Take over an open run, so that its former holder can no longer commit.
 // mode: write
 // params: $job: String, $occurrence: String, $holder: String, $leaseMs: Integer
 // returns: fence: Integer, batch: Integer, runId: String, now: Integer (one row; none if it is no longer open)

@@ -1,4 +1,4 @@
-// purpose: Remove runs that were over long enough ago.
+// purpose: Remove runs that ended long enough ago.
 // mode: write
 // params: $keptMs: Integer, $limit: Integer
 // returns: trimmed: Integer (one row)
@@ -6,7 +6,7 @@
 // idempotent: by what is left
 // clock: server
 //
-// The last run of a schedule is kept apart, on the counter of its job: no occurrence comes due anew.
+// The last run of a schedule is stored apart, on the counter of its job, so that no occurrence is due again.
 MATCH (r:EbbRun)
 WHERE r.state IN ['done', 'guarded', 'failed'] AND r.finished < datetime.realtime() - duration({milliseconds: $keptMs})
 WITH r LIMIT $limit

@@ -1,4 +1,4 @@
-// purpose: Record how far the simulated time of a scratch database has come.
+// purpose: Record the simulated time that a scratch database has reached.
 // mode: write
 // params: $now: Integer
 // returns: now: Integer (one row)

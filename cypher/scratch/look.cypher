@@ -1,10 +1,11 @@
-// purpose: Say whether a database carries the scratch marker, what its simulated time is, and how many of its nodes `ebb init` did not write.
+// purpose: Read the scratch marker, the simulated time, and the number of nodes not written by `ebb init`.
 // mode: read
 // params: none
 // returns: marked: Boolean, now: Integer, foreign: Integer, serverNow: Integer (one row)
 // clock: server
 //
-// serverNow is what a write counts from where time is not simulated: the clock of whoever asks may be wrong. Every figure comes from the count store, so looking at a large database costs nothing.
+// serverNow is the time base of writes where time is not simulated: the client's clock may be wrong. Every number comes
+// from the count store, so reading a large database costs nothing.
 CALL () { OPTIONAL MATCH (s:EbbScratch {name: 'scratch'}) RETURN s IS NOT NULL AS marked, CASE WHEN datetime({epochMillis: -62135596800000}) <= s.now < datetime({epochMillis: 253402300800000}) THEN s.now.epochMillis END AS now }
 CALL () { MATCH (n) RETURN count(n) AS everything }
 CALL () { MATCH (n:EbbMigration) RETURN count(n) AS migrations }

@@ -1,4 +1,4 @@
-// purpose: Say which server this is and what its clock shows.
+// purpose: Read the server's version and clock.
 // mode: read
 // params: none
 // returns: name: String, version: String, edition: String, serverNow: Integer (one row)

@@ -1,9 +1,9 @@
-// purpose: Name the transactions that the waiting ones of a holder are blocked by.
+// purpose: List the transactions that block the waiting ones of a holder.
 // mode: read
 // params: $holder: String, $text: String
 // returns: status: String (a row for each transaction of $holder that runs the statement $text)
 //
-// The status of a transaction that waits for a lock names whoever has it.
+// The status of a transaction that waits for a lock names its holder.
 SHOW TRANSACTIONS YIELD transactionId, status, parameters, currentQuery
 WHERE parameters.holder = $holder AND currentQuery = $text AND status STARTS WITH 'Blocked by'
 RETURN status

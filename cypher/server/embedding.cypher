@@ -1,4 +1,4 @@
-// purpose: Say how many numbers the embeddings of the vector index have.
+// purpose: Read the number of dimensions of the vector index.
 // mode: read
 // params: none
 // returns: dimensions: Integer (at most one row)

@@ -1,11 +1,11 @@
-// purpose: Count the rows whose anchors lie ahead of the clock, and name some.
+// purpose: Count the rows whose anchors are ahead of the clock, and list some.
 // mode: read
 // params: $latest: Integer, $lease: Integer, $cycle: Integer
 // returns: memories: Integer, relations: Integer, facts: Integer, places: Integer, edges: Integer, sessions: Integer, accesses: Integer, pairs: Integer, ledger: Integer, named: List (one row)
 // names: :Room, :HALL
 //
-// Dates of memories and facts have no index, so it reads every one of them; a person asks, now and then. What counts as ahead is as in the
-// statements that bring it back: memory/rewind, session/rewind, run/rewind and so on.
+// Dates of memories and facts have no index, so this reads every one of them; it runs only on request. A date is ahead
+// as in the statements that bring it back: memory/rewind, session/rewind, run/rewind and so on.
 CALL () {
   MATCH (m:Memory)
   WHERE NOT m:EbbQuarantined AND m.promotionKey IS NULL

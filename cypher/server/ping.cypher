@@ -1,4 +1,4 @@
-// purpose: See whether the server answers and what its clock shows, by the shortest question there is.
+// purpose: Check that the server responds and read its clock, with the shortest query.
 // mode: read
 // params: none
 // returns: now: Integer (one row)

@@ -1,10 +1,10 @@
-// purpose: Count the relations, places and edges that were quarantined.
+// purpose: Count the quarantined relations, places and edges.
 // mode: read
 // params: none
 // returns: relations: Integer, places: Integer, edges: Integer (one row)
 // names: :Room, :HALL
 //
-// A reason has no index, so it reads every one of them; a person asks, now and then.
+// A reason has no index, so this reads every one of them; it runs only on request.
 CALL () {
   MATCH ()-[r:RELATES_TO]->()
   WHERE r.ebbReason IS NOT NULL

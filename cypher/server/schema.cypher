@@ -1,4 +1,4 @@
-// purpose: Name the constraints and indexes there are, and their state.
+// purpose: List the constraints and indexes, with their states.
 // mode: read
 // params: none
 // returns: name: String, state: String, about: List, properties: List (a row an index or constraint; about is null of a lookup)

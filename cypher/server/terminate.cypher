@@ -1,4 +1,4 @@
-// purpose: End a transaction of somebody who has vanished; what it did is rolled back, and its locks are free.
+// purpose: Terminate a transaction whose client has vanished: its work is rolled back and its locks are freed.
 // mode: read
 // params: $id: String
 // returns: message: String (one row)

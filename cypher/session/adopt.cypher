@@ -1,12 +1,12 @@
-// purpose: Give sessions that other writers made without a scope that of the memories which are to be adopted next.
+// purpose: Give sessions of other writers without a scope the scope of the memories that are adopted next.
 // mode: write
 // params: $limit: Integer
 // returns: sessions: Integer (one row)
 // bound: $limit memories, of each one session
 // idempotent: by the scope
 //
-// Otherwise adoption would make a twin of the session beside it, and the two would count as two. Of several with one id
-// and no scope one is taken; a name that is taken in the scope is left alone.
+// Otherwise adoption would create a duplicate of the session, and both would count. Of several with one id and no
+// scope, one is chosen; an id that exists in the scope is left alone.
 MATCH (m:Memory)
 WHERE NOT m:EbbStamped
 WITH m LIMIT $limit

@@ -1,12 +1,12 @@
-// purpose: Record that memories were accessed in sessions: how often, and when last.
+// purpose: Record the number of accesses of memories in sessions, and the last of each.
 // mode: write
 // params: $rows.scope: List, $rows.memory: List, $rows.session: List, $rows.at: List, $rows.count: List
 // returns: joined: Integer (one row)
 // bound: a list of pairs
 // idempotent: by the receipt of its transaction
 //
-// A new pair is not yet counted for co-activation, for which its session waits, since it began; one that was counted stays
-// so, since weights count sessions.
+// A new pair is not yet counted for co-activation, for which its session waits from its start; a counted pair stays
+// counted, since weights count sessions.
 UNWIND range(0, size($rows.memory) - 1) AS i
 MATCH (m:Memory {scope: $rows.scope[i], id: $rows.memory[i]})
 MATCH (s:Session {scope: $rows.scope[i], id: $rows.session[i]})

@@ -1,4 +1,4 @@
-// purpose: Name the working memories that were made in a session, from one id on.
+// purpose: List the working memories that were made in a session, after an id.
 // mode: read
 // params: $scope: String, $session: String, $after: String, $limit: Integer
 // returns: id: String (at most $limit rows, by id)

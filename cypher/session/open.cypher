@@ -1,11 +1,12 @@
-// purpose: Make sure that sessions exist, and that each began no later than the first event of it that is known.
+// purpose: Ensure that sessions exist, and that each began no later than its first known event.
 // mode: write
 // params: $rows.scope: List, $rows.id: List, $rows.at: List
 // returns: sessions: Integer (one row)
 // bound: a list of ids
 // idempotent: by the unique (scope, id), and by keeping the earlier of two beginnings
 //
-// A session that waits for co-activation does so since it began: however events are cut into batches, that is the same.
+// A session waits for co-activation from its start, so that the result does not depend on how events are cut into
+// batches.
 UNWIND range(0, size($rows.id) - 1) AS i
 MERGE (s:Session {scope: $rows.scope[i], id: $rows.id[i]})
 ON CREATE SET s.started = datetime({epochMillis: $rows.at[i]})

@@ -1,12 +1,12 @@
-// purpose: Bring sessions that lie ahead of the clock back to now.
+// purpose: Bring sessions with dates ahead of the clock back to now.
 // mode: write
 // params: $now: Integer, $latest: Integer, $limit: Integer
 // returns: rewound: Integer (one row)
 // bound: $limit
 // idempotent: by the dates
 //
-// A session that waits for co-activation from a later instant on is not counted until then, the later of two ends is kept, and one that began
-// later is not trimmed. ebbMoved keeps what the dates were.
+// A session that waits for co-activation from a later instant on is not counted until then, the later of two ends is
+// kept, and a session that began later is not trimmed. ebbMoved keeps the former dates.
 MATCH (s:Session)
 WHERE any(at IN [s.started, s.ended, s.coactivateDue] WHERE at > datetime({epochMillis: $latest}))
 WITH s LIMIT $limit

@@ -1,11 +1,12 @@
-// purpose: Bring accesses in sessions that lie ahead of the clock back to now.
+// purpose: Bring accesses in sessions with dates ahead of the clock back to now.
 // mode: write
 // params: $now: Integer, $latest: Integer, $limit: Integer
 // returns: rewound: Integer (one row)
 // bound: $limit
 // idempotent: by the date
 //
-// The latest accesses of a large session are the ones that count, and the later of two is kept. ebbMoved keeps what the date was.
+// The latest accesses of a large session are the ones that count, and the later of two is kept. ebbMoved keeps the
+// former date.
 MATCH ()-[a:ACCESSED_IN]->()
 WHERE a.at > datetime({epochMillis: $latest})
 WITH a LIMIT $limit

@@ -5,7 +5,8 @@
 // bound: $limit rows
 // idempotent: by what is left
 //
-// Looks at all sessions. One with any relationship stays, whoever drew it; so does one in which a memory was made.
+// Scans all sessions. A session with any relationship is kept, whatever its writer; so is one in which a memory was
+// made.
 MATCH (s:Session)
 WHERE s.started < datetime({epochMillis: $before}) AND NOT (s)--()
   AND NOT EXISTS { MATCH (m:Memory {sessionId: s.id}) WHERE m.scope = s.scope }

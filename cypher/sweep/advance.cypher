@@ -1,4 +1,4 @@
-// purpose: Record how far a sweep has come, with what it has done, in the transaction that did it.
+// purpose: Record the progress and the results of a sweep, in the transaction that made them.
 // mode: write
 // params: $id: String, $cursor: String, $live: Integer, $evaluated: Integer, $retracted: Integer, $reduced: Integer, $wouldRetract: Integer, $wouldReduce: Integer, $rows.matched: List
 // returns: cursor: String (one row)

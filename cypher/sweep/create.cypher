@@ -1,4 +1,4 @@
-// purpose: Record that a sweep was asked for; whoever works on it finds here what and when.
+// purpose: Record a requested sweep, with the parameters that its worker reads.
 // mode: write
 // params: $id: String, $scope: String, $mode: String, $policy: String, $accepted: Integer, $now: Integer, $heads: Integer
 // returns: id: String (one row)

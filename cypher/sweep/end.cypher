@@ -1,4 +1,4 @@
-// purpose: End a sweep: its state is final, and it says what it answers.
+// purpose: End a sweep with its final state and its response.
 // mode: write
 // params: $id: String, $state: String, $reason: String, $answered: String, $rows.applied: List
 // returns: state: String (one row)

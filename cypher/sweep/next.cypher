@@ -1,4 +1,4 @@
-// purpose: Find the sweep that was asked for first and that nobody works on.
+// purpose: Find the oldest requested sweep that is not being run.
 // mode: read
 // params: none
 // returns: id: String, now: Integer (one row, or none)

@@ -1,4 +1,4 @@
-// purpose: Read a sweep that was asked for, and how its run stands.
+// purpose: Read a requested sweep and the state of its run.
 // mode: read
 // params: $id: String
 // returns: id, scope, mode, policy, accepted, now, heads, state, reason, cursor, live, evaluated, retracted, reduced, wouldRetract, wouldReduce, matched, answered, applied, run, runReason (one row, or none)

@@ -1,4 +1,4 @@
-// purpose: Remove sweeps that were asked for and whose runs were trimmed.
+// purpose: Remove requested sweeps whose runs were trimmed.
 // mode: write
 // params: $limit: Integer
 // returns: trimmed: Integer (one row)

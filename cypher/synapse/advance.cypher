@@ -1,4 +1,4 @@
-// purpose: Say how many outcomes a scope has learned now.
+// purpose: Write the number of outcomes that a scope has learned.
 // mode: write
 // params: $name: String, $tick: Integer
 // returns: advanced: Integer (one row)

@@ -1,12 +1,12 @@
-// purpose: Remove what was learned on the ways from and to a memory that is about to be forgotten.
+// purpose: Remove the learned weights from and to a memory that is about to be forgotten.
 // mode: write
 // params: $scope: String, $rows.name: List, $limit: Integer
 // returns: gone: Integer (one row; none where nothing was learned in its scope)
 // bound: $limit rows each way
 // idempotent: by what is left
 //
-// Whoever learns meanwhile is waited for, and looks for the tombstone when its turn comes: nothing is written anew. $rows.name is
-// what the memory may be called.
+// Concurrent learning is waited for by the lock, and checks for the tombstone when it runs next: nothing is written
+// again. $rows.name are the possible names of the memory.
 MATCH (c:EbbCounter {name: 'tick:' + $scope})
 SET c.lock = true
 WITH $scope AS scope

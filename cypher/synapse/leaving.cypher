@@ -1,9 +1,9 @@
-// purpose: Read what was learned on the ways that begin at nodes.
+// purpose: Read the learned weights of the directed relationships that begin at nodes.
 // mode: read
 // params: $scope: String, $rows.id: List
 // returns: source: String, relation: String, target: String, base: Float, delta: Float, perm: Float, strengthened: Integer, weakened: Integer, ltp: Boolean, ltd: Boolean, tick: Integer (a row for each that ever learned)
 //
-// What is of another kind than it should be is null: whoever reads passes such a row over.
+// A value of a wrong type is null: the reader skips such a row.
 UNWIND $rows.id AS id
 MATCH (s:EbbSynapse)
 USING INDEX s:EbbSynapse(scope, source)

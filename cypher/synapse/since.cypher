@@ -1,9 +1,9 @@
-// purpose: Read what a scope has learned since a tick.
+// purpose: Read the weights that a scope has learned since a tick.
 // mode: read
 // params: $scope: String, $tick: Integer
 // returns: source: String, relation: String, target: String, base: Float, delta: Float, perm: Float, strengthened: Integer, weakened: Integer, ltp: Boolean, ltd: Boolean, tick: Integer (a row for each relationship, one way, that changed otherwise than by fading)
 //
-// What is of another kind than it should be is null: whoever reads passes such a row over.
+// A value of a wrong type is null: the reader skips such a row.
 MATCH (s:EbbSynapse)
 USING INDEX s:EbbSynapse(scope, tick)
 WHERE s.scope = $scope AND s.tick > $tick

@@ -1,4 +1,4 @@
-// purpose: Say how many outcomes a scope has learned.
+// purpose: Read the number of outcomes that a scope has learned.
 // mode: read
 // params: $name: String
 // returns: tick: Integer (one row; none before the first)

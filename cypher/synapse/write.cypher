@@ -1,11 +1,12 @@
-// purpose: Write down what relationships, each one way, have learned.
+// purpose: Write the learned weights of directed relationships.
 // mode: write
 // params: $scope: String, $rows.key: List, $rows.source: List, $rows.relation: List, $rows.target: List, $rows.base: List, $rows.delta: List, $rows.perm: List, $rows.strengthened: List, $rows.weakened: List, $rows.ltp: List, $rows.ltd: List, $rows.tick: List
 // returns: written: Integer (one row)
 // bound: a list of keys
 // idempotent: by the unique key and the tick
 //
-// base is what the relationship weighed then without what was learned. It is for people: who learns takes it from the graph.
+// base is the weight of the relationship at that time without the learned part. It is for people: the learner reads it
+// from the graph.
 UNWIND range(0, size($rows.key) - 1) AS i
 MERGE (s:EbbSynapse {key: $rows.key[i]})
 SET s.scope = $scope, s.source = $rows.source[i], s.relation = $rows.relation[i], s.target = $rows.target[i],

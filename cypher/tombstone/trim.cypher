@@ -1,11 +1,11 @@
-// purpose: Remove tombstones of memories that were forgotten long enough ago: an old file would bring those back.
+// purpose: Remove tombstones of memories that were forgotten long enough ago; an old file would restore those.
 // mode: write
 // params: $before: Integer, $limit: Integer
 // returns: trimmed: Integer (one row)
 // bound: $limit rows
 // idempotent: by what is left
 //
-// Looks at all tombstones.
+// Scans all tombstones.
 MATCH (t:EbbTombstone)
 WHERE t.at < datetime({epochMillis: $before})
 WITH t LIMIT $limit

@@ -1,4 +1,4 @@
-// purpose: Take a page of edges of a type under the laws on which other writers left something, from $cycle on, or set them aside.
+// purpose: Adopt a page of edges of a type with pheromones of other writers, from $cycle on, or quarantine them.
 // mode: write
 // params: $cycle: Integer, $limit: Integer, $most: Float, $base: Float, $costMost: Float
 // returns: adopted: Integer, quarantined: Integer (one row)
@@ -8,8 +8,8 @@
 // names: :HALL
 // quarantine: SET r.ebbTrailReason = $reason RETURN 0 AS adopted, count(*) AS quarantined
 //
-// As for places. An adopted edge costs from now on what its pheromones make of its base, which is that of its type where
-// it has none. The values are read again under the lock.
+// As for places. The cost of an adopted edge is from now on computed from its pheromones and its base, which is that of
+// its type where it has none. The values are read again under the lock.
 MATCH ()-[r:HALL]->()
 WHERE CASE WHEN r.pheromone_cycle IS NULL THEN true ELSE NOT r.pheromone_cycle IS :: INTEGER END
   AND (r.success_pheromone <> 0.0 OR r.traversal_pheromone <> 0.0 OR r.recency_pheromone <> 0.0)

@@ -1,4 +1,4 @@
-// purpose: Take a page of places of a label under the laws on which other writers left something, from $cycle on, or set them aside.
+// purpose: Adopt a page of places of a label with pheromones of other writers, from $cycle on, or quarantine them.
 // mode: write
 // params: $cycle: Integer, $limit: Integer, $most: Float
 // returns: adopted: Integer, quarantined: Integer (one row)
@@ -7,9 +7,10 @@
 // names: :Room
 // quarantine: SET n.ebbTrailReason = $reason RETURN 0 AS adopted, count(*) AS quarantined
 //
-// Only what lacks a cycle is theirs: what Ebb wrote has one as long as anything is left. A quarantined one is adopted
-// once its values are sound, one on which a statement failed when a person asks. The absence of a property has no index: part of a pass that looks at every active one anyway. The
-// CASE keeps the planner from looking for it in that index, where what has no cycle is not.
+// Only places of other writers lack a cycle: a place that Ebb wrote has one as long as any pheromone is left. A
+// quarantined place is adopted once its values are valid, one on which a statement failed on request. The absence of a
+// property has no index, so this is part of a pass that scans every active place anyway. The CASE keeps the planner
+// from the index of cycles, which does not contain places without a cycle.
 MATCH (n:Room)
 WHERE CASE WHEN n.pheromone_cycle IS NULL THEN true ELSE NOT n.pheromone_cycle IS :: INTEGER END
   AND (n.exploitation_pheromone <> 0.0 OR n.exploration_pheromone <> 0.0)

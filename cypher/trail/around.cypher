@@ -1,10 +1,10 @@
-// purpose: Read the edges around places, and what they lead to in the same scope.
+// purpose: Read the edges around places, and their other ends in the same scope.
 // mode: read
 // params: $rows.element: List, $rows.label: List, $to: String, $limit: Integer
 // returns: at, forward, edge, type, success, traversal, recency, cycle, base, similarity, edgeFault, element, label, id, exploitation, exploration, placeCycle, fault (at most $limit rows)
 // names: :Room, :HALL
 //
-// $to names the one place that is asked about, or null. An edge is walked either way; forward says which way it points.
+// $to is the only other end to read, or null. An edge is walked in both directions; forward gives its own direction.
 UNWIND $rows.element AS at
 MATCH (m)
 WHERE elementId(m) = at

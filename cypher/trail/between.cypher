@@ -1,4 +1,4 @@
-// purpose: Lock the edges between places that are locked, and read what the laws need of them.
+// purpose: Lock the edges between locked places, and read the values that the laws need.
 // mode: write
 // params: $rows.from: List, $rows.to: List
 // returns: element, from, to, type, names, success, traversal, recency, cycle, base, similarity, edgeFault (a row for each edge)
@@ -6,7 +6,7 @@
 // idempotent: by writing nothing but the lock
 // names: :HALL
 //
-// names are the ids by which somebody may name one of several edges.
+// names are the ids by which a caller may choose one of several edges.
 UNWIND range(0, size($rows.from) - 1) AS i
 MATCH (a)
 WHERE elementId(a) = $rows.from[i]

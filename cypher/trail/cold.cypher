@@ -1,4 +1,4 @@
-// purpose: List the places of a label and scope on which least is left at $cycle.
+// purpose: List the places of a label and scope with the least pheromone left at $cycle.
 // mode: read
 // params: $scope: String, $cycle: Integer, $limit: Integer, $exploitation: Float, $exploration: Float
 // returns: element, scope, id, exploitation, exploration, cycle, fault (at most $limit rows)

@@ -4,6 +4,6 @@
 // returns: count: Integer (one row)
 // names: :Room
 //
-// Answered by the count store, whatever the size of the graph.
+// Read from the count store, so the cost does not depend on the size of the graph.
 MATCH (n:Room)
 RETURN count(n) AS count

@@ -1,4 +1,4 @@
-// purpose: Read how cycles are counted, and to which one trails were last brought.
+// purpose: Read how cycles are counted, and the cycle to which trails were last brought.
 // mode: read
 // params: none
 // returns: epoch: Integer, lengthMs: Integer, advances: Integer, evaporated: Integer (none before the first use; null what is no such value)

@@ -1,4 +1,4 @@
-// purpose: Make edges of a type between places that are locked.
+// purpose: Create edges of a type between locked places.
 // mode: write
 // params: $rows.from: List, $rows.to: List, $rows.base: List, $rows.row: List
 // returns: element: String, row: Integer (a row for each)

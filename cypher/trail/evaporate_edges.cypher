@@ -1,4 +1,4 @@
-// purpose: Let what lies on a page of edges of a type evaporate to $cycle, and work out what they cost then.
+// purpose: Evaporate the pheromones of a page of edges of a type to $cycle, and compute their costs then.
 // mode: write
 // params: $cycle: Integer, $limit: Integer, $success: Float, $traversal: Float, $recency: Float, $floor: Float, $most: Float, $base: Float, $costMost: Float
 // returns: scanned: Integer, changed: Integer, silenced: Integer, quarantined: Integer (one row)

@@ -1,4 +1,4 @@
-// purpose: Let what lies on a page of places of a label evaporate to $cycle.
+// purpose: Evaporate the pheromones of a page of places of a label to $cycle.
 // mode: write
 // params: $cycle: Integer, $limit: Integer, $exploitation: Float, $exploration: Float, $floor: Float, $most: Float
 // returns: scanned: Integer, changed: Integer, silenced: Integer, quarantined: Integer (one row)
@@ -8,9 +8,9 @@
 // names: :Room
 // quarantine: SET n.ebbTrailReason = $reason, n.pheromone_cycle = null RETURN count(*) AS scanned, 0 AS changed, 0 AS silenced, count(*) AS quarantined
 //
-// The page is cut by the index of cycles before anything is written, and whatever is written leaves it, so the next page
-// begins at the same place. Each place is locked, then looked at. One whose values no law can use is quarantined with the
-// reason and loses its cycle, so that no page meets it again; its pheromones stay as they are.
+// The page is cut by the index of cycles before anything is written, and every written row leaves it, so the next page
+// begins at the same position. Each place is locked, then checked. A place whose values no law can use is quarantined
+// with the reason and loses its cycle, so that no page reads it again; its pheromones are unchanged.
 MATCH (n:Room)
 WHERE n.pheromone_cycle < $cycle
 WITH n

@@ -1,10 +1,10 @@
-// purpose: Read what the laws need of places of a label.
+// purpose: Read the values of places of a label that the laws need.
 // mode: read
 // params: $rows.scope: List, $rows.id: List
 // returns: element, scope, id, exploitation, exploration, cycle, fault (a row for each place that exists)
 // names: :Room, n.id
 //
-// A place without a scope is of the scope local. A value of a wrong type comes back as null and is named by fault, so
+// A place without a scope has the scope local. A value of a wrong type comes back as null and is named by fault, so
 // that no law takes it for absent.
 UNWIND range(0, size($rows.id) - 1) AS i
 MATCH (n:Room)

@@ -1,4 +1,4 @@
-// purpose: Lock the counter of cycles, made if there is none, and read it.
+// purpose: Lock the counter of cycles, created if there is none, and read it.
 // mode: write
 // params: $epoch: Integer, $lengthMs: Integer
 // returns: epoch: Integer, lengthMs: Integer, advances: Integer, evaporated: Integer (one row; null what is no such value)

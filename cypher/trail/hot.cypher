@@ -1,11 +1,11 @@
-// purpose: List the edges of a type and scope on which most success and traversal is left at $cycle.
+// purpose: List the edges of a type and scope with the most success and traversal left at $cycle.
 // mode: read
 // params: $scope: String, $cycle: Integer, $least: Integer, $limit: Integer, $success: Float, $traversal: Float, $rows.label: List
 // returns: fromLabel, from, toLabel, to, type, success, traversal, recency, cycle, base, similarity, edgeFault (at most $limit rows)
 // law: domain::trail::heat
 // names: :HALL
 //
-// $least is below any cycle: the index of cycles is the list of what is not silent.
+// $least is below any cycle: the index of cycles lists all edges with pheromone left.
 MATCH (a)-[r:HALL]->(b)
 WHERE r.pheromone_cycle > $least
   AND coalesce(a.scope, 'local') = $scope AND coalesce(b.scope, 'local') = $scope AND r.ebbTrailReason IS NULL

@@ -1,4 +1,4 @@
-// purpose: Lock places of a label in the order given and read what the laws need of them.
+// purpose: Lock places of a label in the order given and read the values that the laws need.
 // mode: write
 // params: $rows.scope: List, $rows.id: List
 // returns: element, scope, id, exploitation, exploration, cycle, fault (a row for each place that exists)
@@ -6,7 +6,7 @@
 // idempotent: by writing nothing but the lock
 // names: :Room, n.id
 //
-// A place without a scope is of the scope local. A value of a wrong type comes back as null and is named by fault, so
+// A place without a scope has the scope local. A value of a wrong type comes back as null and is named by fault, so
 // that no law takes it for absent.
 UNWIND range(0, size($rows.id) - 1) AS i
 MATCH (n:Room)

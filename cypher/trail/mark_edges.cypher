@@ -1,4 +1,4 @@
-// purpose: Write what the laws made of edges that are locked, with what they cost now.
+// purpose: Write the computed pheromones and costs of locked edges.
 // mode: write
 // params: $rows.element: List, $rows.success: List, $rows.traversal: List, $rows.recency: List, $rows.cycle: List, $rows.base: List, $rows.cost: List
 // returns: written: Integer (one row)

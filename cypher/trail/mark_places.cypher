@@ -1,11 +1,11 @@
-// purpose: Write what the laws made of places that are locked, and their names.
+// purpose: Write the computed pheromones of locked places, and their names.
 // mode: write
 // params: $rows.element: List, $rows.scope: List, $rows.name: List, $rows.exploitation: List, $rows.exploration: List, $rows.cycle: List
 // returns: written: Integer (one row)
 // bound: a list of elements
 // idempotent: by the receipt of its transaction
 //
-// A pheromone that was never there stays absent, and a name that nobody gives as it is.
+// A pheromone that never existed stays absent, and a name that is not given stays unchanged.
 UNWIND range(0, size($rows.element) - 1) AS i
 MATCH (n)
 WHERE elementId(n) = $rows.element[i]

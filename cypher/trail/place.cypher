@@ -1,4 +1,4 @@
-// purpose: Make places of a label.
+// purpose: Create places of a label.
 // mode: write
 // params: $rows.scope: List, $rows.id: List, $rows.name: List
 // returns: element: String, id: String, scope: String (a row for each)

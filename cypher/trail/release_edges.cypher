@@ -1,4 +1,4 @@
-// purpose: Give a page of edges of a type on which a statement failed back to adoption, which judges them anew.
+// purpose: Release for adoption a page of quarantined edges of a type on which a statement failed.
 // mode: write
 // params: $limit: Integer
 // returns: released: Integer (one row)
@@ -6,7 +6,7 @@
 // idempotent: by the reason
 // names: :HALL
 //
-// Those that were quarantined for their values come back by themselves, once these are sound.
+// Edges quarantined for their values are released without this, once the values are valid.
 MATCH ()-[r:HALL]->()
 WHERE r.ebbTrailReason CONTAINS ' failed on it: '
 WITH r LIMIT $limit

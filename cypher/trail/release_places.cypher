@@ -1,4 +1,4 @@
-// purpose: Give a page of places of a label on which a statement failed back to adoption, which judges them anew.
+// purpose: Release for adoption a page of quarantined places of a label on which a statement failed.
 // mode: write
 // params: $limit: Integer
 // returns: released: Integer (one row)
@@ -6,7 +6,7 @@
 // idempotent: by the reason
 // names: :Room
 //
-// Those that were quarantined for their values come back by themselves, once these are sound.
+// Places quarantined for their values are released without this, once the values are valid.
 MATCH (n:Room)
 WHERE n.ebbTrailReason CONTAINS ' failed on it: '
 WITH n LIMIT $limit

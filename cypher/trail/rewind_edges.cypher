@@ -1,4 +1,4 @@
-// purpose: Bring what lies on edges of a type as of a cycle that has not come to the present one.
+// purpose: Bring pheromones of edges of a type from a future cycle back to the present one.
 // mode: write
 // params: $cycle: Integer, $limit: Integer
 // returns: rewound: Integer (one row)

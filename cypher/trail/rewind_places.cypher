@@ -1,4 +1,4 @@
-// purpose: Bring what lies on places of a label as of a cycle that has not come to the present one.
+// purpose: Bring pheromones of places of a label from a future cycle back to the present one.
 // mode: write
 // params: $cycle: Integer, $limit: Integer
 // returns: rewound: Integer (one row)
@@ -6,7 +6,7 @@
 // idempotent: by the cycle
 // names: :Room
 //
-// What lies there evaporates from now on. ebbMoved keeps what the cycle was.
+// They evaporate from now on. ebbMoved keeps the former cycle.
 MATCH (n:Room)
 WHERE n.pheromone_cycle > $cycle
 WITH n LIMIT $limit

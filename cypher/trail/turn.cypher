@@ -1,4 +1,4 @@
-// purpose: Write how cycles are counted from now on, and to which one trails were brought.
+// purpose: Write how cycles are counted from now on, and the cycle to which trails were brought.
 // mode: write
 // params: $epoch: Integer, $lengthMs: Integer, $advances: Integer, $evaporated: Integer
 // returns: turned: Integer (one row)

@@ -14,7 +14,7 @@
 //!
 //! # Design notes
 //! The method is deterministic: nodes move and merge by id, and ids follow from content. So the order in which a graph was
-//! built cannot show (`one_partition_whatever_the_order`).
+//! built cannot show (`the_partition_is_independent_of_order`).
 //!
 //! A part only grows by nodes that are joined to it, so a node of any level is connected. Communities that are still
 //! disconnected at the last level, where there is little left to examine, are split into their components: so every

@@ -16,7 +16,7 @@ use crate::graph::index::NodeId;
 use crate::graph::kinds::{EdgeDirection, NodeType};
 use crate::graph::number::PosF32;
 
-/// A graph of so many nodes in which these pairs are joined both ways.
+/// A graph with a number of nodes, in which these pairs are joined in both directions.
 fn joined(nodes: u32, pairs: impl IntoIterator<Item = (u32, u32)>) -> Graph {
     let mut builder = GraphBuilder::default();
     let staged: Vec<_> = (0..nodes)

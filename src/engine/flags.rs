@@ -1,6 +1,6 @@
-//! Flags that say how a result falls short. A truncated result is no error.
+//! Flags of incomplete results. A truncated result is no error.
 
-/// A way in which a computation fell short.
+/// A reason why a result is incomplete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Flag {
     /// Spreading stopped before its depth because it reached the slot limit.

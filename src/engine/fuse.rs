@@ -71,7 +71,7 @@ mod tests {
         for (got, wanted) in scores.iter().zip([1.5 / 7.0, 1.0 / 6.0, 0.5 / 6.0]) {
             assert!((f64::from(*got) - wanted).abs() < 1e-6);
         }
-        // Of equals the stable id decides.
+        // Equal scores are ordered by id.
         let equal = fuse(&graph, &[node("n3")], &[node("n1")], PosF32::new(1.0).unwrap());
         assert_eq!(names(&graph, &equal), ["n1", "n3"]);
         assert!(fuse(&graph, &[], &[], PosF32::new(0.5).unwrap()).is_empty());

@@ -16,7 +16,7 @@
 //! | [`visit`], [`graphml`] | export to petgraph, DOT and GraphML |
 //!
 //! Invariants: same content, same arrays, in whatever order it was added (`build_order_free`); a batch applied equals a
-//! graph built anew (`apply_equals_build`); a bound is never below a weight that it covers (`bounds_hold`).
+//! newly built graph (`apply_equals_build`); a bound is never below a weight that it covers (`bounds_hold`).
 
 pub mod builder;
 pub mod codec;
@@ -52,13 +52,13 @@ pub enum Error {
     NonFinite {
         /// Name of the number.
         field: &'static str,
-        /// What the number belongs to.
+        /// Owner of the number.
         owner: String,
     },
     /// Finite, but outside its range.
     #[error("{name} is {value}; it must be {min} to {max}")]
     ParameterOutOfRange {
-        /// Name of the number and what it belongs to.
+        /// Name of the number and of its owner.
         name: String,
         /// The number.
         value: f64,
@@ -119,7 +119,7 @@ pub enum Error {
     CorruptSnapshot {
         /// Path of the fault in the file, such as `edges[12].weight`.
         path: String,
-        /// What is wrong.
+        /// Description of the fault.
         reason: String,
     },
     /// A file that cannot be read.
@@ -382,7 +382,7 @@ impl Graph {
         self.columns.partial[node.at()]
     }
 
-    /// Where a node comes from, if known.
+    /// Source of a node, if known.
     #[must_use]
     pub fn provenance(&self, node: NodeId) -> Option<&Provenance> {
         self.columns.provenance[node.at()].as_deref()

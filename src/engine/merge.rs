@@ -86,9 +86,9 @@ pub struct MergedScore {
     pub bonus: f32,
 }
 
-/// Combines scores, by node; [`sort_by_score`] sorts them. `active` tells which dimensions found anything, which the lists
-/// do not tell since they may have been filtered. `lists` are in the order of the dimensions, scores in `0 ..= 1`; of
-/// duplicates in a list the greatest counts. Nodes with a score of 0 are left out.
+/// Combines scores, by node; [`sort_by_score`] sorts them. `active` says which dimensions found anything, which the
+/// lists do not show since they may have been filtered. `lists` are in the order of the dimensions, scores in
+/// `0 ..= 1`; of duplicates in a list the greatest counts. Nodes with a score of 0 are left out.
 #[must_use]
 pub fn merge(weights: DimensionWeights, active: [bool; 4], lists: [&[(NodeId, f32)]; 4]) -> Vec<MergedScore> {
     let shares = weights.shares(active);

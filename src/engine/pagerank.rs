@@ -193,7 +193,7 @@ mod tests {
         check(1, &[], 1, &[1.0]);
     }
 
-    /// Power iteration over a dense matrix in f64, long enough.
+    /// Power iteration over a dense matrix in f64, until it has converged.
     fn dense(
         nodes: usize,
         edges: &[(usize, usize)],
@@ -227,7 +227,7 @@ mod tests {
             let result = pagerank(&graph);
             let want = dense(9, &edges, DAMPING, &[1.0 / 9.0; 9], false);
             for (node, want) in want.iter().enumerate() {
-                // Within what is left of it when it stops: the change shrinks by the damping each time.
+                // Within the remaining change when it stops: the change shrinks by the damping in each iteration.
                 let near = 1e-6 + result.change * DAMPING / (1.0 - DAMPING);
                 prop_assert!((f64::from(of(&graph, &result, node)) - want).abs() < near);
             }
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_near_to_nothing() {
+    fn no_restart_has_no_pagerank() {
         let graph = graph(3, &[(0, 1)], &[]);
         for restart in [&[][..], &[(NodeId(0), f32::NAN)], &[(NodeId(0), -1.0)], &[(NodeId(0), 0.0)]] {
             assert!(personalised_pagerank(&graph, restart).scores.iter().all(|value| value.to_bits() == 0));

@@ -67,7 +67,7 @@ const DECAY_RATE: f32 = 0.005;
 /// Greatest horizon in ticks.
 const HORIZON_MAX: u64 = 1_000_000;
 
-/// Which events are learned from.
+/// Events that are learned from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LearningMode {

@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn a_draw_is_below_its_bound_and_reaches_all() {
+    fn draws_are_below_their_bound_and_reach_all() {
         assert_eq!([below(u64::MAX, 10), below(0, 10), below(u64::MAX, 0)], [9, 0, 0]);
         let (mut stream, mut seen) = (SplitMix64::new(7), [0_u32; 6]);
         for _ in 0..6_000 {

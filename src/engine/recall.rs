@@ -203,7 +203,7 @@ fn spread(
     ActivationResult { nodes, counters, truncated: false }
 }
 
-/// Subtracts the initial values of seeds, so that each counts for what returned to it.
+/// Subtracts the initial values of seeds, so that each is scored by the activation that returned to it.
 fn subtract(activation: &mut ActivationResult, seeds: &[(NodeId, f32)], params: &ActivationConfig) {
     let initial: BTreeMap<NodeId, f32> = activation::initial_values(seeds, params).into_iter().collect();
     for one in &mut activation.nodes {

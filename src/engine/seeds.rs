@@ -50,8 +50,8 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 /// Greatest number of seeds.
 pub const MAX_SEEDS: usize = 200;
-/// Number of tokens looked up among labels, the first of a query. The thousandth word of a pasted page is no evidence by
-/// its resemblance; the page still has names, facts and a text.
+/// Number of tokens looked up among labels, the first of a query. The similarity of the thousandth word of a pasted
+/// page is no evidence; the page is still searched by names, facts and text.
 const TOKENS_MAX: usize = 64;
 /// Least relevance.
 const MIN_SEED: f64 = 0.1;
@@ -106,24 +106,24 @@ pub struct Seed {
     pub node: NodeId,
     /// Score, in `(0, 1]`.
     pub score: f32,
-    /// How it was found, for each token and each name at most once.
+    /// Matches by which it was found, at most one for each token and each name.
     pub evidence: Vec<Evidence>,
 }
 
-/// What speaks for a seed.
+/// A match by which a seed was found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema), schemars(rename = "SeedEvidence"))]
 pub struct Evidence {
-    /// How it was found: name, exact, prefix, contains, tag, spelling, fact, external or text.
+    /// Kind of match: name, exact, prefix, contains, tag, spelling, fact, external or text.
     #[cfg_attr(feature = "schemars", schemars(with = "String"))]
     pub ground: MatchKind,
-    /// By what: a word of the question, or the other end of a fact.
+    /// Matched word of the query, or the other end of the matched fact.
     pub of: String,
-    /// What that alone would give it.
+    /// Score of this match alone.
     pub score: f32,
 }
 
-/// How a node was found; among levels 1 to 5 the first that matches counts.
+/// Kind of match of a node; among levels 1 to 5 the first match counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MatchKind {
     /// Level 0: the query contains all its words in sequence.

@@ -74,7 +74,7 @@ mod tests {
     const NOW: i64 = 1_700_000_000_000;
 
     /// Thirteen files, the first four of which change once a day: 1.5 deviations above the mean. The n-th changed n half-
-    /// lives ago, and nobody knows when the last one did.
+    /// lives ago; the time of the last is unknown.
     fn graph() -> Graph {
         let mut builder = GraphBuilder::default();
         for n in 0..13_u8 {
@@ -112,13 +112,13 @@ mod tests {
         let of = |d1: &[(NodeId, f32)], d2: &[(NodeId, f32)], with: &[(NodeId, f32)]| {
             temporal_scores(&graph, &config(&graph), [d1, d2], with)
         };
-        // The larger of both relevances counts, 0.6 * 1 + 0.4 * 0.5 of it for what is new and fast.
+        // The larger of both relevances counts, times 0.6 * 1 + 0.4 * 0.5 for a new and fast node.
         check(&of(&[(NodeId(0), 0.5)], &[(NodeId(0), 1.0)], &[]), &[(0, 0.8)]);
         check(&of(&[(NodeId(0), 1.0)], &[(NodeId(0), 0.5)], &[]), &[(0, 0.8)]);
-        // What changes with a seed needs no relevance, and takes none away.
+        // A node that changes with a seed needs no relevance, and loses none.
         check(&of(&[(NodeId(1), 0.8)], &[], &[(NodeId(12), 0.3), (NodeId(1), 0.3)]), &[(1, 0.4), (12, 0.3)]);
         check(&of(&[(NodeId(1), 0.8)], &[], &[(NodeId(1), 0.7)]), &[(1, 0.7)]);
-        // Without a time and slow: nothing, and so is what is not relevant.
+        // A slow node without a time scores 0, and so does an irrelevant one.
         check(&of(&[(NodeId(12), 1.0), (NodeId(2), 0.0)], &[], &[]), &[]);
         check(&of(&[], &[], &[]), &[]);
         for bad in [f32::NAN, f32::NEG_INFINITY, -1.0, 0.0, -0.0] {

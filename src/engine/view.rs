@@ -6,7 +6,7 @@
 //! # Design notes
 //! The text indexes outlive a generation: a caller adds changes to a copy of [`Texts`] and builds the next view with it.
 //! Copies share all postings, since segments and runs are immutable. The label index, half of the cost of a view, is reused
-//! if all nodes have the same ids and labels as before, as after accesses and new weights. Everything else is built anew,
+//! if all nodes have the same ids and labels as before, as after accesses and new weights. Everything else is rebuilt,
 //! since it depends on ids or weights.
 //!
 //! Invariant: a view does not depend on the order of insertion (held by `recall::tests::recall_order_free`).
@@ -374,7 +374,7 @@ mod tests {
         let relative = |id: &str| view.relative_pagerank(view.graph().find(id).unwrap());
         assert_eq!(relative("Dana").to_bits(), 1.0_f32.to_bits());
         assert!(relative("Rui") < 1.0 && relative("shelf") < relative("Rui") && relative("shelf") > 0.0);
-        // Two that have each other swing, and a swing takes longer to die down than there are rounds.
+        // Two mutually linked nodes oscillate, and the oscillation outlasts the iterations.
         assert_eq!(view.flags().names().collect::<Vec<_>>(), ["pagerank_unconverged"]);
     }
 
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_told_by_part_and_shared_texts_are_one() {
+    fn bytes_are_reported_by_part_and_texts_are_shared() {
         let (file, relations) = (snapshot(), [] as [(NodeId, NodeId, &str); 0]);
         let view = View::from_labels(snapshot()).unwrap();
         let next = View::new(file, view.texts().clone(), relations);
@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn communities_are_worked_out_for_who_asks_and_kept() {
+    fn communities_are_computed_on_demand_and_cached() {
         let view = View::from_labels(snapshot()).unwrap();
         assert_eq!(view.bytes().lazy, 0);
         assert_eq!(view.communities().membership.len(), 4);
@@ -419,7 +419,7 @@ mod tests {
         assert!(Arc::ptr_eq(&first, &view.communities()));
         view.ticks().begin(1);
         view.ticks().finish(1);
-        assert!(!Arc::ptr_eq(&first, &view.communities()), "weights have moved");
+        assert!(!Arc::ptr_eq(&first, &view.communities()), "weights have changed");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! XLR: noise cancelled by contrast. What most queries would activate is suppressed in the result of this one.
+//! XLR: noise cancellation by contrast. Nodes that most queries would activate are suppressed in a result.
 //!
 //! Two waves run over the same slots. The hot one starts at the seeds, the cold one at anti-seeds: nodes of similar degree
 //! with other neighbours. Each has a frequency of its own, and each node that a wave passes pulls the frequency towards the
@@ -69,26 +69,26 @@ const DENSITY_MAX: f64 = 2.0;
 /// A closed gate. If all gates are closed, everything was cancelled, and suppression is not applied.
 const GATE_CLOSED: f64 = 0.01;
 
-/// What contrast says of a hit.
+/// Contrast of a hit.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct Contrast {
-    /// Which node; the wave from the seeds reached it.
+    /// The node, reached by the hot wave.
     #[serde(skip)]
     pub node: NodeId,
-    /// What the wave from the seeds left there.
+    /// Field of the wave from the seeds.
     pub hot: f32,
-    /// What the wave from elsewhere left there.
+    /// Field of the wave from other regions of the graph.
     pub cold: f32,
-    /// How alike and in step the two are, 0 to 1.
+    /// Agreement of the two waves in frequency and phase, 0 to 1.
     pub overlap: f32,
-    /// How well connected it is beside the mean, 0.3 to 2.
+    /// Degree relative to the mean, 0.3 to 2.
     pub density: f32,
-    /// Whether it is too near a seed to be damped.
+    /// Whether the node is too near a seed to be suppressed.
     pub immune: bool,
-    /// What is left of hot, beside the greatest of it or 1; below 0 where cold takes more than there is.
+    /// Hot field less suppression, over the greatest hot field or 1; below 0 where suppression is larger.
     pub net: f32,
-    /// By what its structural score is multiplied, 0 to 1, where contrast gates.
+    /// Factor of its structural score in gate mode, 0 to 1.
     pub gate: f32,
 }
 
@@ -99,7 +99,7 @@ pub struct XlrResult {
     pub nodes: Vec<Contrast>,
     /// Start of the cold wave, by external id; at most three nodes.
     pub anti_seeds: Vec<NodeId>,
-    /// In what way the result falls short.
+    /// Reasons why the result is incomplete.
     pub flags: Flags,
     /// Pulses of both waves, including seeds and anti-seeds.
     pub pulses: u64,
@@ -171,7 +171,7 @@ fn anti_seed_value(seeds: &[(NodeId, f32)], among: usize) -> f32 {
 
 /// The contrast of each node that the hot wave reached, by id. The first `reached` places are of nodes it reached in at
 /// most two hops.
-#[expect(clippy::cast_possible_truncation, reason = "worked out in f64 and rounded once")]
+#[expect(clippy::cast_possible_truncation, reason = "computed in f64 and rounded once")]
 fn fields(medium: &Medium<'_>, scratch: &mut Scratch, reached: usize, suppresses: bool) -> Vec<Contrast> {
     let Scratch { near, channel, hot, cold, order, .. } = scratch;
     order.clear();

@@ -1,4 +1,4 @@
-//! Every engine against the textbook, and the worked examples.
+//! Every implementation against a plain definition, and the worked examples.
 
 use super::scratch::Scratch;
 use super::textbook::{self, Plain, Rule};
@@ -41,7 +41,7 @@ fn plain(graph: &Graph) -> Plain {
         out_strength: graph.nodes().map(|node| graph.out_strength(node)).collect(),
     };
     for node in graph.nodes() {
-        // Backwards, so that nothing can hang on the order of a row, but for sums, which go by source.
+        // Backwards, so that nothing can depend on the order of a row, except sums, which are in the order of sources.
         let slots: Vec<_> = graph.slots(node).collect();
         for slot in slots.into_iter().rev() {
             plain.targets.push(graph.target(slot).0);
@@ -105,7 +105,7 @@ fn activated(
     assert!(found.counters.useful_slots <= found.counters.slots_read);
     assert!(
         scratch.cells.iter().all(|cell| *cell == 0) && scratch.touched.is_empty(),
-        "left as it was found"
+        "the scratch is reset"
     );
     assert!(
         scratch.inhibition.iter().all(|sum| *sum == 0) && scratch.sums.iter().all(|sum| sum.to_bits() == 0)
@@ -160,7 +160,7 @@ proptest! {
         let mut scratch = Scratch::default();
         let wanted = expected(&graph, &seeds, &params);
         for engine in [wavefront::activate, best_first::activate, hybrid::activate] {
-            // Twice with one scratch: what one query leaves, the next would find.
+            // Twice with one scratch: data left by one query would change the next.
             prop_assert_eq!(&activated(engine, &graph, &seeds, &params, &mut scratch), &wanted);
             prop_assert_eq!(&activated(engine, &graph, &seeds, &params, &mut scratch), &wanted);
         }
@@ -169,7 +169,7 @@ proptest! {
 
 proptest! {
     #[test]
-    fn more_depth_and_less_threshold_light_more((edges, seeds) in sample(), depth in 1..5_u8) {
+    fn more_depth_or_less_threshold_activates_more((edges, seeds) in sample(), depth in 1..5_u8) {
         let edges: Edges = edges.into_iter().map(|(a, b, weight, _)| (a, b, weight, false)).collect();
         let graph = graph(24, &edges);
         let seeds = named(&graph, &seeds);
@@ -197,13 +197,13 @@ proptest! {
         let values = expected(&graph, &seeds, &strongest);
         let wanted: BTreeSet<NodeId> = graph.nodes().collect();
         let found = paths::strongest(&graph, &seeds, &params, &wanted);
-        prop_assert!(found.keys().eq(values.keys()), "a way to each that is activated, and to no other");
+        prop_assert!(found.keys().eq(values.keys()), "a path to each activated node, and to no other");
         for (node, path) in found {
             prop_assert!(path.slots.len() <= usize::from(params.max_depth));
             prop_assert_eq!(path.replayed(&graph, &params).to_bits(), path.arrival.to_bits());
             prop_assert_eq!(path.slots.last().map_or(path.seed, |slot| graph.target(*slot)), node);
             prop_assert_eq!(path.arrival.to_bits(), values[&node]);
-            // Wanted alone it is the same way: that the search ends early does not show.
+            // The path is the same when requested alone: an early end of the search changes nothing.
             prop_assert_eq!(&paths::strongest(&graph, &seeds, &params, &BTreeSet::from([node]))[&node], &path);
         }
     }
@@ -282,7 +282,7 @@ fn shapes_at_the_edge() {
     check(&own, &[(0, 0.3), (0, 0.2)], &ActivationConfig::REFERENCE, &[(0, 1.0)]);
     let held = ActivationConfig { max_slots: 1, ..ActivationConfig::REFERENCE };
     let found = wavefront::activate(&star, &named(&star, &[(0, 1.0)]), &held, 500, &mut scratch);
-    assert!(found.truncated && found.nodes.len() == 300, "a level is done whole");
+    assert!(found.truncated && found.nodes.len() == 300, "a level is always finished");
     for nothing in [f32::NAN, f32::INFINITY, -1.0, 0.0, -0.0] {
         assert!(
             wavefront::activate(
@@ -316,7 +316,7 @@ fn params_out_of_range_are_named() {
 }
 
 #[test]
-fn few_slots_are_read_for_nothing() {
+fn few_useless_slots_are_read() {
     // Rows of a hundred slots of which few pass: one is read beyond them.
     let edges: Edges = (0..40_u32)
         .flat_map(|n| {

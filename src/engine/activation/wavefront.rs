@@ -180,7 +180,7 @@ fn of_fx40(sum: u64) -> f64 {
 }
 
 /// Ends a level: updates nodes that rose, fell or stayed, and lists those that send next.
-#[expect(clippy::cast_possible_truncation, reason = "worked out in f64 and rounded once")]
+#[expect(clippy::cast_possible_truncation, reason = "computed in f64 and rounded once")]
 fn settle(params: &ActivationConfig, scratch: &mut Scratch) {
     let Scratch { cells, sums, inhibition, inhibited, frontier, rising, .. } = scratch;
     let cap = f64::from(params.cap);

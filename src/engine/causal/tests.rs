@@ -43,7 +43,7 @@ fn graph(nodes: u32, edges: &[(u32, u32, f32, Is)]) -> Graph {
     builder.finalize().unwrap()
 }
 
-/// Edges that lead one way.
+/// A graph of directed edges.
 fn leads(nodes: u32, edges: &[(u32, u32, f32)]) -> Graph {
     let edges: Vec<_> = edges.iter().map(|(a, b, causal)| (*a, *b, *causal, Is::OneWay)).collect();
     graph(nodes, &edges)
@@ -79,7 +79,7 @@ fn ids(graph: &Graph, chain: &CausalChain) -> Vec<String> {
     chain.nodes.iter().map(|node| graph.external_id(*node).to_owned()).collect()
 }
 
-/// The strongest of all simple paths that go on from one, by where they end.
+/// The strongest of all simple paths that extend a path, by their ends.
 fn walk(
     graph: &Graph,
     direction: Direction,
@@ -105,7 +105,7 @@ fn walk(
     }
 }
 
-/// Whether a chain is one, from a seed, and replays to its strength.
+/// Whether a chain is valid, begins at a seed, and replays to its strength.
 fn is_sound(graph: &Graph, chain: &CausalChain, seeds: &[(NodeId, f32)]) -> bool {
     let begins = seeds.iter().filter(|(of, _)| *of == chain.nodes[0]);
     let mut strength = begins.map(|(_, score)| *score).fold(0.0, f32::max);
@@ -196,7 +196,7 @@ fn six_hops_and_no_more() {
     let graph = leads(10, &chain);
     let reached = |depth| detect(&graph, &[(0, 1.0)], depth).scores.len();
     assert_eq!([1, 5, 6, 7, 20].map(reached), [1, 5, 6, 6, 6]);
-    // What is weaker and nearer goes on where what is stronger must stop.
+    // A weaker, shorter path continues where a stronger one has no hops left.
     let mut edges = chain;
     edges.push((0, 5, 0.2));
     let graph = leads(10, &edges);
@@ -207,11 +207,11 @@ fn six_hops_and_no_more() {
 }
 
 #[test]
-fn above_a_hundredth_and_no_less() {
+fn only_chains_above_a_hundredth_count() {
     // 0.7 * 0.7 * 0.02 is below, 0.7 * 0.7 * 0.03 above.
     let graph = leads(4, &[(0, 1, 1.0), (1, 2, 0.02), (1, 3, 0.03), (0, 0, 1.0)]);
     check(&graph, &detect(&graph, &[(0, 1.0)], 6), &[(1, 0.7), (3, 0.0147)]);
-    // What is at the border is not above it: this times 0.7 is 0.01 to the bit.
+    // A value at the threshold is not above it: this times 0.7 is exactly 0.01.
     let border = f32::from_bits(0x3c6a_0ea1);
     assert_eq!((border * DISCOUNT).to_bits(), STRENGTH_MIN.to_bits());
     let graph = leads(3, &[(0, 1, border), (0, 2, border.next_up())]);
@@ -219,11 +219,11 @@ fn above_a_hundredth_and_no_less() {
 }
 
 #[test]
-fn a_seed_counts_where_another_reaches_it() {
+fn a_seed_reached_by_another_counts() {
     let cycle = leads(3, &[(0, 1, 1.0), (1, 0, 1.0)]);
     check(&cycle, &detect(&cycle, &[(0, 1.0)], 6), &[(1, 0.7)]);
     check(&cycle, &detect(&cycle, &[(0, 1.0), (1, 0.5)], 6), &[(0, 0.35), (1, 0.7)]);
-    // Both ways over one in the middle, where the chains of the two meet: each reaches the other.
+    // Two seeds joined in both directions through one node: each reaches the other.
     let middle = graph(3, &[(0, 2, 1.0, Is::BothWays), (1, 2, 1.0, Is::BothWays)]);
     let found = detect(&middle, &[(0, 1.0), (1, 0.8)], 6);
     check(&middle, &found, &[(0, 0.392), (1, 0.49), (2, 0.7)]);
@@ -233,12 +233,12 @@ fn a_seed_counts_where_another_reaches_it() {
 }
 
 #[test]
-fn of_equals_the_one_whose_ids_come_first() {
-    // Over 1 or over 2, alike.
+fn equal_chains_are_ordered_by_ids() {
+    // Over 1 or over 2, with equal strength.
     let graph = leads(4, &[(0, 2, 0.5), (2, 3, 0.5), (0, 1, 0.5), (1, 3, 0.5)]);
     let found = detect(&graph, &[(0, 1.0)], 6);
     assert_eq!(ids(&graph, &only(&graph, &found, 3)), [name(0), name(1), name(3)]);
-    // Stronger before weaker, whichever way it goes.
+    // Stronger before weaker, in either direction.
     let loops = leads(2, &[(0, 1, 0.5), (1, 0, 0.9)]);
     let found = detect(&loops, &[(0, 1.0)], 6);
     check(&loops, &found, &[(1, 0.63)]);
@@ -251,7 +251,7 @@ fn of_equals_the_one_whose_ids_come_first() {
 
 #[test]
 fn causal_truncated() {
-    // A hub with as many leaves as settle beside it, and a node of its own.
+    // A hub with as many leaves as are settled besides it, and one more node.
     let leaves = 9_999;
     let edges: Vec<(u32, u32, f32)> = (1..=leaves).map(|leaf| (0, leaf, 1.0)).collect();
     let graph = leads(leaves + 2, &edges);
@@ -260,15 +260,15 @@ fn causal_truncated() {
     let found = detect(&graph, &[(0, 1.0), (leaves + 1, 1.0)], 6);
     assert_eq!((found.scores.len(), found.truncated), (9_998, true));
     let last = graph.find(&name(leaves)).unwrap();
-    assert!(found.scores.iter().all(|(node, _)| *node != last), "of equals the last is cut off");
+    assert!(found.scores.iter().all(|(node, _)| *node != last), "of equal ones the last is cut off");
     assert!(found.chains(&graph, last).is_empty());
-    // What is cut off forward cuts off nothing backward.
+    // The forward limit does not affect the backward search.
     let found = detect(&graph, &[(0, 1.0), (5, 1.0), (leaves + 1, 1.0)], 6);
     assert_eq!((only(&graph, &found, 0).direction, found.truncated), (Direction::Backward, true));
 }
 
 #[test]
-fn nothing_comes_of_nothing() {
+fn no_chains_without_causes() {
     let empty = leads(0, &[]);
     check(&empty, &detect(&empty, &[], 6), &[]);
     let graph = graph(3, &[(0, 1, 1.0, Is::Inhibitory), (1, 2, 0.0, Is::BothWays)]);

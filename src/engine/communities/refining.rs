@@ -6,7 +6,7 @@
 //! `r * k * (D - k) / 2M`.
 //!
 //! # Design notes
-//! Without refinement a community could lose the node that held it together and stay one for good, since later levels move
+//! Without refinement a community could lose the node that held it together and never split, since later levels move
 //! it as a whole. Parts join again at the next level if they gain by it.
 
 use super::Scale;

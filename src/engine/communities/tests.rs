@@ -19,10 +19,10 @@ use petgraph::graph::{NodeIndex, UnGraph};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// An edge: where from, over which relation, where to, and how much. `INHIBITS` holds back.
+/// An edge: source, relation, target and weight. `INHIBITS` is inhibitory.
 type Edge = (u32, &'static str, u32, f32);
 
-/// Nodes in the order in which they are named, and edges as they stand.
+/// Nodes in the order in which they are named, and edges unchanged.
 fn graph(nodes: &[u32], edges: &[Edge]) -> Graph {
     let mut builder = GraphBuilder::default();
     for node in nodes {
@@ -68,7 +68,7 @@ fn told(graph: &Graph, partition: &Partition) -> BTreeMap<u32, CommunityId> {
     (0..).zip(&partition.membership).map(|(at, of)| (number(graph, at), *of)).collect()
 }
 
-/// `sum over i, j of one community of (A - r * k_i * k_j / 2M) / 2M`, over a matrix of all slots that pass on.
+/// `sum over i, j of one community of (A - r * k_i * k_j / 2M) / 2M`, over a matrix of all excitatory slots.
 fn dense(graph: &Graph, of: &[CommunityId], resolution: f64) -> f64 {
     let n = graph.node_count();
     let mut joined = vec![vec![0.0_f64; n]; n];
@@ -86,7 +86,7 @@ fn dense(graph: &Graph, of: &[CommunityId], resolution: f64) -> f64 {
     if twice > 0.0 { sum / twice } else { 0.0 }
 }
 
-/// Nodes with what joins them inside their communities, as petgraph knows graphs.
+/// Nodes with the edges inside their communities, as a petgraph graph.
 fn inside(graph: &Graph, of: &[u32]) -> UnGraph<(), ()> {
     let mut copy = UnGraph::with_capacity(0, 0);
     for _ in graph.nodes() {
@@ -110,7 +110,7 @@ fn edges(nodes: u32, most: usize) -> impl Strategy<Value = Vec<Edge>> {
     proptest::collection::vec(edge, 0..most)
 }
 
-/// A level, with what gain is measured by at resolution 1.
+/// A level, with the scale of gains at resolution 1.
 fn level(graph: &Graph) -> (Level, Scale, Tally) {
     let mut tally = Tally::of(graph.node_count());
     let level = Level::of(graph, &mut tally);
@@ -131,7 +131,7 @@ proptest! {
         let found = communities(&graph, resolution(r));
         prop_assert!((found.modularity - dense(&graph, &found.membership, f64::from(r))).abs() < 1e-9, "{found:?}");
         prop_assert!((found.modularity - modularity(&graph, &found.membership, resolution(r))).abs() < 1e-9);
-        // Any partition has what the matrix says, and what was found is not worse than everybody alone.
+        // Any partition has the modularity of the matrix, and the result is not worse than single nodes.
         let mut stream = SplitMix64::new(salt);
         let drawn: Vec<CommunityId> =
             graph.nodes().map(|_| CommunityId(u32::try_from(stream.draw_below(4)).unwrap())).collect();
@@ -217,7 +217,7 @@ proptest! {
     }
 
     #[test]
-    fn parts_hold_together_and_levels_keep_what_they_weigh(edges in edges(30, 60)) {
+    fn parts_are_connected_and_levels_keep_their_weight(edges in edges(30, 60)) {
         let graph = graph(&(0..30).collect::<Vec<_>>(), &edges);
         let (level, scale, mut tally) = level(&graph);
         let mut of: Vec<u32> = level.nodes().collect();
@@ -228,7 +228,7 @@ proptest! {
         prop_assert!(moved >= alone - 1e-12);
         let mut parts = refine(&level, &of, scale, &mut tally);
         let count = renumber(&mut parts);
-        // Each part lies in one community, and nothing of it is apart.
+        // Each part is inside one community, and connected.
         let mut home = vec![u32::MAX; count];
         for (part, community) in parts.iter().zip(&of) {
             let home = &mut home[*part as usize];
@@ -236,7 +236,7 @@ proptest! {
             *home = *community;
         }
         prop_assert_eq!(connected_components(&inside(&graph, &parts)), count);
-        // The next level weighs the same, and its communities are worth the same.
+        // The next level has the same weight, and its communities the same modularity.
         let next = level.merged(&parts, count, &mut tally);
         prop_assert_eq!(next.len(), count);
         prop_assert!((next.total() - level.total()).abs() < 1e-9);
@@ -263,7 +263,7 @@ fn examples_4_7() {
     assert!(near(modularity(&star, &named(&star, |_| 0), one), 0.0));
     let own = numbered(2, &[(0, 0), (0, 1)]);
     assert!(near(modularity(&own, &named(&own, |at| at), one), -0.125));
-    // Without communities everybody is alone, and so is who has one that cannot be.
+    // Without communities every node is alone, and so is a node with an invalid one.
     assert!(near(modularity(&own, &[], one), -0.125));
     assert!(near(modularity(&own, &named(&own, |_| u32::MAX), one), -0.125));
     let ring = numbered(256, &ring(256));
@@ -327,7 +327,7 @@ fn parallel_and_antiparallel_edges_count_in_full() {
     // M 4.5, inside 2.5 and 1, strengths 6 and 3: 7/9 - 45/81.
     let q = modularity(&four, &named(&four, |at| at / 2), resolution(1.0));
     assert!((q - 2.0 / 9.0).abs() < 1e-9, "{q}");
-    // Five parallel edges outweigh two that are heavier one by one: 0 goes with 1 and not with 2.
+    // Five parallel edges outweigh two heavier ones: 0 joins 1 and not 2.
     let relations = ["A", "B", "C", "D", "E"];
     let mut edges: Vec<Edge> = relations.iter().map(|of| (0, *of, 1, 0.5)).collect();
     edges.extend([(0, "A", 2, 1.0), (2, "A", 0, 1.0), (1, "A", 3, 2.0), (2, "A", 4, 2.5)]);
@@ -337,7 +337,7 @@ fn parallel_and_antiparallel_edges_count_in_full() {
 }
 
 #[test]
-fn one_partition_whatever_the_order() {
+fn the_partition_is_independent_of_order() {
     let mut stream = SplitMix64::new(11);
     let mut draw = |below: u64| u32::try_from(stream.draw_below(below)).unwrap();
     // Ten groups of twelve, most edges inside.
@@ -367,36 +367,36 @@ fn one_partition_whatever_the_order() {
 }
 
 #[test]
-fn who_is_joined_to_nobody_is_alone() {
-    let nobody = communities(&numbered(0, &[]), resolution(1.0));
-    assert_eq!((nobody.membership.len(), nobody.count, nobody.modularity.to_bits()), (0, 0, 0));
-    // What holds back joins nobody.
+fn unconnected_nodes_are_communities_of_one() {
+    let empty = communities(&numbered(0, &[]), resolution(1.0));
+    assert_eq!((empty.membership.len(), empty.count, empty.modularity.to_bits()), (0, 0, 0));
+    // Inhibitory edges join no nodes.
     let edges: [Edge; 2] = [(0, "INHIBITS", 1, 1.0), (2, "INHIBITS", 0, 1.0)];
     let graph = graph(&[3, 1, 2, 0], &edges);
     let alone = communities(&graph, resolution(1.0));
     assert_eq!((alone.count, alone.modularity.to_bits(), alone.flags), (4, 0, Flags::default()));
     assert_eq!(told(&graph, &alone), (0..4).map(|at| (at, CommunityId(at))).collect::<BTreeMap<_, _>>());
     assert_eq!(modularity(&graph, &alone.membership, resolution(1.0)).to_bits(), 0);
-    // Itself alone is somebody.
+    // A node with only a self-loop is a community of one.
     let own = communities(&numbered(2, &[(1, 1)]), resolution(1.0));
     assert_eq!((own.count, own.modularity.to_bits()), (2, 0));
 }
 
 #[test]
-fn looks_are_counted() {
+fn node_visits_are_counted() {
     let (level, scale, mut tally) = level(&numbered(64, &ring(64)));
     let mut of: Vec<u32> = level.nodes().collect();
-    assert!(!move_nodes(&level, &mut of, scale, 63, &mut tally), "not all have been looked at");
+    assert!(!move_nodes(&level, &mut of, scale, 63, &mut tally), "not all nodes were visited");
     let mut again: Vec<u32> = level.nodes().collect();
     assert!(move_nodes(&level, &mut again, scale, 20 * 64, &mut tally));
-    // With as many as are left to do it is enough.
+    // A budget of one visit for each node to visit is enough.
     assert!(move_nodes(&level, &mut again, scale, 64, &mut tally));
 }
 
 #[test]
-fn what_fell_apart_is_two() {
+fn separated_parts_are_two_communities() {
     let (level, _, _) = level(&numbered(5, &[(0, 1), (2, 3)]));
-    // The first two pairs were one community, and 4, which nobody is joined to, was in it.
+    // The first two pairs were one community, with the unconnected node 4 in it.
     let (of, count) = level.components(&[7; 5]);
     assert_eq!((of, count), (vec![0, 0, 1, 1, 2], 3));
 }

@@ -1,13 +1,13 @@
 //! Builds a graph from rows, and the next graph from a batch of changes: same content, same bytes.
 //!
 //! [`GraphBuilder::finalize`] consumes the builder and returns a graph; [`Graph::apply`] builds a new graph beside the one
-//! that readers hold. Both end in `assemble`, so a patched and a rebuilt graph cannot differ.
+//! that readers use. Both end in `assemble`, so a patched and a rebuilt graph cannot differ.
 //!
 //! # Design notes
-//! Ids are assigned by undirected degree, greatest first, then by the bytes of external ids: nodes that are often visited
-//! lie side by side, and no id depends on the order in which rows were added. Slots with the same source, relation and
-//! target are merged to the one with the larger base weight. There is no global sort: slots are counted into rows, and
-//! rows are short.
+//! Ids are assigned by undirected degree, greatest first, then by the bytes of external ids: nodes that are often
+//! visited are adjacent in memory, and no id depends on the order in which rows were added. Slots with the same source,
+//! relation and target are merged to the one with the larger base weight. There is no global sort: slots are counted
+//! into rows, and rows are short.
 
 mod apply;
 mod assemble;

@@ -35,7 +35,7 @@
 //! *Two slots.* A relationship that can be traversed both ways is two slots, written as one edge. If its slots differ (one
 //! was merged with a heavier one, removed or replaced), each is written alone with direction 0, or a reader would double
 //! it. Direction 0 by itself is a forward slot, whatever the table of kinds has for its type: the stored direction wins.
-//! So `half` is a field of its own. A reader that does not know it reads a forward slot, which conducts the same.
+//! So `half` is a separate field. A reader that does not know it reads a forward slot, which conducts the same.
 //!
 //! *Milliseconds.* Seconds carry them as a fraction, exact for instants within 2^50 ms (some 35,000 years) of 1970. Others
 //! are written as whole seconds, rounded towards 1970.

@@ -42,7 +42,7 @@ pub struct NodeRow {
     pub session: Option<String>,
     /// Whether it lacks relationships because their other ends were not loaded.
     pub partial: bool,
-    /// Where it comes from.
+    /// Source of the node.
     pub provenance: Provenance,
 }
 
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frequency_that_is_none_is_named() {
+    fn invalid_frequencies_are_reported_by_name() {
         for bad in [f32::NAN, f32::INFINITY, -1.0] {
             let row = NodeRow { change_frequency: bad, ..NodeRow::new("n1", "l", NodeType::Concept) };
             assert!(row.checked().unwrap_err().to_string().contains("n1"));

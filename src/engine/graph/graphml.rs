@@ -147,7 +147,7 @@ mod tests {
         }
 
         #[test]
-        fn any_text_is_found_again_but_for_what_xml_cannot_hold(text in any::<String>(), id in "\\PC+") {
+        fn text_roundtrips_except_characters_invalid_in_xml(text in any::<String>(), id in "\\PC+") {
             let nodes = vec![NodeRow::new(id.as_str(), text.as_str(), NodeType::Concept)];
             let written = written(&build(&Content { nodes, edges: Vec::new() }));
             let document = Document::parse(&written).unwrap();
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn markup_and_what_no_reader_takes_is_disarmed() {
+    fn markup_and_invalid_characters_are_escaped() {
         let label = "</data>]]><x a=\"'\">&amp;\u{0}\u{1b}\u{b}\r\n\t\u{fffe}\u{ffff}\u{85}\u{1f9ed}";
         let nodes = vec![NodeRow::new("a b<&", label, NodeType::MEMORY)];
         let text = written(&build(&Content { nodes, edges: Vec::new() }));

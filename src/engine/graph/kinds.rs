@@ -135,13 +135,13 @@ pub enum EdgeDirection {
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema), schemars(inline))]
 pub enum Dimension {
-    /// What joins a node to the seeds.
+    /// Connection to the seeds.
     Structural,
-    /// How like the question it is called, or what stands with it.
+    /// Similarity of its label or its context to the query.
     Semantic,
-    /// How fresh it is for what it is worth, or how it changes with the seeds.
+    /// Freshness, weighted by relevance, or change together with the seeds.
     Temporal,
-    /// How the seeds lead to it as causes, or it to them.
+    /// Causal chains from the seeds to it, or from it to them.
     Causal,
 }
 
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn a_property_that_is_no_number_of_its_kind_is_named() {
+    fn invalid_properties_are_reported_by_name() {
         let kinds = Kinds::default();
         for bad in [f64::NAN, f64::INFINITY, -1.0] {
             for of in [

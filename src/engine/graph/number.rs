@@ -7,7 +7,7 @@ use super::Error;
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
 
-/// Checks that a number lies in `0 ..= max`; `owner` names what it belongs to in errors.
+/// Checks that a number lies in `0 ..= max`; `owner` names its owner in errors.
 ///
 /// # Errors
 /// [`Error::NonFinite`], [`Error::ParameterOutOfRange`].
@@ -107,7 +107,7 @@ impl PosF32 {
 }
 
 number!(
-    /// How much one outcome changes a weight, above 0 and at most 1.
+    /// Fraction by which one outcome changes a weight, above 0 and at most 1.
     LearningRate, "learning rate", |value| value > 0.0 && value <= 1.0, 0.0, 1.0
 );
 number!(

@@ -109,7 +109,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::{BTreeMap, BTreeSet};
 
-    /// What joins each pair, from all slots, by the smaller and the larger id.
+    /// Weights of each pair, from all slots, by the smaller and the larger id.
     fn joined(graph: &Graph) -> BTreeMap<(NodeId, NodeId), Vec<(f32, bool)>> {
         let mut pairs: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for source in graph.nodes() {

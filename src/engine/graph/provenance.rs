@@ -2,21 +2,21 @@
 
 use super::Error;
 
-/// Where something comes from.
+/// Source of a node.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct Provenance {
-    /// In which source.
+    /// Path of the source file.
     pub source_path: Option<String>,
-    /// From which line on.
+    /// First line in the source, from 1.
     pub line_start: Option<u32>,
-    /// To which line.
+    /// Last line in the source.
     pub line_end: Option<u32>,
-    /// Some of it.
+    /// Excerpt of the source text.
     pub excerpt: Option<String>,
-    /// In which namespace.
+    /// Namespace of the source.
     pub namespace: Option<String>,
-    /// Whether it is the original.
+    /// Whether this is the original source.
     pub canonical: bool,
 }
 
@@ -73,7 +73,7 @@ pub(super) mod tests {
     use proptest::prelude::*;
     use std::ops::RangeInclusive;
 
-    /// Any, of such texts and lines.
+    /// Any provenance of these texts and lines.
     pub(in crate::graph) fn origin<T: Strategy<Value = String>>(
         text: impl Fn() -> T,
         lines: RangeInclusive<u32>,
@@ -92,7 +92,7 @@ pub(super) mod tests {
         )
     }
 
-    /// Few of each, so that they meet.
+    /// Few different values, so that they coincide.
     fn few() -> impl Strategy<Value = Provenance> {
         origin(|| "[ab]{0,2}", 1..=8)
     }
@@ -103,7 +103,7 @@ pub(super) mod tests {
             let left = a.clone().merged(b.clone()).merged(c.clone());
             let right = a.clone().merged(b.clone().merged(c.clone()));
             prop_assert_eq!(&left, &right);
-            // Texts go by the order given, all else by neither.
+            // Texts depend on the order, all else does not.
             let turned = b.clone().merged(a.clone());
             let straight = a.merged(b);
             prop_assert_eq!(
@@ -114,7 +114,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn line_0_is_refused_and_nothing_stays_nothing() {
+    fn line_0_is_refused_and_empty_stays_empty() {
         let zero = Provenance { line_end: Some(0), ..Provenance::default() };
         assert!(zero.checked("n").unwrap_err().to_string().contains("line_end of n"));
         assert!(Provenance::default().merged(Provenance::default()).is_empty());

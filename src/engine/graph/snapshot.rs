@@ -10,7 +10,7 @@ pub struct Snapshot {
     pub graph: Graph,
     /// The instant up to which the store was read, epoch milliseconds; `None` for a graph from a file.
     pub as_of: Option<i64>,
-    /// Counts of what the store had and the graph lacks.
+    /// Counts of stored rows that the graph lacks.
     pub skipped: SkippedCounts,
 }
 

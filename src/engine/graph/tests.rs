@@ -1,4 +1,4 @@
-//! The graph against a model that is obvious: a map from source, relation and target to a slot.
+//! The graph against a simple model: a map from source, relation and target to a slot.
 
 use super::builder::{Batch, EdgeRow, GraphBuilder, WeightRange};
 use super::columns::NodeRow;
@@ -9,7 +9,7 @@ use super::{Error, Graph};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a graph is about: nodes by external id, and edges.
+/// Content of a graph: nodes by external id, and edges.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Content {
     pub(super) nodes: Vec<NodeRow>,
@@ -75,7 +75,7 @@ pub(super) fn arrays(graph: &Graph) -> String {
 
 type Model = BTreeMap<(String, String, String), (u32, bool, bool)>;
 
-/// Slots by source, relation and target: weight bits, polarity, whether both ways. Of equal ones the heaviest, then the one
+/// Slots by source, relation and target: weight bits, polarity, direction. Of equal ones the heaviest, then the one
 /// that comes first by direction.
 fn model(content: &Content) -> Model {
     let mut slots: Model = BTreeMap::new();
@@ -198,7 +198,7 @@ proptest! {
     }
 }
 
-/// One random change, and the same change done to content by hand.
+/// One random batch of changes.
 #[derive(Debug, Clone)]
 pub(super) struct Step {
     pub(super) batch: Batch,
@@ -208,7 +208,7 @@ pub(super) fn steps() -> impl Strategy<Value = Vec<Step>> {
     steps_of(14, 8)
 }
 
-/// Some of these nodes come and go, with up to so many edges a step.
+/// Steps that add and remove some of these nodes, with fewer than `edges` edges in each.
 fn steps_of(nodes: u32, edges: usize) -> impl Strategy<Value = Vec<Step>> {
     let edges = move || {
         let edge = (0..nodes, 0..nodes, 0..4_usize, any::<u8>(), any::<bool>());
@@ -234,7 +234,7 @@ fn steps_of(nodes: u32, edges: usize) -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 1..6)
 }
 
-/// Content as a builder would have been given it: slots as they stand, each an edge of its own.
+/// Content as input of a builder: every slot as a separate edge.
 fn after(graph: &Graph, batch: &mut Batch) -> Content {
     let gone: BTreeSet<&String> = batch.removed_nodes.iter().collect();
     let mut nodes: BTreeMap<String, NodeRow> =
@@ -275,13 +275,13 @@ fn after(graph: &Graph, batch: &mut Batch) -> Content {
             slots.remove(&(edge.target.clone(), edge.relation.clone(), edge.source.clone()));
         }
     }
-    // A slot of a both-way edge stands for itself here: its other half is in the map as well.
+    // A slot of a bidirectional edge is only itself here: its other half is in the map as well.
     let mut edges: Vec<EdgeRow> = slots.into_values().collect();
     edges.extend(batch.edges.iter().cloned());
     Content { nodes: nodes.into_values().collect(), edges }
 }
 
-/// Builds slots as they are, without making second halves of them.
+/// Builds slots unchanged, without adding their second halves.
 fn build_slots(content: &Content, both: &[EdgeRow]) -> Graph {
     let mut builder = GraphBuilder::default();
     for node in &content.nodes {
@@ -323,7 +323,7 @@ fn check_steps(content: &Content, steps: Vec<Step>) {
         let content = after(&graph, &mut batch);
         let next = graph.apply(&batch).unwrap();
         let built = build_slots(&content, &batch.edges);
-        assert!(arrays(&next) == arrays(&built), "what is applied is what is built");
+        assert!(arrays(&next) == arrays(&built), "an applied batch equals a build");
         assert_eq!(next.generation(), graph.generation().next());
         check_shape(&next);
         graph = next;
@@ -356,7 +356,7 @@ fn build_bidirectional() {
 }
 
 #[test]
-fn what_cannot_be_built_is_named() {
+fn build_errors_name_their_cause() {
     let mut builder = GraphBuilder::default();
     builder.add_node(NodeRow::new("a", "a", NodeType::Concept)).unwrap();
     let again = builder.add_node(NodeRow::new("a", "other", NodeType::Concept));
@@ -409,7 +409,7 @@ fn more_kinds_than_a_byte_names() {
     assert_eq!(read(&next), model(&Content { edges: content.edges[500..].to_vec(), ..content }));
 }
 
-/// Slots of `count` nodes at 16 a node in the mean, some of them held back. `skew` draws ends near the first nodes.
+/// Slots of `count` nodes, 16 for each node in the mean, some inhibitory. `skew` draws ends near the first nodes.
 fn crowd(count: u32, skew: u32, inhibitory: u32, seed: u64) -> Graph {
     let mut builder = GraphBuilder::default();
     let staged: Vec<_> = (0..count)
@@ -448,7 +448,7 @@ proptest! {
         let graph = crowd(count, skew, inhibitory, seed);
         prop_assert_eq!(graph.slot_count(), 16 * count as usize);
         prop_assert!(graph.slot_bytes() <= 24 * graph.slot_count(), "{}", graph.slot_bytes());
-        // What is applied is held as closely as what is built.
+        // An applied graph is as compact as a built one.
         let edge = EdgeRow { relation: "CALLS".to_owned(), ..edge((1, 2, 0, 200, false)) };
         let next = graph.apply(&Batch { edges: vec![edge], ..Batch::default() }).unwrap();
         prop_assert!(next.slot_bytes() <= 24 * next.slot_count(), "{}", next.slot_bytes());

@@ -56,7 +56,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::{BTreeMap, BTreeSet};
 
-    /// Sets of external ids that hang together, by joining whatever an edge joins.
+    /// Connected sets of external ids, by merging the ends of every edge.
     fn components(content: &Content) -> BTreeSet<BTreeSet<&str>> {
         let mut of: BTreeMap<&str, &str> =
             content.nodes.iter().map(|node| (node.external_id.as_str(), node.external_id.as_str())).collect();
@@ -71,7 +71,7 @@ mod tests {
         sets.into_values().collect()
     }
 
-    /// What it costs to cross a slot.
+    /// Cost of a slot.
     fn cost(graph: &Graph, slot: EdgeIdx) -> f64 {
         4.0 - f64::from(graph.base(slot))
     }
@@ -87,7 +87,7 @@ mod tests {
                 prop_assert_eq!(view[edge.target()], graph.target(*edge.weight()));
                 prop_assert!(graph.slots(view[edge.source()]).any(|slot| slot == *edge.weight()));
             }
-            // Who is joined with whom is what the content says.
+            // The joined pairs are those of the content.
             let id = |at: NodeIndex| graph.external_id(view[at]);
             let joined: BTreeSet<(&str, &str)> =
                 view.edge_references().map(|edge| (id(edge.source()), id(edge.target()))).collect();
@@ -111,11 +111,11 @@ mod tests {
         }
 
         #[test]
-        fn cheapest_ways_are_the_same_over_slots(content in content(10, 40)) {
+        fn cheapest_paths_are_the_same_over_slots(content in content(10, 40)) {
             let graph = build(&content);
             let view = view(&graph, usize::MAX);
             let found = dijkstra(&view, NodeIndex::new(0), None, |edge| cost(&graph, *edge.weight()));
-            // Over and over, until no slot makes a way cheaper.
+            // Relaxed once for each node, until no slot makes a path cheaper.
             let mut least = vec![f64::INFINITY; graph.node_count()];
             least[0] = 0.0;
             for _ in graph.nodes() {
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_shows_the_nodes_that_are_joined_most() {
+    fn dot_output_has_the_nodes_of_highest_degree() {
         let node = |id: &str, label: &str| NodeRow::new(id, label, NodeType::Concept);
         let edge = |source: &str, relation: &str, weight, inhibitory| EdgeRow {
             source: source.to_owned(),

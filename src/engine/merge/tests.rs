@@ -7,7 +7,7 @@ use crate::graph::kinds::{Dimension, NodeType};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Nodes whose ids are their places.
+/// Nodes whose ids are their positions.
 fn graph(count: u32) -> Graph {
     let mut builder = GraphBuilder::default();
     for n in 0..count {
@@ -18,7 +18,7 @@ fn graph(count: u32) -> Graph {
 
 type Lists = [Vec<(NodeId, f32)>; 4];
 
-/// Lists of nodes by what each dimension says of them; `None` where it does not have them.
+/// Lists of scores by dimension; `None` where a dimension does not list the node.
 fn lists(rows: &[[Option<f32>; 4]]) -> Lists {
     let list = |dimension: usize| -> Vec<(NodeId, f32)> {
         let values = (0..).map(NodeId).zip(rows).map(|(node, row)| (node, row[dimension]));
@@ -104,13 +104,13 @@ fn merge_weights() {
     assert_eq!(Dimension::ALL.len(), DIMENSION_WEIGHTS.len());
     let sum: f64 = DIMENSION_WEIGHTS.iter().map(|weight| f64::from(*weight)).sum();
     assert!((sum - 1.0).abs() < 1e-6);
-    // Only how they stand to each other counts.
+    // Only their ratios count.
     let (graph, lists) = (graph(1), lists(&[[0.8, 0.6, 0.4, 0.2].map(Some)]));
     let double = DimensionWeights::new(DIMENSION_WEIGHTS.map(|weight| 2.0 * weight)).unwrap();
     check(&merged(&graph, double, &lists), 0, 0.81, 1.5);
     check(&merged(&graph, DimensionWeights::new([0.0, 0.0, 0.0, 9.0]).unwrap(), &lists), 0, 0.3, 1.5);
     check(&merged(&graph, DimensionWeights::new([f32::MAX; 4]).unwrap(), &lists), 0, 0.75, 1.5);
-    // What nothing weighs says nothing.
+    // A dimension without weight has no effect.
     let structural = self::lists(&[[Some(0.8), None, None, None]]);
     assert!(merged(&graph, DimensionWeights::new([0.0, 0.0, 0.0, 9.0]).unwrap(), &structural).is_empty());
     for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -1.0] {
@@ -125,9 +125,9 @@ fn merge_weights() {
 }
 
 #[test]
-fn four_before_three_and_of_equals_the_smaller_id() {
+fn four_dimensions_before_three_then_the_smaller_id() {
     let graph = graph(4);
-    // The same sum of three dimensions and of four, and two nodes of whom the same is said.
+    // The same sum of three dimensions and of four, and two nodes with the same scores.
     let rows = [
         [Some(0.6), Some(0.6), Some(0.6), None],
         [0.45; 4].map(Some),
@@ -144,7 +144,7 @@ fn four_before_three_and_of_equals_the_smaller_id() {
 }
 
 #[test]
-fn a_hundredth_is_not_more_than_a_hundredth() {
+fn a_dimension_at_a_hundredth_earns_no_bonus() {
     let least = CONTRIBUTION_MIN.next_up();
     let rows = [[CONTRIBUTION_MIN, 0.5, 0.5, 0.5].map(Some), [least, 0.5, 0.5, 0.5].map(Some)];
     let merged = merged(&graph(2), DimensionWeights::default(), &lists(&rows));
@@ -156,7 +156,7 @@ fn a_hundredth_is_not_more_than_a_hundredth() {
 fn numbers_at_the_edge() {
     let graph = graph(3);
     for nothing in [f32::NAN, f32::NEG_INFINITY, -1.0, 0.0, -0.0] {
-        // A list that is not empty is active, whatever it says.
+        // A list that is not empty is active, whatever its scores.
         let all = lists(&[[Some(nothing), None, None, None], [None, Some(0.8), None, None]]);
         let merged = merged(&graph, DimensionWeights::default(), &all);
         assert_eq!(merged.len(), 1);
@@ -166,7 +166,7 @@ fn numbers_at_the_edge() {
     let most = merged(&graph, DimensionWeights::default(), &lists(&[[f32::INFINITY; 4].map(Some)]));
     check(&most, 0, 1.5, 1.5);
     assert!(most[0].score <= 1.5);
-    // Of a node that stands twice the greater counts.
+    // Of duplicates of a node the greater counts.
     let mut twice = lists(&[[Some(0.4), None, None, None]]);
     twice[0].extend([(NodeId(0), 0.7), (NodeId(0), 0.2)]);
     check(&merged(&graph, DimensionWeights::default(), &twice), 0, 0.7, 1.0);

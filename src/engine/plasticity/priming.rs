@@ -68,7 +68,7 @@ mod tests {
         ids.iter().map(|id| (graph.find(id).unwrap(), 1.0)).collect()
     }
 
-    fn ask(history: &mut QueryHistory, graph: &Graph, ids: &[&str]) {
+    fn record(history: &mut QueryHistory, graph: &Graph, ids: &[&str]) {
         let seeds = seeds(graph, ids);
         history.record(graph, "", &seeds, &[], 0);
     }
@@ -90,17 +90,17 @@ mod tests {
         let graph = graph(&["a", "b", "c", "d", "e"], &[]);
         let mut history = QueryHistory::default();
         check(&primed(&graph, &history, &["a"]), &[]);
-        ask(&mut history, &graph, &["a", "b"]);
+        record(&mut history, &graph, &["a", "b"]);
         check(&primed(&graph, &history, &["a"]), &[]);
-        ask(&mut history, &graph, &["a", "b", "c"]);
-        // c came once: that is no habit, even for a node that was asked for but once.
+        record(&mut history, &graph, &["a", "b", "c"]);
+        // c was a seed once, which is too few.
         check(&primed(&graph, &history, &["a"]), &[("b", 0.1)]);
-        ask(&mut history, &graph, &["a", "c", "d"]);
-        ask(&mut history, &graph, &["d", "e"]);
-        ask(&mut history, &graph, &["d", "e"]);
+        record(&mut history, &graph, &["a", "c", "d"]);
+        record(&mut history, &graph, &["d", "e"]);
+        record(&mut history, &graph, &["d", "e"]);
         check(&primed(&graph, &history, &["a"]), &[("b", 0.2 / 3.0), ("c", 0.2 / 3.0)]);
         check(&primed(&graph, &history, &["a", "b"]), &[("c", 0.2 / 3.0)]);
-        // Of b both questions were with a.
+        // Both queries with b were with a.
         check(&primed(&graph, &history, &["b", "d"]), &[("a", 0.1), ("e", 0.2 / 3.0)]);
         check(&primed(&graph, &history, &[]), &[]);
     }
@@ -111,9 +111,9 @@ mod tests {
         let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
         let all = graph(&ids, &[]);
         let mut history = QueryHistory::default();
-        ask(&mut history, &all, &ids);
-        ask(&mut history, &all, &ids);
-        ask(&mut history, &all, &["n00", "n29", "n28"]);
+        record(&mut history, &all, &ids);
+        record(&mut history, &all, &ids);
+        record(&mut history, &all, &["n00", "n29", "n28"]);
         let fewer: Vec<&str> = ids.iter().copied().filter(|id| *id != "n01" && *id != "n28").collect();
         let found = primed(&graph(&fewer, &[]), &history, &["n00"]);
         let want: Vec<(&str, f32)> =
@@ -126,7 +126,7 @@ mod tests {
         let graph = graph(&["a", "b", "c", "d"], &[("b", "c")]);
         let mut history = QueryHistory::default();
         for ids in [["a", "b"], ["a", "b"], ["a", "d"], ["a", "d"]] {
-            ask(&mut history, &graph, &ids);
+            record(&mut history, &graph, &ids);
         }
         let activated = |seeds: &[(NodeId, f32)]| {
             let found =
@@ -139,7 +139,7 @@ mod tests {
         check(&activated(&alone), &[("a", 1.0)]);
         let mut joined = alone.clone();
         joined.extend(prime(&graph, &history, &alone));
-        // What was never asked for is lit by the habit, and the seed stays what it was.
+        // A node that was never queried is activated through priming, and the seed is unchanged.
         check(&activated(&joined), &[("a", 1.0), ("b", 0.05), ("d", 0.05), ("c", 0.0425)]);
     }
 }

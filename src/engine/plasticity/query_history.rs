@@ -205,7 +205,7 @@ mod tests {
         builder.finalize().unwrap()
     }
 
-    /// The counts as the kept questions say them, and nothing beside.
+    /// Checks that the counts are those of the stored queries, and no others.
     fn check(history: &QueryHistory) {
         let mut frequency: BTreeMap<&str, u32> = BTreeMap::new();
         let mut pairs: BTreeMap<(&str, &str), u32> = BTreeMap::new();
@@ -237,7 +237,7 @@ mod tests {
         let nodes: Vec<NodeId> = graph.nodes().collect();
         let (mut history, mut random) = (QueryHistory::default(), SplitMix64::new(1));
         for n in 0..2_300_u32 {
-            // Every tenth has more seeds than form pairs, some of them twice; late ones know only half of the nodes.
+            // Every tenth has more seeds than form pairs, some of them twice; later ones use only half of the nodes.
             let most = if n.is_multiple_of(10) { 45 } else { random.draw_below(7) };
             let among = if n < 1_200 { 60 } else { 30 };
             let mut draw = |_| nodes[usize::try_from(random.draw_below(among)).unwrap()];
@@ -253,7 +253,7 @@ mod tests {
         assert_eq!(history.len(), QUERIES_MAX);
         let first = history.queries().next().unwrap();
         assert_eq!((&*first.text, first.now_ms, first.activated.len()), ("question 1300", 1_300, 3));
-        // What half of the nodes did went with the questions that named them.
+        // The counts of half of the nodes were removed with their queries.
         assert_eq!((history.handles.len(), history.nodes.len()), (30, 60));
     }
 
@@ -261,7 +261,7 @@ mod tests {
     fn seeds_count_once_and_the_strongest_form_pairs() {
         let graph = graph(40);
         let node = |n: u32| graph.find(&format!("n{n:02}")).unwrap();
-        // The last is the strongest, and the first is there twice.
+        // The last is the strongest, and the first is a duplicate.
         let mut seeds: Vec<(NodeId, f32)> =
             (0..40_u16).map(|n| (node(n.into()), f32::from(n + 1) / 64.0)).collect();
         seeds.push((node(0), 1.0));

@@ -59,7 +59,7 @@ impl Synapse {
         self.delta == 0.0 && self.perm == 0.0 && !self.ltp && !self.ltd
     }
 
-    /// The state after so many ticks of decay; `None` if it expired.
+    /// The state after a number of ticks of decay; `None` if it expired.
     fn after(self, ticks: u64, keep: f32) -> Option<Self> {
         let mut delta = self.delta;
         for _ in 0..ticks {

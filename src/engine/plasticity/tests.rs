@@ -18,7 +18,7 @@ fn id(n: u32) -> String {
     format!("n{n}")
 }
 
-/// A slot of a base weight; one below 0 holds back.
+/// An edge with a base weight; below 0 it is inhibitory.
 fn edge(source: u32, target: u32, weight: f32) -> EdgeRow {
     EdgeRow {
         source: id(source),
@@ -87,12 +87,12 @@ fn weights(graph: &Graph) -> Vec<u32> {
     slots(graph).into_iter().map(|(_, slot)| graph.weight(slot).to_bits()).collect()
 }
 
-/// Bits of all effective weights that nothing was learned for.
+/// Bits of all effective weights without learning.
 fn unlearned(graph: &Graph) -> Vec<u32> {
     slots(graph).into_iter().map(|(_, slot)| graph.range().clamp(graph.base(slot)).to_bits()).collect()
 }
 
-/// The effective weight of a slot once all are settled.
+/// The effective weight of a slot after all weights are written.
 fn weight(synapses: &mut Synapses, graph: &Graph, source: u32, target: u32) -> f32 {
     synapses.write_weights(graph).unwrap();
     graph.weight(slot(graph, source, target))
@@ -109,11 +109,11 @@ fn example_4_5a() {
     let mut synapses = bound(&graph);
     let ticked = tick(&mut synapses, &graph, &[(0, 0.8), (1, 0.5)]);
     assert_eq!((ticked.tick, ticked.touched.len(), ticked.counts.strengthened), (1, 1, 1));
-    assert_eq!(weights(&graph), unlearned(&graph), "a tick moves no weight");
+    assert_eq!(weights(&graph), unlearned(&graph), "a tick writes no weight");
     let at = slot(&graph, 0, 1);
     near(synapses.synapse(at).unwrap().delta, 0.032);
     near(weight(&mut synapses, &graph, 0, 1), 0.532);
-    assert_eq!(synapses.write_weights(&graph).unwrap(), 0, "all are what they should be");
+    assert_eq!(synapses.write_weights(&graph).unwrap(), 0, "all weights are up to date");
     for _ in 0..10 {
         assert!(tick(&mut synapses, &graph, &[]).touched.is_empty());
     }
@@ -123,7 +123,7 @@ fn example_4_5a() {
 
 #[test]
 fn example_4_5b() {
-    // Without fading, and with so small an outcome that only the fourth phase shows.
+    // Without decay, and with so small an outcome that only the fourth phase has an effect.
     let still = PlasticityConfig::new(0.08, 0.0).unwrap();
     let bases = [0.9, 0.9, 1.1, 1.0];
     let learned = [0.4, 0.5, 0.3, 0.2];
@@ -147,7 +147,7 @@ fn example_4_5b() {
     for n in 0..10 {
         near(weight(&mut synapses, &graph, n, 10), 0.75);
     }
-    // A lasting bonus gives way by the same share; a lasting penalty stays, and what it takes leaves room for the others.
+    // A permanent bonus is scaled by the same factor; a permanent penalty is kept, and leaves room for the others.
     let perm = |perm: f32| Synapse { perm, ltp: perm > 0.0, ltd: perm < 0.0, ..delta(0.3) };
     let perms = (0..10).map(|n| record(n, 10, perm(if n < 5 { 0.15 } else { -0.15 })));
     let mut synapses = Synapses::bind(&graph, still, 0, perms).unwrap();
@@ -190,7 +190,7 @@ fn plast_alternation() {
     }
     let left = synapses.synapse(at).unwrap();
     assert_eq!(left, Synapse { delta: left.delta, weakened: 1, ..Synapse::default() });
-    // Ticks in which the source is silent neither count nor end a run.
+    // Ticks without the source neither count nor end a run.
     for n in 1..=6 {
         tick(&mut synapses, &graph, &both);
         tick(&mut synapses, &graph, &[(1, 1.0)]);
@@ -198,7 +198,7 @@ fn plast_alternation() {
         let left = synapses.synapse(at).unwrap();
         assert_eq!((left.strengthened, left.weakened, left.ltp), (n, 0, n >= 5));
     }
-    // A run that is over its threshold leaves the row as it is.
+    // A run beyond its threshold leaves the row unchanged.
     for n in 1..=7_u32 {
         let touched = tick(&mut synapses, &graph, &alone).touched.len();
         let left = synapses.synapse(at).unwrap();
@@ -297,8 +297,8 @@ impl Oracle {
     }
 }
 
-/// Ten nodes, of which the first six are joined by weights of every size; what joins the others is heavy, so that the tick
-/// at which the last of a delta goes to 0 matters less than the error that is allowed.
+/// Ten nodes, of which the first six are joined by weights of every size; the others have heavy edges, so that the tick
+/// at which a delta finally becomes 0 matters less than the tolerance.
 fn oracle_edges(chance: &mut SplitMix64) -> Vec<(u32, u32, f32)> {
     let mut edges = vec![(1, 1, 0.7)];
     for (source, target) in (0..10).flat_map(|source| (0..10).map(move |target| (source, target))) {
@@ -322,7 +322,7 @@ fn plast_oracle() {
         edges.iter().map(|(source, target, _)| slot(&graph, *source, *target)).collect();
     let mut counts = [0_u64; 3];
     for n in 0..10_000 {
-        // For half of the time the last four nodes are left alone, and what they learned goes.
+        // For half of the time the last four nodes are inactive, and their learned weights decay to nothing.
         let nodes = if (3_000..8_000).contains(&n) { 6 } else { 10 };
         let outcome: BTreeMap<u32, f32> = (0..chance.draw_below(5))
             .map(|_| {
@@ -353,7 +353,7 @@ fn plast_oracle() {
 type Edges = Vec<(u32, u32, f32)>;
 type Outcomes = Vec<Vec<(u32, f32)>>;
 
-/// Up to eight nodes, some of whose slots hold back, and outcomes that come in runs.
+/// Up to eight nodes with some inhibitory slots, and outcomes in runs.
 fn history() -> impl Strategy<Value = (Edges, Outcomes)> {
     let base = prop_oneof![1 => Just(0.0_f32), 6 => 0.0_f32..3.2, 1 => -2.0_f32..-0.01];
     let edges = proptest::collection::vec((0..8_u32, 0..8_u32, base), 0..40);
@@ -397,7 +397,7 @@ proptest! {
         }
     }
 
-    /// A store that is told what ticks touched, somebody who reads all of it at times, and somebody who follows.
+    /// A store with the rows that ticks touched, a set that at times reloads all of it, and a set that applies changes.
     #[test]
     fn a_reloaded_set_is_the_running_one((edges, outcomes) in history(), slow: bool, every in 1..9_usize) {
         let config = PlasticityConfig::new(0.08, if slow { 0.005 } else { 0.6 }).unwrap();
@@ -432,7 +432,7 @@ proptest! {
 }
 
 #[test]
-fn idle_leaves_base_and_what_stays() {
+fn idle_ticks_leave_base_and_permanent_parts() {
     let graph = built(3, &[(0, 1, 0.5), (1, 2, 0.5), (2, 0, 0.5)]);
     let stays = Synapse { perm: 0.15, ltp: true, strengthened: 7, ..delta(2.35) };
     let records = [record(0, 1, stays), record(1, 2, delta(2.5))];
@@ -452,14 +452,14 @@ fn idle_leaves_base_and_what_stays() {
     let (at, rows) = &dropped[0];
     assert!(dropped.len() == 1 && (2_020..=2_022).contains(at), "{dropped:?}");
     assert_eq!((rows.dropped.as_slice(), rows.changed.len()), ([key(1, 2)].as_slice(), 0));
-    // Whoever reads the rows as they were stored comes to the same, and knows which of them are of no use.
+    // A set reloaded from the stored rows is the same, and reports the expired ones.
     for (later, left) in [(at - 1, 2), (*at, 1), (100_000, 1), (u64::MAX, 1)] {
         let read = Synapses::bind(&graph, config(), later, records.clone()).unwrap();
         assert_eq!((read.len(), read.expired().len()), (left, 2 - left), "{later}");
     }
     let read = Synapses::bind(&graph, config(), 100_000, records).unwrap();
     assert_eq!(read.records(&graph).unwrap(), synapses.records(&graph).unwrap());
-    // Where nothing fades all of it stays, however many ticks are to be replayed.
+    // Without decay everything is kept, however many ticks are replayed.
     let still = PlasticityConfig::new(0.08, 0.0).unwrap();
     let read = Synapses::bind(&graph, still, u64::MAX, [record(1, 2, delta(2.5))]).unwrap();
     assert_eq!(read.records(&graph).unwrap()[0].synapse, delta(2.5));
@@ -482,7 +482,7 @@ fn beyond_the_horizon_nothing_is_left() {
 }
 
 #[test]
-fn an_empty_outcome_only_fades() {
+fn an_empty_outcome_only_decays() {
     let graph = built(4, &[(0, 1, 0.5), (1, 0, 0.5), (2, 3, 1.0)]);
     let perm = Synapse { perm: -0.15, ltd: true, weakened: 5, ..Synapse::default() };
     let records = [record(0, 1, delta(0.4)), record(1, 0, perm), record(2, 3, delta(0.0001))];
@@ -492,7 +492,7 @@ fn an_empty_outcome_only_fades() {
     assert_eq!(counts.active + counts.strengthened + counts.ltp + counts.ltd + counts.scaled, 0);
     let left: Vec<Synapse> = synapses.records(&graph).unwrap().into_iter().map(|of| of.synapse).collect();
     assert!(left.len() == 2 && left.contains(&delta(0.4 * 0.995)) && left.contains(&perm));
-    // A node alone is an outcome too, and so is one that leads nowhere.
+    // A single node is an outcome too, and so is one without edges.
     assert!(tick(&mut synapses, &graph, &[(3, 1.0)]).touched.is_empty());
     let empty = built(0, &[]);
     assert_eq!(bound(&empty).tick(&empty, &[]).unwrap(), TickResult { tick: 1, ..TickResult::default() });
@@ -504,7 +504,7 @@ fn generation_mismatch_rebind() {
     let mut synapses = bound(&first);
     tick(&mut synapses, &first, &[(0, 1.0), (1, 1.0), (3, 0.5)]);
     synapses.write_weights(&first).unwrap();
-    // Ids and slots are others after this, and one that learned is gone.
+    // This changes ids and slots, and removes one that learned.
     let batch = Batch {
         removed_edges: vec![(id(1), RELATION.to_owned(), id(3))],
         edges: vec![edge(4, 2, 1.0), edge(4, 0, 1.0), edge(2, 0, 1.0), edge(3, 4, 1.0)],
@@ -527,7 +527,7 @@ fn generation_mismatch_rebind() {
     near(second.weight(slot(&second, 0, 1)), 0.58);
     let moved = weights(&second).iter().zip(unlearned(&second)).filter(|(is, was)| **is != *was).count();
     assert_eq!(moved, 1);
-    // What was set aside returns with its edge, and has faded meanwhile as if it had been there.
+    // An unmatched record returns with its edge, and has decayed meanwhile as if it had been there.
     for _ in 0..9 {
         tick(&mut again, &second, &[]);
         tick(&mut synapses, &first, &[]);
@@ -557,7 +557,7 @@ fn plast_roundtrip() {
         builder.finalize().unwrap()
     };
     let first = graph();
-    // The halves of one relationship, each with its own.
+    // The halves of one relationship, each with its own record.
     let other = Synapse { perm: 0.15, strengthened: 9, ltp: true, ..delta(0.123_456_79) };
     let loose = record(0, 2, delta(1.0));
     let records = [record(0, 1, delta(0.3)), record(1, 0, other), loose];
@@ -590,8 +590,8 @@ fn plast_rebuild_match() {
     tick(&mut synapses, &first, &[(0, 1.0), (1, 1.0), (2, 1.0), (3, 1.0)]);
     let state = synapses.export(&first).unwrap();
     assert_eq!(state.synapses.len(), 4);
-    // All nodes have one label. Built anew, with others beside them: other ids, other bases; one slot is gone, and one is
-    // there only as one that holds back.
+    // All nodes have one label. Rebuilt with more nodes: other ids, other bases; one slot is removed, and one is now
+    // inhibitory.
     let edges =
         [(3, 2, 1.0), (5, 1, 1.0), (4, 1, 2.0), (0, 1, 2.95), (1, 2, 0.01), (2, 3, -0.5), (6, 5, 1.0)];
     let second = built(7, &edges);
@@ -600,7 +600,7 @@ fn plast_rebuild_match() {
     assert_eq!(read.write_weights(&second).unwrap(), 2);
     near(second.weight(slot(&second, 0, 1)), 3.0);
     near(second.weight(slot(&second, 1, 2)), 0.09);
-    // A slot that holds back has its own relation here; by the same name it does not learn either.
+    // An inhibitory slot has its own relation here; with the same name it does not learn either.
     let inhibits = EdgeRow { inhibitory: true, ..edge(0, 1, 0.5) };
     let third = first.apply(&Batch { edges: vec![inhibits], ..Batch::default() }).unwrap();
     assert!(!third.is_excitatory(node(&third, 0), slot(&third, 0, 1)));
@@ -609,7 +609,7 @@ fn plast_rebuild_match() {
 }
 
 #[test]
-fn what_is_no_outcome_is_refused() {
+fn invalid_outcomes_are_refused() {
     let graph = built(3, &[(0, 1, 0.5), (1, 2, 0.5)]);
     let mut synapses = bound(&graph);
     for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
@@ -621,15 +621,19 @@ fn what_is_no_outcome_is_refused() {
         assert!(matches!(told, Err(Error::Graph(graph::Error::ParameterOutOfRange { .. }))));
     }
     assert_eq!((synapses.ticks(), synapses.len()), (0, 0));
-    // Of a node that is there twice the larger, at most 1; a node of nowhere is left out.
+    // Of duplicates of a node the larger value, at most 1; an unknown node is ignored.
     let mut outcome = active(&graph, &[(1, 0.25), (0, 7.5), (1, 0.5), (1, 0.125)]);
     outcome.push((NodeId(99), 1.0));
     assert_eq!(synapses.tick(&graph, &outcome).unwrap().counts.active, 2);
     near(synapses.synapse(slot(&graph, 0, 1)).unwrap().delta, 0.04);
-    // The least there is.
+    // The smallest positive value.
     let least = tick(&mut synapses, &graph, &[(1, f32::from_bits(1)), (2, f32::from_bits(1))]);
     assert_eq!((least.counts.strengthened, synapses.len()), (1, 2));
-    assert_eq!(tick(&mut synapses, &graph, &[]).counts.dropped, 1, "what is too small is gone in the next");
+    assert_eq!(
+        tick(&mut synapses, &graph, &[]).counts.dropped,
+        1,
+        "a value too small is dropped by the next tick"
+    );
 
     for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
         for synapse in [delta(bad), Synapse { perm: bad, ..delta(0.5) }] {
@@ -642,7 +646,7 @@ fn what_is_no_outcome_is_refused() {
         let told = synapses.apply_records(&graph, 9, [record(0, 1, synapse)], []);
         assert!(matches!(told, Err(Error::Graph(graph::Error::ParameterOutOfRange { .. }))));
     }
-    assert_eq!(synapses.ticks(), 3, "nothing of it was taken");
+    assert_eq!(synapses.ticks(), 3, "refused outcomes change nothing");
     let zeros = record(0, 1, Synapse { perm: -0.0, ..delta(-0.0) }).checked().unwrap().synapse;
     assert_eq!((zeros.delta.to_bits(), zeros.perm.to_bits()), (0, 0));
     for (learning, decay, sound) in
@@ -653,7 +657,7 @@ fn what_is_no_outcome_is_refused() {
 }
 
 #[test]
-fn a_long_row_teaches_what_a_short_one_does() {
+fn long_and_short_rows_learn_the_same() {
     let mut edges: Vec<(u32, u32, f32)> = (1..=400).map(|n| (0, n, 0.5)).collect();
     edges.push((0, 5, -0.5));
     edges.push((7, 0, 0.5));
@@ -661,7 +665,7 @@ fn a_long_row_teaches_what_a_short_one_does() {
     let calls = EdgeRow { relation: "CALLS".to_owned(), ..edge(0, 5, 0.25) };
     let graph = plain.apply(&Batch { edges: vec![calls], ..Batch::default() }).unwrap();
     let mut synapses = bound(&graph);
-    // Read through for many, looked up for few; a hub, slots of two relations and one that holds back among them.
+    // Scanned for many nodes, looked up for few; with a hub, slots of two relations and an inhibitory one.
     let many: Vec<(u32, f32)> = (0..40).map(|n| (n, 1.0)).collect();
     let ticked = tick(&mut synapses, &graph, &many);
     assert_eq!((ticked.counts.strengthened, ticked.touched.len(), synapses.len()), (41, 41, 41));
@@ -675,14 +679,14 @@ fn a_long_row_teaches_what_a_short_one_does() {
     assert_eq!(learned, wanted.collect::<BTreeSet<SynapseKey>>());
     let strengthened = |of: &SynapseRecord| of.synapse.strengthened == 2;
     assert_eq!(synapses.records(&graph).unwrap().iter().filter(|of| strengthened(of)).count(), 4);
-    // The strongest 256: the hub, and what it leads to from 146 on.
+    // The strongest 256: the hub, and its targets from 146 on.
     let all: Vec<(u32, f32)> = (1..=400_u16).map(|n| (n.into(), f32::from(n) / 1_000.0)).collect();
     let ticked = tick(&mut bound(&graph), &graph, &[all, vec![(0, 1.0)]].concat());
     assert_eq!((ticked.counts.active, ticked.counts.strengthened), (256, 255));
 }
 
 #[test]
-fn readers_beside_a_writer_know_what_they_read() {
+fn readers_detect_concurrent_writes() {
     const TICKS: u64 = 300;
     let edges: Vec<(u32, u32, f32)> =
         (0..24).flat_map(|n| [1, 5, 7].map(|m| (n, (n + m) % 24, 0.5))).collect();
@@ -691,7 +695,7 @@ fn readers_beside_a_writer_know_what_they_read() {
         let mut draw = |_| (u32::try_from(chance.draw_below(24)).unwrap(), 1.0);
         active(graph, &(0..8).map(&mut draw).collect::<Vec<_>>())
     };
-    // What weights are after each tick, by somebody who is not read meanwhile.
+    // The weights after each tick, of a set without concurrent readers.
     let twin = built(24, &edges);
     let (mut synapses, mut expected) = (bound(&twin), vec![weights(&twin)]);
     for n in 1..=TICKS {
@@ -722,7 +726,7 @@ fn readers_beside_a_writer_know_what_they_read() {
         for n in 1..=TICKS {
             synapses.tick(&graph, &outcome(&graph, n)).unwrap();
             ticks.begin(n);
-            assert!(ticks.at_start() < ticks.at_end(), "whoever reads now is told");
+            assert!(ticks.at_start() < ticks.at_end(), "readers detect the write");
             synapses.write_weights(&graph).unwrap();
             ticks.finish(n);
         }

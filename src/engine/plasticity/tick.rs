@@ -17,7 +17,7 @@
 //!
 //! Invariants: equal to the rule, slot by slot in double precision (held by `plast_oracle`); incoming weight never exceeds
 //! its ceiling, and no weight its range (held by `ceiling_floor_and_cap_always_hold`); without active nodes records only
-//! decay (held by `an_empty_outcome_only_fades`).
+//! decay (held by `an_empty_outcome_only_decays`).
 //!
 //! # Design notes
 //! *Records that are not stored.* A record that only decayed is not among the touched ones: readers replay the decay. So
@@ -149,9 +149,9 @@ struct Left {
 }
 
 impl Synapses {
-    /// Learns from one outcome: the nodes of the paths that led to what was useful, each with an activation above 0, at most 1
-    /// of which counts. Of duplicates the greatest counts, and of more than [`ACTIVE_MAX`] nodes the strongest. No weight of
-    /// the graph changes until [`Self::write_weights`].
+    /// Learns from one outcome: the nodes of the paths that led to useful results, each with an activation above 0, at
+    /// most 1 of which counts. Of duplicates the greatest counts, and of more than [`ACTIVE_MAX`] nodes the strongest.
+    /// No weight of the graph changes until [`Self::write_weights`].
     ///
     /// # Errors
     /// [`Error::GenerationMismatch`]; [`graph::Error::NonFinite`], [`graph::Error::ParameterOutOfRange`] for an invalid

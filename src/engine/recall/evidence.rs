@@ -31,7 +31,7 @@ pub(super) struct Scorer<'a> {
     pub(super) query: &'a RecallQuery,
     pub(super) config: &'a RecallConfig,
     pub(super) filter: &'a ResolvedFilter<'a>,
-    /// Where spreading began.
+    /// Seeds of spreading, with their scores.
     pub(super) seeds: &'a [(NodeId, f32)],
 }
 

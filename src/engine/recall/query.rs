@@ -61,29 +61,29 @@ impl Default for RecallQuery {
     }
 }
 
-/// What contrast with other places of the graph does.
+/// Use of contrast with other regions of the graph.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema), schemars(inline))]
 pub enum XlrMode {
-    /// Nothing: it is not worked out.
+    /// Not computed.
     #[default]
     Off,
-    /// What would light up for any question counts for less.
+    /// Reduces the scores of nodes that most queries would activate.
     Gate,
-    /// It is told of each hit, and changes nothing.
+    /// Reported for each hit, without effect on scores.
     Report,
 }
 
-/// What becomes of the value that a seed begins with.
+/// Treatment of the initial values of seeds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema), schemars(inline))]
 pub enum SeedMass {
-    /// It counts.
+    /// Included in their scores.
     #[default]
     Keep,
-    /// It is taken off again: a seed counts for what comes back to it.
+    /// Subtracted: a seed is scored by the activation that returns to it.
     Subtract,
 }
 
@@ -100,27 +100,27 @@ pub struct Filter {
     pub session: Option<String>,
 }
 
-/// By which rule signals spread.
+/// Parameters of spreading activation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema), schemars(inline))]
 pub enum Profile {
-    /// Evidence adds up, and neighbours share.
+    /// Signals are added, and divided among neighbours.
     #[default]
     Recall,
-    /// The strongest signal alone counts.
+    /// Only the strongest signal counts.
     Reference,
 }
 
-/// What it means to be joined to the seeds.
+/// Measure of connection to the seeds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema), schemars(inline))]
 pub enum Spread {
-    /// To be lit by them.
+    /// Spreading activation.
     #[default]
     Activation,
-    /// To be met by a reader who starts at them again and again; costs the whole graph.
+    /// Personalised PageRank; its cost grows with the graph.
     #[serde(rename = "ppr")]
     PersonalPageRank,
 }

@@ -34,7 +34,7 @@ pub struct RecallResult {
     pub unknown: Vec<String>,
     /// External ids of the anti-seeds; empty without contrast.
     pub anti_seeds: Vec<String>,
-    /// In what way the result falls short.
+    /// Reasons why the result is incomplete.
     pub flags: Flags,
     /// Work done.
     pub counters: RecallCounters,
@@ -74,24 +74,24 @@ pub struct Hit {
     pub text_rank: Option<u32>,
     /// Contrast, if it was enabled and the hot wave reached the node.
     pub contrast: Option<Contrast>,
-    /// Where it comes from.
+    /// Source of the node.
     pub provenance: Option<Provenance>,
     /// Whether it lacks relationships because their other ends were not loaded.
     pub partial: bool,
 }
 
-/// How a hit does by each kind of evidence, 0 to 1.
+/// Scores of a hit by dimension of evidence, 0 to 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Dimensions {
-    /// What joins it to the seeds.
+    /// Connection to the seeds.
     pub structural: f32,
-    /// How like the question it is called, or what stands with it.
+    /// Similarity of its label or its context to the query.
     pub semantic: f32,
-    /// How fresh it is for what it is worth, or how it changes with the seeds.
+    /// Freshness, weighted by relevance, or change together with the seeds.
     pub temporal: f32,
-    /// How the seeds lead to it as causes, or it to them.
+    /// Causal chains from the seeds to it, or from it to them.
     pub causal: f32,
 }
 
@@ -121,34 +121,34 @@ pub struct Seed {
     pub label: String,
     /// Score, in `(0, 1]`.
     pub score: f32,
-    /// How it was found.
+    /// Matches by which it was found.
     pub evidence: Vec<Evidence>,
 }
 
-/// What joined the seeds.
+/// A node added because it was often a seed together with the seeds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct PrimedNode {
-    /// Its id.
+    /// External id.
     pub id: String,
-    /// Above 0, up to a tenth of the strongest seed.
+    /// Score, above 0, up to a tenth of the strongest seed.
     pub score: f32,
 }
 
-/// What finding took.
+/// Work done by a query.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct RecallCounters {
-    /// Relationships that were read, each way by itself.
+    /// Relationships read, each direction counted.
     pub slots_read: u64,
-    /// Of these, how many carried something.
+    /// Relationships that carried a signal.
     pub useful_slots: u64,
-    /// Nodes that passed something on.
+    /// Nodes that sent a signal.
     pub rows_touched: u64,
-    /// Nodes that were reached.
+    /// Nodes reached.
     pub nodes_touched: u64,
-    /// Of these, how many lack relationships for want of room.
+    /// Nodes reached that lack relationships because their other ends were not loaded.
     pub partial_nodes: u64,
-    /// Places of words that were looked at.
+    /// Text index postings read.
     pub postings_read: u64,
 }

@@ -1,4 +1,4 @@
-//! Whole questions: golden answers, what must not show in them, and the edges of what can be asked.
+//! Whole queries: golden results, invariants, and the limits of parameters.
 
 use super::*;
 use crate::Texts;
@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// What a view is made of, in the order in which it comes.
+/// Content of a view, in the order of insertion.
 #[derive(Debug, Clone, Default)]
 struct World {
     nodes: Vec<NodeRow>,
@@ -153,7 +153,7 @@ fn agent() -> World {
     world
 }
 
-/// Files of code that call each other, with tags and places in a palace.
+/// Files of code that call each other, with tags and places of a palace.
 fn code() -> World {
     let mut draw = drawn(2);
     let mut world = World::default();
@@ -172,7 +172,7 @@ fn code() -> World {
     world
 }
 
-/// Memories that are joined by having been used together, and name nobody.
+/// Memories joined by co-activation, without entities.
 fn bare() -> World {
     let mut draw = drawn(3);
     let mut world = World::default();
@@ -212,8 +212,8 @@ fn questions(seed: u64, world: &World) -> Vec<RecallQuery> {
     (0..200).map(&mut question).collect()
 }
 
-/// The same with every kind of evidence, and contrast.
-fn all_ears(query: &RecallQuery) -> RecallQuery {
+/// The same query with every dimension of evidence, and contrast.
+fn with_all_evidence(query: &RecallQuery) -> RecallQuery {
     RecallQuery {
         dimensions: Dimension::ALL.into_iter().collect(),
         now_ms: Some(1_000),
@@ -222,9 +222,9 @@ fn all_ears(query: &RecallQuery) -> RecallQuery {
     }
 }
 
-/// Questions, and the same with all there is.
-fn both_ways(mut asks: Vec<RecallQuery>) -> Vec<RecallQuery> {
-    let more: Vec<RecallQuery> = asks.iter().map(all_ears).collect();
+/// Queries, and the same with every dimension and contrast.
+fn with_and_without_evidence(mut asks: Vec<RecallQuery>) -> Vec<RecallQuery> {
+    let more: Vec<RecallQuery> = asks.iter().map(with_all_evidence).collect();
     asks.extend(more);
     asks
 }
@@ -237,11 +237,11 @@ fn answer(view: &View, query: &RecallQuery, scratch: &mut Scratch) -> RecallResu
     recall(view, query, &config(), scratch).unwrap()
 }
 
-fn asked(view: &View, query: &RecallQuery) -> RecallResult {
+fn answer_once(view: &View, query: &RecallQuery) -> RecallResult {
     answer(view, query, &mut Scratch::default())
 }
 
-/// All answers, by so many threads, each with all that is in it.
+/// All complete results, computed by a number of threads.
 fn answers(view: &View, asks: &[RecallQuery], threads: usize) -> Vec<String> {
     let mut all = Vec::new();
     std::thread::scope(|scope| {
@@ -285,7 +285,7 @@ fn recall_golden() {
 #[test]
 fn recall_order_free() {
     for (n, world) in (0..).zip([agent(), code(), bare()]) {
-        let asks = both_ways(questions(11, &world));
+        let asks = with_and_without_evidence(questions(11, &world));
         let wanted = answers(&world.view(), &asks, 1);
         assert!(wanted.iter().filter(|one| one.contains("Hit {")).count() > 100, "most have hits");
         let mut draw = drawn(n);
@@ -300,7 +300,7 @@ fn every_explanation_replays() {
     let (mut routes, mut hops_most) = (0, 0);
     for world in [agent(), code(), bare()] {
         let (view, mut scratch) = (world.view(), Scratch::default());
-        for query in both_ways(questions(13, &world)) {
+        for query in with_and_without_evidence(questions(13, &world)) {
             let found = answer(&view, &query, &mut scratch);
             for hit in &found.hits {
                 let Some(Route { ids, path }) = &hit.route else { continue };
@@ -346,7 +346,7 @@ fn a_filtered_answer_is_the_answer_filtered() {
     };
     let (mut kept, mut left_out) = (0, 0);
     let asks = questions(17, &world);
-    for query in asks[..60].iter().cloned().chain(asks[..12].iter().map(all_ears)) {
+    for query in asks[..60].iter().cloned().chain(asks[..12].iter().map(with_all_evidence)) {
         for fusion in [Fusion::Off, Fusion::Text] {
             let open = RecallQuery { filter: Filter::default(), top_k: TOP_K_MAX, fusion, ..query.clone() };
             let whole = answer(&view, &open, &mut scratch);
@@ -360,7 +360,7 @@ fn a_filtered_answer_is_the_answer_filtered() {
                 if fusion == Fusion::Off {
                     assert_eq!(narrow.hits.iter().collect::<Vec<_>>(), wanted);
                 }
-                // Fused, they are ranked among themselves.
+                // Fused hits are ranked among themselves.
                 let wanted: BTreeSet<&str> = wanted.iter().map(|hit| hit.id.as_str()).collect();
                 assert_eq!(ids(&narrow).into_iter().collect::<BTreeSet<_>>(), wanted);
                 let places: BTreeSet<u32> = narrow.hits.iter().filter_map(|hit| hit.text_rank).collect();
@@ -387,24 +387,25 @@ fn from_n00(top_k: usize) -> RecallQuery {
 
 #[test]
 fn shapes_at_the_edge() {
-    let star = asked(&shape(30, (1..30).map(|n| (0, n))), &from_n00(30));
+    let star = answer_once(&shape(30, (1..30).map(|n| (0, n))), &from_n00(30));
     assert_eq!((star.hits.len(), star.counters.slots_read, star.counters.nodes_touched), (30, 29, 30));
-    // Of equals the id decides.
+    // Equal hits are ordered by id.
     assert!(star.hits[1..].is_sorted_by(|a, b| a.id < b.id && a.score.to_bits() == b.score.to_bits()));
     let clique = shape(20, (0..400).map(|n| (n / 20, n % 20)).filter(|(a, b)| a != b));
-    let clique = asked(&clique, &from_n00(20));
+    let clique = answer_once(&clique, &from_n00(20));
     assert_eq!((clique.hits[0].id.as_str(), clique.hits.len()), ("n00", 20));
     let ladder = shape(20, (0..9).flat_map(|n| [(n, n + 1), (n + 10, n + 11), (n, n + 10)]));
-    let ladder = asked(&ladder, &from_n00(20));
+    let ladder = answer_once(&ladder, &from_n00(20));
     assert_eq!(ladder.hits.len(), 20, "ten steps from one corner");
-    let chain = asked(&shape(13, (0..12).map(|n| (n, n + 1))), &from_n00(20));
+    let chain = answer_once(&shape(13, (0..12).map(|n| (n, n + 1))), &from_n00(20));
     let within_ten: Vec<String> = (0..=10).map(|n| format!("n{n:02}")).collect();
     assert_eq!(ids(&chain), within_ten);
     let last = chain.hits[5].route.as_ref().unwrap();
     assert_eq!(last.ids, within_ten[..6]);
-    assert!(chain.hits[6].route.is_none(), "ways are told up to five hops");
+    assert!(chain.hits[6].route.is_none(), "routes have up to five hops");
     assert!((f64::from(last.path.arrival) - 0.85_f64.powi(5)).abs() < 1e-6);
-    let empty = asked(&World::default().view(), &RecallQuery { text: "anything".to_owned(), ..from_n00(5) });
+    let empty =
+        answer_once(&World::default().view(), &RecallQuery { text: "anything".to_owned(), ..from_n00(5) });
     assert_eq!((empty.hits.len(), empty.unknown), (0, vec!["n00".to_owned()]));
 }
 
@@ -412,22 +413,22 @@ fn shapes_at_the_edge() {
 fn no_evidence_is_an_empty_answer() {
     let view = agent().view();
     for text in ["", "zebra quantum", "?!"] {
-        let found = asked(&view, &RecallQuery { text: text.to_owned(), ..RecallQuery::default() });
+        let found = answer_once(&view, &RecallQuery { text: text.to_owned(), ..RecallQuery::default() });
         assert_eq!((found.hits.len(), found.seeds.len(), found.counters.slots_read), (0, 0, 0), "{text}");
     }
 }
 
 #[test]
-fn unknown_seeds_are_told_and_others_count() {
+fn unknown_seeds_are_reported_and_others_count() {
     let view = shape(3, [(0, 1)]);
     let seeds = ["nobody", "n00", ""].map(|id| (id.to_owned(), 1.0)).to_vec();
-    let found = asked(&view, &RecallQuery { seeds, ..RecallQuery::default() });
+    let found = answer_once(&view, &RecallQuery { seeds, ..RecallQuery::default() });
     assert_eq!(found.unknown, ["nobody", ""]);
     assert_eq!(ids(&found), ["n00", "n01"]);
     assert_eq!(found.seeds.len(), 1);
 }
 
-/// A name, what is written like it, what it causes, and a memory that mentions it.
+/// A name, a similar name, an effect of it, and a memory that mentions it.
 fn four() -> View {
     let mut world = World::default();
     world.node("Alpha", "Alpha", NodeType::Concept);
@@ -439,7 +440,7 @@ fn four() -> View {
 }
 
 #[test]
-fn a_kind_of_evidence_is_heard_when_it_is_asked_for() {
+fn dimensions_count_only_when_requested() {
     let view = four();
     let hits = |dimensions: &[Dimension]| {
         let dimensions = dimensions.iter().copied().collect();
@@ -449,14 +450,14 @@ fn a_kind_of_evidence_is_heard_when_it_is_asked_for() {
             dimensions,
             ..RecallQuery::default()
         };
-        let found = asked(&view, &query);
+        let found = answer_once(&view, &query);
         let hit = |hit: &Hit| {
             let Dimensions { structural, semantic, temporal, causal } = hit.dimensions;
             (hit.id.clone(), [structural, semantic, temporal, causal], hit.bonus)
         };
         found.hits.iter().map(hit).collect::<Vec<_>>()
     };
-    assert!(hits(&[]).is_empty(), "nobody is scores");
+    assert!(hits(&[]).is_empty(), "nothing has a score without dimensions");
     for (at, dimension) in Dimension::ALL.into_iter().enumerate() {
         let found = hits(&[dimension]);
         let alone =
@@ -469,7 +470,7 @@ fn a_kind_of_evidence_is_heard_when_it_is_asked_for() {
         let wanted: &[&str] = match dimension {
             Dimension::Structural => &["Alpha", "effect", "m"],
             Dimension::Semantic => &["Alpha", "Alphabet"],
-            // What changes with the seed: nothing else is relevant to anybody who is heard.
+            // Nodes that change with the seed: without other dimensions nothing else is relevant.
             Dimension::Temporal => &["effect", "m"],
             Dimension::Causal => &["effect"],
         };
@@ -483,8 +484,8 @@ fn a_kind_of_evidence_is_heard_when_it_is_asked_for() {
 }
 
 #[test]
-fn time_weighs_where_it_speaks_of_what_is_heard() {
-    // What causes a seed is heard, and no spreading: that the seed was lit, and when, counts for nothing.
+fn temporal_scores_use_requested_dimensions_only() {
+    // Causes of a seed count, but not spreading: the activation and the time of the seed have no effect.
     let mut world = World::default();
     world.node("seed", "", NodeType::Function).last_modified = Some(1_000);
     world.node("cause", "", NodeType::Function);
@@ -492,11 +493,11 @@ fn time_weighs_where_it_speaks_of_what_is_heard() {
     let seeds = vec![("seed".to_owned(), 1.0)];
     let dimensions = BTreeSet::from([Dimension::Temporal, Dimension::Causal]);
     let query = RecallQuery { seeds, dimensions, fusion: Fusion::Off, ..RecallQuery::default() };
-    let found = asked(&world.view(), &query);
+    let found = answer_once(&world.view(), &query);
     assert_eq!(ids(&found), ["cause"]);
     assert!(found.hits[0].score >= found.hits[0].dimensions.causal, "{:?}", found.hits[0]);
 
-    // Time speaks of what is called alike and does not pass: what passes scores what it scores beside it.
+    // A dated node of similar name is filtered out: the score of the remaining node is the same with and without it.
     let mut world = World::default();
     world.node("dated", "alpine meadows", NodeType::Concept).last_modified = Some(1_000);
     world.memory("undated", "alphorns were blown in the valley", &[]);
@@ -504,7 +505,7 @@ fn time_weighs_where_it_speaks_of_what_is_heard() {
     let query = RecallQuery { text, dimensions, fusion: Fusion::Off, ..RecallQuery::default() };
     let of_undated = |kinds: Vec<String>| {
         let query = RecallQuery { filter: Filter { kinds, ..Filter::default() }, ..query.clone() };
-        let found = asked(&world.view(), &query);
+        let found = answer_once(&world.view(), &query);
         (found.hits.len(), found.hits.into_iter().find(|hit| hit.id == "undated").unwrap().score.to_bits())
     };
     let (all, score) = of_undated(Vec::new());
@@ -513,7 +514,7 @@ fn time_weighs_where_it_speaks_of_what_is_heard() {
 }
 
 #[test]
-fn contrast_is_told_and_gates() {
+fn contrast_is_reported_and_gates() {
     let (world, mut scratch, mut gated) = (agent(), Scratch::default(), 0);
     let view = world.view();
     for query in questions(19, &world).into_iter().take(60) {
@@ -522,7 +523,7 @@ fn contrast_is_told_and_gates() {
             [XlrMode::Off, XlrMode::Report, XlrMode::Gate].map(|xlr| answer(&view, &with(xlr), &mut scratch));
         assert!(off.anti_seeds.is_empty() && off.hits.iter().all(|hit| hit.contrast.is_none()));
         let told: Vec<Hit> = report.hits.iter().map(|hit| Hit { contrast: None, ..hit.clone() }).collect();
-        assert_eq!(told, off.hits, "what is reported changes nothing");
+        assert_eq!(told, off.hits, "a report changes no score");
         assert_eq!(report.anti_seeds, gate.anti_seeds);
         let plain: BTreeMap<&str, &Hit> = report.hits.iter().map(|hit| (hit.id.as_str(), hit)).collect();
         for hit in &gate.hits {
@@ -538,16 +539,16 @@ fn contrast_is_told_and_gates() {
 }
 
 #[test]
-fn a_seed_without_its_mass_counts_for_what_comes_back() {
+fn a_seed_without_its_mass_scores_returned_activation() {
     let view = shape(3, [(0, 1)]);
     let without = RecallQuery { seed_mass: SeedMass::Subtract, fusion: Fusion::Off, ..from_n00(3) };
-    assert_eq!(ids(&asked(&view, &without)), ["n01"], "nothing comes back to n00");
+    assert_eq!(ids(&answer_once(&view, &without)), ["n01"], "no activation returns to n00");
     let with = RecallQuery { seed_mass: SeedMass::Keep, ..without };
-    assert_eq!(ids(&asked(&view, &with)), ["n00", "n01"]);
+    assert_eq!(ids(&answer_once(&view, &with)), ["n00", "n01"]);
 }
 
 #[test]
-fn what_cannot_be_asked_is_refused_by_name() {
+fn invalid_queries_are_refused_by_name() {
     let view = shape(3, [(0, 1)]);
     let refused = |query: &RecallQuery| {
         recall(&view, query, &config(), &mut Scratch::default()).unwrap_err().to_string()
@@ -555,7 +556,7 @@ fn what_cannot_be_asked_is_refused_by_name() {
     for top_k in [0, 1_001, usize::MAX] {
         assert!(refused(&from_n00(top_k)).contains("top_k"));
     }
-    asked(&view, &from_n00(1_000));
+    answer_once(&view, &from_n00(1_000));
     let long = |bytes: usize| RecallQuery { text: "a".repeat(bytes), ..from_n00(1) };
     assert!(refused(&long(TEXT_BYTES_MAX + 1)).contains("text"));
     let names = |count: usize| vec!["Memory".to_owned(); count];
@@ -566,21 +567,21 @@ fn what_cannot_be_asked_is_refused_by_name() {
     assert!(refused(&of(NAMES_MAX + 1, 0)).contains("kinds"));
     assert!(refused(&of(0, NAMES_MAX + 1)).contains("tiers"));
     assert!(recall(&view, &of(NAMES_MAX, NAMES_MAX), &config(), &mut Scratch::default()).is_ok());
-    assert_eq!(asked(&view, &long(TEXT_BYTES_MAX)).hits.len(), 1);
+    assert_eq!(answer_once(&view, &long(TEXT_BYTES_MAX)).hits.len(), 1);
     for score in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -1.0, -0.0, 0.0, 1.5] {
         let seeds = vec![("n00".to_owned(), score)];
         assert!(refused(&RecallQuery { seeds, ..RecallQuery::default() }).contains("n00"), "{score}");
     }
     let least = vec![("n00".to_owned(), f32::from_bits(1))];
     assert_eq!(
-        asked(&view, &RecallQuery { seeds: least, ..RecallQuery::default() }).hits.len(),
+        answer_once(&view, &RecallQuery { seeds: least, ..RecallQuery::default() }).hits.len(),
         2,
         "divided by the greatest"
     );
 }
 
 #[test]
-fn what_cannot_be_configured_is_refused_by_name() {
+fn invalid_configs_are_refused_by_name() {
     let config = |params: ActivationConfig, text_weight: f32, top_k_max: usize| {
         let one = RecallConfig::new(params, ActivationConfig::REFERENCE, text_weight, top_k_max);
         assert_eq!(
@@ -614,7 +615,7 @@ fn what_cannot_be_configured_is_refused_by_name() {
 
 #[test]
 fn rank_boost_before_cut() {
-    // `b` is a little nearer; `a` is where everybody leads.
+    // `b` is a little nearer; all nodes link to `a`.
     let mut world = World::default();
     world.node("seed", "start", NodeType::Concept);
     ["a", "b"].iter().for_each(|id| _ = world.node(*id, *id, NodeType::MEMORY));
@@ -632,41 +633,41 @@ fn rank_boost_before_cut() {
         fusion: Fusion::Off,
         ..RecallQuery::default()
     };
-    let found = asked(&world.view(), &RecallQuery { top_k: 1, ..query.clone() });
+    let found = answer_once(&world.view(), &RecallQuery { top_k: 1, ..query.clone() });
     assert_eq!(ids(&found), ["a"]);
-    let both = asked(&world.view(), &query);
+    let both = answer_once(&world.view(), &query);
     assert!(both.hits[0].dimensions.structural < both.hits[1].dimensions.structural);
-    // Nobody stands better than `a`, so its score is 1.05 times its value.
+    // `a` has the greatest PageRank, so its score is 1.05 times its value.
     let a = &both.hits[0];
     assert!((f64::from(a.score) - 1.05 * f64::from(a.dimensions.structural)).abs() < 1e-6);
 }
 
 #[test]
-fn text_adds_what_nothing_joins_and_can_be_switched_off() {
+fn text_adds_unconnected_memories_and_can_be_disabled() {
     let mut world = World::default();
     world.node("Dana", "Dana", NodeType::Concept);
     world.memory("m1", "Dana prefers small changes", &["Dana"]);
     world.memory("m2", "what somebody prefers is written down", &[]).label = "a note".to_owned();
     let view = world.view();
     let query = RecallQuery { text: "what Dana prefers".to_owned(), ..RecallQuery::default() };
-    let found = asked(&view, &query);
+    let found = answer_once(&view, &query);
     let only_text = found.hits.iter().find(|hit| hit.id == "m2").unwrap();
     assert_eq!((only_text.text_rank, &only_text.route), (Some(2), &None));
     assert_eq!(found.hits.iter().find(|hit| hit.id == "m1").unwrap().text_rank, Some(1));
-    let off = asked(&view, &RecallQuery { fusion: Fusion::Off, ..query });
+    let off = answer_once(&view, &RecallQuery { fusion: Fusion::Off, ..query });
     assert!(off.hits.iter().all(|hit| hit.text_rank.is_none()) && off.counters.postings_read == 0);
-    // A question that names nothing is led by texts alone, also where these do not pass.
+    // A query without names is seeded by texts alone, also if these do not pass the filter.
     let filter = Filter { kinds: vec!["Entity".to_owned()], ..Filter::default() };
     let led = RecallQuery { text: "written down".to_owned(), filter, ..RecallQuery::default() };
-    assert_eq!(asked(&view, &led).seeds[0].id, "m2");
+    assert_eq!(answer_once(&view, &led).seeds[0].id, "m2");
 }
 
 #[test]
-fn nodes_that_are_partial_are_counted_and_told() {
+fn partial_nodes_are_counted_and_reported() {
     let mut world = World::default();
     (0..4).for_each(|n| world.node(format!("n{n:02}"), "l", NodeType::Concept).partial = n % 2 == 1);
     (0..3).for_each(|n| world.edge(&format!("n{n:02}"), &format!("n{:02}", n + 1), "LEADS_TO", 1.0));
-    let found = asked(&world.view(), &from_n00(3));
+    let found = answer_once(&world.view(), &from_n00(3));
     assert_eq!(found.counters.partial_nodes, 2, "the fourth was reached, though it is no hit");
     assert_eq!(found.hits.iter().map(|hit| hit.partial).collect::<Vec<_>>(), [false, true, false]);
 }
@@ -674,7 +675,7 @@ fn nodes_that_are_partial_are_counted_and_told() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
     #[test]
-    fn anything_can_be_asked(text in "\\PC{0,60}", ids in prop::collection::vec("[mn0-9]{0,4}|Dana|Dune", 0..4), score in 1e-9_f32..=1.0, top_k in 1_usize..=1_000, since: i64) {
+    fn any_query_has_a_valid_result(text in "\\PC{0,60}", ids in prop::collection::vec("[mn0-9]{0,4}|Dana|Dune", 0..4), score in 1e-9_f32..=1.0, top_k in 1_usize..=1_000, since: i64) {
         thread_local! {
             static VIEW: View = agent().view();
         }
@@ -683,19 +684,19 @@ proptest! {
             for (profile, spread) in [(Profile::Recall, Spread::Activation), (Profile::Reference, Spread::PersonalPageRank)] {
                 let filter = Filter { since: Some(since).filter(|since| since % 2 == 0), ..Filter::default() };
                 let query = RecallQuery { text: text.clone(), seeds: seeds.clone(), top_k, filter, profile, spread, ..RecallQuery::default() };
-                let found = asked(view, &query);
+                let found = answer_once(view, &query);
                 assert!(found.hits.len() <= top_k && found.seeds.len() <= 200);
                 assert!(found.hits.iter().all(|hit| hit.score > 0.0 && hit.score.is_finite()));
                 assert!(found.hits.iter().all(|hit| (0.0..=1.0).contains(&hit.dimensions.structural)));
                 assert!(found.hits.is_sorted_by(|a, b| (b.score, &a.id) < (a.score, &b.id)));
-                assert_eq!(asked(view, &query).id, found.id);
+                assert_eq!(answer_once(view, &query).id, found.id);
             }
         });
     }
 }
 
 #[test]
-fn an_answer_is_named_by_all_that_was_asked() {
+fn the_id_depends_on_the_whole_query() {
     let base = from_n00(3);
     let filter = |change: fn(&mut Filter)| {
         let mut filter = Filter::default();
@@ -721,7 +722,7 @@ fn an_answer_is_named_by_all_that_was_asked() {
         |generation: u64| asks.iter().map(move |query| query.id(graph::index::Generation(generation), &[]));
     let mut names: BTreeSet<String> = at(0).chain(at(1)).collect();
     assert_eq!(names.len(), 2 * asks.len());
-    // So is one by what joined its seeds.
+    // The id also depends on the primed nodes.
     let primed = |id: &str, score: f32| {
         RecallQuery { priming: true, ..base.clone() }.id(graph::index::Generation(0), &[(id, score)])
     };
@@ -730,7 +731,7 @@ fn an_answer_is_named_by_all_that_was_asked() {
     assert!(names.iter().all(|name| name.len() == 32));
 }
 
-/// Two names that nothing joins, and a memory that mentions the second.
+/// Two unconnected names, and a memory that mentions the second.
 fn apart() -> View {
     let mut world = World::default();
     ["Ada", "Bea"].iter().for_each(|name| _ = world.node(*name, *name, NodeType::Concept));
@@ -738,8 +739,8 @@ fn apart() -> View {
     world.view()
 }
 
-/// Asks after all that a memory keeps, and has it keep this too.
-fn asked_after(view: &View, query: &RecallQuery, memory: &mut QueryHistory) -> RecallResult {
+/// Recalls with priming by a history, and records the query in it.
+fn recall_with_history(view: &View, query: &RecallQuery, memory: &mut QueryHistory) -> RecallResult {
     let primes = |seeds: &[(NodeId, f32)]| prime(view.graph(), memory, seeds);
     let found = recall_primed(view, query, &config(), primes, &mut Scratch::default()).unwrap();
     found.record_in(view.graph(), query, memory);
@@ -747,35 +748,35 @@ fn asked_after(view: &View, query: &RecallQuery, memory: &mut QueryHistory) -> R
 }
 
 #[test]
-fn what_was_asked_together_twice_comes_along_the_third_time() {
+fn nodes_queried_together_twice_are_primed() {
     let (view, mut memory) = (apart(), QueryHistory::default());
     let mut about = |text: &str, priming: bool| {
         let query =
             RecallQuery { text: text.to_owned(), priming, fusion: Fusion::Off, ..RecallQuery::default() };
-        asked_after(&view, &query, &mut memory)
+        recall_with_history(&view, &query, &mut memory)
     };
     let ids = |found: &RecallResult| found.hits.iter().map(|hit| hit.id.clone()).collect::<BTreeSet<_>>();
     assert_eq!(ids(&about("Ada and Bea", false)).len(), 3);
     let once = about("Ada", true);
-    assert!(once.primed.is_empty() && ids(&once).len() == 1, "once is no habit: {once:?}");
+    assert!(once.primed.is_empty() && ids(&once).len() == 1, "one common query does not prime: {once:?}");
     let both = about("Ada and Bea", true);
-    assert!(both.primed.is_empty(), "who is a seed is not primed: {both:?}");
-    // Of three questions with Ada two were with Bea.
+    assert!(both.primed.is_empty(), "a seed is not primed: {both:?}");
+    // Of three queries with Ada two were with Bea.
     let third = about("Ada", true);
     assert_eq!(third.primed.iter().map(|one| one.id.as_str()).collect::<Vec<_>>(), ["Bea"]);
     let part = third.primed[0].score / third.seeds[0].score;
     assert!((part - 0.2 / 3.0).abs() < 1e-6, "{part}");
     assert_eq!(ids(&third).into_iter().collect::<Vec<_>>(), ["Ada", "Bea", "m"]);
-    assert_eq!(third.hits[0].id, "Ada", "a habit does not drown the question");
+    assert_eq!(third.hits[0].id, "Ada", "priming does not dominate the query");
     let m = third.hits.iter().find(|hit| hit.id == "m").unwrap();
-    assert_eq!(m.route.as_ref().unwrap().ids, ["Bea", "m"], "it was reached from what was primed");
+    assert_eq!(m.route.as_ref().unwrap().ids, ["Bea", "m"], "it was reached from the primed node");
     let without = about("Ada", false);
     assert!(without.primed.is_empty() && ids(&without).len() == 1);
     assert!(without.id != third.id);
 }
 
 #[test]
-fn what_is_primed_is_a_part_of_the_strongest_seed() {
+fn primed_scores_are_relative_to_the_strongest_seed() {
     let (view, mut memory) = (apart(), QueryHistory::default());
     let query = |seeds: &[(&str, f32)]| RecallQuery {
         seeds: seeds.iter().map(|(id, score)| ((*id).to_owned(), *score)).collect(),
@@ -783,34 +784,34 @@ fn what_is_primed_is_a_part_of_the_strongest_seed() {
         ..RecallQuery::default()
     };
     for _ in 0..2 {
-        asked_after(&view, &query(&[("Ada", 1.0), ("Bea", 1.0)]), &mut memory);
+        recall_with_history(&view, &query(&[("Ada", 1.0), ("Bea", 1.0)]), &mut memory);
     }
-    let found = asked_after(&view, &query(&[("Ada", 0.002)]), &mut memory);
+    let found = recall_with_history(&view, &query(&[("Ada", 0.002)]), &mut memory);
     assert!((found.primed[0].score - 0.0002).abs() < 1e-9, "{found:?}");
     let [ada, bea] = ["Ada", "Bea"].map(|id| found.hits.iter().find(|hit| hit.id == id).unwrap());
     assert!(ada.dimensions.structural > 5.0 * bea.dimensions.structural, "{found:?}");
 }
 
 #[test]
-fn a_question_is_remembered_by_ids_and_without_what_was_primed() {
+fn history_keeps_ids_without_primed_nodes() {
     let (view, mut memory) = (apart(), QueryHistory::default());
     for text in ["Ada Bea", "Ada Bea", "Ada"] {
         let query =
             RecallQuery { text: text.to_owned(), priming: true, now_ms: Some(7), ..RecallQuery::default() };
-        asked_after(&view, &query, &mut memory);
+        recall_with_history(&view, &query, &mut memory);
     }
     let long = RecallQuery { text: "é".repeat(10_000), ..RecallQuery::default() };
-    asked_after(&view, &long, &mut memory);
+    recall_with_history(&view, &long, &mut memory);
     let kept: Vec<_> = memory.queries().collect();
     assert_eq!((kept.len(), &*kept[2].text, kept[2].now_ms), (4, "Ada", 7));
-    assert!(memory.seeds(kept[2]).eq(["Ada"]), "otherwise a guess would confirm itself");
+    assert!(memory.seeds(kept[2]).eq(["Ada"]), "otherwise priming would reinforce itself");
     let activated: Vec<&str> = memory.activated(kept[2]).collect();
     assert!(activated.contains(&"Bea") && activated.contains(&"m"));
     assert_eq!((kept[3].text.len(), kept[3].now_ms), (1_024, 1_000), "cut, at the instant of the graph");
 }
 
 #[test]
-fn what_a_caller_leaves_open_is_as_usual() {
+fn unset_fields_take_the_defaults() {
     assert_eq!(*config().default_query(), RecallQuery::default());
     let default_query =
         RecallQuery { dimensions: Dimension::ALL.into(), priming: true, ..RecallQuery::default() };

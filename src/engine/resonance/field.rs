@@ -58,7 +58,7 @@ impl WaveAccumulator {
     }
 
     /// Its amplitude, rounded once.
-    #[expect(clippy::cast_possible_truncation, reason = "worked out in f64 and rounded once")]
+    #[expect(clippy::cast_possible_truncation, reason = "computed in f64 and rounded once")]
     pub(super) fn rounded(self) -> f32 {
         self.amplitude() as f32
     }
@@ -123,7 +123,7 @@ impl Resonance {
 
     /// The response at a frequency. The graph is the one of [`resonate`](super::resonate).
     #[must_use]
-    #[expect(clippy::cast_possible_truncation, reason = "worked out in f64 and rounded once")]
+    #[expect(clippy::cast_possible_truncation, reason = "computed in f64 and rounded once")]
     pub fn report(&self, graph: &Graph, frequency: PosF32) -> ResonanceReport {
         let phases = phases(turns(frequency, self.wavelength));
         let waves = self.by_id();

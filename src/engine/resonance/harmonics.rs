@@ -114,7 +114,7 @@ impl<'a> HarmonicAnalyzer<'a> {
 
     /// The energy at all frequencies, from 0 on.
     #[must_use]
-    #[expect(clippy::cast_possible_truncation, reason = "worked out in f64 and rounded once")]
+    #[expect(clippy::cast_possible_truncation, reason = "computed in f64 and rounded once")]
     pub fn sweep(&self) -> Vec<SweepStep> {
         // Half a turn in this many steps.
         let turns = |step: u8| f64::from(step) / f64::from(2 * SWEEP_STEPS);

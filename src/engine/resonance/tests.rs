@@ -1,4 +1,4 @@
-//! Waves against walks that are listed one by one, and the worked examples.
+//! Waves against enumerated walks, and the worked examples.
 
 use super::harmonics::HarmonicAnalyzer;
 use super::sympathetic::sympathetic_resonance;
@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::f32::consts::SQRT_2;
 use std::f64::consts::TAU;
 
-/// An edge: where from, where to, how much, and whether it holds back.
+/// An edge: source, target, weight, and whether it is inhibitory.
 type Edge = (u32, u32, f32, bool);
 
 fn graph(nodes: u32, edges: &[Edge]) -> Graph {
@@ -27,7 +27,7 @@ fn graph(nodes: u32, edges: &[Edge]) -> Graph {
         builder.add_node(NodeRow::new(format!("n{node:04}"), "l", NodeType::Concept)).unwrap();
     }
     for (at, (source, target, weight, inhibitory)) in edges.iter().enumerate() {
-        // Several relations, so that edges between the same two stay several.
+        // Several relations, so that parallel edges are kept.
         let relation = if *inhibitory { "INHIBITS" } else { ["LEADS_TO", "CALLS"][at % 2] };
         let edge = EdgeRow {
             source: format!("n{source:04}"),
@@ -87,7 +87,7 @@ fn run(graph: &Graph, seeds: &[(u32, f32)], config: &ResonanceConfig) -> Resonan
     resonate(graph, graph.mean_degree(), &named(graph, seeds), config, &mut Scratch::default()).unwrap()
 }
 
-/// What came to each node, by the number in its name.
+/// The amplitudes that reached each node, by the number in its name.
 fn came(graph: &Graph, resonance: &Resonance) -> BTreeMap<u32, [f64; AMPLITUDES]> {
     let waves = resonance.waves.iter();
     let came: BTreeMap<_, _> = waves.map(|wave| (number(graph, wave.node), wave.amplitudes)).collect();
@@ -117,7 +117,7 @@ fn check_amplitudes(graph: &Graph, resonance: &Resonance, want: &[(u32, f32)]) {
     }
 }
 
-/// Waves as somebody wrote them down.
+/// Waves with given amplitudes.
 fn by_hand(waves: &[(NodeId, &[(usize, f64)])], wavelength: f32) -> Resonance {
     let wave = |(of, cells): &(NodeId, &[(usize, f64)])| {
         let mut s = [0.0; AMPLITUDES];
@@ -137,7 +137,7 @@ fn by_hand(waves: &[(NodeId, &[(usize, f64)])], wavelength: f32) -> Resonance {
     }
 }
 
-/// How far one node swings at a frequency.
+/// Amplitude of one node at a frequency.
 fn swing(cells: &[(usize, f64)], frequency: f32, wavelength: f32) -> f32 {
     let graph = graph(1, &[]);
     by_hand(&[(NodeId(0), cells)], wavelength).report(&graph, positive(frequency)).nodes[0].amplitude
@@ -146,7 +146,7 @@ fn swing(cells: &[(usize, f64)], frequency: f32, wavelength: f32) -> f32 {
 #[test]
 fn example_4_3a() {
     for (apart, want) in [(0_u8, 2.0), (4, SQRT_2), (8, 0.0)] {
-        // One seed beside node 1, the other so many hops farther away, and no time to come back.
+        // One seed next to node 1, the other some hops farther away, and too few hops to return.
         let last = 2 + u32::from(apart);
         let chain = chain(last + 1);
         let resonance = run(&chain, &[(0, 1.0), (last, 1.0)], &config(1 + apart, PLENTY));
@@ -164,7 +164,7 @@ fn example_4_3b() {
     check(&dead_end, &resonance, &want);
     check_amplitudes(&dead_end, &resonance, &[(0, SQRT_2), (1, 0.765_367), (2, 1.0)]);
     assert_eq!(resonance.pulses, 5);
-    // A chain whose slots all lead one way passes waves both ways.
+    // A chain of directed slots passes waves in both directions.
     let long = chain(5);
     let resonance = run(&long, &[(0, 1.0)], &config(10, PLENTY));
     check_amplitudes(&long, &resonance, &[(0, 2.0), (1, 1.0), (2, 1.0), (3, 0.765_367), (4, 1.0)]);
@@ -197,7 +197,7 @@ fn example_4_3d() {
     }
 }
 
-/// How well each pair of numbers conducts, both ways round, from the edges themselves.
+/// Conductance of each pair of numbers, in both directions, from the edges themselves.
 fn pairs(edges: &[Edge]) -> BTreeMap<u32, BTreeMap<u32, f64>> {
     let mut most: BTreeMap<(u32, u32), [f32; 2]> = BTreeMap::new();
     for (a, b, weight, inhibitory) in edges.iter().filter(|edge| edge.0 != edge.1) {
@@ -213,7 +213,7 @@ fn pairs(edges: &[Edge]) -> BTreeMap<u32, BTreeMap<u32, f64>> {
     pairs
 }
 
-/// Where one pulse goes, by the rule as it is written: the other node, and how much of the pulse comes to it.
+/// The targets of one pulse by the definition, with the share of the pulse that reaches each.
 fn onward(row: &BTreeMap<u32, f64>, previous: Option<u32>, hub_above: f64) -> Vec<(u32, f64)> {
     let Some(previous) = previous else {
         return row.iter().map(|(to, conducts)| (*to, *conducts)).collect();
@@ -229,8 +229,8 @@ fn onward(row: &BTreeMap<u32, f64>, previous: Option<u32>, hub_above: f64) -> Ve
     ways.filter(|(_, share)| share.abs() > 0.0).collect()
 }
 
-/// Every walk on its own: where it is, where it was, and what is left of it. Walks that end alike are dropped together,
-/// if they sum to too little. `None` where a sum is so near to the least that rounding decides.
+/// Every walk by itself: its node, its previous node, and its amplitude. Walks with the same end are dropped together,
+/// if their sum is too small. `None` where a sum is so near to the threshold that rounding decides.
 fn by_walks(
     edges: &[Edge],
     hub_above: f64,
@@ -298,7 +298,7 @@ proptest! {
             }
         }
         prop_assert!(first.flags == Flags::default() && first.dropped_energy.to_bits() == 0);
-        // With a scratch that another graph left, and one that the same query left, it is the same.
+        // The same with a scratch used for another graph, and with one used for the same query.
         resonate(&clique(12, |_, _| 0.7), 3.0, &[(NodeId(11), 1.0)], &config(4, 200), &mut scratch).unwrap();
         for _ in 0..2 {
             let again = resonate(&graph, mean, &named, &config(hops, PLENTY), &mut scratch).unwrap();
@@ -313,7 +313,7 @@ proptest! {
         let mut wanted = Vec::new();
         for _ in 0..2 {
             scratch.rows.begin(&graph);
-            // Each twice: read, and kept.
+            // Each twice: read, and cached.
             for of in order.iter().chain(&order) {
                 neighbours(&graph, NodeId(*of), &mut wanted);
                 let mut row = scratch.rows.of(&graph, NodeId(*of)).to_vec();
@@ -381,8 +381,7 @@ proptest! {
     }
 }
 
-/// One frequency on its own: pulses are complex numbers that turn with each hop, and by half a turn where they are thrown
-/// back.
+/// One frequency by itself: pulses are complex numbers that turn with each hop, and by half a turn when reflected.
 fn propagated(
     graph: &Graph,
     edges: &[Edge],
@@ -417,7 +416,7 @@ fn propagated(
     fields
 }
 
-/// The largest pulse of each hop in turn, by letting waves run so far and no farther.
+/// The largest pulse of each hop in turn, from waves of that number of hops.
 fn largest_pulses(graph: &Graph, mean: f64, seeds: &[(NodeId, f32)], hops: &[u8]) -> Vec<f64> {
     let mut scratch = Scratch::default();
     let largest = |hops: &u8| {
@@ -465,7 +464,7 @@ fn waves_budget_flag() {
     let one = run(&clique, &[(0, 1.0)], &config(10, 1));
     assert_eq!((one.pulses, one.waves.len(), one.flags), (1, 1, truncated));
     assert!((one.dropped_energy - 29.0).abs() < 1e-9);
-    // 1 seed, 29 neighbours, and 70 of the 812 pulses between these, which are all alike: those of the first two, by
+    // 1 seed, 29 neighbours, and 70 of the 812 equal pulses between these: those of the first two, by
     // external id of node and previous node, and half of those of the third.
     let hundred = run(&clique, &[(0, 1.0)], &config(10, 100));
     assert_eq!((hundred.pulses, hundred.waves.len(), hundred.flags), (100, 30, truncated));
@@ -474,7 +473,7 @@ fn waves_budget_flag() {
     let second = |of: u32| came[&of][2];
     assert!((second(1) - 1.0).abs() < 1e-9 && (second(2) - 1.0).abs() < 1e-9);
     assert!((second(3) - 0.5).abs() < 1e-9 && second(4).abs() < 1e-9);
-    // All that there is fits: nothing is dropped. One less, and the last is.
+    // With a sufficient budget nothing is dropped. With one less, the last pulse is.
     let chain = chain(3);
     let fits = run(&chain, &[(0, 1.0)], &config(4, 5));
     assert_eq!((fits.pulses, fits.flags, fits.dropped_energy.to_bits()), (5, Flags::default(), 0));
@@ -484,14 +483,14 @@ fn waves_budget_flag() {
     let none = run(&chain, &[(0, 1.0), (1, 0.5)], &config(4, 0));
     assert_eq!((none.pulses, none.waves.len(), none.flags), (0, 0, truncated));
     assert!((none.dropped_energy - 1.25).abs() < 1e-9);
-    // Of seeds too the largest go first.
+    // The largest seeds are kept first too.
     let seeds = run(&chain, &[(0, 0.5), (1, 0.25), (2, 0.75)], &config(0, 2));
     assert_eq!(seeds.waves.iter().map(|wave| number(&chain, wave.node)).collect::<Vec<_>>(), [0, 2]);
 }
 
 #[test]
 fn of_equal_pulses_the_first_by_external_id_are_kept() {
-    // With few leaves they are cut when the hop is done, with many while it is sent.
+    // With few leaves pulses are cut at the end of the hop, with many during it.
     for leaves in [4, 5, 50] {
         let star = star(leaves);
         let resonance = run(&star, &[(0, 1.0)], &config(10, 3));
@@ -499,7 +498,7 @@ fn of_equal_pulses_the_first_by_external_id_are_kept() {
         assert_eq!(resonance.pulses, 3);
         assert!((resonance.dropped_energy - f64::from(leaves - 2)).abs() < 1e-9);
     }
-    // Two hubs: what the second sends late and is larger takes the place of what is there.
+    // Two hubs: larger pulses that the second sends later replace those of the first.
     let edges: Vec<Edge> = (1..=8_u8)
         .flat_map(|of| {
             let weight = f32::from(of) / 10.0;
@@ -514,12 +513,12 @@ fn of_equal_pulses_the_first_by_external_id_are_kept() {
 }
 
 #[test]
-fn a_leaf_of_a_great_hub_reads_none_of_it() {
+fn a_leaf_of_a_large_hub_does_not_read_its_row() {
     let star = star(8_000);
     let mut scratch = Scratch::default();
     let seeds = named(&star, &[(1, 1.0)]);
     let found = resonate(&star, star.mean_degree(), &seeds, &config(10, 50_000), &mut scratch).unwrap();
-    // Of 0.7 each leaf would get less than the least: the wave goes to and fro between the two.
+    // Each leaf would get less of 0.7 than the threshold: the wave oscillates between the two nodes.
     assert_eq!((found.pulses, found.waves.len(), scratch.rows.read_pairs()), (11, 2, 1));
     check(
         &star,
@@ -541,7 +540,7 @@ fn without_seeds_or_neighbours() {
     assert_eq!(nothing.flags, Flags::default());
     let three = graph(3, &[(0, 1, 1.0, false), (2, 2, 1.0, false)]);
     assert!(run(&three, &[], &config(10, 100)).waves.is_empty());
-    // One that has nobody but itself keeps what it has; of one that is there twice the larger counts.
+    // A node with only a self-loop keeps its amplitude; of duplicate seeds the larger counts.
     let alone = run(&three, &[(2, 0.25), (2, 0.5)], &config(10, 100));
     check(&three, &alone, &[(2, &[(0, 0.5)])]);
     assert_eq!((alone.pulses, alone.seeds.as_slice()), (1, &[node(&three, 2)][..]));
@@ -549,7 +548,7 @@ fn without_seeds_or_neighbours() {
     let of = &report.nodes[0];
     assert!(of.antinode && !of.quiet && (of.coherence - 1.0).abs() < 1e-6);
     assert!((report.energy - 0.25).abs() < 1e-9);
-    // Too little to be a pulse.
+    // Too small for a pulse.
     let faint = run(&three, &[(0, 0.000_1)], &config(10, 100));
     assert!(faint.waves.is_empty() && faint.flags == Flags::default());
 }
@@ -563,7 +562,7 @@ fn input_out_of_range_is_named() {
     for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.5, 0.0, -0.0, 1.5] {
         assert!(asked(&[(NodeId(0), 0.5), (NodeId(1), bad)], &config(1, 9)).is_err(), "{bad}");
     }
-    // The least number above 0 is a seed, and too little to be a pulse.
+    // The smallest number above 0 is a valid seed, but too small for a pulse.
     assert_eq!(asked(&[(NodeId(0), f32::from_bits(1))], &config(1, 9)), Ok(0));
     assert!(asked(&[(NodeId(3), 0.5)], &config(1, 9)).is_err());
     assert!(asked(&[], &config(11, 9)).is_err());
@@ -571,7 +570,7 @@ fn input_out_of_range_is_named() {
 }
 
 #[test]
-fn antinodes_swing_and_quiet_nodes_do_not() {
+fn antinodes_oscillate_and_quiet_nodes_do_not() {
     let graph = graph(4, &[]);
     let waves: [(NodeId, &[(usize, f64)]); 4] = [
         (NodeId(0), &[(0, 1.0), (8, 1.0)]),
@@ -580,7 +579,7 @@ fn antinodes_swing_and_quiet_nodes_do_not() {
         (NodeId(3), &[(0, 0.2), (8, 0.2)]),
     ];
     let report = by_hand(&waves, 16.0).report(&graph, positive(1.0));
-    // Eight hops apart is half a wavelength. Too little came to the last to call it quiet.
+    // Eight hops apart is half a wavelength. The amplitude of the last is too small to call it quiet.
     let told: Vec<_> = report.nodes.iter().map(|of| (of.node.0, of.antinode, of.quiet)).collect();
     assert_eq!(told, [(1, true, false), (2, true, false), (0, false, true), (3, false, false)]);
     assert!((report.energy - 1.25).abs() < 1e-9);
@@ -592,11 +591,11 @@ fn antinodes_swing_and_quiet_nodes_do_not() {
 }
 
 #[test]
-fn nodes_are_grouped_by_the_harmonic_they_answer_most() {
+fn nodes_are_grouped_by_their_strongest_harmonic() {
     let chain = chain(3);
     let resonance = run(&chain, &[(0, 1.0)], &config(4, PLENTY));
     let harmonics = HarmonicAnalyzer::new(&chain, &resonance).harmonics(positive(1.0));
-    // Node 2 answers alike to all: the lowest.
+    // Node 2 responds equally to all: the lowest counts.
     let groups: Vec<(u8, Vec<u32>)> = harmonics
         .groups
         .iter()
@@ -606,7 +605,7 @@ fn nodes_are_grouped_by_the_harmonic_they_answer_most() {
     let of_one = harmonics.groups[2].nodes[0].amplitudes;
     let want = [0.765_367, SQRT_2, 1.847_759, 2.0, 1.847_759];
     assert!(of_one.iter().zip(want).all(|(got, want)| (got - want).abs() < 1e-6), "{of_one:?}");
-    // What turns by more than half a turn a hop is the mirror image of what does not.
+    // Harmonics above half a turn a hop mirror those below.
     for (frequency, count) in [(1.5, 5), (2.0, 4), (4.0, 2), (8.0, 1), (8.5, 0)] {
         let harmonics = HarmonicAnalyzer::new(&chain, &resonance).harmonics(positive(frequency));
         assert_eq!((harmonics.count, harmonics.groups.is_empty()), (count, count == 0));
@@ -614,7 +613,7 @@ fn nodes_are_grouped_by_the_harmonic_they_answer_most() {
 }
 
 #[test]
-fn a_sweep_finds_where_the_whole_swings() {
+fn a_sweep_finds_the_resonant_frequencies() {
     let resonant = |graph: &Graph, resonance: &Resonance| -> Vec<usize> {
         let sweep = HarmonicAnalyzer::new(graph, resonance).sweep();
         assert_eq!(sweep.len(), 33);
@@ -622,13 +621,13 @@ fn a_sweep_finds_where_the_whole_swings() {
     };
     let chain = chain(3);
     let resonance = run(&chain, &[(0, 1.0)], &config(4, PLENTY));
-    // The energy is 1 + 20 u - 16 u^2 with u the squared sine of the turn of a hop: greatest near u = 5/8, which is step 9,
-    // and again on the other side.
+    // The energy is 1 + 20 u - 16 u^2, with u the squared sine of the phase of a hop: greatest near u = 5/8, at step 9,
+    // and at its mirror image.
     let sweep = HarmonicAnalyzer::new(&chain, &resonance).sweep();
     assert!((sweep[0].energy - 1.0).abs() < 1e-6 && (sweep[16].energy - 5.0).abs() < 1e-5);
     assert!((sweep[9].energy - 7.238).abs() < 1e-3 && (sweep[9].frequency - 2.25).abs() < 1e-9);
     assert_eq!(resonant(&chain, &resonance), [9, 23]);
-    // Greatest at the end, where the next is the mirror image; greatest where nothing turns; alike everywhere.
+    // Greatest at the end, whose successor is the mirror image; greatest at frequency 0; equal everywhere.
     let one = graph(1, &[]);
     assert_eq!(resonant(&one, &by_hand(&[(NodeId(0), &[(0, 1.0), (1, -1.0)])], 16.0)), [32]);
     assert!(resonant(&one, &by_hand(&[(NodeId(0), &[(0, 1.0), (1, 1.0)])], 16.0)).is_empty());
@@ -638,7 +637,7 @@ fn a_sweep_finds_where_the_whole_swings() {
 
 #[test]
 fn sympathetic_distance() {
-    // Two more nodes, which nothing joins to the chain.
+    // Two more nodes, not connected to the chain.
     let edges: Vec<Edge> = [(0, 1), (1, 2), (2, 3), (3, 4), (5, 6)].map(|(a, b)| (a, b, 1.0, false)).to_vec();
     let chain = graph(7, &edges);
     let resonance = run(&chain, &[(0, 1.0)], &config(10, PLENTY));
@@ -651,10 +650,10 @@ fn sympathetic_distance() {
     let mut communities = vec![CommunityId(0); 7];
     communities[node(&chain, 4).at()] = CommunityId(1);
     assert_eq!(far(Some(&communities)), [(4, Some(true)), (3, Some(false))]);
-    // From both ends nothing is farther than two.
+    // From both ends every node is at most two away.
     let resonance = run(&chain, &[(0, 1.0), (4, 1.0)], &config(10, PLENTY));
     assert!(sympathetic_resonance(&chain, &resonance, positive(1.0), None).nodes.is_empty());
-    // A tenth of the farthest swing is enough, a two-hundredth is not.
+    // A tenth of the greatest amplitude is enough, a two-hundredth is not.
     let faint = [(0, 1, 1.0, false), (1, 2, 1.0, false), (2, 3, 0.1, false), (3, 4, 0.05, false)];
     let faint = graph(5, &faint);
     let resonance = run(&faint, &[(0, 1.0)], &config(10, PLENTY));
@@ -664,7 +663,7 @@ fn sympathetic_distance() {
 }
 
 #[test]
-fn waves_are_the_same_in_whatever_order_a_graph_came() {
+fn waves_are_independent_of_insertion_order() {
     let edges: Vec<Edge> = (0..120_u32)
         .map(|n| {
             let weight = 0.2 + 0.05 * f32::from(u8::try_from(n % 17).unwrap());
@@ -682,7 +681,7 @@ fn waves_are_the_same_in_whatever_order_a_graph_came() {
     assert_eq!(first.1, 300);
     for turn in 1..4 {
         let mut turned = edges.clone();
-        // Which of two relations an edge has hangs on whether its place is even.
+        // The relation of an edge depends on whether its position is even.
         turned.rotate_left(2 * turn);
         assert_eq!(told(&turned), first);
     }

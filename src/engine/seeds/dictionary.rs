@@ -140,7 +140,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(256))]
         #[test]
-        fn strings_are_found_by_what_they_are_begin_with_and_have_inside(
+        fn strings_are_found_whole_by_prefix_and_by_substring(
             entries in prop::collection::vec(("[abé]{0,4}", 0_u32..20), 0..40),
             asked in "[abé]{1,3}",
         ) {

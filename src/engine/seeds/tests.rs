@@ -1,4 +1,4 @@
-//! Seeds against a scan of all labels, written from the definition, and the cases that it is for.
+//! Seeds against a scan of all labels by the definition, and the cases it is designed for.
 
 use super::*;
 use crate::graph::builder::GraphBuilder;
@@ -10,7 +10,7 @@ use crate::text::ranking::TextIndex;
 use crate::text::words::words;
 use proptest::prelude::*;
 
-/// A graph, and all that is made of it.
+/// A graph with its indexes.
 struct World {
     graph: Graph,
     labels: Labels,
@@ -19,7 +19,7 @@ struct World {
 }
 
 impl World {
-    /// Nodes `n00000`, `n00001`, ... of these labels and tags; standings differ a little.
+    /// Nodes `n00000`, `n00001`, ... of these labels and tags; PageRanks differ a little.
     fn of<S: AsRef<str>>(labels: &[(S, Vec<String>)]) -> Self {
         let mut builder = GraphBuilder::default();
         for (n, (label, tags)) in labels.iter().enumerate() {
@@ -45,7 +45,7 @@ impl World {
         self.graph.nodes().find(|node| self.graph.label(*node) == label).unwrap()
     }
 
-    /// Labels and scores, where nothing is like anything in meaning.
+    /// Labels and scores, without semantic similarity.
     fn scores(&self, text: &str) -> Vec<(String, f32)> {
         self.told(&self.find(text, &[], &[]))
     }
@@ -69,7 +69,7 @@ impl World {
     }
 }
 
-/// How like two texts are in meaning, so that the order is moved by something: drawn from the node.
+/// A semantic score derived from the node, so that it affects the order.
 fn some_d2(node: NodeId) -> f32 {
     (node.0.wrapping_mul(2_654_435_761) >> 24) as f32 / 255.0
 }
@@ -102,7 +102,7 @@ fn naive(world: &World, query: &str, limit: usize, by_text: &[RankedMemory]) -> 
         at = end;
     }
     let largest = seeds.values().copied().reduce(f32::max);
-    // Levels 1 to 5, where nobody is named.
+    // Levels 1 to 5, for tokens outside names.
     let tokens = if largest.is_none() { tokens(query) } else { Vec::new() };
     let mut matched: BTreeMap<NodeId, Vec<f64>> = BTreeMap::new();
     for token in &tokens {
@@ -227,7 +227,7 @@ fn seeds_oracle() {
         compare(&world, query, 7, &[]);
         cut += usize::from(world.find(query, &[], &[]).truncated);
     }
-    assert!(cut > 0, "no token had more than it may have");
+    assert!(cut > 0, "no token exceeded the limit");
 }
 
 proptest! {
@@ -256,7 +256,7 @@ proptest! {
 #[test]
 fn levels_worked_example() {
     let world = World::named(&["chat_handler", "handler", "chat_room"]);
-    // Of these only `handler` stands in the question as a name, so it is taken away from the levels.
+    // Of these only `handler` is a name in the query, so the levels skip it.
     let without = World::named(&["chat_handler", "chat_room"]);
     without.expect(
         "chat handlers",
@@ -285,7 +285,7 @@ fn like(world: &World, token: &str, label: &str) -> f64 {
     0.6 * f64::from(world.labels.ngrams().query(token).score(world.node(label).0))
 }
 
-/// Of a node that all tokens match.
+/// Relevance of a node that all tokens match.
 fn relevance_of(scores: &[f64]) -> f64 {
     0.5 * scores.iter().sum::<f64>() / scores.len() as f64
         + 0.35
@@ -335,7 +335,7 @@ fn the_300th_word_of_a_content_counts() {
 }
 
 #[test]
-fn a_question_that_names_nobody_is_led_by_a_fact() {
+fn a_query_without_names_is_seeded_by_facts() {
     let mut world = World::named(&["Frank Herbert", "Dune Messiah", "Oregon", "Arrakis"]);
     let (herbert, dune) = (world.node("Frank Herbert"), world.node("Dune Messiah"));
     let (oregon, arrakis) = (world.node("Oregon"), world.node("Arrakis"));
@@ -344,17 +344,17 @@ fn a_question_that_names_nobody_is_led_by_a_fact() {
     world.counts.add(["Frank Herbert wrote Dune Messiah", "Dune Messiah", "Herbert", "Oregon"]);
     let found = world.find("which books did somebody write?", &[], &[]);
     let told = world.told(&found);
-    // `book` is the one word that is shared: two memories have the rarest word of one end, one that of the other.
+    // `book` is the only shared word: two memories have the rarest word of one end, one that of the other.
     assert_eq!(told, [("Frank Herbert".to_owned(), 0.5), ("Dune Messiah".to_owned(), 0.25)]);
     assert_eq!(found.seeds[0].evidence.iter().map(|e| e.ground).collect::<Vec<_>>(), [MatchKind::Fact]);
     assert_eq!(found.seeds[0].evidence[0].of, "Dune Messiah");
-    // Beside a name, which is brought to 1 first, an end that is a seed already keeps the larger.
+    // With a name, which is scaled to 1 first, an end that is already a seed keeps the larger score.
     let named = world.told(&world.find("books set in Oregon", &[], &[]));
     assert_eq!(named[..2], [("Oregon".to_owned(), 1.0), ("Frank Herbert".to_owned(), 0.5)]);
 }
 
 #[test]
-fn memories_that_name_nothing_are_reached_by_their_text() {
+fn memories_without_names_are_found_by_text() {
     let contents = ["alpha beta beta", "beta gamma", "delta"];
     let mut world = World::named(&["note one", "note two", "note three"]);
     world.counts.add(contents);
@@ -368,7 +368,7 @@ fn memories_that_name_nothing_are_reached_by_their_text() {
     let told = world.told(&found);
     assert_eq!((told.len(), &told[0]), (2, &("note one".to_owned(), 1.0)));
     assert_eq!(found.seeds[0].evidence[0].ground, MatchKind::Text);
-    // Where somebody else found seeds, text brings none.
+    // If other sources found seeds, text adds none.
     assert_eq!(
         world.told(&world.find("beta", &[("n00002", 0.1)], &by_text)),
         [("note three".to_owned(), 0.1)]
@@ -390,7 +390,7 @@ fn a_graph_without_contents_takes_labels_for_texts() {
 }
 
 #[test]
-fn what_is_no_score_is_refused_by_name() {
+fn invalid_scores_are_refused_by_name() {
     let world = World::named(&["a", "b"]);
     let ask = |score: f32, limit: usize| {
         let external = [("n00000", 0.5), ("n00001", score)];
@@ -407,7 +407,7 @@ fn what_is_no_score_is_refused_by_name() {
 }
 
 #[test]
-fn the_first_tokens_of_a_long_question_are_looked_up() {
+fn the_first_tokens_of_a_long_query_are_looked_up() {
     let world = World::named(&["late comer", "w7 comer"]);
     let page = (0..64).fold(String::new(), |page, n| format!("{page} w{n}"));
     let (fits, long) = (world.find(&page, &[], &[]), world.find(&format!("{page} late"), &[], &[]));
@@ -417,7 +417,7 @@ fn the_first_tokens_of_a_long_question_are_looked_up() {
 }
 
 #[test]
-fn standing_decides_among_equals_before_ids_do() {
+fn equal_seeds_are_ordered_by_pagerank_then_ids() {
     let world = World::named(&["chat one", "chat two", "chat six", "chat ten"]);
     let found = world.find("chatting chat", &[], &[]);
     let standing: Vec<f32> = found.seeds.iter().map(|seed| world.graph.pagerank(seed.node)).collect();
@@ -426,7 +426,7 @@ fn standing_decides_among_equals_before_ids_do() {
 }
 
 #[test]
-fn bytes_grow_with_what_is_held() {
+fn byte_counts_grow_with_content() {
     let (one, two) = (World::named(&["chat"]), World::named(&["chat", "a longer label"]));
     assert!(one.labels.bytes() > 0 && two.labels.bytes() > one.labels.bytes());
 }

@@ -1,4 +1,4 @@
-//! Query expansion by synonyms, so that a query finds what is stored under another word.
+//! Query expansion by synonyms, so that a query finds nodes stored under another word.
 //!
 //! Words are in groups, and all words of a group mean the same. An expansion replaces one word of the query by another of
 //! its group.

@@ -15,7 +15,7 @@
 //! described in [`search`].
 //!
 //! Invariants: scores equal the cosine computed for every pair (held by `trigram_oracle`); early termination does not
-//! change a result (held by `an_early_end_changes_nothing`).
+//! change a result (held by `early_termination_changes_no_result`).
 
 pub mod search;
 
@@ -49,7 +49,7 @@ pub struct CharNgramIndex {
     groups: Vec<Group>,
 }
 
-/// A range of places with texts that repeat no window more than so many times.
+/// A range of places whose texts repeat no window more than a given number of times.
 #[derive(Debug, Clone, Copy)]
 struct Group {
     begin: usize,
@@ -161,7 +161,7 @@ impl CharNgramIndex {
     }
 }
 
-/// The inverse document frequency of a window that `spread` of so many texts have.
+/// The inverse document frequency of a window that `spread` of all texts have.
 #[expect(clippy::cast_precision_loss, reason = "fewer texts than an f64 counts exactly")]
 fn rarity(texts: usize, spread: usize) -> f64 {
     libm::log(texts.max(1) as f64 / spread.max(1) as f64) + 1.0

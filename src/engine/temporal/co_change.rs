@@ -63,8 +63,8 @@ pub struct CoChangeMatrix {
 }
 
 impl CoChangeMatrix {
-    /// The pairs joined by `COACTIVATED`, with as many observations as the weight tells. Of two slots that differ the greater
-    /// counts in both directions.
+    /// The pairs joined by `COACTIVATED`, with the weight as the number of observations. Of two different slots the
+    /// greater counts in both directions.
     #[must_use]
     pub fn of_slots(graph: &Graph) -> Self {
         let mut seen: Vec<(NodeId, NodeId, u32)> = Vec::new();

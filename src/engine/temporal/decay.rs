@@ -73,7 +73,7 @@ mod tests {
     const HOUR: i64 = 3_600_000;
     const NOW: i64 = 1_700_000_000_000;
 
-    /// What is left after so many half-lives.
+    /// The share left after a number of half-lives.
     const LEFT: [(i64, f64); 5] = [(0, 1.0), (1, 0.5), (2, 0.25), (5, 0.031_25), (10, 0.000_976_562_5)];
 
     fn at(node_type: NodeType, hours: i64) -> f64 {
@@ -124,7 +124,7 @@ mod tests {
             (NodeType::Custom(5), 4),
             (NodeType::Function, 3),
             (NodeType::Custom(1), 3),
-            // One without a name is everything else.
+            // A custom type without a name has the half-life of other types.
             (NodeType::Custom(6), 3),
             (NodeType::Custom(255), 3),
         ] {

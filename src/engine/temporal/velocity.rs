@@ -6,7 +6,7 @@
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
 
-/// Least deviation, for graphs whose nodes change alike.
+/// Least deviation, for graphs whose nodes change equally often.
 const SIGMA_MIN: f64 = 0.01;
 /// Deviations above the mean for a velocity of 1.
 const Z_MAX: f64 = 3.0;
@@ -33,7 +33,7 @@ impl VelocityScorer {
         Self { mean, sigma: variance.sqrt() }
     }
 
-    /// Velocity of a node with so many changes per day, `0 ..= 1`.
+    /// Velocity of a node, by its changes per day, `0 ..= 1`.
     #[must_use]
     pub fn score(&self, frequency: f32) -> f64 {
         let z = (f64::from(frequency) - self.mean) / self.sigma.max(SIGMA_MIN);
@@ -75,7 +75,7 @@ mod tests {
         check(uneven, 40.0, 1.0);
         check(uneven, 8.0 / 13.0, 0.0);
         assert_eq!(uneven.score(0.0).to_bits(), 0.0_f64.to_bits());
-        // Where nobody differs the least deviation counts.
+        // If all are equal, the least deviation counts.
         let even = scorer(&[0.5; 3]);
         check(even, 0.5, 0.0);
         check(even, 0.515, 0.5);

@@ -22,7 +22,7 @@ const ANTI_SEEDS: usize = 3;
 const DRAWS: u64 = 1_024;
 /// Least degree, as a fraction of the mean degree of the seeds: 3 of 10.
 const DEGREE_LEAST: (u64, u64) = (3, 10);
-/// The share of common neighbours must be below one part in so many: `MAX_JACCARD`, 0.2.
+/// The share of common neighbours must be below one part in this number: `MAX_JACCARD`, 0.2.
 const JACCARD_PARTS: u64 = 5;
 
 /// Reusable buffers.

@@ -24,7 +24,7 @@ const AHEAD: usize = 12;
 /// No node: ids end before it.
 const NO_NODE: u32 = u32::MAX;
 
-/// What waves run through.
+/// Graph and parameters of a wave.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Medium<'a> {
     pub(super) graph: &'a Graph,
@@ -33,7 +33,7 @@ pub(super) struct Medium<'a> {
 }
 
 impl Medium<'_> {
-    /// How far a node pulls a frequency towards the middle, `0 .. 1`.
+    /// Share of the distance to the middle by which a node shifts a frequency, `0 .. 1`.
     fn pull(&self, node: NodeId) -> f64 {
         let degree = f64::from(self.graph.degree(node));
         if degree > 0.0 { degree / (degree + self.mean_degree) } else { 0.0 }
@@ -54,7 +54,7 @@ impl Wave {
         Self { x: 1.0, y: 0.0, frequency }
     }
 
-    /// One hop further.
+    /// The wave one hop further.
     pub(super) fn advanced(&self) -> Self {
         let (sin, cos) = libm::sincos(TURN * self.frequency);
         Self { x: self.x * cos - self.y * sin, y: self.x * sin + self.y * cos, frequency: self.frequency }
@@ -161,7 +161,7 @@ impl Channel {
         self.arrivals.clear();
     }
 
-    /// Runs a wave of at most so many pulses from its start; adds the amplitude at each place to `field`.
+    /// Runs a wave of at most `budget` pulses from its start; adds the amplitude at each node to `field`.
     pub(super) fn run(
         &mut self,
         medium: &Medium<'_>,

@@ -1,6 +1,6 @@
-//! Reusable buffers of XLR: one small cell and one bit for each node, and lists of what was reached.
+//! Reusable buffers of XLR: one small cell and one bit for each node, and lists of the nodes reached.
 //!
-//! Cells and bits are zero between queries and are reset through the lists of what was written. Each thread keeps one
+//! Cells and bits are zero between queries and are reset through the lists of written ones. Each thread keeps one
 //! scratch.
 
 use super::anti_seeds::Buffers;

@@ -1,4 +1,4 @@
-//! Contrast against its definition, worked out with lists, sets and angles; the worked examples; the edges.
+//! Contrast against its definition, computed with lists, sets and angles; the worked examples; the limits.
 
 use super::*;
 use crate::activation::{scratch, wavefront};
@@ -9,12 +9,12 @@ use crate::random::{mixed, stable_hash};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The rule of recall with the decay of the worked examples.
+/// The recall parameters with the decay of the worked examples.
 const RULE: ActivationConfig = ActivationConfig { decay: 0.55, max_depth: 5, ..ActivationConfig::RECALL };
 
 type Edge = (u32, u32, f32, bool);
 
-/// The graph of so many nodes; rows come forwards or backwards.
+/// A graph of a number of nodes; rows are inserted forwards or backwards.
 fn built(nodes: u32, edges: &[Edge], cap: f32, backwards: bool) -> Graph {
     let range = WeightRange { cap, ..WeightRange::default() };
     let mut builder = GraphBuilder::new(Kinds::default(), range);
@@ -53,7 +53,7 @@ fn seeds(graph: &Graph, seeds: &[(u32, f32)]) -> Vec<(NodeId, f32)> {
     seeds.iter().map(|(number, score)| (node(graph, *number), *score)).collect()
 }
 
-/// Contrasts, and sees that the scratch is left as it was found.
+/// Computes contrast, and checks that the scratch is reset.
 fn asked(
     graph: &Graph,
     seeds: &[(NodeId, f32)],
@@ -88,7 +88,7 @@ fn of(graph: &Graph, found: &XlrResult, number: u32) -> Contrast {
     *found.nodes.iter().find(|field| field.node == node).unwrap()
 }
 
-/// A pulse as the definition has it, with an angle.
+/// A pulse by the definition, with an angle.
 struct Pulse {
     amplitude: f32,
     phase: f64,
@@ -99,8 +99,8 @@ struct Pulse {
 /// Amplitude, the two sides of Z, and F of each node that a wave reached.
 type Waves = BTreeMap<NodeId, [f64; 4]>;
 
-/// A wave from its definition: what it leaves, its pulses, and whether some were dropped.
-#[expect(clippy::cast_possible_truncation, reason = "amplitudes are rounded once, as the definition has it")]
+/// A wave by its definition: its fields, its pulses, and whether some were dropped.
+#[expect(clippy::cast_possible_truncation, reason = "amplitudes are rounded once, as in the definition")]
 fn wave(
     graph: &Graph,
     params: &ActivationConfig,
@@ -167,7 +167,7 @@ fn wave(
     unreachable!("the last level returns")
 }
 
-/// Each node with whoever is joined to it, and itself.
+/// Each node with its neighbours and itself.
 fn neighbourhoods(graph: &Graph) -> BTreeMap<NodeId, BTreeSet<NodeId>> {
     let mut all: BTreeMap<NodeId, BTreeSet<NodeId>> =
         graph.nodes().map(|node| (node, BTreeSet::from([node]))).collect();
@@ -180,7 +180,7 @@ fn neighbourhoods(graph: &Graph) -> BTreeMap<NodeId, BTreeSet<NodeId>> {
     all
 }
 
-/// Anti-seeds from their definition.
+/// Anti-seeds by their definition.
 fn opposed(graph: &Graph, seeds: &[NodeId]) -> Vec<NodeId> {
     let near = neighbourhoods(graph);
     let mut names: Vec<&str> = seeds.iter().map(|seed| graph.external_id(*seed)).collect();
@@ -218,7 +218,7 @@ fn opposed(graph: &Graph, seeds: &[NodeId]) -> Vec<NodeId> {
     chosen
 }
 
-/// All fields from their definition: node, hot, cold, then what they were made to.
+/// All fields by their definition: node, hot, cold, then the derived values.
 struct Wanted {
     fields: Vec<(NodeId, f32, f32, [f64; 4], bool)>,
     anti_seeds: Vec<NodeId>,
@@ -226,7 +226,7 @@ struct Wanted {
     flags: Flags,
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "amplitudes are rounded once, as the definition has it")]
+#[expect(clippy::cast_possible_truncation, reason = "amplitudes are rounded once, as in the definition")]
 fn wanted(graph: &Graph, seeds: &BTreeMap<NodeId, f32>, params: &ActivationConfig, budget: u32) -> Wanted {
     let most = seeds.values().copied().fold(0.0, f32::max);
     let scores: Vec<(NodeId, f32)> = seeds.iter().map(|(node, score)| (*node, score / most)).collect();
@@ -244,7 +244,7 @@ fn wanted(graph: &Graph, seeds: &BTreeMap<NodeId, f32>, params: &ActivationConfi
     };
     let immune = grown(&grown(&names.iter().copied().collect()));
     let scale = hot.values().map(|sums| sums[0]).fold(1.0, f64::max);
-    // Slots from nodes to themselves alone make no pair.
+    // Self-loops alone make no pair.
     let mean = graph.mean_degree().max(f64::MIN_POSITIVE);
     let made = |suppresses: bool| -> Vec<_> {
         let field = |(node, [a, x, y, f]): (&NodeId, &[f64; 4])| {
@@ -310,7 +310,7 @@ proptest! {
         let wanted = wanted(&graph, &distinct, &params, budget);
         let mut scratch = Scratch::default();
         let found = asked(&graph, &seeds, &params, budget, &mut scratch);
-        // With one scratch again: what one question leaves, the next would find.
+        // With the same scratch again: data left by one query would change the next.
         prop_assert_eq!(&asked(&graph, &seeds, &params, budget, &mut scratch), &found);
         prop_assert_eq!(&found.anti_seeds, &wanted.anti_seeds);
         prop_assert_eq!(found.pulses, wanted.pulses as u64);
@@ -393,7 +393,7 @@ fn example_4_2c() {
     near(taken, 0.206_025);
     near(0.3 - taken, 0.093_975);
     near(gate(0.3 - taken), 0.274_686);
-    // How alike they are when they are in step.
+    // The overlap of waves in phase.
     let alike = |hot: Wave, cold: Wave| {
         let in_step = |wave: Wave| Wave { x: 1.0, y: 0.0, ..wave };
         overlap(&in_step(hot), &in_step(cold))
@@ -406,8 +406,8 @@ fn example_4_2c() {
     near(density(9, 2.0), 2.0);
 }
 
-/// Two ways from 0 over 1 and 2: to 5 over 3, a hub if it has leaves, which what comes from 7 passes too; and to 6 over 4,
-/// alone. 0 and 7 have eleven leaves each, so that 7 is all there is to contrast 0 with.
+/// Two paths from 0 over 1 and 2: to 5 over 3, a hub if it has leaves, on the path from 7 too; and to 6 over 4, not
+/// shared. 0 and 7 have eleven leaves each, so that 7 is the only possible anti-seed of 0.
 fn contrasted(leaves: u32) -> Graph {
     let ways = [(0, 1, 1.0), (1, 2, 1.0), (2, 3, 0.9), (2, 4, 0.6), (3, 5, 1.0), (4, 6, 1.0), (7, 3, 1.0)];
     let mut edges: Vec<Edge> = ways.map(|(a, b, weight)| (a, b, weight, false)).to_vec();
@@ -435,7 +435,7 @@ fn xlr_overlap_is_live() {
         got.iter().zip(want).for_each(|(got, want)| near(f64::from(*got), want));
         assert!(!field.immune);
     }
-    // By activation the shared one comes first; with the contrast it does not.
+    // By activation the shared node comes first; with contrast it does not.
     let activated = wavefront::activate(
         &held,
         &seeds(&held, &[(0, 1.0)]),
@@ -450,7 +450,7 @@ fn xlr_overlap_is_live() {
     let gated = |number: u32| value(number) * found.gate(node(&held, number)).unwrap();
     assert!(gated(5) < gated(6));
     assert_eq!(found.gate(node(&held, 7)), None);
-    // It is the hub that makes the waves alike.
+    // The hub makes the frequencies agree.
     let plain = contrasted(0);
     let without = simply(&plain, &[(0, 1.0)]);
     near(f64::from(of(&plain, &without, 3).overlap), 0.700_450);
@@ -459,14 +459,14 @@ fn xlr_overlap_is_live() {
 #[test]
 fn xlr_over_cancelled() {
     let held = contrasted(80);
-    // Scores as they are given, and so small that every gate is closed.
+    // Scores that are not normalised, and so small that every gate is closed.
     let params = ActivationConfig { normalised: false, ..RULE };
     let seeds = seeds(&held, &[(0, 0.003)]);
     let found = asked(&held, &seeds, &params, XLR_PULSE_BUDGET, &mut Scratch::default());
     assert_eq!(found.flags, Flags::default().with(Flag::XlrOverCancelled, true));
     assert!(of(&held, &found, 5).cold > of(&held, &found, 5).hot);
     for field in &found.nodes {
-        assert_eq!(field.net.to_bits(), field.hot.to_bits(), "nothing is taken: {field:?}");
+        assert_eq!(field.net.to_bits(), field.hot.to_bits(), "nothing is suppressed: {field:?}");
         assert!(field.gate > 0.0);
     }
 }
@@ -492,12 +492,12 @@ fn a_graph_without_others_is_not_suppressed() {
     }
     assert_eq!(simply(&graph, &[]), XlrResult::default());
     assert_eq!(simply(&built(0, &[], 3.0, false), &[]), XlrResult::default());
-    // A node without neighbours is contrasted with others without.
+    // A node without neighbours is contrasted with other such nodes.
     assert!(simply(&graph, &[(2, 1.0)]).anti_seeds.is_empty());
     assert_eq!(simply(&bare, &[(2, 1.0)]).anti_seeds.len(), 2);
 }
 
-/// A node for each count, with so many leaves of its own.
+/// A node for each count, with that number of leaves.
 fn stars(leaves: &[u32]) -> Graph {
     let mut next = u32::try_from(leaves.len()).unwrap();
     let mut edges: Vec<Edge> = Vec::new();
@@ -510,7 +510,7 @@ fn stars(leaves: &[u32]) -> Graph {
 
 #[test]
 fn xlr_band_edges() {
-    // Degrees of seeds, then of the one candidate that may do, and whether it does.
+    // Degrees of seeds, then of the only candidate, and whether it is accepted.
     let cases: [(&[u32], u32, bool); 6] = [
         (&[10], 3, true),
         (&[10], 2, false),
@@ -531,7 +531,7 @@ fn xlr_band_edges() {
 }
 
 #[test]
-fn like_neighbourhoods_are_refused_from_a_fifth_on() {
+fn similar_neighbourhoods_are_refused_from_a_fifth_on() {
     // 2 is joined to both. With it they share one node of five, and with another leaf one of six.
     let fifth: Vec<Edge> = [(2, 0), (3, 0), (2, 1), (4, 1)].map(|(a, b)| (a, b, 0.5, false)).to_vec();
     let held = graph(5, &fifth);
@@ -558,7 +558,7 @@ fn large_graphs_are_sampled() {
         assert_eq!(found.anti_seeds, opposed(&held, &names), "{numbers:?}");
         all.insert(found.anti_seeds);
     }
-    assert!(all.len() >= 4, "each question has its own: {all:?}");
+    assert!(all.len() >= 4, "each query has its own: {all:?}");
 }
 
 #[test]
@@ -580,7 +580,7 @@ fn xlr_budget() {
     assert_eq!(reached(&star, 2), ("00".to_owned(), true));
     assert_eq!(reached(&star, 9), ("00 08 09 10".to_owned(), true));
     assert_eq!(reached(&even, 8), ("00 01 02 03".to_owned(), true));
-    assert!(!reached(&even, 22).1, "as many as there may be");
+    assert!(!reached(&even, 22).1, "exactly the budget");
     assert_eq!(reached(&even[..1], 4), ("00 01".to_owned(), false));
     assert_eq!(reached(&even[..1], 3), ("00".to_owned(), true));
 }
@@ -597,9 +597,9 @@ fn a_pulse_does_not_go_back_where_it_was() {
         near(hot(length, &ring(length)), 1.0);
     }
     near(hot(5, &ring(5)), 1.0 + libm::pow(0.55, 5.0));
-    // A slot to itself is travelled once.
+    // A self-loop is followed once.
     near(hot(1, &[(0, 0, 1.0, false)]), 1.55);
-    // Slots that hold back are not travelled, and not counted when a node shares.
+    // Inhibitory slots are not followed, and not counted in the fan-out.
     near(hot(3, &[(0, 2, 3.0, true), (2, 0, 1.0, false)]), 1.0);
     let held = graph(3, &[(0, 2, 3.0, true), (0, 1, 1.0, false)]);
     let found = simply(&held, &[(0, 1.0)]);
@@ -609,8 +609,8 @@ fn a_pulse_does_not_go_back_where_it_was() {
 
 #[test]
 fn xlr_stays_bounded() {
-    // Learned slots of weight 16 lead from hub to hub, each of which has fifty leaves. 306 is unlike all of these and
-    // leads to a hub as well. 309 is three steps from the nearest leaf.
+    // Learned slots of weight 16 lead from hub to hub, each of which has fifty leaves. 306 has other neighbours
+    // than all of these, and leads to a hub as well. 309 is three steps from the nearest leaf.
     let mut edges: Vec<Edge> = (0..5).map(|n| (n, n + 1, 0.05, false)).collect();
     edges.extend((6..306).map(|leaf| (leaf, leaf % 6, 16.0, false)));
     let others = [(306, 307, 16.0), (307, 3, 16.0), (5, 308, 1.0), (308, 309, 1.0)];
@@ -621,7 +621,7 @@ fn xlr_stays_bounded() {
             held.write_weight(hub, slot, 16.0).unwrap();
         }
     }
-    // What comes to a hub from all its seeds at once is more than a pulse can have.
+    // The sum that reaches a hub from all its seeds at once exceeds the limit of a pulse.
     let scores: Vec<(u32, f32)> = (6..206).map(|leaf| (leaf, 1.0)).collect();
     let begun = seeds(&held, &scores);
     for max_depth in [5, 20] {

@@ -1,8 +1,8 @@
 //! Applies a batch of changes: builds the next graph while readers keep the present one.
 //!
-//! Only rows that the batch touches are computed anew; all others are copied with the new ids of their targets. Degrees,
-//! and with them ids, change only where a pair of nodes becomes joined or no longer is, which the sorted reverse index
-//! tells. So the computation grows with the batch, and the copying with the graph.
+//! Only rows that the batch touches are recomputed; all others are copied with the new ids of their targets. Degrees,
+//! and with them ids, change only where a pair of nodes becomes joined or no longer is, which the sorted reverse
+//! index shows. So the computation grows with the batch, and the copying with the graph.
 
 mod moved;
 mod names;

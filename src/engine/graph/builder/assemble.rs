@@ -1,4 +1,4 @@
-//! Assembles the arrays of a graph from rows, for a builder and a batch alike.
+//! Assembles the arrays of a graph from rows, both for a builder and for a batch.
 //!
 //! Slots are read a row at a time in the ids of their source, and written in the order and the ids of the new graph.
 

@@ -36,7 +36,7 @@ pub(super) struct Staging<'a> {
 }
 
 impl<'a> Rows<'a> {
-    /// The rows of staged edges, and the degrees of the nodes. `both` tells whether an edge, with its index, is two slots.
+    /// The rows of staged edges, and the degrees of the nodes. `both` is true for an edge that is two slots.
     pub(super) fn of(staging: Staging<'a>, both: impl Fn(usize, &PendingEdge) -> bool) -> (Self, Vec<u32>) {
         let Staging { nodes, edges, causal, kinds, renamed } = staging;
         let (mut begins, mut back) = (vec![0_u32; nodes + 1], vec![0_u32; nodes + 1]);

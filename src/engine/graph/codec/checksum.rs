@@ -1,7 +1,7 @@
 //! A writer and a reader that compute a checksum of the bytes that pass.
 //!
-//! The checksum is part of the file, so it covers the bytes before the quotation mark of its name. A reader learns only at
-//! the end where that was, and holds back the last bytes until then.
+//! The checksum is part of the file, so it covers the bytes before the quotation mark of its name. A reader finds its
+//! position only at the end, and keeps the last bytes unhashed until then.
 
 use crate::graph::Error;
 use std::io::{self, BufWriter, Read, Write};
@@ -9,12 +9,12 @@ use xxhash_rust::xxh3::Xxh3Default;
 
 /// Bytes read at once.
 const CHUNK: usize = 64 * 1024;
-/// Bytes held back: the checksum, and any white space around it.
+/// Bytes kept unhashed: the checksum, and any white space around it.
 const TAIL: usize = 256;
 /// Name of the checksum in a file.
 const NAME: &[u8] = b"\"checksum\"";
 
-/// A writer that hashes what it writes.
+/// A writer that hashes the written bytes.
 pub(super) struct SummedWriter<W> {
     inner: W,
     sum: Xxh3Default,
@@ -48,7 +48,7 @@ impl<W: Write> Write for SummedWriter<W> {
     }
 }
 
-/// A reader that hashes what it reads, in chunks.
+/// A reader that hashes the bytes read, in chunks.
 pub(super) struct SummedReader<R> {
     inner: R,
     /// Bytes that are not hashed yet: consumed up to `at`, then read ahead up to `end`.

@@ -20,7 +20,7 @@
 //! The parts come in this order. Every field but the checksum is required, exactly once, and unknown fields are rejected,
 //! as are duplicate slots.
 //!
-//! Invariants: reading restores what was written (held by `what_is_read_is_what_was_written`); a file with a checksum that
+//! Invariants: reading restores what was written (held by `written_state_is_read_back`); a file with a checksum that
 //! differs in any byte is rejected (held by `flips_and_cuts_are_refused`).
 
 use super::checksum::{SummedReader, SummedWriter};

@@ -235,7 +235,7 @@ impl<'de, F: Fields> Visitor<'de> for Object<'_, F> {
     }
 }
 
-/// One of several names, as its index.
+/// Reads one of several names as its index.
 struct Name(&'static [&'static str]);
 
 impl<'de> DeserializeSeed<'de> for Name {

@@ -1,4 +1,4 @@
-//! Files against the graphs they were written from, whole and spoilt in every way.
+//! Files against the graphs they were written from, intact and corrupted.
 
 use super::{PARTS, SNAPSHOT_VERSION, read, write};
 use crate::graph::builder::{Batch, EdgeRow, GraphBuilder, WeightRange};
@@ -26,13 +26,13 @@ fn read_back(file: &str) -> Result<Graph, Error> {
     Ok(snapshot.graph)
 }
 
-/// What is wrong with a file: its path, and in what way.
+/// The fault of a file: its path and its reason.
 #[track_caller]
 fn fault(file: &Value) -> String {
     read_back(&in_order(file)).unwrap_err().to_string()
 }
 
-/// Strings of what a file must quote, and of what it need not.
+/// Strings of characters that a file must escape, and of others.
 fn text() -> impl Strategy<Value = String> {
     prop_oneof!["[a-z]{0,6}", "\\PC{0,6}", "[\"\\\\/\u{0}-\u{1f}\u{7f}\u{2028}é𝄞]{0,4}"]
 }
@@ -101,7 +101,7 @@ fn wild_content() -> impl Strategy<Value = Content> {
     })
 }
 
-/// The same content without what a file does not hold.
+/// The same content without attributes that files do not store.
 fn exported(mut content: Content) -> Content {
     for node in &mut content.nodes {
         (node.tier, node.session, node.partial) = (None, None, false);
@@ -109,7 +109,7 @@ fn exported(mut content: Content) -> Content {
     content
 }
 
-/// What is read is what was written, and is written the same.
+/// The graph that is read equals the written one, and is written as the same bytes.
 fn comes_back(graph: Graph) -> Result<(), TestCaseError> {
     let before = arrays(&graph);
     let file = written(graph);
@@ -127,9 +127,9 @@ proptest! {
         comes_back(build(&content))?;
     }
 
-    /// What batches leave: slots of both-way relationships of which the other half is gone, or is another.
+    /// Batches can leave slots of bidirectional relationships whose other half is removed or different.
     #[test]
-    fn snap_roundtrip_of_what_was_applied(content in content(12, 50), steps in steps()) {
+    fn snap_roundtrip_after_apply(content in content(12, 50), steps in steps()) {
         let mut graph = build(&exported(content));
         for Step { mut batch } in steps {
             batch.edges.retain(|edge| [&edge.source, &edge.target].iter().all(|end| graph.find(end).is_some()));
@@ -159,7 +159,7 @@ proptest! {
 
     /// Every float that a file may hold, bit by bit.
     #[test]
-    fn a_float_is_the_one_that_was_written(bits in proptest::collection::vec(0..f32::INFINITY.to_bits(), 32)) {
+    fn floats_roundtrip(bits in proptest::collection::vec(0..f32::INFINITY.to_bits(), 32)) {
         let content = Content {
             nodes: (0..).zip(bits).map(|(at, bits): (u32, u32)| NodeRow {
                 change_frequency: f32::from_bits(bits),
@@ -186,7 +186,7 @@ fn hall(source: &str, target: &str, weight: f32) -> EdgeRow {
     }
 }
 
-/// Two memories and a concept, with one edge of each sort: both ways, to itself, forward, a half, and one that holds back.
+/// Two memories and a concept, with one edge of each kind: bidirectional, self-loop, forward, half, inhibitory.
 fn small() -> Content {
     let memory = |id: &str, seconds: i64| NodeRow {
         tags: vec!["a \"tag\"".to_owned(), "b".to_owned()],
@@ -236,7 +236,7 @@ fn in_order(file: &Value) -> String {
 }
 
 #[test]
-fn the_small_file_has_an_edge_of_each_sort() {
+fn the_small_file_has_an_edge_of_each_kind() {
     let file = small_file();
     let edges: Vec<String> = file["edges"]
         .as_array()
@@ -256,9 +256,9 @@ fn the_small_file_has_an_edge_of_each_sort() {
     assert_eq!(arrays(&read_back(&in_order(&file)).unwrap()), arrays(&build(&small())));
 }
 
-/// The example in the docs is a file.
+/// The example in the docs is a valid file.
 #[test]
-fn the_example_is_written_as_it_stands() {
+fn the_documented_example_is_exact() {
     let docs = include_str!("../codec.rs");
     let example = docs.split("```json\n").nth(1).and_then(|rest| rest.split("\n//! ```").next()).unwrap();
     let lines: Vec<&str> = example.lines().map(|line| line.trim_start_matches("//! ")).collect();
@@ -267,11 +267,11 @@ fn the_example_is_written_as_it_stands() {
 }
 
 #[test]
-fn the_sum_is_of_all_bytes_before_its_name() {
+fn the_checksum_covers_all_bytes_before_its_name() {
     let file = written(build(&small()));
     let (before, name) = file.split_at(file.rfind("\"checksum\"").unwrap());
     assert_eq!(name, format!("\"checksum\":\"{:016x}\"}}", xxh3_64(before.as_bytes())));
-    // A sum of a file written by hand may stand on lines of its own; one that is no name any more is none.
+    // A file written by hand may have whitespace around its checksum; with an escaped name it has none.
     assert!(read_back(&file.replace("],\"checksum\":", "],\"checksum\" : ")).is_ok());
     let escaped = file.replace("\"checksum\"", "\"\\u0063hecksum\"");
     assert!(read_back(&escaped).unwrap_err().to_string().starts_with("checksum: "));
@@ -298,7 +298,7 @@ fn snap_versions() {
         file["version"] = version;
         assert!(fault(&file).starts_with("version: "), "{}", fault(&file));
     }
-    // A later version may be anything else as well.
+    // A later version may have any other content.
     assert!(matches!(read_back(r#"{"version":4,"graph":{}}"#), Err(Error::UnsupportedVersion { .. })));
 }
 
@@ -320,7 +320,7 @@ fn snap_nan_fields() {
         for bad in
             ["null", "NaN", "Infinity", "-Infinity", "-1", "1e39", "1e400", "-1e39", "\"1\"", "true", "[]"]
         {
-            // An instant may lie before 1970.
+            // An instant may be before 1970.
             if name == "last_modified" && bad == "-1" {
                 continue;
             }
@@ -374,9 +374,9 @@ fn snap_flips_and_cuts() {
     assert!(read_back(&file).is_ok());
 }
 
-/// Files that are nearly right are refused, or are files.
+/// Nearly valid files are refused, or are valid.
 #[test]
-fn what_is_read_can_be_written_and_read() {
+fn accepted_files_roundtrip() {
     let (summed, plain) = (written(build(&small())), in_order(&small_file()));
     let tiny = written(build(&Content {
         nodes: vec![NodeRow::new("a", "", NodeType::Cost)],
@@ -394,7 +394,7 @@ fn what_is_read_can_be_written_and_read() {
 }
 
 #[test]
-fn a_way_to_itself_stays_one_slot() {
+fn self_loops_stay_one_slot() {
     let content =
         Content { nodes: vec![NodeRow::new("a", "", NodeType::Concept)], edges: vec![hall("a", "a", 0.5)] };
     let mut graph = build(&content);
@@ -407,9 +407,9 @@ fn a_way_to_itself_stays_one_slot() {
     }
 }
 
-/// What was learned belongs to another file: halves that weigh different by it are written as one.
+/// Learned weights are in another file: halves with different learned weights are written as one edge.
 #[test]
-fn what_was_learned_is_not_in_it() {
+fn learned_weights_are_not_in_the_file() {
     let content = small();
     let (plain, learned) = (build(&content), build(&content));
     let a = learned.find("a").unwrap();
@@ -431,13 +431,13 @@ fn halves_stay_halves() {
     assert!(file.contains(r#""direction":0,"half":true,"#), "{file}");
     let again = read_back(&file).unwrap();
     assert_eq!(arrays(&again), before);
-    // Its other half makes it whole, and it is removed as such.
+    // With its other half it is one edge again, and is removed as one.
     let whole = again.apply(&Batch { edges: vec![hall("b", "a", 0.5)], ..Batch::default() }).unwrap();
     assert!(written(whole).contains(r#""direction":1,"inhibitory":false"#));
     let both = file.replace("\"direction\":0", "\"direction\":1");
     let both = both.split(",\"checksum\"").next().unwrap().to_owned() + "}";
     assert_eq!(read_back(&both).unwrap_err().to_string(), "edges[0]: a half has direction 0");
-    // Without the word it is a slot of its own.
+    // Without `half` it is a separate slot.
     let alone = read_back(&both.replace("\"direction\":1,\"half\":true", "\"direction\":0")).unwrap();
     let slot = alone.slots(alone.find("a").unwrap()).next().unwrap();
     assert_eq!((alone.slot_count(), alone.kind(slot).direction), (1, EdgeDirection::Forward));
@@ -553,7 +553,7 @@ fn instants_keep_their_milliseconds_for_35_000_years() {
 }
 
 #[test]
-fn what_a_file_does_not_hold() {
+fn attributes_that_files_do_not_store() {
     let full = NodeRow {
         tier: Some("working".to_owned()),
         session: Some("s".to_owned()),
@@ -568,7 +568,7 @@ fn what_a_file_does_not_hold() {
 }
 
 #[test]
-fn a_weight_above_the_cap_is_the_cap_and_the_cause_is_the_files() {
+fn weights_are_capped_and_causal_strengths_are_read() {
     let mut file = small_file();
     file["edges"][0]["weight"] = json!(17);
     file["edges"][0]["causal_strength"] = json!(1);
@@ -584,9 +584,9 @@ fn a_weight_above_the_cap_is_the_cap_and_the_cause_is_the_files() {
     assert!(matches!(read("".as_bytes(), Kinds::default(), range), Err(Error::ParameterOutOfRange { .. })));
 }
 
-/// A reader and a writer that fail say what happened.
+/// A failing reader and a failing writer report the I/O error.
 #[test]
-fn faults_of_files_are_told_from_faulty_files() {
+fn io_errors_differ_from_corrupt_files() {
     struct Gone;
     impl std::io::Read for Gone {
         fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {

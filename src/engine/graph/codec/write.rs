@@ -71,7 +71,7 @@ impl Serialize for Node<'_> {
     }
 }
 
-/// The provenance of a node, without what is unknown.
+/// The provenance of a node, without unknown fields.
 struct Origin<'a>(&'a Provenance);
 
 impl Serialize for Origin<'_> {

@@ -1,4 +1,4 @@
-//! Rows and cosines against a table of all pairs, and graphs in which walks have no choice.
+//! Rows and cosines against a table of all pairs, and graphs with deterministic walks.
 
 use super::*;
 use crate::graph::builder::{EdgeRow, GraphBuilder};
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use std::f64::consts::LN_2;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// From, to, and whether it holds back.
+/// Source, target, and whether it is inhibitory.
 type Edge = (usize, usize, bool);
 
 /// Nodes `n0`, `n1`, ... in the order in which they are given.
@@ -37,7 +37,7 @@ fn node(graph: &Graph, n: usize) -> NodeId {
     graph.find(&format!("n{n}")).unwrap()
 }
 
-/// What a row says of another node.
+/// The value of a row for another node.
 fn said(index: &CoOccurrenceIndex, a: NodeId, b: NodeId) -> f64 {
     let row = index.row(a);
     row.ids.binary_search(&b.0).map_or(0.0, |at| f64::from(row.values[at]))
@@ -48,7 +48,7 @@ fn near(got: f64, wanted: f64) {
     assert!((got - wanted).abs() < 1e-6, "{got} is not {wanted}");
 }
 
-/// Walks by the definition, every two places of each, and a table of what they say.
+/// Walks by the definition, every pair of positions in each, and the table of their values.
 fn naive(graph: &Graph, seed: u64) -> Vec<Vec<f64>> {
     let n = graph.node_count();
     let mut counts = vec![vec![0_u32; n]; n];
@@ -165,8 +165,8 @@ fn worked_example() {
     assert_eq!([ppmi(2, 8, 8, 32), ppmi(1, 8, 8, 32)].map(f32::to_bits), [0, 0]);
 }
 
-/// In a ring each walk goes round, so two nodes `d` apart meet `20 * (10 - d)` times: 180, 160, 140 and 120, of 1,200 in
-/// a row and 14,400 in all.
+/// In a ring each walk goes round, so two nodes `d` apart co-occur `20 * (10 - d)` times: 180, 160, 140 and 120, of
+/// 1,200 in a row and 14,400 in all.
 #[test]
 fn a_ring_has_the_numbers_of_its_closed_form() {
     let edges: Vec<Edge> = (0..12).map(|n| (n, (n + 1) % 12, false)).collect();
@@ -189,12 +189,12 @@ fn a_ring_has_the_numbers_of_its_closed_form() {
 }
 
 #[test]
-fn two_that_meet_only_each_other_have_no_company_in_common() {
+fn nodes_that_only_cooccur_with_each_other_have_similarity_0() {
     for edges in [&[(0, 1, false), (1, 0, false)][..], &[(0, 1, false)], &[(0, 0, false), (0, 1, false)]] {
         let graph = graph(0..2, edges);
         let index = CoOccurrenceIndex::build(&graph, 7).unwrap();
         let [a, b] = [0, 1].map(|n| node(&graph, n));
-        // Whatever they met: twice as often as chance would have it.
+        // Every node they co-occur with: twice as often as by chance.
         near(said(&index, a, b), LN_2);
         near(said(&index, b, a), LN_2);
         let similarities = [index.similarity(a, b), index.similarity(b, b)];
@@ -203,7 +203,7 @@ fn two_that_meet_only_each_other_have_no_company_in_common() {
 }
 
 #[test]
-fn who_leads_nowhere_or_only_holds_back_meets_nobody() {
+fn nodes_without_excitatory_edges_cooccur_with_none() {
     let none = CoOccurrenceIndex::build(&graph(0..0, &[]), 1).unwrap();
     assert_eq!(none.context(&[]), ContextVector::default());
     let graph = graph(0..4, &[(0, 1, true), (1, 2, true), (3, 3, false)]);
@@ -217,7 +217,7 @@ fn who_leads_nowhere_or_only_holds_back_meets_nobody() {
 }
 
 #[test]
-fn what_was_learned_moves_no_walk() {
+fn learned_weights_do_not_change_walks() {
     let graph = graph(0..9, &EDGES);
     let before = CoOccurrenceIndex::build(&graph, 42).unwrap();
     let source = node(&graph, 0);

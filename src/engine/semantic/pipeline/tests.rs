@@ -1,4 +1,4 @@
-//! D2 against a scan of all nodes, written from the definition, and the cases that it is for.
+//! D2 against a scan of all nodes by the definition, and the cases it is designed for.
 
 use super::*;
 use crate::graph::builder::{EdgeRow, GraphBuilder};
@@ -8,7 +8,7 @@ use crate::seeds::labels::Labels;
 use proptest::prelude::*;
 use unicode_normalization::UnicodeNormalization;
 
-/// A graph, and all that is made of it.
+/// A graph with its indexes.
 struct World {
     graph: Graph,
     labels: Labels,
@@ -34,7 +34,7 @@ impl World {
         Self { graph, labels, index, synonyms: SynonymExpander::default() }
     }
 
-    fn without_company(self) -> Self {
+    fn without_context(self) -> Self {
         Self { index: None, ..self }
     }
 
@@ -59,7 +59,7 @@ fn near(got: f32, wanted: f64) {
     assert!((f64::from(got) - wanted).abs() < 1e-6, "{got} is not {wanted}");
 }
 
-/// Every node, for the question and for each of its expansions; similarities one by one.
+/// Every node, for the query and for each of its expansions; similarities one by one.
 fn naive(world: &World, query: &str, top_k: usize) -> Vec<(NodeId, f64)> {
     let ngrams = world.labels.ngrams();
     let expanded = world.synonyms.expand(query);
@@ -131,7 +131,7 @@ proptest! {
             labels.iter().enumerate().map(|(n, words)| (id(n), label(words))).collect();
         let edges: Vec<(String, String)> = edges.iter().map(|(a, b)| (id(*a), id(*b))).collect();
         let world = World::of(&nodes, &edges);
-        let world = if context { world } else { world.without_company() };
+        let world = if context { world } else { world.without_context() };
         let meaning = world.query(QUERIES[query], top_k);
         let ranked = meaning.ranked();
         prop_assert!(ranked.len() <= 3 * top_k);
@@ -207,8 +207,8 @@ fn cooc_disabled_redistributes() {
     near(d2(0.0, Some(0.5), Some(0.25)), 0.25);
     let whole = [d2(1.0, Some(1.0), Some(1.0)), d2(1.0, None, Some(1.0))];
     assert_eq!(whole.map(f32::to_bits), [1.0_f32.to_bits(); 2]);
-    let (with, without) = (World::of(&NODES, &[]), World::of(&NODES, &[]).without_company());
-    // Nobody is joined to anybody: company is looked for and there is none, which counts; or it is not looked for.
+    let (with, without) = (World::of(&NODES, &[]), World::of(&NODES, &[]).without_context());
+    // No nodes are joined: a context that is searched and empty counts; one that is disabled does not.
     let [query, unasked] = [&with, &without].map(|world| world.query("log", 5));
     for id in ["a", "d"] {
         let node = with.node(id);
@@ -220,16 +220,16 @@ fn cooc_disabled_redistributes() {
 }
 
 #[test]
-fn of_equals_in_spelling_the_one_in_the_same_company_comes_first() {
+fn context_orders_nodes_of_equal_spelling() {
     let nodes = [("a", "chat room"), ("m", "chat handler"), ("s", "server"), ("z", "chat room")];
     let world = World::of(&nodes, &[("m", "s"), ("z", "s")]);
     let ranked = world.query("chat room", 5).ranked();
     assert_eq!(ranked.len(), 3);
     assert_eq!(ranked[0].0, world.node("z"));
-    // Spelt as the question is, and without any company: half of what there is to have.
+    // Spelt like the query, and without any context: half of the maximum.
     let alone = ranked.iter().find(|(node, _)| *node == world.node("a")).unwrap();
     near(alone.1, 0.5);
-    // Who is spelt quite otherwise is no candidate, but can be asked for.
+    // A node of a different spelling is no candidate, but can be scored.
     assert!(world.query("chat room", 5).score(world.node("s")) < 0.5);
 }
 
@@ -242,7 +242,7 @@ fn a_match_by_synonym_alone_is_found() {
     assert_eq!(spelling_similarity(&meaning.query, node).to_bits(), 0);
     let ranked = meaning.ranked();
     assert_eq!(ranked.iter().map(|(node, _)| *node).collect::<Vec<_>>(), [node]);
-    // It alone was found, so all of 0.4 is its own company; and of 0.2 it has what it shares with the other word.
+    // It is the only match, so its context counts in full, 0.4; and of 0.2 it has its similarity to the other word.
     let synonym = f64::from(spelling_similarity(&world.labels.ngrams().query("despesa"), node));
     assert!(synonym > 0.3);
     near(ranked[0].1, 0.4 + 0.2 * synonym);
@@ -256,7 +256,7 @@ fn nodes_of_one_label_all_appear() {
     let told = world.told("room log", 2);
     assert_eq!(told.iter().map(|(id, _)| id.as_str()).collect::<Vec<_>>(), ["n1", "n2", "n3", "n4", "n5"]);
     assert!(told.iter().all(|(_, score)| *score == told[0].1));
-    // Where the list is cut, those with the lower ids stay.
+    // Where the list is cut, lower ids are kept.
     assert_eq!(world.told("room log", 1), told[..3]);
 }
 
@@ -273,7 +273,7 @@ fn composed_and_decomposed_score_equal() {
 }
 
 #[test]
-fn what_is_not_seen_is_not_expanded() {
+fn text_beyond_the_limit_is_not_expanded() {
     let world = World::of(&NODES, &[]);
     let long = format!("{} error", "x".repeat(TEXT_BYTES_MAX));
     assert!(world.query(&long, 5).expansions.is_empty());

@@ -1,4 +1,4 @@
-//! The default groups, words that are written in several ways, and the bounds.
+//! The default groups, spelling variants of words, and the limits.
 
 use super::*;
 
@@ -31,20 +31,20 @@ fn synonyms_overlap() {
         other => panic!("{other:?}"),
     };
     assert_eq!(wrong(&[&["error", "failure"], &["panic", "error"]]), "error");
-    // As it was given first, however it is written the second time.
+    // Reported as written first, whatever the second spelling.
     assert_eq!(wrong(&[&["coisa", "Memória"], &["memoria"]]), "Memória");
     assert_eq!(wrong(&[&["a", "b"], &["Matéria Prima"], &["materia-prima"], &["b"]]), "Matéria Prima");
-    // Twice in one group is once.
+    // Duplicates in one group count once.
     assert_eq!(expander(&[&["a", "A", "b", "á"]]).expand("x Á y"), ["x b y"]);
 }
 
 #[test]
-fn case_and_accents_do_not_tell_words_apart() {
+fn words_match_without_case_and_accents() {
     let default = SynonymExpander::default();
     for query in ["memoria", "Memória", "MEMO\u{301}RIA"] {
         assert_eq!(default.expand(query), ["lembranca", "recordacao"]);
     }
-    // What stands beside a word keeps its case and accents, in composed form.
+    // Text around a word keeps its case and accents, in composed form.
     assert_eq!(default.expand("Função: CUSTO!"), ["Função: despesa!", "Função: cost!"]);
     assert_eq!(default.expand("Func\u{327}a\u{303}o custo")[0], "Fun\u{e7}\u{e3}o despesa");
     let accented = expander(&[&["Memória", "lembrança"]]);
@@ -61,7 +61,7 @@ fn a_word_of_several_parts_is_found_however_they_are_joined() {
     for query in ["materia", "prima materia", "materia boa prima", "materiaprima", "materia-primas"] {
         assert!(default.expand(query).is_empty(), "{query}");
     }
-    // The one with most parts counts, and reading goes on behind it.
+    // The word with most parts counts, and reading continues after it.
     let nested = expander(&[&["materia", "coisa"], &["materia-prima", "insumo"], &["prima", "parente"]]);
     assert_eq!(nested.expand("materia-prima"), ["insumo"]);
     assert_eq!(nested.expand("materia materia prima"), ["coisa materia prima", "materia insumo"]);
@@ -89,7 +89,7 @@ fn words_are_replaced_one_at_a_time_and_only_whole() {
 }
 
 #[test]
-fn a_question_is_expanded_so_often_and_no_more() {
+fn the_number_of_expansions_is_bounded() {
     let default = SynonymExpander::default();
     let expanded = default.expand(&"error ".repeat(8));
     assert_eq!(expanded.len(), EXPANSIONS_MAX);

@@ -1,4 +1,4 @@
-//! Likeness against the cosine from its definition, and look-ups that end early against ones that read everything.
+//! Similarity against the cosine by its definition, and early termination against full scans.
 
 use super::*;
 use proptest::prelude::*;
@@ -16,7 +16,7 @@ fn exhaustive(index: &CharNgramIndex, query: &str, least: f64, most: usize) -> V
     like
 }
 
-/// Postings of all windows that are asked for.
+/// Postings of all windows of a query.
 fn postings(index: &CharNgramIndex, query: &str) -> u64 {
     let mut windows = Vec::new();
     each_window(query, |window| windows.push(window));
@@ -86,7 +86,7 @@ fn worked_example() {
 }
 
 #[test]
-fn an_early_end_changes_nothing() {
+fn early_termination_changes_no_result() {
     let labels = labels(4_000);
     let index = built(&labels);
     for (n, label) in labels.iter().enumerate().step_by(97) {
@@ -202,7 +202,7 @@ proptest! {
 }
 
 #[test]
-fn the_same_text_is_wholly_like_and_empty_text_like_nothing() {
+fn equal_texts_have_similarity_1_and_empty_texts_0() {
     let index = CharNgramIndex::build(["The build needs JAVA_HOME", "Dana prefers small changes", ""]);
     let found = index.most_similar("the build needs java_home", 5);
     assert_eq!((found[0].text, found.len()), (0, 1));

@@ -1,4 +1,4 @@
-//! Observations against counts, budgets at their edges, and what is expected against all ways.
+//! Observations against counts, budgets at their limits, and expectations against all paths.
 
 use super::*;
 use crate::graph::builder::{EdgeRow, GraphBuilder, WeightRange};
@@ -96,7 +96,7 @@ proptest! {
     }
 
     #[test]
-    fn a_row_keeps_what_was_seen_most_often(pairs in vec((1..160_u32, 1..4_u32), 0..400)) {
+    fn a_row_keeps_the_most_frequent_pairs(pairs in vec((1..160_u32, 1..4_u32), 0..400)) {
         let graph = graph(160, &[]);
         let named = |(with, times): &(u32, u32)| (node(&graph, 0), node(&graph, *with), *times);
         let [mut one, mut other] = [CoChangeMatrix::default(), CoChangeMatrix::default()];
@@ -147,12 +147,12 @@ fn cochange_budget() {
         let mut matrix = CoChangeMatrix::default();
         matrix.observe_pairs(&graph, once(count));
         let want: Vec<(String, u32)> = (1..=held).map(|with| (name(with), 1)).collect();
-        assert_eq!(seen(&graph, &matrix, 0), want, "of equals the largest id gives way");
-        // Only the row that is full loses it.
+        assert_eq!(seen(&graph, &matrix, 0), want, "of equal ones the largest id is removed");
+        // Only the full row loses it.
         assert_eq!(seen(&graph, &matrix, count), [(name(0), 1)]);
         assert!(!matrix.is_full());
     }
-    // One that was seen more often takes the place of the last of the weakest.
+    // A more frequent pair replaces the last of the weakest.
     let mut matrix = CoChangeMatrix::default();
     matrix.observe_pairs(&graph, once(100));
     matrix.observe_pairs(&graph, [(node(&graph, 102), node(&graph, 0), 2)]);
@@ -166,7 +166,7 @@ fn cochange_budget_of_all() {
     let graph = graph(ring + 2, &[]);
     let (x, y) = (node(&graph, ring), node(&graph, ring + 1));
     assert_eq!([x, y], [NodeId(ring), NodeId(ring + 1)], "without slots ids go by names");
-    // Each with the fifty before and the fifty after it.
+    // Each node with the fifty before and the fifty after it.
     let mut pairs = Vec::new();
     for of in 0..ring {
         let begin = pairs.len();
@@ -178,7 +178,7 @@ fn cochange_budget_of_all() {
     assert_eq!(full.pairs.len(), PAIRS_MAX);
     let told = |matrix: &CoChangeMatrix| (matrix.pairs.len(), matrix.refused(), matrix.is_full());
 
-    // Without one pair, and with three that full rows have no place for: one way each.
+    // Without one pair, and with three that full rows refuse: one direction each.
     let mut matrix = full.clone();
     matrix.pairs.retain(|pair| pair.of.0.max(pair.with.0) != 1 || pair.of.0.min(pair.with.0) != 0);
     assert_eq!(told(&matrix), (499_998, 0, false));
@@ -187,9 +187,9 @@ fn cochange_budget_of_all() {
         matrix.observe_pairs(&graph, [(of, NodeId(with), 1)]);
         assert_eq!(told(&matrix), want);
     }
-    assert_eq!(seen(&graph, &matrix, ring + 1), [(name(3), 1)], "of equals the last is refused");
+    assert_eq!(seen(&graph, &matrix, ring + 1), [(name(3), 1)], "of equal ones the last is refused");
 
-    // What was seen more often finds a place, and the last of the weakest is refused.
+    // A more frequent pair is accepted, and the last of the weakest is refused.
     let mut matrix = full;
     matrix.observe_pairs(&graph, [(x, NodeId(0), 3)]);
     assert_eq!(told(&matrix), (500_000, 1, true));
@@ -206,10 +206,10 @@ fn cochange_observe_after_bootstrap() {
     let mut matrix = CoChangeMatrix::default();
     let seeds: Vec<(NodeId, f32)> = graph.nodes().map(|seed| (seed, 1.0)).collect();
     assert_eq!(co_changed(&graph, &matrix, &seeds).len(), 300);
-    assert_eq!(matrix, CoChangeMatrix::default(), "nothing of the budget is spent");
+    assert_eq!(matrix, CoChangeMatrix::default(), "the budget is not used");
     let seed = [(node(&graph, 0), 0.5)];
     check(&graph, &co_changed(&graph, &matrix, &seed), &[(1, 0.15), (2, 0.045), (3, 0.0135)]);
-    // What is observed counts where it is more than what is expected.
+    // An observed value counts where it exceeds the expected one.
     let [a, b, far] = [0, 1, 150].map(|of| node(&graph, of));
     matrix.observe(&graph, &[a, b, far]);
     let want = [(1, 0.15), (2, 0.045), (3, 0.0135), (150, 0.05)];
@@ -230,7 +230,7 @@ fn seeds_count_by_their_scores() {
         found.sort_by_key(|(node, _)| graph.rank(*node));
         found
     };
-    // The greatest over all seeds, of which one can change with another; nobody changes with itself.
+    // The greatest over all seeds; a seed can change with another, but not with itself.
     check(&graph, &found(&[(0, 1.0), (1, 0.5)]), &[(0, 0.15), (2, 0.3)]);
     check(&graph, &found(&[(0, 0.2), (1, 0.5), (0, 0.1)]), &[(0, 0.15), (2, 0.15)]);
     check(&graph, &found(&[(2, 1.0), (3, 1.0)]), &[]);
@@ -241,7 +241,7 @@ fn seeds_count_by_their_scores() {
     check(&graph, &found(&[(0, f32::INFINITY)]), &[(2, 0.3)]);
 }
 
-/// The greatest products over at most three slots, over all ways.
+/// The greatest products over at most three slots, over all paths.
 fn all_ways(graph: &Graph, seed: NodeId) -> Vec<(NodeId, f32)> {
     let mut best: BTreeMap<NodeId, f32> = BTreeMap::new();
     let mut level = BTreeMap::from([(seed, 1.0_f32)]);
@@ -300,14 +300,14 @@ fn expectation_ends_after_three_hops_and_below_a_thousandth() {
     let weak = [edge(0, 1, 0.5), edge(1, 2, 0.5), edge(2, 3, 0.14), edge(2, 4, 0.15)];
     let weak = self::graph(5, &weak);
     check(&weak, &expected(&weak, node(&weak, 0)), &[(1, 0.15), (2, 0.0225), (4, 0.001_012_5)]);
-    // Where weights may be above 3 a hop loses all the same.
+    // Every hop reduces the value, even if weights may be above 3.
     let heavy = build(3, &[edge(0, 1, 16.0), edge(1, 2, 16.0)], WeightRange { floor: 0.05, cap: 16.0 });
     check(&heavy, &expected(&heavy, node(&heavy, 0)), &[(1, 0.95), (2, 0.9025)]);
 }
 
 #[test]
 fn a_hub_is_read_in_part() {
-    // A hub of 4,300 leaves, all alike but that the first hundred have no other neighbour: they come last in its row.
+    // A hub of 4,300 equal leaves, except that the first hundred have no other neighbour: they are last in its row.
     let leaves = 4_300;
     let mut edges: Vec<EdgeRow> = (0..leaves).map(|leaf| edge(leaves, leaf, 0.5)).collect();
     edges.extend((100..leaves).step_by(2).map(|leaf| edge(leaf, leaf + 1, 0.5)));
@@ -332,7 +332,7 @@ fn sessions_are_read_from_slots() {
     let both = EdgeDirection::Bidirectional;
     let mut edges: Vec<EdgeRow> = (1..=12_u8).map(|n| slot(n.into(), weight(n.into()), both)).collect();
     edges.extend([slot(13, weight(400.0), both), slot(14, 2.0, both), slot(15, weight(0.0), both)]);
-    // One way only, halves that differ, one with itself, and another relation.
+    // One direction only, different halves, a self-loop, and another relation.
     edges.push(slot(16, weight(4.0), EdgeDirection::Forward));
     edges.push(slot(17, weight(2.0), EdgeDirection::Forward));
     edges.push(EdgeRow { source: name(17), target: name(0), ..slot(0, weight(5.0), EdgeDirection::Forward) });

@@ -1,4 +1,4 @@
-//! BM25 against the formula, over memories that come, change and go.
+//! BM25 against the formula, over memories that are added, changed and removed.
 
 use super::*;
 use crate::graph::builder::GraphBuilder;
@@ -19,7 +19,7 @@ fn said(text: &str) -> Vec<String> {
     words(&fold(text)).filter(|word| !is_stop(word)).map(str::to_owned).collect()
 }
 
-/// From the definition: every memory of the graph, every word of the query.
+/// By the definition: every memory of the graph, every word of the query.
 fn oracle(memories: &BTreeMap<&str, &str>, query: &str) -> Vec<(String, f64)> {
     let texts: BTreeMap<&str, Vec<String>> = memories.iter().map(|(id, text)| (*id, said(text))).collect();
     let count = texts.len() as f64;
@@ -78,7 +78,7 @@ proptest! {
                 }
             }
         }
-        // One is in the index and not in the graph, another the other way round.
+        // One memory is only in the index, another only in the graph.
         memories.remove(&format!("m{gone}"));
         let held: BTreeMap<&str, &str> = memories.iter().map(|(id, text)| (id.as_str(), text.as_str())).collect();
         let graph = graph(held.keys().copied().chain(["without a text"]));
@@ -89,16 +89,16 @@ proptest! {
             let score = f64::from(f32::from_bits(*score));
             prop_assert!((score - wanted[id]).abs() < 1e-5 * score.max(1.0), "{} {} {}", id, score, wanted[id]);
         }
-        // What grew and what is built at once agree to the bit.
+        // An index that grew and one built at once are equal to the bit.
         let mut rebuilt = TextIndex::default();
         rebuilt.add(held.iter().rev().map(|(id, text)| (*id, *text))).unwrap();
         prop_assert_eq!(&answer(&rebuilt, &graph, &query), &got);
-        // The first few are the first of all.
+        // A shorter list is the beginning of the full one.
         let documents = index.documents(&graph);
         let few = index.rank((&graph, &documents), &query, 3, |_| true).ranked;
         let first: Vec<u32> = got.iter().take(3).map(|(_, score)| *score).collect();
         prop_assert_eq!(few.iter().map(|one| one.score.to_bits()).collect::<Vec<_>>(), first);
-        // Who does not pass takes no place from who does, and counts in how rare a word is.
+        // Memories that do not pass the filter displace no others, but count in document frequencies.
         let passes = |id: &str| id.ends_with(['1', '3', '5', '7', '9']);
         let odd = index.rank((&graph, &documents), &query, 2, |node| passes(graph.external_id(node))).ranked;
         let odd: Vec<(&str, u32)> = odd.iter().map(|one| (graph.external_id(one.node), one.score.to_bits())).collect();
@@ -108,7 +108,7 @@ proptest! {
 }
 
 #[test]
-fn a_memory_that_comes_again_unchanged_costs_nothing() {
+fn adding_an_unchanged_memory_again_costs_nothing() {
     let mut index = TextIndex::default();
     index.add([("a", "the quick fox"), ("b", "a lazy dog")]).unwrap();
     let before = (index.bytes(), index.contents.len());
@@ -121,7 +121,7 @@ fn a_memory_that_comes_again_unchanged_costs_nothing() {
 }
 
 #[test]
-fn numbers_of_a_later_index_do_not_stand_in_an_earlier_graph() {
+fn later_documents_are_not_found_in_an_earlier_graph() {
     let mut index = TextIndex::default();
     index.add([("a", "fox")]).unwrap();
     let graph = graph(["a", "b"]);

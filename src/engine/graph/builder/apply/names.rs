@@ -65,7 +65,7 @@ impl<'a> Named<'a> {
 
 impl Graph {
     /// The first position from `from` on, in the order of external ids, that is not before a name: exponential, then binary
-    /// search, so names that lie close cost little.
+    /// search, so names that are close together cost little.
     fn seek(&self, from: usize, name: &str) -> usize {
         let order = &self.columns.by_rank[from..];
         let is_before = |node: &u32| self.columns.external_id.get(*node as usize) < name;

@@ -1,4 +1,4 @@
-//! Files of what was learned against what was written, whole and spoilt in every way.
+//! Files of learned weights against the written state, intact and corrupted.
 
 use super::{SynapticRow, SynapticState, read, write};
 use crate::graph::Error;
@@ -38,7 +38,7 @@ fn fault(file: &str) -> String {
     read(file.as_bytes()).unwrap_err().to_string()
 }
 
-/// Strings of what a file must quote, and of what it need not.
+/// Strings of characters that a file must escape, and of others.
 fn text() -> impl Strategy<Value = String> {
     prop_oneof!["[a-z]{0,6}", "\\PC{0,6}", "[\"\\\\/\u{0}-\u{1f}\u{7f}\u{2028}é𝄞]{0,4}"]
 }
@@ -72,7 +72,7 @@ fn row() -> impl Strategy<Value = SynapticRow> {
 fn state() -> impl Strategy<Value = SynapticState> {
     let rows = proptest::collection::vec(row(), 0..8);
     (any::<u64>(), any::<u64>(), rows).prop_map(|(generation, tick, mut synapses)| {
-        // By this alone no slot is there twice.
+        // This makes every slot unique.
         synapses.iter_mut().zip(0..).for_each(|(row, at): (_, u32)| row.relation = format!("R{at}"));
         SynapticState { generation, tick, synapses }
     })
@@ -80,7 +80,7 @@ fn state() -> impl Strategy<Value = SynapticState> {
 
 proptest! {
     #[test]
-    fn what_is_read_is_what_was_written(state in state()) {
+    fn written_state_is_read_back(state in state()) {
         let file = written(&state);
         let again = read(file.as_bytes()).unwrap();
         prop_assert_eq!(&again, &state);
@@ -88,9 +88,9 @@ proptest! {
     }
 }
 
-/// The example in the docs is a file, but for the checksum.
+/// The example in the docs is a valid file, except for the checksum.
 #[test]
-fn the_example_is_written_as_it_stands() {
+fn the_documented_example_is_exact() {
     let docs = include_str!("../plasticity.rs");
     let example = docs.split("```json\n").nth(1).and_then(|rest| rest.split("\n//! ```").next()).unwrap();
     let lines: Vec<&str> = example.lines().map(|line| line.trim_start_matches("//! ")).collect();
@@ -118,9 +118,9 @@ fn flips_and_cuts_are_refused() {
     assert_eq!(read(file.as_bytes()).unwrap(), small());
 }
 
-/// Files that are nearly right are refused, or are files.
+/// Nearly valid files are refused, or are valid.
 #[test]
-fn what_is_read_can_be_written_and_read() {
+fn accepted_files_roundtrip() {
     let (summed, plain) = (written(&small()), plain(&small()));
     let mut read_at_all = 0;
     for file in mutated(&[&summed, &plain], 1).take(MANY / 4) {
@@ -133,7 +133,7 @@ fn what_is_read_can_be_written_and_read() {
 }
 
 #[test]
-fn a_number_that_is_none_is_told_with_its_path() {
+fn invalid_numbers_are_reported_with_their_paths() {
     let file = plain(&small());
     for (field, value) in
         [("original_weight", "0.5"), ("current_weight", "0.732"), ("delta", "0.082"), ("perm", "-0.15")]
@@ -148,7 +148,7 @@ fn a_number_that_is_none_is_told_with_its_path() {
             let told = fault(&bad_number(bad));
             assert!(told.starts_with("synapses[1]"), "{field} {bad}: {told}");
         }
-        // What stays may be a penalty, all else is at least 0.
+        // The permanent part may be negative, all else is at least 0.
         assert_eq!(read(bad_number("-0.1").as_bytes()).is_ok(), field == "perm");
         assert!(fault(&bad_number(&format!("{value},\"{field}\":{value}"))).contains("duplicate field"));
     }
