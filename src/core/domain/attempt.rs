@@ -201,7 +201,7 @@ pub enum RunEvent<'a> {
 
 /// An event that the record does not allow: another holder took over, or the run is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("refused: it is over, or held by another")]
+#[error("refused: the run or attempt is over, or another program holds it")]
 pub struct Refused;
 
 impl RunRecord {

@@ -154,7 +154,7 @@ pub enum WalkError {
     /// Not above 0, or too great.
     #[error("the reward is {0}; it must be above 0 and at most {REWARD_MAX}")]
     Reward(f64),
-    #[error("the name has {0} bytes; it has {NAME_BYTES_MAX} at most")]
+    #[error("the name has {0} bytes; at most {NAME_BYTES_MAX} are allowed")]
     Name(usize),
     #[error("the base cost is {0}; it must be 0 to 10")]
     BaseCost(f64),

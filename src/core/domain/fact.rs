@@ -236,7 +236,7 @@ pub enum FactError {
     )]
     Digits(String),
     /// Reserved for Ebb itself.
-    #[error("the source {0} is not allowed: sources that begin {SYSTEM_SOURCES} are Ebb's own")]
+    #[error("the source {0} is not allowed: sources that begin {SYSTEM_SOURCES} are reserved")]
     Reserved(String),
 }
 

@@ -44,7 +44,7 @@ impl Guard {
     }
 
     /// Whether this many cycles may be added at once, given the number that was `accepted`: they evaporate every trail
-    /// of every scope, irreversibly.
+    /// of every scope, permanently.
     pub fn judge_cycles(&self, cycles: u32, accepted: Option<u32>) -> Result<(), TooFar> {
         if cycles > CYCLES_MAX {
             return Err(TooFar::Impossible(cycles));
@@ -63,7 +63,9 @@ pub enum TooFar {
     #[error("{0} cycles are more than can be added at once, which is {CYCLES_MAX}")]
     Impossible(u32),
     /// More than allowed without confirmation.
-    #[error("{0} cycles at once, more than {FEW_CYCLES}, would fade every trail of every scope, for good")]
+    #[error(
+        "{0} cycles at once, more than {FEW_CYCLES}, would evaporate every trail of every scope, permanently"
+    )]
     Unaccepted(u32),
 }
 
