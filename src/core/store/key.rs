@@ -167,7 +167,7 @@ impl Store {
         self.read(KEY_LIST.call().set("limit", most())).await
     }
 
-    /// Revokes a key; returns its name, and whether it was in force until now.
+    /// Revokes a key; returns its name, and whether it was not revoked before.
     pub async fn revoke_key(&self, id: &str, now: Timestamp) -> Result<(Option<String>, bool), Error> {
         #[derive(Deserialize)]
         struct Row {

@@ -192,7 +192,7 @@ pub struct MemoryEvent {
     pub at: Timestamp,
     /// Energy at that instant, if recorded.
     pub energy: Option<f64>,
-    /// Tier of the stub, or session.
+    /// Tier before the promotion, or session.
     pub detail: Option<String>,
     pub count: i64,
 }

@@ -38,7 +38,7 @@ pub struct ReapReport {
 pub struct Attempt {
     /// Id.
     pub id: String,
-    /// Job or purpose.
+    /// Kind of work.
     pub phase: Option<String>,
     /// State: planned, claimed, done, aborted or expired.
     pub state: String,

@@ -109,9 +109,8 @@ impl Store {
         now: Timestamp,
     ) -> Result<f64, Error> {
         if !pin && tie.is_held(&self.pins) {
-            let why = format!(
-                "{tie} is pinned by the configuration: relation.pinned names it, and holds it until it does not"
-            );
+            let why =
+                format!("{tie} is pinned by the configuration: remove it from relation.pinned to unpin it");
             return Err(Error::Conflict(why));
         }
         let key = tie.key();
