@@ -36,17 +36,17 @@ pub struct ReapReport {
 /// A consolidation attempt: its holder, and the memories it claims for promotion.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 pub struct Attempt {
-    /// Id.
+    /// Id of the attempt.
     pub id: String,
     /// Kind of work.
     pub phase: Option<String>,
-    /// State: planned, claimed, done, aborted or expired.
+    /// State of the attempt: planned, claimed, done, aborted or expired.
     pub state: String,
-    /// Holder.
+    /// Holder of the attempt.
     pub holder: Option<String>,
     /// Program that created it.
     pub instance: Option<String>,
-    /// Start.
+    /// Start of the attempt.
     #[serde(deserialize_with = "maybe_millis")]
     pub started: Option<Timestamp>,
     /// Rest of its lease, milliseconds; negative after its end.

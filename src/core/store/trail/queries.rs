@@ -59,10 +59,10 @@ pub struct NextPlace {
 /// An edge of a path.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct WalkedEdge {
-    /// Type.
+    /// Type of the edge.
     #[serde(rename = "type")]
     pub kind: String,
-    /// Cost.
+    /// Cost of the edge.
     pub cost: f64,
 }
 

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 /// Reference to a place.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct TrailNode {
-    /// Label.
+    /// Label of the place.
     pub label: String,
-    /// Id, or name of an Entity.
+    /// Id of the place; the name of an Entity.
     pub id: String,
 }
 
@@ -35,11 +35,11 @@ pub struct TrailPlace {
 /// An edge and its pheromones.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TrailEdge {
-    /// Start.
+    /// Start of the edge.
     pub from: TrailNode,
-    /// End.
+    /// End of the edge.
     pub to: TrailNode,
-    /// Type.
+    /// Type of the edge.
     #[serde(rename = "type")]
     pub kind: String,
     /// Success: "led to good outcomes".
@@ -50,7 +50,7 @@ pub struct TrailEdge {
     pub recency: f64,
     /// Base cost, without pheromones.
     pub base_cost: f64,
-    /// Present cost.
+    /// Present cost of the edge.
     pub cost: f64,
 }
 
