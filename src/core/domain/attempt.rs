@@ -168,7 +168,7 @@ pub fn open_run(
     }
 }
 
-/// How long an attempt of another writer, which has no lease, is respected after it is first seen, milliseconds.
+/// Lease of an attempt of another writer, which has none, from when it is first seen, milliseconds.
 pub const FOREIGN_LEASE_MS: i64 = 60_000;
 
 /// A run as stored on its node.
@@ -349,7 +349,7 @@ mod tests {
         assert_eq!(
             step(&open, guard("a", 1)).unwrap().lease_until,
             1_100,
-            "an over lease that nobody ended is good"
+            "an expired lease remains valid until it is taken over"
         );
         let taken = step(&open, RunEvent::Take { me: "b" }).unwrap();
         assert_eq!((taken.fence, taken.holder.as_deref()), (2, Some("b")));

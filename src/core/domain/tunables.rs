@@ -129,7 +129,7 @@ impl ConsolidationConfig {
         for (name, value) in self.entries() {
             let rule = match name {
                 _ if !value.is_finite() => "it must be a finite number",
-                "semanticSimilarityThreshold" if !(0.0..=1.0).contains(&value) => "it must lie in 0 ..= 1",
+                "semanticSimilarityThreshold" if !(0.0..=1.0).contains(&value) => "it must be in 0 ..= 1",
                 "promotionBatchSize" if !whole_in(value, 1.0, 1_000.0) => {
                     "it must be a whole number in 1 ..= 1000"
                 }

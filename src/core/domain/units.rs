@@ -24,7 +24,7 @@ pub enum UnitError {
     #[error("{quantity} is {value}, outside {range}")]
     OutOfRange { quantity: &'static str, value: f64, range: &'static str },
     /// An instant outside the years that RFC 3339 can print.
-    #[error("instant {0} ms lies outside the years 0001 to 9999")]
+    #[error("instant {0} ms is outside the years 0001 to 9999")]
     Instant(i64),
 }
 
@@ -126,7 +126,7 @@ macro_rules! unit {
             /// The value multiplied by a decay factor in `0 ..= 1`.
             #[must_use]
             pub fn faded(self, factor: f64) -> Self {
-                debug_assert!((0.0..=1.0).contains(&factor), "a kernel factor lies in 0..=1, not {factor}");
+                debug_assert!((0.0..=1.0).contains(&factor), "a kernel factor is in 0..=1, not {factor}");
                 Self(self.0 * factor)
             }
         }

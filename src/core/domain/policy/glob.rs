@@ -42,7 +42,7 @@ impl Glob {
         true
     }
 
-    /// How specific it is: the kind (0 exact, 1 a pattern, 2 only `*`), and the length of its literal prefix.
+    /// Specificity: the kind (0 exact, 1 a pattern, 2 only `*`), and the length of its literal prefix.
     pub(super) fn specificity(&self) -> (u8, usize) {
         match self.0.find('*') {
             None => (0, self.0.len()),
@@ -101,7 +101,7 @@ mod tests {
         {
             if let Ok(glob) = Glob::new(&pattern) {
                 let _ = glob.matches("memory:context:a:b");
-                assert!(glob.matches(&pattern), "{pattern:?} stands for itself");
+                assert!(glob.matches(&pattern), "{pattern:?} matches itself");
             }
         }
     }

@@ -156,5 +156,5 @@ fn paths_that_never_succeed_fade_to_nothing() {
     colony.cycle += 250;
     assert!(colony.edge(3).is_silent(), "{:?}", colony.edge(3));
     assert!(colony.rooms[3].evaporated(colony.cycle, &colony.laws).is_silent());
-    assert!((colony.cost(3) - 0.5).abs() < 1e-12, "it costs what it did before anybody came");
+    assert!((colony.cost(3) - 0.5).abs() < 1e-12, "the cost is the initial one");
 }
