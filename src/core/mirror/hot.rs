@@ -67,7 +67,7 @@ impl Default for Density {
 }
 
 impl Density {
-    /// The ratio of estimated to measured bytes of nodes. Ignored for very small samples.
+    /// Ratio of measured to estimated bytes, limited to `0.5 ..= 10`.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a ratio")]
     pub fn of(real: u64, estimated: u64) -> Self {

@@ -262,7 +262,7 @@ fn page_bytes(room: u64) -> u64 {
     (room / PAGE_SHARE).clamp(PAGE_BYTES_MIN, PAGE_BYTES_MAX)
 }
 
-/// Which of these candidates are taken, of `count` in all, and their cost.
+/// Selects from these candidates, of `count` in all; returns the choice and its cost.
 async fn selected(
     store: &Store,
     room: u64,

@@ -72,7 +72,7 @@ pub(super) async fn refresh(
     let since = Timestamp::from_millis(held.seen.millis() - OVERLAP_MS).unwrap_or(Timestamp::EPOCH);
     let (now, changes) = store.changes(since).await?;
     if now.millis() - held.seen.millis() > KEPT_MS - OVERLAP_MS {
-        return Ok(Refreshed::Anew("changes of so long ago are not kept"));
+        return Ok(Refreshed::Anew("the last read is older than the retention of changes"));
     }
     let fresh: Vec<&Change> =
         changes.iter().filter(|change| !held.applied.contains(&change.element)).collect();
@@ -81,7 +81,7 @@ pub(super) async fn refresh(
     }
     let learned = store.learned(&held.asked.scope, held.synapses.ticks()).await?;
     if learned.as_ref().is_some_and(|learned| learned.tick < held.synapses.ticks()) {
-        return Ok(Refreshed::Anew("the learned state is not a continuation"));
+        return Ok(Refreshed::Anew("the learned state is older than that of the mirror"));
     }
     let touched = Touched::of(&fresh, held);
     let weighed = held.view.snapshot().as_of.unwrap_or(i64::MIN);
