@@ -105,7 +105,7 @@ struct MirroredScope {
     left_out: u64,
     /// Peak memory of the scope.
     bytes: u64,
-    /// Measured cost of its nodes.
+    /// Measured density of its nodes.
     density: Density,
     /// Last full read, by a load or a comparison.
     read: Instant,

@@ -21,7 +21,7 @@ use crate::domain::units::Timestamp;
 use serde::Deserialize;
 use std::time::Duration;
 
-/// How long a key is listed after its end.
+/// Time for which a key is listed after its end.
 const KEYS_KEPT_DAYS: i64 = 90;
 
 #[derive(Default, Deserialize)]

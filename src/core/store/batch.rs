@@ -323,8 +323,8 @@ fn check_same_content(folded: &FoldedMemory<'_>, remember: &Remember) -> Result<
     let same = folded.same == Some(true) && folded.offered == Some(remember.content.as_str());
     if !same {
         return Err(Error::Conflict(format!(
-            "memory {} exists with other content; a memory keeps what it says. Give this one an id of its own, \
-             or forget the other first: ebb memory forget {}",
+            "memory {} exists with other content, which cannot change. Use another id for this one, \
+             or delete the other first: ebb memory forget {}",
             remember.id, remember.id
         )));
     }

@@ -31,7 +31,7 @@ pub enum Error {
         class: Class,
     },
     /// A row of another shape than declared in the statement's header.
-    #[error("statement {statement} returned a row that does not fit: {detail}")]
+    #[error("statement {statement} returned an unexpected row: {detail}")]
     Decode {
         /// File under `cypher/`.
         statement: &'static str,

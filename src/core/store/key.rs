@@ -100,7 +100,7 @@ impl Store {
                 let live: Vec<LiveKey> = tx.rows(KEY_LIVE.call().set("limit", most())).await?;
                 if live.len() >= KEYS_MAX && live.iter().all(|key| key.id != id) {
                     return Err(Error::Conflict(format!(
-                        "there are {KEYS_MAX} API keys in force, and no more are read. Revoke what nobody uses: ebb key list, \
+                        "there are {KEYS_MAX} API keys in force, and no more are read. Revoke unused keys: ebb key list, \
                          ebb key revoke ID"
                     )));
                 }

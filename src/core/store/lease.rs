@@ -19,7 +19,7 @@ use crate::domain::units::Timestamp;
 use serde::Deserialize;
 use std::time::Duration;
 
-/// How an unfinished run is released.
+/// Final state of an unfinished run that is released.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunRelease {
     /// Open, for the next holder.

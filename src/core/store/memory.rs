@@ -118,7 +118,7 @@ fn unscoped_tombstone_hash(key: &MemoryKey) -> String {
     hex(&Sha256::digest(key.id().as_bytes()))
 }
 
-/// Which of these memories were deleted on request.
+/// Returns those of these memories that were deleted on request.
 pub(super) async fn forgotten<'k>(
     tx: &mut Tx,
     keys: &[&'k MemoryKey],

@@ -198,7 +198,7 @@ pub(super) fn labels(trails: &Trails) -> Result<Allowed, Error> {
         }
     }
     Allowed::new(&labels, &["RELATES_TO"])
-        .map_err(|why| Error::Conflict(format!("what is to be mirrored: {why}")))
+        .map_err(|why| Error::Conflict(format!("labels of the mirror: {why}")))
 }
 
 /// Labels that may prefix the name of a node, with repeats.

@@ -265,7 +265,7 @@ impl Store {
         right: Right,
     ) -> Result<Opening, Error> {
         let rows: Vec<FactsRow> = tx.rows(RUN_ASK.call().set("job", job).set("occurrence", wanted)).await?;
-        let server_now = rows.first().ok_or_else(|| decode("no row where one is promised"))?.server_now;
+        let server_now = rows.first().ok_or_else(|| decode("no row where one is required"))?.server_now;
         let facts = |row: &FactsRow| {
             let state = row.state.as_deref().unwrap_or_default();
             Ok::<_, Error>(RunFacts {

@@ -348,7 +348,7 @@ impl Transactions {
             Ok(Err(why)) => Err(sort(why, &Statement { name: "BEGIN", file: "" }, &self.driver.uri)),
             Err(_) => Err(Error::Unavailable {
                 uri: self.driver.uri.clone(),
-                why: format!("no answer within {} s", self.driver.acquire_timeout.as_secs()),
+                why: format!("no response within {} s", self.driver.acquire_timeout.as_secs()),
             }),
         }
     }
@@ -356,7 +356,7 @@ impl Transactions {
 
 /// The error of a statement that violates its header.
 pub(super) fn no_row(statement: &Statement) -> Error {
-    Error::Decode { statement: statement.name, detail: "no row where one is promised".to_owned() }
+    Error::Decode { statement: statement.name, detail: "no row where one is required".to_owned() }
 }
 
 /// The error of a transaction that is not retried: an outcome that an earlier try left unknown stays unknown.
