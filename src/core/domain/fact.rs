@@ -7,8 +7,7 @@
 //!
 //! | head | [`Decay::Ttl`] | [`Decay::HalfLife`] |
 //! |---|---|---|
-//! | younger than that | stays | `max(floor, c0 * 2^(-age / half-life))`, written when lower by epsilon, or at the
-//! floor |
+//! | younger than that | stays | `max(floor, c0 * 2^(-age / half-life))`, written if lower by epsilon or at the floor |
 //! | older | retracted: confidence 0 | the same |
 //! | confidence 0, or past `validUntil` | skipped | skipped |
 //!

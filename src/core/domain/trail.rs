@@ -199,14 +199,14 @@ fn share(curve: Curve, cycles: i64) -> f64 {
 }
 
 /// 0 if the value is below the noise floor.
-fn heard(value: Pheromone) -> Pheromone {
+fn above_noise(value: Pheromone) -> Pheromone {
     if value.value() < NOISE_FLOOR { Pheromone::NONE } else { value }
 }
 
-/// Remainder of a value after so many cycles; the value itself for 0 or fewer.
+/// Remainder of a value after so many cycles; unchanged for 0 cycles.
 fn left(value: Option<Pheromone>, curve: Curve, cycles: i64) -> Option<Pheromone> {
     let value = value?;
-    Some(if cycles == 0 { value } else { heard(value.faded(share(curve, cycles))) })
+    Some(if cycles == 0 { value } else { above_noise(value.faded(share(curve, cycles))) })
 }
 
 /// A value with a deposit made so many cycles before it.
@@ -218,7 +218,7 @@ fn plus(
     cap: Pheromone,
 ) -> Option<Pheromone> {
     let sum = value.unwrap_or(Pheromone::NONE).plus(deposit.faded(share(curve, late)), cap);
-    Some(heard(sum))
+    Some(above_noise(sum))
 }
 
 impl Place {
@@ -288,7 +288,7 @@ impl Edge {
         #[expect(clippy::cast_precision_loss, reason = "a path has few edges")]
         let weight = 1.0 - index.min(count) as f64 / count.max(1) as f64;
         let traversal = Pheromone::ONE.faded(TRAVERSAL_DEPOSIT);
-        let walked = heard(Pheromone::ONE.faded(share(curves.recency, late)));
+        let walked = above_noise(Pheromone::ONE.faded(share(curves.recency, late)));
         let recency = match now.recency {
             Some(recency) if late > 0 && recency > walked => recency,
             _ => walked,

@@ -81,7 +81,7 @@ impl Store {
         others: OtherEvents<'_>,
     ) -> Result<BatchOutcome, Error> {
         let body = async |tx: &mut Tx| {
-            if self.landed(tx, key, from, progress.lines).await? {
+            if self.is_applied(tx, key, from, progress.lines).await? {
                 return Ok((BatchOutcome::Written(vec![EventEffect::Accessed; batch.events.len()]), ()));
             }
             tx.changes.by = Some("import".to_owned());
@@ -117,7 +117,7 @@ impl Store {
     ) -> Result<EndedSession, Error> {
         let threshold = tunables.config().session_end_threshold;
         self.end_pages("import.session_end", async |tx: &mut Tx, ended: EndedSession, after: &str| {
-            if self.landed(tx, key, from, progress.lines).await? {
+            if self.is_applied(tx, key, from, progress.lines).await? {
                 return Ok((ended, None));
             }
             let (ended, rest) =
@@ -141,7 +141,7 @@ impl Store {
     ) -> Result<(), Error> {
         self.transactions
             .run("import.outcome", Mode::Write, async |tx: &mut Tx| {
-                if !self.landed(tx, key, from, progress.lines).await? {
+                if !self.is_applied(tx, key, from, progress.lines).await? {
                     take_in(tx, &self.trails, mode, report).await?;
                     advance(tx, key, progress).await?;
                 }
@@ -154,7 +154,7 @@ impl Store {
     pub async fn skip_lines(&self, key: &str, from: i64, progress: &Progress) -> Result<(), Error> {
         self.transactions
             .run("import.skip", Mode::Write, async |tx: &mut Tx| {
-                if !self.landed(tx, key, from, progress.lines).await? {
+                if !self.is_applied(tx, key, from, progress.lines).await? {
                     advance(tx, key, progress).await?;
                 }
                 Ok(())
@@ -163,7 +163,7 @@ impl Store {
     }
 
     /// Locks the import until commit, and returns whether the lines up to `to` are done already.
-    async fn landed(&self, tx: &mut Tx, key: &str, from: i64, to: i64) -> Result<bool, Error> {
+    async fn is_applied(&self, tx: &mut Tx, key: &str, from: i64, to: i64) -> Result<bool, Error> {
         let guard = IMPORT_GUARD.call().set("key", key).set("holder", self.holder.as_str());
         match tx.row::<i64>(guard).await? {
             Some(lines) if lines == from => Ok(false),

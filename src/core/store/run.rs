@@ -337,14 +337,14 @@ impl Store {
             .run(name, Mode::Write, async |tx: &mut Tx| {
                 let guard =
                     self.leased(RUN_GUARD.call(), held.job, &held.occurrence).set("fence", held.fence);
-                let (landed, mut did) = match tx.row(guard).await? {
+                let (committed, mut did) = match tx.row(guard).await? {
                     Some(Guard { batch, did }) => (batch, did),
                     None => return Err(lost(held.job, &held.occurrence)),
                 };
                 stop_point!("after_guard");
                 let answer = body(tx).await?;
                 stop_point!("after_work");
-                let batch = landed.max(held.batch) + 1;
+                let batch = committed.max(held.batch) + 1;
                 did += answer.tally();
                 let receipt = RUN_RECEIPT
                     .call()
