@@ -271,7 +271,7 @@ impl Mirror {
         })
     }
 
-    /// Counts a query of a view: after a number of them its graph and learned state are saved in the background.
+    /// Counts a recall by a view: after a number of them its graph and learned state are saved in the background.
     pub fn recalled(&self, scope: &Scope, view: &View) {
         if let (Some(saving), Some(place)) = (&self.saving, self.places.get(scope)) {
             let place = Arc::clone(place);

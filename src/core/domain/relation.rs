@@ -6,7 +6,7 @@
 //!
 //! | event | base | anchor | pinned |
 //! |---|---|---|---|
-//! | [`RelationState::observed`] | the weight given, else 1, or the own of a pinned one | the instant | as requested, else kept |
+//! | [`RelationState::observed`] | the weight given, else kept if pinned, else 1 | the instant | as requested, else kept |
 //! | [`RelationState::pinned`] | the weight at the instant | the instant | yes |
 //! | [`RelationState::unpinned`] | kept | the instant | no |
 //!

@@ -45,7 +45,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// A slot by its kind, target, and the bits of its weights: base, and learned part.
+/// A slot by its type, target, and the bits of its weights: base, and learned part.
 fn slots(graph: &Graph, node: NodeId) -> Vec<(&str, &str, u32, u32)> {
     let of = |slot| {
         let target = graph.external_id(graph.target(slot));

@@ -165,7 +165,7 @@ impl Relations {
         self.0.retain(|(from, to, _), _| !ends.contains(from.as_str()) && !ends.contains(to.as_str()));
     }
 
-    /// Weights at an instant, by ends; `None` for a relation below the minimum or with an invalid weight.
+    /// Weights at an instant, by ends; `None` for a relation below the minimum or with an invalid confidence.
     pub(super) fn weighed<'a>(
         &'a self,
         kinds: &'a Kinds,

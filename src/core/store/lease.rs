@@ -70,7 +70,7 @@ pub struct OpenRunStatus {
     pub stranded: Duration,
 }
 
-/// After this time without a lease, no worker will end an attempt.
+/// Time after its lease for which an open attempt is not yet reported: a worker should end it.
 const STUCK_AFTER: Duration = Duration::from_secs(60);
 
 impl Store {
