@@ -1,8 +1,8 @@
-//! The laws: what each quantity is, and what time and events do to it.
+//! The laws of Ebb: quantities, and the effects of time and events on them.
 //!
-//! Nothing here reads a clock, a file or a server. `now` always arrives as a parameter, so a law can be asked about
-//! any instant, past or simulated, and answers the same bits each time. Where a law also runs set-wide in Cypher, the
-//! statement names its Rust twin (`law:` in its header) and `tests/it/parity.rs` holds the two to 1e-9.
+//! Nothing here reads a clock, a file or a server. `now` is always a parameter, so a law can be evaluated at any
+//! instant, past or simulated, with identical results. Where a law also runs in Cypher, the statement names its Rust
+//! twin (`law:` in its header) and `tests/it/parity.rs` checks that the two agree to 1e-9.
 //!
 //! | quantity | unit | range | law |
 //! |---|---|---|---|
@@ -15,16 +15,16 @@
 //! | cluster | members, greatest weight | two members or more | [`cluster`] |
 //! | weight of a relation | – | `0 ..= 1` | [`relation`], on the [`decay`] kernel |
 //! | a pheromone | deposits | `0 ..= 1e6` | [`trail`], on the [`decay`] kernel |
-//! | what a recall was worth | deposits | above 0, `<= 10` | [`outcome`] |
+//! | reward of a recall | deposits | above 0, `<= 10` | [`outcome`] |
 //! | cost of an edge | – | `0 ..= 10` | [`trail`] |
 //! | confidence of a fact | – | `0 ..= 1` | [`fact`], on the [`decay`] kernel |
-//! | which policy decides a fact | – | one, or none | [`policy`] |
-//! | what one change may affect | items | a share of the live ones | [`guard`] |
+//! | policy that decides a fact | – | one, or none | [`policy`] |
+//! | limit of one change | items | a share of the live ones | [`guard`] |
 //! | a consolidation attempt, a run | state, lease, fence | forward only | [`attempt`] |
 //!
-//! Glossary. **Anchor**: the instant a stored value is true for. **Due**: a sweep has something to write.
-//! **Ripe**: an event lifted the energy over the threshold of the next tier; being ripe is a fact with a date, so
-//! promotion does not depend on when its job happens to run. **Stub**: the record that a promotion leaves behind.
+//! Glossary. **Anchor**: the instant at which a stored value is valid. **Due**: a sweep must write it. **Ripe**: an
+//! event raised the energy above the threshold of the next tier; ripeness has a date, so promotion does not depend on
+//! when its job runs. **Stub**: the record that a promotion creates.
 
 pub mod attempt;
 pub mod cluster;

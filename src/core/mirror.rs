@@ -1,21 +1,21 @@
-//! The hot part of each scope, held in memory; the store remains the source of truth.
+//! In-memory copy of the hot part of each scope; the store remains the source of truth.
 //!
 //! | | |
 //! |---|---|
-//! | [`hot`] | who is in it when not all fits |
-//! | `load` | all of it from nothing |
-//! | `refresh` | what changed since |
-//! | [`learned`] | what outcomes taught, and the weights that say so |
+//! | [`hot`] | selection of nodes within the budget |
+//! | `load` | full load |
+//! | `refresh` | merge of changes |
+//! | [`learned`] | learned weights |
 //! | [`near`] | the part of a scope that a learner needs |
-//! | [`compare`] | whether it is what a load would make |
-//! | [`compute`] | how it is asked: one view, one permit, one thread |
-//! | [`persist`] | graphs and what was learned on them, as files |
-//! | [`saving`] | files that follow the mirror, in the background |
+//! | [`compare`] | comparison with a fresh load |
+//! | [`compute`] | queries: one view, one permit, one thread |
+//! | [`persist`] | files of graphs and learned weights |
+//! | [`saving`] | automatic saves in the background |
 //!
-//! A mirror of a scope is a [`View`] that nobody changes, and what is needed to make the next one. Whoever asks takes the view
-//! there is and keeps it; the one who refreshes makes another beside it and puts it in its place. So an answer is of one
-//! generation, whatever happens meanwhile, and says which, and how old it is. What is learned without any other change moves
-//! weights in the view that there is: an answer says how many outcomes had been learned when it was begun and when it was done.
+//! A mirror of a scope is an immutable [`View`], and the data needed to build the next one. A query takes the present
+//! view and keeps it; a refresh builds another beside it and then replaces it. So a response is of one generation,
+//! whatever happens meanwhile, and includes the generation and its age. Learning without any other change updates
+//! weights in the present view: a response includes the number of learned outcomes at its beginning and at its end.
 
 pub mod compare;
 pub mod compute;
@@ -52,96 +52,96 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 use tracing::{info, warn};
 
-/// How often what is compared follows writers who do not rest.
+/// Interval of comparisons while other writers change the store without records.
 const FOLLOWED_MAX: usize = 10;
 
-/// The settings of a mirror.
+/// Settings of a mirror.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Bytes that all scopes together may take at their peak: see [`hot`].
+    /// Peak memory of all scopes together, bytes: see [`hot`].
     pub max_bytes: u64,
-    /// Whether expired memories are in it, after all others.
+    /// Whether expired memories are included, after all others.
     pub expired: bool,
-    /// Time from one refresh to the next.
+    /// Interval of refreshes.
     pub refresh: Duration,
-    /// From this age on an answer says that it is stale.
+    /// Age from which responses are marked stale.
     pub staleness: Duration,
-    /// Whose memories are mirrored.
+    /// Mirrored scopes.
     pub scopes: Vec<Scope>,
-    /// Connections over which it is loaded.
+    /// Connections of a load.
     pub connections: usize,
-    /// What relationships are and how they conduct.
+    /// Kinds of relationships and their conductance.
     pub kinds: Kinds,
-    /// Between what effective weights lie.
+    /// Bounds of effective weights.
     pub range: WeightRange,
-    /// How fast is learned and forgotten: as whoever learns has it.
+    /// Learning and decay rates, the same as those of the learner.
     pub rules: PlasticityConfig,
-    /// Where its graphs are saved as questions are asked, if they are.
+    /// Automatic saves, if enabled.
     pub saves: Option<saving::Config>,
 }
 
 impl Config {
-    /// Bytes that one scope may take at its peak: see [`hot`].
+    /// Peak memory of one scope, bytes: see [`hot`].
     fn bytes_each(&self) -> u64 {
         self.max_bytes / (self.scopes.len().max(1) as u64)
     }
 
-    /// What a learner goes by whose lessons these mirrors hear.
+    /// Settings of a learner for these mirrors.
     #[must_use]
     pub fn learning(&self) -> Learning {
         Learning { kinds: self.kinds.clone(), range: self.range, expired: self.expired, rules: self.rules }
     }
 }
 
-/// The mirrored state of a scope, from which the next generation is made.
+/// Mirrored state of a scope, from which the next generation is built.
 struct MirroredScope {
     asked: MirrorQuery,
     view: Arc<View>,
-    /// What was learned on its graph.
+    /// Learned state of its graph.
     synapses: Synapses,
     relations: Relations,
     names: Names,
-    /// How many nodes may be mirrored and are not, when all of the scope was last read.
+    /// Number of candidates that were not mirrored at the last full read.
     left_out: u64,
-    /// What the scope takes at its peak.
+    /// Peak memory of the scope.
     bytes: u64,
-    /// What its nodes really cost.
+    /// Measured density of its nodes.
     density: Density,
-    /// When all of the scope was last read, into it or beside it.
+    /// Last full read, by a load or a comparison.
     read: Instant,
-    /// Up to when changes are heeded, by the server's clock.
+    /// Changes up to this instant are applied, by the server's clock.
     seen: Timestamp,
-    /// Words of changes near that instant that are heeded.
+    /// Applied change records near that instant.
     applied: HashSet<String>,
 }
 
-/// A view, and how current it is.
+/// A view and its freshness.
 #[derive(Debug, Clone)]
 pub struct Current {
-    /// What can be asked.
+    /// View to query.
     pub view: Arc<View>,
-    /// The instant up to which the store was seen, by the laws' clock.
+    /// Instant of the last read of the store, by the laws' clock.
     pub as_of: Timestamp,
-    /// When that was, on this machine.
+    /// The same instant, by this machine's monotonic clock.
     looked: Instant,
-    /// When all of the scope was last read, on this machine.
+    /// Last full read, by this machine's monotonic clock.
     read: Instant,
-    /// How many nodes may be mirrored and are not in it.
+    /// Number of candidates that are not mirrored.
     left_out: u64,
-    /// For how many of its slots something was learned.
+    /// Number of slots with learned weights.
     pub learned: usize,
-    /// How many outcomes its weights had learned when this was taken.
+    /// Outcomes learned by its weights when this was taken.
     tick: u64,
 }
 
 impl Current {
-    /// Whether everything that may be mirrored is in it.
+    /// Whether all candidates are mirrored.
     #[must_use]
     pub const fn is_whole(&self) -> bool {
         self.left_out == 0
     }
 
-    /// Nodes in it divided by nodes that may be mirrored, 1 where it is whole.
+    /// Mirrored nodes divided by candidates, 1 if all are mirrored.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "counts of nodes")]
     pub fn held_share(&self) -> f64 {
@@ -149,40 +149,40 @@ impl Current {
         if self.is_whole() { 1.0 } else { held / (held + self.left_out as f64) }
     }
 
-    /// How long ago the store was last seen.
+    /// Time since the last read of the store.
     #[must_use]
     pub fn age(&self) -> Duration {
         self.looked.elapsed()
     }
 
-    /// How many outcomes its weights had learned when this was taken, and how many they have learned or are learning now: equal
-    /// where no weight has moved meanwhile.
+    /// Outcomes learned by its weights when this was taken, and those learned by now or in progress: equal if no weight
+    /// has changed meanwhile.
     #[must_use]
     pub fn ticks(&self) -> (u64, u64) {
         (self.tick, self.view.ticks().at_end())
     }
 
-    /// How long ago all of the scope was last read, to load it or to compare.
+    /// Time since the last full read, by a load or a comparison.
     #[must_use]
     pub fn since_read(&self) -> Duration {
         self.read.elapsed()
     }
 }
 
-/// The outcome of a refresh.
+/// Result of a refresh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RefreshOutcome {
-    /// It was read whole.
+    /// A full load.
     Loaded,
-    /// What changed was merged in.
+    /// Changes were merged.
     Patched,
-    /// Nothing had changed but what was learned.
+    /// Only learned weights changed.
     Learned,
     /// Nothing had changed.
     Same,
 }
 
-/// One scope's place: the view that is asked, and the one writer that makes the next.
+/// State of one scope: the published view, and the single writer of the next.
 struct Place {
     current: RwLock<Option<Current>>,
     held: tokio::sync::Mutex<Option<MirroredScope>>,
@@ -191,17 +191,18 @@ struct Place {
 impl Place {
     fn published(&self) -> Option<Current> {
         let current = self.current.read().unwrap_or_else(PoisonError::into_inner).clone()?;
-        // Asked before any weight is read.
+        // Read before any weight is read.
         let tick = current.view.ticks().at_start();
         Some(Current { tick, ..current })
     }
 
-    /// What there is to save: a view, and what was learned on its graph. Waits for whoever refreshes, on a thread that may.
+    /// Content to save: a view, and the learned state of its graph. Waits for a refresh in progress, on a thread that
+    /// may block.
     fn content(&self) -> Option<(Arc<View>, SynapticState)> {
         self.held.blocking_lock().as_ref().and_then(MirroredScope::content)
     }
 
-    /// The later of an instant and the one that is published: who asked first may have the lock last.
+    /// The later of an instant and the published one: the first caller may get the lock last.
     fn not_before(&self, at: Timestamp) -> Timestamp {
         self.published().map_or(at, |current| at.max(current.as_of))
     }
@@ -221,14 +222,14 @@ impl Place {
 }
 
 impl MirroredScope {
-    /// Its view, and what was learned on its graph.
+    /// The view, and the learned state of its graph.
     fn content(&self) -> Option<(Arc<View>, SynapticState)> {
         let learned = self.synapses.export(self.view.graph()).ok()?;
         Some((Arc::clone(&self.view), learned))
     }
 }
 
-/// The mirrors of a process.
+/// Mirrors of a process.
 pub struct Mirror {
     store: Arc<Store>,
     config: Config,
@@ -237,7 +238,7 @@ pub struct Mirror {
 }
 
 impl Mirror {
-    /// Of the scopes of the configuration; nothing is read before the first refresh.
+    /// Creates mirrors of the configured scopes; nothing is read before the first refresh.
     #[must_use]
     pub fn new(store: Arc<Store>, config: Config) -> Self {
         let place = || Place { current: RwLock::new(None), held: tokio::sync::Mutex::new(None) };
@@ -246,18 +247,19 @@ impl Mirror {
         Self { store, config, places, saving }
     }
 
-    /// What it goes by.
+    /// Settings.
     #[must_use]
     pub const fn config(&self) -> &Config {
         &self.config
     }
 
-    /// The view of a scope that there is; `None` before the first refresh.
+    /// The present view of a scope; `None` before the first refresh.
     pub fn current(&self, scope: &Scope) -> Result<Option<Current>, Error> {
         Ok(self.place(scope)?.published())
     }
 
-    /// Why the mirror of a scope answers nothing, if it is empty for want of room. An empty scope is no such mirror.
+    /// The reason why the mirror of a scope cannot answer, if it is empty for lack of memory. A mirror of an empty
+    /// scope can.
     #[must_use]
     pub fn no_room(&self, scope: &Scope) -> Option<Refused> {
         let current = self.places.get(scope)?.published()?;
@@ -269,8 +271,7 @@ impl Mirror {
         })
     }
 
-    /// Notes that a view answered a recall: every so many of them its graph is saved with what was learned on it, in the
-    /// background.
+    /// Counts a recall by a view: after a number of them its graph and learned state are saved in the background.
     pub fn recalled(&self, scope: &Scope, view: &View) {
         if let (Some(saving), Some(place)) = (&self.saving, self.places.get(scope)) {
             let place = Arc::clone(place);
@@ -278,22 +279,21 @@ impl Mirror {
         }
     }
 
-    /// The view of a scope, and what was learned on its graph; `None` before the first refresh.
+    /// The view of a scope, and the learned state of its graph; `None` before the first refresh.
     pub async fn content(&self, scope: &Scope) -> Result<Option<(Arc<View>, SynapticState)>, Error> {
         Ok(self.place(scope)?.held.lock().await.as_ref().and_then(MirroredScope::content))
     }
 
-    /// How saves of a scope went; `None` where nothing is saved.
+    /// Counts of the saves of a scope; `None` if saves are disabled.
     #[must_use]
     pub fn saves(&self, scope: &Scope) -> Option<Saves> {
         self.saving.as_ref().map(|saving| saving.of(scope))
     }
 
-    /// The view of a scope, loaded as it is at `at` if there is none yet. For somebody else's load
-    /// this waits, though not for long.
+    /// The view of a scope, loaded as of `at` if there is none yet. Waits for a load of another caller, up to a limit.
     ///
     /// # Errors
-    /// [`Error::Scope`]; [`Error::Refused`] if it is still being loaded; of the store.
+    /// [`Error::Scope`]; [`Error::Refused`] if it is still being loaded; errors of the store.
     pub async fn ready(&self, scope: &Scope, at: Timestamp) -> Result<Current, Error> {
         let place = self.place(scope)?;
         if let Some(current) = place.published() {
@@ -301,7 +301,7 @@ impl Mirror {
         }
         let waiting = tokio::time::timeout(WAIT_TIMEOUT, place.held.lock());
         let mut held = waiting.await.map_err(|_| Refused::Loading { scope: scope.clone() })?;
-        // Whoever had the lock before may have loaded it.
+        // The previous holder of the lock may have loaded it.
         if let Some(current) = place.published() {
             return Ok(current);
         }
@@ -309,21 +309,20 @@ impl Mirror {
         place.published().ok_or(Error::Broken)
     }
 
-    /// Brings the mirror of a scope up to date, loading it the first time; `at` is the present by the laws'
-    /// clock.
+    /// Refreshes the mirror of a scope, with a load the first time; `at` is the present by the laws' clock.
     pub async fn refresh(&self, scope: &Scope, at: Timestamp) -> Result<RefreshOutcome, Error> {
         let place = self.place(scope)?;
         let mut held = place.held.lock().await;
         self.refresh_held((scope, place), &mut held, at, false).await
     }
 
-    /// Brings the mirror of a scope up to date, then reads it anew and compares; what was read anew takes its place if they
-    /// differ. Whatever other writers changed without leaving word is found so.
+    /// Refreshes the mirror of a scope, then loads it again and compares; the new load replaces it if they differ. This
+    /// finds changes of other writers without records.
     pub async fn verify(&self, scope: &Scope, at: Timestamp) -> Result<Difference, Error> {
         let place = self.place(scope)?;
         let mut held = place.held.lock().await;
         if let Some(known) = held.as_mut() {
-            // Even if it fails: what reads everything is not to be tried again at every look.
+            // Also after a failure: a full read is not to be repeated at every refresh.
             known.read = Instant::now();
         }
         self.refresh_held((scope, place), &mut held, at, true).await?;
@@ -331,11 +330,11 @@ impl Mirror {
         let known = held.as_mut().ok_or(Error::Broken)?;
         let next = (known.view.generation().next(), known.density);
         let mut anew = load::load(&self.store, scope, &self.config, at, next).await?;
-        // What was written meanwhile is no difference: both follow, until the mirror finds nothing new.
+        // Changes written meanwhile are no difference: both are refreshed until the mirror finds nothing new.
         for _ in 0..FOLLOWED_MAX {
             refresh::refresh(&self.store, &mut anew, &self.config, at, false).await?;
             let found = refresh::refresh(&self.store, known, &self.config, at, false).await?;
-            // The generation before is let go: there is room for two beside each other, and no more.
+            // Drops the previous generation: there is memory for two only.
             place.publish(Some(&*known), at, looked);
             if !matches!(found, Refreshed::Next | Refreshed::Learned) {
                 break;
@@ -346,7 +345,7 @@ impl Mirror {
             if known.left_out == 0 && anew.left_out == 0 {
                 warn!(%scope, %difference, "the mirror differed from the store and was reloaded");
             } else {
-                // What is hot enough to be in it is chosen anew by each load.
+                // Each load repeats the selection of the hottest nodes.
                 info!(%scope, %difference, "reloaded the partial mirror");
             }
             *held = Some(anew);
@@ -355,7 +354,7 @@ impl Mirror {
         Ok(difference)
     }
 
-    /// Makes the first generation or the next, and puts it where it is asked.
+    /// Builds the first or the next generation, and publishes it.
     async fn refresh_held(
         &self,
         (scope, place): (&Scope, &Place),
@@ -389,11 +388,12 @@ impl Mirror {
             },
         };
         let mut anew = load::load(&self.store, scope, &self.config, at, next).await?;
-        // What changed while it was read.
+        // Applies changes made during the load.
         if let Refreshed::Anew(why) =
             refresh::refresh(&self.store, &mut anew, &self.config, at, false).await?
         {
-            // A load that cannot be followed up counts from where it began; the next look sees the same word again.
+            // A load that cannot be followed up counts from its beginning; the next refresh reads the same record
+            // again.
             info!(%scope, why, "the mirror will be reloaded at the next refresh");
         }
         *held = Some(anew);
@@ -409,27 +409,27 @@ impl Mirror {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The system refused something.
+    /// An operation of the operating system failed.
     #[error("cannot {doing} {}", path.display())]
     File { doing: &'static str, path: PathBuf, source: io::Error },
-    /// Somebody else is saving the same file.
+    /// Another process is saving the same file.
     #[error("{} is being saved by another process; try again later", path.display())]
     Busy { path: PathBuf },
-    /// A file is none of its kind.
+    /// An invalid file.
     #[error("{} cannot be used", path.display())]
     Content { path: PathBuf, source: graph::Error },
-    /// A scope of which this process holds nothing.
+    /// A scope that this process does not mirror.
     #[error("the scope {scope} is not mirrored here; name it in mirror.scopes")]
     Scope { scope: Scope },
-    /// Too much is asked at once.
+    /// Too many queries.
     #[error(transparent)]
     Refused(#[from] Refused),
     #[error(transparent)]
     Store(#[from] store::Error),
-    /// What was read makes no graph, or what was asked no question.
+    /// Data that make no valid graph, or an invalid query.
     #[error(transparent)]
     Engine(#[from] ebb_engine::Error),
-    /// A thread ended before its work did.
+    /// A thread panicked.
     #[error("a thread of the mirror panicked; see the log")]
     Broken,
 }
@@ -441,8 +441,8 @@ impl From<graph::Error> for Error {
 }
 
 impl Error {
-    /// The file that it is about, if it is about one: if a save failed and this is the graph's, what was learned was left
-    /// alone.
+    /// The file that the error concerns, if any: if a failed save concerns the graph, the learned state was not
+    /// written.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         match self {

@@ -1,15 +1,15 @@
-//! Neo4j, and the only place that names its driver.
+//! Access to Neo4j; the only module that uses its driver.
 //!
-//! Every statement is a file under `cypher/`, every verb here runs one or a few of them in an explicit transaction, and
-//! every write begins with its receipt (see `tx.rs`), so that any of them may be repeated. A law whose new value needs
-//! only its own row is applied here to rows that the transaction has locked and read; the sweep, which touches more rows
-//! than are worth moving, applies it in Cypher, and a parity test holds the two together.
+//! Every statement is a file under `cypher/`, every operation here runs one or a few of them in an explicit
+//! transaction, and every write begins with its receipt (see `tx.rs`), so that any of them may be repeated. A law that
+//! needs only one row is applied in Rust to rows that the transaction has locked and read; a sweep, which touches more
+//! rows than are worth transferring, applies it in Cypher, and a parity test compares the two.
 //!
 //! # Design notes
 //! Access and promotion run in Rust on locked rows, not in Cypher: a batch of events must be folded in file order
-//! anyway, the lock costs one round trip, and one executor needs no parity. Only `memory/decay`,
-//! `memory/adopt`, `relation/fade` and `relation/list` are laws that run in the database, and of trails what evaporates,
-//! adopts and ranks.
+//! anyway, the lock costs one round trip, and a single implementation needs no parity test. Only `memory/decay`,
+//! `memory/adopt`, `relation/fade`, `relation/list`, and evaporation, adoption and ranking of trails are laws that run
+//! in the database.
 
 mod active_runs;
 mod attempt;
@@ -116,15 +116,15 @@ use std::sync::Arc;
 use std::time::Duration;
 use trim_schedule::TrimSchedule;
 
-/// One database, through the pool of connections that its user's work is done over. Clones share all pools.
+/// One database, through the connection pool of its user. Clones share all pools.
 #[derive(Clone)]
 pub struct Store {
     transactions: Arc<tx::Transactions>,
-    /// Connections of jobs and mirrors, which requests do not take.
+    /// Connections of jobs and mirrors, separate from those of requests.
     jobs: Arc<tx::Transactions>,
-    /// Connections of their own for signs of life, takes and evictions: they must pass when all others wait.
+    /// Connections for heartbeats, takeovers and evictions, which must not wait for other work.
     leases: Arc<tx::Transactions>,
-    /// Who this program is, anew at each start: what leases and locks are held under.
+    /// Holder of leases and locks: a new id at each start.
     holder: String,
     lease: Duration,
     similarity: Similarity,
@@ -136,7 +136,7 @@ pub struct Store {
 }
 
 impl Store {
-    /// Prepares the pools; the first connection is made by the first verb.
+    /// Creates the pools; the first operation opens the first connection.
     pub fn connect(config: &Config) -> Result<Self, Error> {
         let (counters, back) = (Arc::default(), Arc::default());
         let trims = Arc::new(TrimSchedule::new(config.retention));
@@ -161,19 +161,19 @@ impl Store {
         })
     }
 
-    /// The name under which this program holds leases, made anew at each start.
+    /// The name of this program as a holder of leases, new at each start.
     #[must_use]
     pub fn holder(&self) -> &str {
         &self.holder
     }
 
-    /// The same database over the connections of jobs, as the same holder of leases.
+    /// The same database over the connections of jobs, with the same holder of leases.
     #[must_use]
     pub fn for_jobs(&self) -> Self {
         Self { transactions: Arc::clone(&self.jobs), ..self.clone() }
     }
 
-    /// What happened to transactions so far.
+    /// Counters of transactions.
     #[must_use]
     pub fn counters(&self) -> &TxCounters {
         &self.transactions.counters
@@ -185,19 +185,19 @@ impl Store {
         self.transactions.uri()
     }
 
-    /// When a change is too large to make unasked.
+    /// Limit above which a change needs confirmation.
     #[must_use]
     pub fn guard(&self) -> &Guard {
         &self.regime.guard
     }
 
-    /// What trails go by.
+    /// Settings of trails.
     #[must_use]
     pub const fn trails(&self) -> &Trails {
         &self.trails
     }
 
-    /// Runs a statement that only reads in a transaction of its own, which bears its name, and returns its rows.
+    /// Runs a read-only statement in a transaction with the statement's name, and returns its rows.
     async fn read<T: DeserializeOwned>(&self, call: Call) -> Result<Vec<T>, Error> {
         self.transactions.read(call).await
     }
@@ -207,7 +207,7 @@ impl Store {
         Ok(self.read(call).await?.pop())
     }
 
-    /// As [`Store::read`], for a statement whose header promises one row.
+    /// As [`Store::read`], for a statement that always returns one row.
     async fn read_one<T: DeserializeOwned>(&self, call: Call) -> Result<T, Error> {
         let statement = call.statement;
         self.read_optional(call).await?.ok_or_else(|| tx::no_row(statement))

@@ -1,39 +1,39 @@
 //! The protocol of runs and attempts, as a pure state machine.
 //!
-//! A **run** is one occurrence of a job: recorded once over all workers, with a lease that may be taken over when it
-//! runs out and a fence that rises at each take, so that whoever lost it commits nothing. An **attempt** is one claim of
-//! memories for consolidation: it is never taken over, it ends done, aborted or expired, and its commit is its receipt.
-//! States only advance.
+//! A **run** is one occurrence of a job: recorded once over all workers, with a lease that may be taken over after it
+//! expires, and a fence that increases at each takeover, so that a former holder cannot commit. An **attempt** is one
+//! claim of memories for consolidation: it is never taken over, it ends done, aborted or expired, and its commit is its
+//! receipt. States only advance.
 //!
 //! # Where it runs
-//! [`open_run`] and [`keeper`] decide in this program, over rows that the transaction has locked. What a single locked
-//! node decides, [`RunRecord::step`] and [`AttemptRecord::step`], is the `WHERE` of a statement under `cypher/run` and
-//! `cypher/attempt`: asking first and writing after would cost each transaction a round trip more. These statements name
-//! their step in their header, and `parity::protocol` holds every one of them against it on a server, over all
-//! combinations of state, holder, fence and lease.
+//! [`open_run`] and [`keeper`] decide in this program, over rows that the transaction has locked. [`RunRecord::step`]
+//! and [`AttemptRecord::step`] need one locked node only and are the `WHERE` of a statement under `cypher/run` and
+//! `cypher/attempt`: a read before the write would cost each transaction another round trip. These statements name
+//! their step in their header, and `parity::protocol` compares each of them with it on a server, over all combinations
+//! of state, holder, fence and lease.
 //!
-//! Invariant: no state is ever left backwards (held by `states_only_advance`).
-//! Invariant: of several programs that ask for one occurrence, one works on it (held by `one_holder_at_a_time`).
+//! Invariant: no state transition goes backwards (held by `states_only_advance`).
+//! Invariant: of several programs that request one occurrence, one works on it (held by `one_holder_at_a_time`).
 
 use super::units::Timestamp;
 
-/// The life of an attempt.
+/// State of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AttemptState {
-    /// Created, holds nothing.
+    /// Created, no memories claimed.
     Planned,
-    /// Holds memories.
+    /// Has claimed memories.
     Claimed,
-    /// Its work is committed: the receipt.
+    /// Committed: the receipt.
     Done,
-    /// Given up by its holder.
+    /// Abandoned by its holder.
     Aborted,
-    /// Ended by reap, its lease being over.
+    /// Ended by reap after its lease expired.
     Expired,
 }
 
 impl AttemptState {
-    /// Its name in the graph.
+    /// Name in the graph.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -45,13 +45,13 @@ impl AttemptState {
         }
     }
 
-    /// Whether the attempt is over. A claim counts until then.
+    /// Whether the state is terminal. Until then the attempt's claims count.
     #[must_use]
     pub const fn is_terminal(self) -> bool {
         matches!(self, Self::Done | Self::Aborted | Self::Expired)
     }
 
-    /// Whether `next` may follow.
+    /// Whether a transition to `next` is allowed.
     #[must_use]
     pub const fn may_become(self, next: Self) -> bool {
         matches!(
@@ -62,21 +62,21 @@ impl AttemptState {
     }
 }
 
-/// The life of a run.
+/// State of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RunState {
-    /// Being worked on, or left by a holder that died.
+    /// In progress, or left by a holder that crashed.
     Open,
     /// Finished.
     Done,
     /// Stopped by the guard before it wrote.
     Guarded,
-    /// Stopped by a fault; what it wrote stands, what it did not is still due.
+    /// Stopped by an error. Its commits remain; the rest is still due.
     Failed,
 }
 
 impl RunState {
-    /// Its name in the graph.
+    /// Name in the graph.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -87,60 +87,61 @@ impl RunState {
         }
     }
 
-    /// The state of that name.
+    /// The state with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         [Self::Open, Self::Done, Self::Guarded, Self::Failed].into_iter().find(|state| state.name() == name)
     }
 
-    /// Whether the run is over.
+    /// Whether the state is terminal.
     #[must_use]
     pub const fn is_terminal(self) -> bool {
         !matches!(self, Self::Open)
     }
 }
 
-/// What is known of a run when somebody asks for it, read under the lock of its job.
+/// Record of a run when it is requested, read under the lock of its job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunFacts {
-    /// Which occurrence of the job it is.
+    /// Occurrence of the job.
     pub occurrence: String,
     pub state: RunState,
     pub holder: Option<String>,
-    /// Until when, by the server's clock.
+    /// End of the lease, by the server's clock.
     pub lease_until: Timestamp,
 }
 
-/// Who asks, and by what right.
+/// The requester, and its right to take over a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Right {
-    /// One of many: an open run of somebody else is respected while its lease lasts.
+    /// One of many programs: an open run of another holder is respected while its lease lasts.
     Lease,
-    /// The only one, by holding the lock of a scratch database: a predecessor is dead and its run is taken at once.
+    /// The only program, since it holds the lock of a scratch database: its predecessor has ended, and its run is taken
+    /// over at once.
     Scratch,
 }
 
-/// What to do about an occurrence.
+/// Decision about an occurrence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Opening {
     /// Record it as open and work.
     Create,
-    /// Take over the open run of this occurrence, with its own `now`; then ask again if it was another occurrence.
+    /// Take over the open run of this occurrence, with its own `now`; then decide again if it was another occurrence.
     Take(String),
-    /// Leave it: it has been worked on already.
+    /// Skip: the occurrence is already done.
     AlreadyOver(RunState),
-    /// Nothing was asked for beyond an open run, and there is none.
+    /// Skip: only an open run was requested, and there is none.
     Nothing,
-    /// Leave it: another program holds a run of this job.
+    /// Skip: another program holds a run of this job.
     Held {
-        /// The occurrence it works on.
+        /// Occurrence of that run.
         occurrence: String,
         holder: String,
     },
 }
 
-/// Decides what `me` does about the `wanted` occurrence (or, with none, about whatever run of the job is open), given the
-/// open run, if any, and the record of the wanted occurrence, if any, both read under the job's lock at `server_now`.
+/// Decides what `me` does about the `wanted` occurrence (with `None`, about any open run of the job), given the open
+/// run, if any, and the record of the wanted occurrence, if any, both read under the job's lock at `server_now`.
 #[must_use]
 pub fn open_run(
     me: &str,
@@ -167,44 +168,44 @@ pub fn open_run(
     }
 }
 
-/// How long an attempt of a foreign writer, which has no lease, is respected from when it is first met, milliseconds.
+/// Lease of an attempt of another writer, which has none, from when it is first seen, milliseconds.
 pub const FOREIGN_LEASE_MS: i64 = 60_000;
 
-/// A run as its node has it.
+/// A run as stored on its node.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct RunRecord {
     pub state: RunState,
     pub holder: Option<String>,
-    /// Rises by one at each take; what was begun under an older one cannot land.
+    /// Increases by one at each takeover; work begun under a lower fence cannot be committed.
     pub fence: i64,
-    /// Until when, by the server's clock, epoch milliseconds.
+    /// End of the lease, by the server's clock, epoch milliseconds.
     pub lease_until: i64,
-    /// Batches that landed.
+    /// Committed batches.
     pub batch: i64,
 }
 
-/// What is asked of a run.
+/// Event on a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunEvent<'a> {
-    /// Somebody goes on with it, having been told to by [`open_run`] under the lock of the job.
+    /// A takeover, decided by [`open_run`] under the lock of the job.
     Take { me: &'a str },
-    /// A transaction of it begins, or its holder gives a sign of life.
+    /// A transaction of the run begins, or its holder sends a heartbeat.
     Guard { me: &'a str, fence: i64 },
-    /// A transaction of it ends with its receipt. Only ever in the transaction that a guard began.
+    /// A transaction of the run ends with its receipt. Only in the transaction that a guard began.
     Receipt,
-    /// Its holder leaves it to whoever comes next.
+    /// Its holder releases it to the next one.
     Release { me: &'a str, fence: i64 },
-    /// Its holder ends it. A repeat of the same words finds it done.
+    /// Its holder ends it. A repeat with the same arguments finds it done.
     Close { me: &'a str, fence: i64, state: RunState },
 }
 
-/// An event that the record does not allow: somebody else has come, or it is over.
+/// An event that the record does not allow: another holder took over, or the run is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("refused: it is over, or held by another")]
+#[error("refused: the run or attempt is over, or another program holds it")]
 pub struct Refused;
 
 impl RunRecord {
-    /// What the record becomes.
+    /// The record after an event.
     pub fn step(&self, event: RunEvent<'_>, server_now: i64, lease_ms: i64) -> Result<Self, Refused> {
         let open = self.state == RunState::Open;
         let ours = |me: &str, fence: i64| self.fence == fence && self.holder.as_deref() == Some(me);
@@ -231,28 +232,28 @@ impl RunRecord {
     }
 }
 
-/// An attempt as its node has it.
+/// An attempt as stored on its node.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct AttemptRecord {
-    /// Where it stands; `None` for one of a foreign writer that nobody has met.
+    /// Its state; `None` for an attempt of another writer that has not been adopted.
     pub state: Option<AttemptState>,
     pub holder: Option<String>,
-    /// Until when, by the server's clock, epoch milliseconds.
+    /// End of the lease, by the server's clock, epoch milliseconds.
     pub lease_until: i64,
 }
 
-/// What is asked of an attempt.
+/// Event on an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AttemptEvent<'a> {
-    /// It marks memories.
+    /// It claims memories.
     Claim { me: &'a str },
-    /// The transaction that applies it begins. One that is done answers with its receipt.
+    /// The transaction that applies it begins. A done attempt returns its receipt.
     Guard { me: &'a str },
-    /// It ends, its marks removed, in the transaction that a guard or its opening began.
+    /// It ends, its claims removed, in the transaction that a guard or its opening began.
     Finish { state: AttemptState },
-    /// Somebody looks whether its lease is over, and then ends it.
+    /// Reap checks whether its lease has expired, and then ends it.
     Reap { right: Right },
-    /// It came from a foreign writer: it gets a state, a holder and a lease.
+    /// An attempt of another writer is adopted: it gets a state, a holder and a lease.
     Adopt {
         /// Its `instanceId`.
         instance: &'a str,
@@ -260,7 +261,7 @@ pub enum AttemptEvent<'a> {
 }
 
 impl AttemptRecord {
-    /// What the record becomes.
+    /// The record after an event.
     pub fn step(&self, event: AttemptEvent<'_>, server_now: i64, lease_ms: i64) -> Result<Self, Refused> {
         let Some(state) = self.state else {
             return match event {
@@ -295,15 +296,15 @@ impl AttemptRecord {
     }
 }
 
-/// A claim of a memory by an attempt that is not over.
+/// A claim of a memory by an attempt in progress.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mark {
     pub attempt: String,
-    /// When it was started, epoch milliseconds; one that does not say comes last.
+    /// Start of the attempt, epoch milliseconds; an attempt without one is last in order.
     pub started: Option<i64>,
 }
 
-/// Which of several claims of one memory keeps it: that of the earliest attempt, by `started`, then by id.
+/// Selects the claim that keeps a memory: that of the earliest attempt, by `started`, then by id.
 #[must_use]
 pub fn keeper(marks: &[Mark]) -> Option<&Mark> {
     marks.iter().min_by_key(|mark| (mark.started.unwrap_or(i64::MAX), &mark.attempt))
@@ -348,7 +349,7 @@ mod tests {
         assert_eq!(
             step(&open, guard("a", 1)).unwrap().lease_until,
             1_100,
-            "an over lease that nobody ended is good"
+            "an expired lease remains valid until it is taken over"
         );
         let taken = step(&open, RunEvent::Take { me: "b" }).unwrap();
         assert_eq!((taken.fence, taken.holder.as_deref()), (2, Some("b")));

@@ -1,21 +1,20 @@
-//! Memories that belong together: the connected components of strong pairs, kept as clusters with stable keys.
+//! Clusters of memories: the connected components of strong pairs, stored with stable keys.
 //!
-//! A pair is strong if strictly more sessions than a threshold accessed both, and it counts while both memories live. A
-//! component of two or more is a cluster. Its key is the smallest id in it, its strength the greatest weight of its
-//! pairs. Components that join merge into the cluster with the smaller key; a memory that is no longer connected leaves;
-//! a cluster that is left with fewer than two is dissolved: marked, kept, and taken up again if the same component forms
-//! once more.
+//! A pair is strong if strictly more sessions than a threshold accessed both, and it counts while both memories are
+//! live. A component of two or more is a cluster. Its key is its smallest id, its strength the greatest weight of its
+//! pairs. Components that join merge into the cluster with the smaller key; a memory that is no longer connected
+//! leaves; a cluster with fewer than two members is dissolved: marked, kept, and reused if the same component forms
+//! again.
 //!
-//! Which members, which key and which strength follow from the pairs alone. Which *node* stands for a component follows
-//! from its past, so that a cluster that people have looked at keeps its identity through small changes: the node with
-//! the component's key, else, among those that share members with it, the one with the smallest key that is not another
-//! component's. So no two nodes ever claim one key.
+//! Members, key and strength follow from the pairs alone. The *node* of a component depends on its history, so that a
+//! known cluster keeps its identity through small changes: the node with the component's key, else, among those that
+//! share members with it, the one with the smallest key that is not another component's. So no two nodes have one key.
 //!
 //! Source: the three-tier consolidation document, whose statement makes two clusters for each pair and merges none.
 //!
-//! Invariant: keys, members and strengths do not depend on the order of what happened (held by `any_history_ends_alike`).
-//! Invariant: settling what is settled changes nothing (held by `any_history_ends_alike`).
-//! Invariant: the components are those of a search through the pairs (held by `components_are_what_a_search_finds`).
+//! Invariant: keys, members and strengths do not depend on the order of events (held by `any_history_ends_alike`).
+//! Invariant: settling a settled graph changes nothing (held by `any_history_ends_alike`).
+//! Invariant: the components equal those of a graph search (held by `components_are_what_a_search_finds`).
 
 use petgraph::unionfind::UnionFind;
 use serde::{Deserialize, Deserializer};
@@ -29,53 +28,53 @@ pub struct Strong {
     pub weight: f64,
 }
 
-/// A cluster as the graph has it.
+/// A cluster as stored.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Cluster {
     pub id: String,
-    /// The smallest id of its members when it was last settled; `None` for one that another writer made.
+    /// Smallest id of its members when it was last settled; `None` for a cluster of another writer.
     pub key: Option<String>,
-    /// The greatest weight then; `None` where it is not known.
+    /// Greatest weight then; `None` if unknown.
     pub strength: Option<f64>,
-    /// How many members it says it has; `None` where it does not say.
+    /// Stored number of members; `None` if there is none.
     #[serde(deserialize_with = "count")]
     pub size: Option<usize>,
     pub dissolved: bool,
-    /// Ids of the memories that belong to it now.
+    /// Ids of its current members.
     pub members: BTreeSet<String>,
 }
 
-/// A count; what cannot be one is none.
+/// Converts a count; `None` if it is negative.
 fn count<'de, D: Deserializer<'de>>(from: D) -> Result<Option<usize>, D::Error> {
     Ok(Option::<i64>::deserialize(from)?.and_then(|count| usize::try_from(count).ok()))
 }
 
-/// A component, and the node that is to stand for it.
+/// A component and its node.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settled {
-    /// The node that stands for it; `None` asks for a new one.
+    /// Its node; `None` creates one.
     pub id: Option<String>,
     /// Its smallest member.
     pub key: String,
-    /// The greatest weight of its pairs.
+    /// Greatest weight of its pairs.
     pub strength: f64,
     pub members: BTreeSet<String>,
-    /// Whether the node itself has to be written: it is new, dissolved, or says something else.
+    /// Whether the node must be written: it is new, dissolved or outdated.
     pub changed: bool,
-    /// Whether the node is new, or comes back.
+    /// Whether the node is new, or was dissolved.
     pub forms: bool,
 }
 
-/// What has to change so that clusters are the components of the pairs.
+/// Changes that make the clusters equal to the components of the pairs.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Plan {
-    /// Every component, by its key.
+    /// Components by key.
     pub settled: Vec<Settled>,
-    /// Nodes to be dissolved.
+    /// Nodes to dissolve.
     pub dissolved: Vec<String>,
-    /// Memberships to be made: memory, and index into `settled`.
+    /// Memberships to add: memory, and index into `settled`.
     pub joins: Vec<(String, usize)>,
-    /// Memberships to be ended: memory, and node.
+    /// Memberships to remove: memory, and node.
     pub leaves: Vec<(String, String)>,
 }
 
@@ -90,7 +89,7 @@ impl Plan {
     }
 }
 
-/// The components of these pairs, each with its strength, by their smallest member.
+/// The components of these pairs with their strengths, by their smallest member.
 #[must_use]
 pub fn components(pairs: &[Strong]) -> BTreeMap<String, (BTreeSet<String>, f64)> {
     let ids: BTreeSet<&str> = pairs.iter().flat_map(|pair| [pair.a.as_str(), pair.b.as_str()]).collect();
@@ -115,8 +114,8 @@ pub fn components(pairs: &[Strong]) -> BTreeMap<String, (BTreeSet<String>, f64)>
     found.into_values().filter_map(named).collect()
 }
 
-/// Settles a part of the graph: `pairs` are all strong pairs among its live memories, `clusters` all nodes that a memory
-/// of the part belongs to, each with all its members, and those whose key is the smallest member of a component.
+/// Settles a part of the graph: `pairs` are all strong pairs among its live memories, `clusters` all nodes with a
+/// member in this part, each with all its members, and those with a key that is the smallest member of a component.
 #[must_use]
 pub fn settle(pairs: &[Strong], clusters: &[Cluster]) -> Plan {
     let components = components(pairs);

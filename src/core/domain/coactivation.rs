@@ -1,13 +1,13 @@
-//! Memories that are used together: each session that accessed two memories makes their pair one stronger, once.
+//! Coactivation of memories: each session that accessed two memories increases the weight of their pair by one, once.
 //!
-//! The weight of a pair is the number of distinct sessions that accessed both. So that it can be kept without reading
-//! the sessions of the past again, every access of a memory in a session carries a mark, `counted`. A pair gains 1 in a
-//! session when at least one of its two is not yet counted there, and whoever adds the gain sets the marks in the same
-//! transaction. A session that is accessed again after it was counted therefore adds nothing, and a memory that joins it
-//! late is paired with all that were there before it.
+//! The weight of a pair is the number of distinct sessions that accessed both. To maintain it without reading past
+//! sessions again, every access of a memory in a session has a flag, `counted`. A pair gains 1 in a session when at
+//! least one of its two is not yet counted there, and the transaction that adds the gain also sets the flags. A session
+//! that is accessed again after it was counted therefore adds nothing, and a memory that joins it late is paired with
+//! all earlier ones.
 //!
-//! A session of very many memories says little about any two of them, and its pairs grow with the square: it counts by
-//! its [`MEMBERS_MAX`] most recent.
+//! A session of very many memories says little about any two of them, and its number of pairs is quadratic: only its
+//! [`MEMBERS_MAX`] most recent members count.
 //!
 //! Source: the three-tier consolidation document, whose statement counts a session again at each run.
 //!
@@ -22,31 +22,31 @@ pub const MEMBERS_MAX: usize = 200;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Member<'a> {
     pub id: &'a str,
-    /// When last; `None` where nobody wrote it down.
+    /// Last access; `None` if it was not recorded.
     pub at: Option<Timestamp>,
-    /// Whether its pairs with the other counted ones have gained theirs.
+    /// Whether its pairs with the other counted members have gained theirs.
     pub counted: bool,
 }
 
-/// Two memories that gain 1, the smaller id first.
+/// Pair of memories that gains 1, the smaller id first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Pair<'a> {
     /// The smaller id.
     pub a: &'a str,
     /// The greater id.
     pub b: &'a str,
-    /// When both had been accessed; `None` where neither instant is known.
+    /// Instant at which both had been accessed; `None` if neither instant is known.
     pub at: Option<Timestamp>,
 }
 
-/// What one step through a session does.
+/// Result of one step through a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Step<'a> {
-    /// The pairs that gain.
+    /// Pairs that gain 1.
     pub pairs: Vec<Pair<'a>>,
-    /// The memories that are counted from here on.
+    /// Memories to be flagged as counted.
     pub counted: Vec<&'a str>,
-    /// Whether every member is counted after it.
+    /// Whether every member is counted after this step.
     pub complete: bool,
 }
 

@@ -1,24 +1,24 @@
 //! The decay curves that all laws share.
 //!
-//! A fading quantity is a value and the instant it was that value: what it is now is a *function* of the time since,
+//! A decaying quantity is a value and the instant of that value: the value now is a *function* of the elapsed time,
 //! never an event. So it does not matter how often a sweep runs, whether it ran twice, or whether a week of sweeps was
 //! missed: `v(t) = v0 * f(t - t0)` with `f(0) = 1` exactly and `f(a + b) = f(a) * f(b)`.
 //!
-//! | curve | `f(x)` | x in | half of it is gone after | used by |
+//! | curve | `f(x)` | x in | half-life | used by |
 //! |---|---|---|---|---|
 //! | [`Curve::Exponential`] | `exp(-λ·x/3.6e6)` | ms | `ln 2 / λ` hours | memory energy |
 //! | [`Curve::HalfLife`] | `0.5^(x/H)` | ms | `H` | relations, facts |
 //! | [`Curve::PerCycle`] | `(1-ρ)^x` | cycles | `ln 2 / -ln(1-ρ)` cycles | pheromones |
 //! | [`Curve::Ttl`] | 1 until `x > ttl`, then 0 | ms | – | facts |
 //!
-//! Invariant: `f` is 1 at 0, never rises and never leaves `0..=1` (held by `never_rises`).
+//! Invariant: `f` is 1 at 0, never increases and never leaves `0..=1` (held by `never_rises`).
 //! Invariant: the first three compose to 1e-12 relative (held by `composes`); a time to live does not, and need not,
 //! since its age is always measured from the origin.
-//! Invariant: `crossing` and `factor` tell the same story (held by `crossing_agrees_with_value`).
+//! Invariant: `crossing` and `factor` agree (held by `crossing_agrees_with_value`).
 
 use super::units::HOUR_MS_F;
 
-/// A way to fade. Build it with the checked constructors.
+/// A decay curve. Build it with the checked constructors.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Curve(Kind);
 
@@ -30,7 +30,7 @@ enum Kind {
     Ttl { ttl_ms: f64 },
 }
 
-/// A parameter that no curve can have.
+/// A parameter outside its range.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{parameter} is {value}; it must be {range}")]
 pub struct CurveError {
@@ -40,7 +40,7 @@ pub struct CurveError {
 }
 
 impl Curve {
-    /// Fades by `exp(-rate)` an hour. `rate_per_hour > 0`.
+    /// Decays by `exp(-rate)` an hour. `rate_per_hour > 0`.
     #[expect(non_snake_case, reason = "reads as the variant it builds")]
     pub fn Exponential(rate_per_hour: f64) -> Result<Self, CurveError> {
         positive("decay rate per hour", rate_per_hour)
@@ -66,14 +66,14 @@ impl Curve {
         }
     }
 
-    /// Keeps all until the age is strictly above `ttl_ms`, then nothing. `ttl_ms > 0`.
+    /// Stays 1 until the age is strictly above `ttl_ms`, then 0. `ttl_ms > 0`.
     #[expect(non_snake_case, reason = "reads as the variant it builds")]
     pub fn Ttl(ttl_ms: f64) -> Result<Self, CurveError> {
         positive("time to live in ms", ttl_ms).map(|ttl_ms| Self(Kind::Ttl { ttl_ms }))
     }
 
-    /// The share that is left after `elapsed` (milliseconds, or cycles for [`Curve::PerCycle`]), in `0..=1`.
-    /// A negative `elapsed` counts as 0: an anchor in the future fades nothing.
+    /// The remaining share after `elapsed` (milliseconds, or cycles for [`Curve::PerCycle`]), in `0..=1`. A negative
+    /// `elapsed` counts as 0: an anchor in the future causes no decay.
     #[must_use]
     pub fn factor(self, elapsed: f64) -> f64 {
         let elapsed = elapsed.max(0.0);
@@ -85,8 +85,8 @@ impl Curve {
         }
     }
 
-    /// After how much `elapsed` a value of `v0` has come down to `threshold`; from then on it is below. 0 when it is
-    /// below already, `None` when it never gets there (a threshold of 0 or less is never undercut).
+    /// The `elapsed` after which a value of `v0` has decayed to `threshold`; from then on it is below. 0 if it is below
+    /// already, `None` if it never is (for a threshold of 0 or less).
     #[must_use]
     pub fn crossing(self, v0: f64, threshold: f64) -> Option<f64> {
         if threshold <= 0.0 {
@@ -104,7 +104,7 @@ impl Curve {
         })
     }
 
-    /// How long until half is left, in the unit of `elapsed`; `None` for a time to live.
+    /// Half-life in the unit of `elapsed`; `None` for a time to live.
     #[must_use]
     pub fn half_life(self) -> Option<f64> {
         if matches!(self.0, Kind::Ttl { .. }) { None } else { self.crossing(2.0, 1.0) }
@@ -148,7 +148,7 @@ mod tests {
             prop_assert_eq!(curve.factor(-a).to_bits(), 1.0_f64.to_bits());
         }
 
-        // Elapsed times are chosen in half-lives, so that nothing underflows and the relative error means something.
+        // Elapsed times are chosen in half-lives, so that nothing underflows and the relative error is meaningful.
         #[test]
         fn composes(curve in fading(), a in 0.0..100.0_f64, b in 0.0..100.0_f64) {
             let unit = curve.half_life().unwrap();

@@ -1,6 +1,6 @@
 //! Events on memories, relations and trails, as agents, imports and replays send them.
 //!
-//! Checked when they are built, so that whoever applies one need not ask whether its words fit an index.
+//! Events are checked when built, so that the code which applies one need not check whether its strings fit an index.
 
 use super::ids::{
     CONTENT_BYTES_MAX, EntityName, InstanceId, MENTIONS_MAX, MemoryId, MemoryKey, NAME_BYTES_MAX, PlaceId,
@@ -12,46 +12,46 @@ use super::similarity::Embedding;
 use super::trail::{EdgeType, PlaceLabel, REWARD_MAX};
 use super::units::{Pheromone, Timestamp, UnitError};
 
-/// Something that happened to one memory.
+/// An event on one memory.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// It was made, or is met again with the same content, which counts as an access.
+    /// It was created, or created again with the same content, which counts as an access.
     Remember(Remember),
-    /// It was used.
+    /// It was accessed.
     Access(Access),
 }
 
-/// A memory that an agent made.
+/// A memory to create.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Remember {
     pub at: Timestamp,
     pub id: MemoryId,
     pub scope: Scope,
-    /// What it says, 1 to [`CONTENT_BYTES_MAX`] bytes.
+    /// Content, 1 to [`CONTENT_BYTES_MAX`] bytes.
     pub content: String,
     pub session: Option<SessionId>,
-    /// By which instance of an agent.
+    /// Agent instance that created it.
     pub instance: Option<InstanceId>,
-    /// Which entities it names, at most [`MENTIONS_MAX`].
+    /// Names of the mentioned entities, at most [`MENTIONS_MAX`].
     pub mentions: Vec<EntityName>,
-    /// Whether it is to stay as it is.
+    /// Whether it is pinned.
     pub pinned: bool,
-    /// What it means, as a direction, where somebody worked that out.
+    /// Embedding of the content, if computed.
     pub embedding: Option<Embedding>,
 }
 
-/// A use of a memory.
+/// An access to a memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Access {
     pub at: Timestamp,
     pub id: MemoryId,
     pub scope: Scope,
     pub session: Option<SessionId>,
-    /// Whether an expired memory comes back.
+    /// Whether an expired memory is revived.
     pub revive: Revive,
 }
 
-/// Which relation.
+/// Key of a relation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tie {
     pub scope: Scope,
@@ -60,16 +60,16 @@ pub struct Tie {
     pub to: EntityName,
 }
 
-/// A relation that was seen.
+/// An observed relation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Observe {
     pub tie: Tie,
-    /// When, and what is said of it.
+    /// Instant and values of the observation.
     pub seen: Observation,
 }
 
 impl Tie {
-    /// What there is once only.
+    /// Unique key of the relation.
     #[must_use]
     pub fn key(&self) -> String {
         relation_key(self.scope.as_str(), self.from.as_str(), self.kind.as_str(), self.to.as_str())
@@ -88,7 +88,7 @@ impl std::fmt::Display for Tie {
     }
 }
 
-/// Something that happened in the palace.
+/// An event on a trail of the palace.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trace {
     pub at: Timestamp,
@@ -96,7 +96,7 @@ pub struct Trace {
     pub what: Walk,
 }
 
-/// What can happen in the palace.
+/// Kind of a trail event.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Walk {
     Node {
@@ -104,31 +104,31 @@ pub enum Walk {
         id: PlaceId,
         name: Option<String>,
     },
-    /// There is an edge between two places.
+    /// An edge between two places.
     Edge {
         from: PlaceName,
         to: PlaceName,
         kind: EdgeType,
-        /// What it costs where nobody has walked, `0 ..= 10`; `None` is the cost of its type.
+        /// Base cost, `0 ..= 10`; `None` is the cost of its type.
         base_cost: Option<f64>,
     },
-    /// A path led to something.
+    /// A path that led to a result.
     Deposit {
-        /// Place by place; see [`Walk::deposit`].
+        /// Places in order; see [`Walk::deposit`].
         path: Vec<Step>,
-        /// What it was worth, above 0.
+        /// Reward, above 0.
         reward: Pheromone,
     },
-    /// Somebody searched at a place.
+    /// A search at a place.
     Explore {
         place: PlaceName,
     },
 }
 
-/// A place as somebody names it: by label and id, or by an id that no other place in the scope has.
+/// A reference to a place: by label and id, or by an id that is unique in the scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlaceName {
-    /// Its label, where it is given.
+    /// Label of the place, if given.
     pub label: Option<PlaceLabel>,
     pub id: PlaceId,
 }
@@ -136,35 +136,35 @@ pub struct PlaceName {
 /// A step of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
-    /// Where it leads; of the first, where the path begins.
+    /// Place that it leads to; the start of the path in the first step.
     pub to: PlaceName,
-    /// The type or the id of the edge that was walked there, where several might be meant.
+    /// Type or id of the edge, if several might be meant.
     pub via: Option<String>,
 }
 
 /// Most places of one path.
 pub const PATH_MAX: usize = 1_000;
 
-/// A path that nobody can have walked, or a cost or reward out of range.
+/// An invalid path, or a cost or reward out of range.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum WalkError {
-    /// Too short or too long.
+    /// Too few or too many places.
     #[error("a path has 2 to {PATH_MAX} places; this one has {0}")]
     Length(usize),
-    /// Not above 0, or too much.
+    /// Not above 0, or too great.
     #[error("the reward is {0}; it must be above 0 and at most {REWARD_MAX}")]
     Reward(f64),
-    #[error("the name has {0} bytes; it has {NAME_BYTES_MAX} at most")]
+    #[error("the name has {0} bytes; at most {NAME_BYTES_MAX} are allowed")]
     Name(usize),
     #[error("the base cost is {0}; it must be 0 to 10")]
     BaseCost(f64),
-    /// No pheromone.
+    /// A reward that is no valid pheromone.
     #[error(transparent)]
     Unit(#[from] UnitError),
 }
 
 impl Walk {
-    /// A path of 2 to [`PATH_MAX`] places that led to something worth `reward`, above 0 and at most [`REWARD_MAX`].
+    /// A path of 2 to [`PATH_MAX`] places with a `reward`, above 0 and at most [`REWARD_MAX`].
     pub fn deposit(path: Vec<Step>, reward: f64) -> Result<Self, WalkError> {
         if !(2..=PATH_MAX).contains(&path.len()) {
             return Err(WalkError::Length(path.len()));
@@ -175,7 +175,7 @@ impl Walk {
         Ok(Self::Deposit { path, reward: Pheromone::new(reward)? })
     }
 
-    /// A place, under a name of at most [`NAME_BYTES_MAX`] bytes.
+    /// A place with a name of at most [`NAME_BYTES_MAX`] bytes.
     pub fn node(label: PlaceLabel, id: PlaceId, name: Option<String>) -> Result<Self, WalkError> {
         match name {
             Some(name) if name.len() > NAME_BYTES_MAX => Err(WalkError::Name(name.len())),
@@ -183,7 +183,7 @@ impl Walk {
         }
     }
 
-    /// An edge between two places, which costs `base_cost`, `0 ..= 10`, where that is given.
+    /// An edge between two places, with `base_cost`, `0 ..= 10`, if given.
     pub fn edge(
         from: PlaceName,
         to: PlaceName,
@@ -213,13 +213,13 @@ pub enum EventError {
     Empty(MemoryId),
     #[error("the content of memory {id} has {bytes} bytes; at most {CONTENT_BYTES_MAX} are kept")]
     TooLong { id: MemoryId, bytes: usize },
-    /// It names too many entities.
+    /// Too many mentioned entities.
     #[error("memory {id} mentions {count} entities; at most {MENTIONS_MAX} are kept")]
     TooManyMentions { id: MemoryId, count: usize },
 }
 
 impl Remember {
-    /// Checks sizes and drops repeated mentions.
+    /// Checks sizes and removes repeated mentions.
     pub fn checked(mut self) -> Result<Self, EventError> {
         if self.content.trim().is_empty() {
             return Err(EventError::Empty(self.id));
@@ -237,7 +237,7 @@ impl Remember {
 }
 
 impl Event {
-    /// When it happened.
+    /// Instant of the event.
     #[must_use]
     pub fn at(&self) -> Timestamp {
         match self {
@@ -246,7 +246,7 @@ impl Event {
         }
     }
 
-    /// To which memory.
+    /// Id of the memory.
     #[must_use]
     pub fn id(&self) -> &MemoryId {
         match self {
@@ -255,7 +255,7 @@ impl Event {
         }
     }
 
-    /// To which memory of which scope.
+    /// Scope and id of the memory.
     #[must_use]
     pub fn key(&self) -> MemoryKey {
         match self {

@@ -1,43 +1,43 @@
-//! Facts: what agents say of entities, and what a sweep adds when it has become old.
+//! Facts: assertions of agents about entities, and how sweeps reduce or retract old ones.
 //!
-//! A fact never changes. What is said of one tuple (entity, relation, scope, value) is its lineage, and the fact that
+//! A fact never changes. The facts of one tuple (entity, relation, scope, value) are its lineage, and the fact that
 //! counts is its head: the latest by [`Rank`]. A sweep only adds to a lineage: a new head of the same tuple with less
-//! confidence, which says how sure the *origin* was, and when. Confidence is always worked out from that origin, so that
-//! the schedule leaves no trace in it, and a sweep that runs twice at one instant finds nothing left to say.
+//! confidence, which records the confidence and the instant of the *origin*. Confidence is always computed from that
+//! origin, so the schedule does not affect it, and a second sweep at one instant has nothing to write.
 //!
 //! | head | [`Decay::Ttl`] | [`Decay::HalfLife`] |
 //! |---|---|---|
-//! | younger than that | stays | `max(floor, c0 * 2^(-age / half-life))`, said when it has come down by epsilon, or to the floor |
+//! | younger than that | stays | `max(floor, c0 * 2^(-age / half-life))`, written if lower by epsilon or at the floor |
 //! | older | retracted: confidence 0 | the same |
-//! | confidence 0, or past `validUntil` | not looked at | not looked at |
+//! | confidence 0, or past `validUntil` | skipped | skipped |
 //!
-//! Exempt, whatever a policy says: relations in the namespaces `stigmem:` and `rel:`, and facts of a source that begins
-//! `system:`, but for what a sweep itself has said.
+//! Exempt from every policy: relations in the namespaces `stigmem:` and `rel:`, and facts with a source that begins
+//! with `system:`, except those written by a sweep.
 //!
-//! Source: the decay semantics document (section 15). Its prose, that each sweep halves, contradicts its own formula and
-//! its own vector; the formula stands.
+//! Source: the decay semantics document (section 15). Its prose, that each sweep halves, contradicts its own formula
+//! and test vector; Ebb follows the formula.
 //!
 //! # Design notes
-//! Age is that of the origin also where a sweep has reduced a fact before it is to be retracted: else every reduction
-//! would put the retraction off, and the schedule would decide. At one instant what an agent says comes after what a sweep
-//! says ([`Rank`]): a fact asserted in the very millisecond of a sweep must not lose to it by the letters of its id.
+//! Age is that of the origin also after a sweep has reduced a fact that is to be retracted: otherwise every reduction
+//! would delay the retraction, and the schedule would decide. At one instant an assertion of an agent ranks after a
+//! fact of a sweep ([`Rank`]): a fact asserted in the same millisecond as a sweep must not lose by its id.
 //!
-//! Invariant: no sweep ever raises a confidence (held by `never_rises`).
-//! Invariant: what a sweep says at an instant it does not say again at that instant (held by `twice_is_once`).
+//! Invariant: no sweep increases a confidence (held by `never_rises`).
+//! Invariant: a second sweep at one instant writes nothing (held by `twice_is_once`).
 
 use super::decay::Curve;
 use super::ids::{CONTENT_BYTES_MAX, EntityName, FactRelation, Source, lineage_key};
 use super::units::{Confidence, Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// The source of what a sweep says.
+/// Source of facts written by a sweep.
 pub const DECAY_SOURCE: &str = "system:stigmem:decay";
-/// What the sources of a system begin with; no client may name one.
+/// Prefix of system sources; no client may use it.
 pub const SYSTEM_SOURCES: &str = "system:";
-/// What relations begin with that no policy touches.
+/// Prefixes of relations that are exempt from policies.
 const EXEMPT_NAMESPACES: [&str; 2] = ["stigmem:", "rel:"];
 
-/// How far a fact is shared.
+/// Scope of a fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FactScope {
@@ -48,10 +48,10 @@ pub enum FactScope {
 }
 
 impl FactScope {
-    /// All of them, in the order in which they are swept.
+    /// All scopes, in the order in which they are swept.
     pub const ALL: [Self; 4] = [Self::Local, Self::Team, Self::Company, Self::Public];
 
-    /// Its documented name.
+    /// Documented name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -62,7 +62,7 @@ impl FactScope {
         }
     }
 
-    /// The scope of that name.
+    /// The scope with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|scope| scope.name() == name)
@@ -75,22 +75,22 @@ impl std::fmt::Display for FactScope {
     }
 }
 
-/// What is said of an entity, with the types of the database. It is written as JSON, never read as such by itself: a JSON
-/// parser rounds numbers before anybody can look, so surfaces read the text of a number with [`Value::number`].
+/// Value of a fact, with the types of the database. Written as JSON, but not parsed as JSON: a JSON parser would round
+/// numbers, so surfaces parse the text of a number with [`Value::number`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Value {
     Truth(bool),
-    /// A whole number of 64 bits.
+    /// A 64-bit integer.
     Integer(i64),
     /// A finite number.
     Number(f64),
-    /// Words, at most [`CONTENT_BYTES_MAX`] bytes.
+    /// Text, at most [`CONTENT_BYTES_MAX`] bytes.
     Text(String),
 }
 
 impl Value {
-    /// How the graph names its type.
+    /// Name of the type in the graph.
     #[must_use]
     pub const fn type_name(&self) -> &'static str {
         match self {
@@ -100,7 +100,7 @@ impl Value {
         }
     }
 
-    /// The number that a decimal says: whole without point or exponent, else of 64 bits.
+    /// Parses a decimal: an integer without point or exponent, else a 64-bit float.
     pub fn number(decimal: &str) -> Result<Self, FactError> {
         let shown = || decimal.chars().take(SHOWN_MAX).collect::<String>();
         let is_whole = !decimal.contains(['.', 'e', 'E']);
@@ -118,29 +118,29 @@ impl Value {
         exact.ok_or_else(|| FactError::Digits(shown()))
     }
 
-    /// What a lineage is known by. `1` and `1.0` are one value of two types, and share a lineage as far as every whole
-    /// number is a float; a whole number beyond that has a lineage of its own.
+    /// Canonical form in a lineage. `1` and `1.0` are one value of two types, and share a lineage as far as every
+    /// integer is a float; a greater integer has a lineage of its own.
     fn name(&self) -> String {
         match self {
             Self::Truth(truth) => format!("boolean:{truth}"),
             Self::Integer(whole) if whole.unsigned_abs() > FLOAT_WHOLE_MAX => format!("integer:{whole}"),
             Self::Integer(whole) => format!("number:{whole}"),
-            // One zero only.
+            // One zero only: -0.0 is 0.0.
             Self::Number(number) => format!("number:{}", number + 0.0),
             Self::Text(text) => format!("string:{text}"),
         }
     }
 }
 
-/// Up to here every whole number is a float.
+/// Up to here every integer is a float.
 const FLOAT_WHOLE_MAX: u64 = 1 << 53;
-/// Significant digits by which every float is known.
+/// Significant digits that identify every float.
 const DIGITS_MAX: usize = 17;
 /// Characters of a number that an error shows.
 const SHOWN_MAX: usize = 40;
 
-/// Whether a float is written as that decimal: with as many digits as the decimal has, or as few as it is known by. These
-/// two differ only where the float lies in the middle between two decimals, and one takes the upper, the other the even.
+/// Whether a float is written as that decimal: with as many digits as the decimal has, or with the fewest that identify
+/// it. These two differ only if the float lies midway between two decimals, where one rounds up and the other to even.
 fn says(number: f64, decimal: &str) -> bool {
     let (mantissa, exponent) = decimal.split_once(['e', 'E']).unwrap_or((decimal, "0"));
     let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
@@ -157,7 +157,7 @@ fn says(number: f64, decimal: &str) -> bool {
     if digits.len() > DIGITS_MAX || !number.is_finite() {
         return false;
     }
-    // Of the first digit; what is too long for an exponent of a float was zero or infinite above.
+    // Exponent of the first digit; an exponent too long for a float was zero or infinite above.
     let Ok(exponent) = exponent.parse::<i64>() else { return false };
     let before = i64::try_from(whole.len()).unwrap_or(i64::MAX) - i64::try_from(leading).unwrap_or(0) - 1;
     let number_is = |written: String| {
@@ -173,17 +173,17 @@ impl std::fmt::Display for Value {
         match self {
             Self::Truth(truth) => truth.fmt(f),
             Self::Integer(whole) => whole.fmt(f),
-            // With its point, by which it is known from a whole number.
+            // With its point, which distinguishes it from an integer.
             Self::Number(number) => write!(f, "{number:?}"),
             Self::Text(text) => f.write_str(text),
         }
     }
 }
 
-/// What a lineage is about.
+/// Tuple of a lineage.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tuple {
-    /// How far it is shared.
+    /// Scope of the fact.
     pub scope: FactScope,
     pub entity: EntityName,
     pub relation: FactRelation,
@@ -191,7 +191,7 @@ pub struct Tuple {
 }
 
 impl Tuple {
-    /// What there is once only.
+    /// Unique key of the lineage.
     #[must_use]
     pub fn key(&self) -> String {
         lineage_key(self.scope.name(), self.entity.as_str(), self.relation.as_str(), &self.value.name())
@@ -204,7 +204,7 @@ impl std::fmt::Display for Tuple {
     }
 }
 
-/// A fact that somebody asserts.
+/// An assertion of a fact.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assertion {
     pub at: Timestamp,
@@ -212,11 +212,11 @@ pub struct Assertion {
     pub tuple: Tuple,
     pub confidence: Confidence,
     pub source: Source,
-    /// Until when it holds, where that is known.
+    /// End of its validity, if known.
     pub valid_until: Option<Timestamp>,
 }
 
-/// A fact that cannot be asserted.
+/// An invalid assertion.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FactError {
@@ -228,14 +228,14 @@ pub enum FactError {
     NotFinite(f64),
     #[error("the value of a fact is {0:?}, not a number; assert it as text")]
     NoNumber(String),
-    /// A number that would not come back as it was said.
+    /// A number that would not be returned exactly as asserted.
     #[error(
         "the value of a fact is {0}, which 64 bits do not hold digit by digit: a whole number is at most \
          9223372036854775807 either way, another has at most {DIGITS_MAX} digits, up to 1.7e308; assert it as text"
     )]
     Digits(String),
-    /// Only Ebb itself speaks for the system.
-    #[error("the source {0} is not allowed: sources that begin {SYSTEM_SOURCES} are Ebb's own")]
+    /// Reserved for Ebb itself.
+    #[error("the source {0} is not allowed: sources that begin {SYSTEM_SOURCES} are reserved")]
     Reserved(String),
 }
 
@@ -257,27 +257,27 @@ impl Assertion {
     }
 }
 
-/// The order of the facts of a lineage: the greatest is its head.
+/// Order of the facts of a lineage: the greatest is its head.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rank {
     pub at: Timestamp,
-    /// Whether somebody else than a sweep asserted it.
+    /// Whether it was asserted, not written by a sweep.
     pub is_asserted: bool,
     pub id: String,
 }
 
-/// Who spoke.
+/// Kind of the source of a fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Speaker {
     /// An agent, or a person.
     Agent,
-    /// A system, which no sweep touches.
+    /// A system, exempt from sweeps.
     System,
     Sweep,
 }
 
 impl Speaker {
-    /// The speaker of that source.
+    /// The kind of a source.
     #[must_use]
     pub fn of(source: &str) -> Self {
         match source {
@@ -288,62 +288,62 @@ impl Speaker {
     }
 }
 
-/// How sure somebody was, and when: what decay counts from.
+/// Original confidence and its instant: the start of decay.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Origin {
     pub confidence: Confidence,
     pub at: Timestamp,
 }
 
-/// The head of a lineage, as far as decay is concerned.
+/// The head of a lineage, as far as decay needs it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Head {
     pub confidence: Confidence,
-    /// What it counts from: its own words, unless a sweep spoke.
+    /// Origin: its own confidence and instant, unless a sweep wrote it.
     pub origin: Origin,
     pub valid_until: Option<Timestamp>,
     pub speaker: Speaker,
 }
 
-/// What a policy does to a head. Build it with the checked constructors.
+/// Rule of a policy for a head. Build it with the checked constructors.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Decay {
-    /// Retracts what is older.
+    /// Retracts heads that are older.
     Ttl(Curve),
     /// Halves confidence, down to a floor.
     HalfLife {
         curve: Curve,
-        /// No lower.
+        /// Floor of the confidence.
         floor: Confidence,
     },
 }
 
-/// What becomes of a head.
+/// Result of a sweep for a head.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Fate {
-    /// It stays the head.
+    /// Unchanged.
     Stays,
-    /// A less confident one takes its place.
+    /// Replaced by a head with less confidence.
     Reduced(Confidence),
-    /// One of confidence 0 takes its place.
+    /// Replaced by a head of confidence 0.
     Retracted,
 }
 
 impl Head {
-    /// Whether it is looked at: it says something, and still holds.
+    /// Whether a sweep examines it: its confidence is above 0 and it is still valid.
     #[must_use]
     pub fn is_live(&self, now: Timestamp) -> bool {
         self.confidence > Confidence::ZERO && self.valid_until.is_none_or(|until| now <= until)
     }
 
-    /// Whether it is exempt, whatever a policy says.
+    /// Whether it is exempt from every policy.
     #[must_use]
     pub fn is_exempt(&self, relation: &str) -> bool {
         self.speaker == Speaker::System
             || EXEMPT_NAMESPACES.iter().any(|namespace| relation.starts_with(namespace))
     }
 
-    /// What becomes of it at `now`. `epsilon`, `0 ..= 1`: a lesser reduction is not worth a fact.
+    /// The result at `now`. `epsilon`, `0 ..= 1`: a smaller reduction is not written.
     #[must_use]
     pub fn fate(&self, now: Timestamp, decay: &Decay, epsilon: f64) -> Fate {
         let age = now.since(self.origin.at);
@@ -424,7 +424,7 @@ mod tests {
         fn twice_is_once(c in 0.0..=1.0_f64, now in 0..4_000_000_000_i64, decay in any_decay(), epsilon in 0.0..=1.0_f64) {
             let once = swept(said(c, 0), at(now), &decay, epsilon);
             let again = once.fate(at(now), &decay, epsilon);
-            // A retraction is met again only as a head of confidence 0, which is not looked at.
+            // A retraction appears later only as a head of confidence 0, which is skipped.
             prop_assert!(again == Fate::Stays || !once.is_live(at(now)), "{again:?}");
         }
 
@@ -460,7 +460,7 @@ mod tests {
 
         #[test]
         fn numbers_share_a_lineage_only_if_they_are_equal(a in any::<i64>(), b in any::<i64>(), shift in 0..64_u32) {
-            // As near as floats are, and at the edge where they are whole.
+            // Within float accuracy, and at the limit where floats are integers.
             let near = (a >> shift).wrapping_add(b % 3);
             for (one, other) in [(Value::Integer(a >> shift), Value::Integer(near)),
                 (Value::Integer(near), Value::Number((a >> shift) as f64))] {
@@ -555,7 +555,7 @@ mod tests {
         let key = |value| assertion(value, "a").checked().unwrap().tuple.key();
         assert_eq!(key(Value::Number(0.0)), key(Value::Number(-0.0)));
         assert_ne!(key(Value::Number(5.0)), key(text("5")), "a number is not its name");
-        // As they are in graphs where every number was a float.
+        // As in graphs where every number was a float.
         let known = |value: &str| lineage_key("local", "`) DETACH DELETE n //", "memory:x", value);
         assert_eq!(key(Value::Integer(5)), known("number:5"));
         assert_eq!(key(Value::Number(5.0)), known("number:5"));
@@ -588,7 +588,7 @@ mod tests {
             ("0e5", "0.0"),
             ("1e2", "100.0"),
             ("0.00012E+3", "0.12"),
-            // In the middle between two decimals of that many digits: the one that is the shortest is shown for both.
+            // Midway between two decimals of that many digits: the shortest is shown for both.
             ("1826227483327268.3", "1826227483327268.3"),
             ("1826227483327268.2", "1826227483327268.3"),
             ("1e300", "1e300"),

@@ -1,38 +1,38 @@
-//! The guard: a change that would hide or delete too much at once stops before it writes.
+//! The guard: stops a change that would hide or delete too much at once before it writes.
 //!
-//! A policy that is wrong, or a list of ids that came from a wrong query, is found out by its size. What promotes,
-//! expires, merges or fades does not count: it hides nothing, and nothing of it is lost.
+//! A wrong policy, or a list of ids from a wrong query, shows in the number of affected items. Promotion, expiry,
+//! merging and decay do not count: they hide nothing, and lose nothing.
 
-/// What a change may affect before a person has to accept the number.
+/// Limits above which a change needs confirmation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Guard {
-    /// Whether it looks at all.
+    /// Whether the guard is on.
     pub enabled: bool,
-    /// Of the live items in scope, the share that may be affected, `0 ..= 1`.
+    /// Greatest share of the live items in scope that may be affected, `0 ..= 1`.
     pub max_affected_ratio: f64,
 }
 
-/// Up to this many items no guard stops: of a handful, one is soon a fifth.
+/// Up to this many items are always allowed: in a small scope one item is soon a fifth.
 pub const FEW: i64 = 50;
 
-/// Up to this many cycles no guard stops: the trails that they leave are still the trails that were.
+/// Up to this many cycles are always allowed: trails change little.
 pub const FEW_CYCLES: u32 = 100;
-/// Cycles that can be added at once: of the slowest pheromone at its usual rate no trace is left after them.
+/// Most cycles that can be added at once: after them nothing remains of the slowest pheromone at its default rate.
 pub const CYCLES_MAX: u32 = 10_000;
 
-/// A change that is too large to make without being told so.
+/// A change too large to make without confirmation.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[error("{affected} of {live} live items would be affected, more than {percent:.0} % of them")]
 pub struct TooMuch {
     pub affected: i64,
-    /// How many live items there are in its scope.
+    /// Live items in the scope.
     pub live: i64,
-    /// What is allowed, in per cent.
+    /// Allowed share, in per cent.
     pub percent: f64,
 }
 
 impl Guard {
-    /// Whether `affected` of `live` items may be changed, when a person has accepted `accepted`.
+    /// Whether `affected` of `live` items may be changed, given the number that was `accepted`.
     pub fn judge(&self, affected: i64, live: i64, accepted: Option<i64>) -> Result<(), TooMuch> {
         // Both numbers are counts of nodes, far below what a float holds exactly.
         #[expect(clippy::cast_precision_loss, reason = "counts of nodes are far below 2^53")]
@@ -43,8 +43,8 @@ impl Guard {
         Ok(())
     }
 
-    /// Whether this many cycles may be added at once, when a person has accepted `accepted`: they fade every trail of every
-    /// scope, for good.
+    /// Whether this many cycles may be added at once, given the number that was `accepted`: they evaporate every trail
+    /// of every scope, permanently.
     pub fn judge_cycles(&self, cycles: u32, accepted: Option<u32>) -> Result<(), TooFar> {
         if cycles > CYCLES_MAX {
             return Err(TooFar::Impossible(cycles));
@@ -56,14 +56,16 @@ impl Guard {
     }
 }
 
-/// More cycles at once than may be added.
+/// Too many cycles to add at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TooFar {
-    /// More than ever.
+    /// More than the maximum.
     #[error("{0} cycles are more than can be added at once, which is {CYCLES_MAX}")]
     Impossible(u32),
-    /// More than without a person's word.
-    #[error("{0} cycles at once, more than {FEW_CYCLES}, would fade every trail of every scope, for good")]
+    /// More than allowed without confirmation.
+    #[error(
+        "{0} cycles at once, more than {FEW_CYCLES}, would evaporate every trail of every scope, permanently"
+    )]
     Unaccepted(u32),
 }
 

@@ -1,7 +1,7 @@
-//! Names of things: checked where they come in, derived where they must be the same each time.
+//! Names and ids: checked on input, derived where a repeat must give the same id.
 //!
-//! A promotion's stub gets the v5 uuid of its promotion key, and an event without an id that of its file and line:
-//! doing the same work again names the same node, so a uniqueness constraint can refuse the second time.
+//! The stub of a promotion has the v5 uuid of its promotion key, and an event without an id that of its file and line:
+//! a repeat names the same node, so a uniqueness constraint can reject it.
 
 use super::tier::Tier;
 use super::units::{Confidence, Timestamp};
@@ -11,16 +11,16 @@ use uuid::Uuid;
 /// The namespace of every v5 uuid that Ebb derives.
 const NAMESPACE: Uuid = Uuid::from_u128(0x6562_6200_6d65_6d6f_8000_7279_2d69_6473);
 
-/// Longest name, in bytes: well inside what an index key of the server can hold.
+/// Longest name, in bytes: well within the limit of an index key of the server.
 pub const NAME_BYTES_MAX: usize = 1_024;
-/// Longest term, in bytes: a name with the label before it, of 64 characters at most, and a colon.
+/// Longest term, in bytes: a name with a prefix of a label, at most 64 characters, and a colon.
 pub const TERM_BYTES_MAX: usize = NAME_BYTES_MAX + 65;
 /// Longest content of one memory, in bytes.
 pub const CONTENT_BYTES_MAX: usize = 65_536;
 /// Most entities one memory may mention.
 pub const MENTIONS_MAX: usize = 256;
 
-/// A name that no index can hold or no person can read.
+/// A name that does not fit an index or is unreadable.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what} {fault}")]
 pub struct NameError {
@@ -84,34 +84,30 @@ macro_rules! name {
 
 name!(MemoryId, "the id of a memory", "The id of a memory, unique in its scope.");
 name!(SessionId, "the id of a session", "The id of a session, unique in its scope.");
-name!(InstanceId, "the instance of an agent", "Which instance of an agent did it.");
+name!(InstanceId, "the instance of an agent", "The agent instance that acted.");
 name!(EntityName, "the name of an entity", "The name of an entity, unique in its scope.");
 name!(
     RelationType,
     "the type of a relation",
-    "What a relation says of its two ends: data, never a type of the graph."
+    "The meaning of a relation between its two ends: data, never a type of the graph."
 );
 name!(
     FactRelation,
     "the relation of a fact",
-    "What a fact says of its entity, such as `memory:context`: data, too."
+    "The attribute of the entity that a fact states, such as `memory:context`: data, never a type of the graph."
 );
-name!(Source, "the source of a fact", "Who says it.");
+name!(Source, "the source of a fact", "The origin of a fact.");
 name!(PolicyId, "the id of a policy", "The name of a decay policy, unique among those in force.");
 name!(
     PlaceId,
     "the id of a place",
     "The id of a place of the palace, unique among those of its label in a scope; an entity's is its name."
 );
-name!(
-    RecallId,
-    "the id of a recall",
-    "The id of an answer of recall: a name for logs, under which nothing is kept."
-);
-name!(Scope, "a scope", "Whose data it is. Nothing crosses scopes.");
+name!(RecallId, "the id of a recall", "The id of a recall response, for logs; nothing is stored under it.");
+name!(Scope, "a scope", "The scope of the data. Nothing crosses scopes.");
 
-/// What somebody looks for: an id as an answer gave it, a label, a type. It may be anything that other writers called
-/// things, so it is looked at for its length only, and is compared, never written.
+/// A search term: an id from a response, a label or a type. Other writers may have used any text, so only its length is
+/// checked; it is compared, never written.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Term(String);
@@ -129,7 +125,7 @@ impl TryFrom<String> for Term {
 
     fn try_from(text: String) -> Result<Self, NameError> {
         if text.len() > TERM_BYTES_MAX {
-            let fault = format!("has {} bytes; it has {TERM_BYTES_MAX} at most", text.len());
+            let fault = format!("has {} bytes; at most {TERM_BYTES_MAX} are allowed", text.len());
             return Err(NameError { what: "a term", fault });
         }
         Ok(Self(text))
@@ -143,17 +139,17 @@ impl From<Term> for String {
 }
 
 impl Scope {
-    /// The scope of whatever names none.
+    /// The default scope.
     #[must_use]
     pub fn local() -> Self {
         Self("local".to_owned())
     }
 }
 
-/// The one way to name a memory: its scope and its id there.
+/// The key of a memory: its scope and its id there.
 ///
-/// Ids repeat over scopes, so a statement that took an id alone could read or write what belongs to somebody else. Made from
-/// checked parts, or from a row of the graph as it stands there.
+/// Ids repeat over scopes, so a statement that took an id alone could access another scope's memory. Built from checked
+/// parts, or from a row as stored.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 pub struct MemoryKey {
     scope: String,
@@ -161,61 +157,61 @@ pub struct MemoryKey {
 }
 
 impl MemoryKey {
-    /// Before all others, where they are walked through.
+    /// Before all others: the start of a scan.
     pub const FIRST: Self = Self { scope: String::new(), id: String::new() };
 
-    /// The memory of that id in that scope.
+    /// The memory with this id in this scope.
     #[must_use]
     pub fn new(scope: &Scope, id: &MemoryId) -> Self {
         Self::of_row(scope.as_str(), id.as_str())
     }
 
-    /// The memory whose row carries these values, whatever characters they have.
+    /// The memory of a stored row, without checks of the values.
     #[must_use]
     pub fn of_row(scope: &str, id: &str) -> Self {
         Self { scope: scope.to_owned(), id: id.to_owned() }
     }
 
-    /// Its scope.
+    /// Scope of the memory.
     #[must_use]
     pub fn scope(&self) -> &str {
         &self.scope
     }
 
-    /// Its id in that scope.
+    /// Id within its scope.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
     }
 }
 
-/// The id alone: what a caller who named the scope is told.
+/// The id alone, for a caller that named the scope.
 impl std::fmt::Display for MemoryKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.pad(&self.id)
     }
 }
 
-/// What can happen once in a scope: the promotion of `memory` into `to`.
+/// Unique key of the promotion of `memory` into `to` in its scope.
 #[must_use]
 pub fn promotion_key(memory: &MemoryKey, to: Tier) -> String {
     format!("{memory}->{to}")
 }
 
-/// The id of the stub that the promotion of that key leaves behind in its scope.
+/// The id of the stub that the promotion of that key creates in its scope.
 #[must_use]
 pub fn stub_id(promotion_key: &str) -> String {
     Uuid::new_v5(&NAMESPACE, promotion_key.as_bytes()).to_string()
 }
 
-/// The id of an event that came without one: it follows from the file and the line, so a repeat is recognised.
+/// The id of an event without one: derived from its file and line, so that a repeat is recognised.
 #[must_use]
 pub fn event_id(file_key: &str, line: u64) -> String {
     Uuid::new_v5(&NAMESPACE, format!("{file_key}#{line}").as_bytes()).to_string()
 }
 
-/// The id of what a request makes at a place of it and does not name. It follows from the seed of the request, a v7 uuid, and
-/// is of its time and in the order of the places, as ids that sort by time are.
+/// The id of an unnamed item of a request. Derived from the seed of the request, a v7 uuid, with its time and the order
+/// of the items, so that ids that sort by time do so.
 #[must_use]
 pub fn made_id(seed: &str, index: u64) -> String {
     let mut bytes = Uuid::new_v5(&NAMESPACE, format!("made/{seed}#{index}").as_bytes()).into_bytes();
@@ -227,45 +223,45 @@ pub fn made_id(seed: &str, index: u64) -> String {
     Uuid::from_bytes(bytes).to_string()
 }
 
-/// The id of the cluster that forms under this key of a scope at that instant: whoever forms it again makes the same.
+/// The id of the cluster that forms under this key of a scope at that instant: the same for every process.
 #[must_use]
 pub fn cluster_id(scope: &str, key: &str, formed: Timestamp) -> String {
     let named = format!("cluster/{}/{}:{scope}{key}", formed.millis(), scope.len());
     Uuid::new_v5(&NAMESPACE, named.as_bytes()).to_string()
 }
 
-/// What there is once only: the relation of that type between two entities of a scope.
+/// Unique key of the relation of that type between two entities of a scope.
 #[must_use]
 pub fn relation_key(scope: &str, from: &str, kind: &str, to: &str) -> String {
-    // Lengths keep apart what other writers may have named with any character.
+    // Lengths delimit the parts, since names of other writers may contain any character.
     let named = [scope, from, kind, to].map(|name| format!("{}:{name}", name.len())).concat();
     Uuid::new_v5(&NAMESPACE, format!("relation/{named}").as_bytes()).to_string()
 }
 
-/// What there is once only: what the relationship of that type between two nodes of a scope has learned, one way.
+/// Unique key of the learned weight of the relationship of that type between two nodes of a scope, in one direction.
 #[must_use]
 pub fn synapse_key(scope: &str, source: &str, relation: &str, target: &str) -> String {
     let named = [scope, source, relation, target].map(|name| format!("{}:{name}", name.len())).concat();
     Uuid::new_v5(&NAMESPACE, format!("synapse/{named}").as_bytes()).to_string()
 }
 
-/// What there is once only: the lineage of all that was ever said of one tuple. `value` is a value with its type.
+/// Unique key of the lineage of one tuple. `value` is a value with its type.
 #[must_use]
 pub fn lineage_key(scope: &str, entity: &str, relation: &str, value: &str) -> String {
     let named = [scope, entity, relation, value].map(|name| format!("{}:{name}", name.len())).concat();
     Uuid::new_v5(&NAMESPACE, format!("lineage/{named}").as_bytes()).to_string()
 }
 
-/// The id of what a sweep says of a lineage at that instant: whoever says the same again names the same fact.
+/// The id of the fact that a sweep adds to a lineage at that instant: the same in a repeat.
 #[must_use]
 pub fn decay_id(lineage: &str, at: Timestamp, confidence: Confidence) -> String {
     let said = format!("decay/{lineage}/{}/{:016x}", at.millis(), confidence.value().to_bits());
     Uuid::new_v5(&NAMESPACE, said.as_bytes()).to_string()
 }
 
-/// The label and the key that the name of a node spells out, where it begins with one of these labels and a colon.
+/// Splits a node name into label and key if it begins with one of these labels and a colon.
 ///
-/// A node whose key reads like such a name is always called by its own label too, so a name means one node.
+/// The name of a node with such a key always includes its own label, so a name is unambiguous.
 pub fn labelled<'l, 'n>(
     labels: impl IntoIterator<Item = &'l str>,
     name: &'n str,
@@ -273,7 +269,7 @@ pub fn labelled<'l, 'n>(
     labels.into_iter().find_map(|label| Some((label, name.strip_prefix(label)?.strip_prefix(':')?)))
 }
 
-/// Bytes as lower-case hexadecimal digits, as hashes are kept and shown.
+/// Bytes as lower-case hexadecimal digits, the format of stored hashes.
 #[must_use]
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()

@@ -1,9 +1,9 @@
-//! API keys: what one may do, and how it is written.
+//! API keys: their rights and their format.
 //!
-//! A key is `ebb_<id>_<secret>`. The id names it and is no secret; the secret is 256 random bits in hexadecimal and eight
-//! digits that follow from the rest, so that a scanner of leaked secrets knows one from anything that merely looks like it.
-//! Stored is a hash of the secret alone. A key has one right, which includes the lesser ones, over some scopes or over
-//! all of them; what concerns the whole database needs all.
+//! A key is `ebb_<id>_<secret>`. The id is public; the secret is 256 random bits in hexadecimal and a checksum of eight
+//! digits, so that a scanner for leaked secrets can tell a key from similar text. Only a hash of the secret is stored.
+//! A key has one right, which includes the lesser ones, over some scopes or over all of them; operations on the whole
+//! database need all scopes.
 //!
 //! Invariant: a key allows nothing in a scope that it does not name (held by `a_key_allows_what_it_names_and_no_more`).
 
@@ -11,28 +11,28 @@ use super::ids::Scope;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// What every key begins with.
+/// Prefix of every key.
 pub const PREFIX: &str = "ebb_";
-/// What stands for every scope.
+/// Symbol for all scopes.
 pub const EVERY_SCOPE: &str = "*";
 
-/// What may be done. Each includes those before it.
+/// Right of a key. Each includes those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Right {
-    /// Look.
+    /// Read.
     Read,
-    /// Remember, use, observe, run jobs.
+    /// Write memories, record accesses and observations, run jobs.
     Write,
-    /// Forget, and state instants.
+    /// Delete memories, and set instants of events.
     Admin,
 }
 
 impl Right {
-    /// All, the least first.
+    /// All rights, in ascending order.
     pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Admin];
 
-    /// Its name.
+    /// Name of the right.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -42,35 +42,35 @@ impl Right {
         }
     }
 
-    /// The right of that name.
+    /// The right with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|right| right.name() == name)
     }
 }
 
-/// Over whose data.
+/// Scopes that a key may access.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scopes {
-    /// Everybody's, and the database as a whole.
+    /// All scopes, and the database as a whole.
     Every,
     Some(BTreeSet<Scope>),
 }
 
-/// What a caller may do.
+/// Permissions of a caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grant {
-    /// At most this.
+    /// Greatest right.
     pub right: Right,
-    /// Over these.
+    /// Scopes of the right.
     pub scopes: Scopes,
 }
 
 impl Grant {
-    /// Everything, everywhere.
+    /// Every right over all scopes.
     pub const ALL: Self = Self { right: Right::Admin, scopes: Scopes::Every };
 
-    /// What the stored words of a key grant; `None` for words that are none.
+    /// Parses the stored text of a grant; `None` if it is invalid.
     #[must_use]
     pub fn of(right: &str, scopes: &[String]) -> Option<Self> {
         let right = Right::named(right)?;
@@ -81,7 +81,7 @@ impl Grant {
         Some(Self { right, scopes: Scopes::Some(scopes.filter(|scopes| !scopes.is_empty())?) })
     }
 
-    /// Whether it allows this in a scope.
+    /// Whether a right in a scope is granted.
     #[must_use]
     pub fn allows(&self, right: Right, scope: &Scope) -> bool {
         let over = match &self.scopes {
@@ -91,13 +91,13 @@ impl Grant {
         over && right <= self.right
     }
 
-    /// Whether it allows this over the database as a whole.
+    /// Whether a right over the database as a whole is granted.
     #[must_use]
     pub fn allows_everywhere(&self, right: Right) -> bool {
         self.scopes == Scopes::Every && right <= self.right
     }
 
-    /// The scope that is meant where none is named, if it follows from the grant.
+    /// The default scope of a request that names none, if the grant implies one.
     #[must_use]
     pub fn only_scope(&self) -> Option<&Scope> {
         match &self.scopes {
@@ -106,7 +106,7 @@ impl Grant {
         }
     }
 
-    /// The scopes in words.
+    /// The scopes as text.
     #[must_use]
     pub fn scope_names(&self) -> Vec<String> {
         match &self.scopes {
@@ -116,7 +116,7 @@ impl Grant {
     }
 }
 
-/// The two parts of a key as it was given: its id and its secret.
+/// The two parts of a key: its id and its secret.
 #[must_use]
 pub fn parts(token: &str) -> Option<(&str, &str)> {
     let (id, secret) = token.strip_prefix(PREFIX)?.split_once('_')?;

@@ -1,23 +1,24 @@
-//! The energy of a memory: what an access adds, what time takes, when it rises and when it expires.
+//! Energy of a memory: deposits by access, decay over time, promotion and expiry.
 //!
 //! A memory is its last known energy and the instant of it; everything else follows. All laws here are total functions
-//! of a [`MemoryState`] (what the graph holds of a memory's life) and an instant, and answer a new `MemoryState`.
+//! of a [`MemoryState`] (the stored state of a memory) and an instant, and return a new `MemoryState`.
 //!
 //! | event | energy | tier | ripe | due |
 //! |---|---|---|---|---|
 //! | [`created`] | 1 | working | – | at once |
 //! | [`accessed`] | now's + 1 | expired → working | if above the tier's threshold | kept |
 //! | [`decayed`] | now's | working below expiry, not ripe → expired | foreign access only | kept, or in 24 h |
-//! | [`reinforced`] | now's + a share of the likeness | – | if above the tier's threshold | kept, or in 24 h |
+//! | [`reinforced`] | now's + a share of the similarity | – | if above the tier's threshold | kept, or in 24 h |
 //! | [`promoted`] | now's | one up | if above the next threshold too | kept, or in 24 h |
-//! | [`pinned`], [`unpinned`] | now's | – | cleared; worked out again | none; worked out again |
+//! | [`pinned`], [`unpinned`] | now's | – | cleared; recomputed | none; recomputed |
 //!
-//! Source: the three-tier consolidation document, with three repairs. Hours are fractional; an access decays with the
-//! same exponent as a decay pass; a decay pass moves the anchor, so that passes compose instead of compounding.
+//! Source: the three-tier consolidation document, with three corrections. Hours are fractional; an access decays with
+//! the same exponent as a decay pass; a decay pass moves the anchor, so that passes compose instead of compounding.
 //!
 //! Invariant: two passes at one instant are one pass, to the bit (held by `twice_is_once`).
-//! Invariant: many passes equal one (held by `passes_compose`). Invariant: no pass raises (held by `never_raises`).
-//! Invariant: a late access ends where the punctual one would have (held by `late_access_is_as_good_as_punctual`).
+//! Invariant: many passes equal one (held by `passes_compose`). Invariant: no pass increases energy (held by
+//! `never_raises`).
+//! Invariant: a late access gives the same energy as a punctual one (held by `late_access_is_as_good_as_punctual`).
 
 use super::tier::Tier;
 use super::tunables::{ENERGY_FLOOR, LONG_TERM_REWRITE_MS, Tunables};
@@ -25,91 +26,91 @@ use super::units::{Energy, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What the graph holds of a memory's life.
+/// Stored state of a memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MemoryState {
     pub tier: Tier,
-    /// The energy it had at [`MemoryState::anchor`].
+    /// Energy at [`MemoryState::anchor`].
     pub energy: Energy,
-    /// When Ebb last wrote the energy.
+    /// Last write of the energy by Ebb.
     pub energy_at: Timestamp,
-    /// The latest access.
+    /// Latest access.
     pub last_accessed: Timestamp,
-    /// How many accesses, its creation being the first.
+    /// Number of accesses, including its creation.
     pub access_count: i64,
-    /// Since when it waits for promotion.
+    /// Start of its wait for promotion.
     pub ripe_at: Option<Timestamp>,
-    /// From when on a decay pass must touch it.
+    /// Earliest instant at which a decay pass must write it.
     pub due_at: Option<Timestamp>,
-    /// Neither fades, expires nor rises.
+    /// Neither decays, expires nor is promoted.
     pub pinned: bool,
 }
 
 /// Whether an access to an expired memory brings it back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Revive {
-    /// It does, with the energy of a new one.
+    /// It is revived with the energy of a new memory.
     Yes,
     No,
 }
 
-/// What an access did.
+/// Effect of an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// Added a deposit to a live memory.
     Lifted,
-    /// Brought an expired memory back.
+    /// Revived an expired memory.
     Revived,
 }
 
-/// What a decay pass did.
+/// Effect of a decay pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decayed {
     Unchanged,
-    /// Energy was brought to now.
+    /// Energy was decayed to now.
     Faded,
-    /// Energy was brought to now and the memory expired.
+    /// Energy was decayed to now and the memory expired.
     Expired,
 }
 
-/// Why a law does not apply.
+/// The reason why a law does not apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refused {
     /// The stub of a promotion is a record, not a memory.
     #[error("it is the stub of a promotion, not a memory")]
     Stub,
-    /// Expired, and the caller did not want it revived.
+    /// Expired, and the caller did not request a revival.
     #[error("it has expired")]
     Expired,
-    /// Nothing lifted it over its threshold, or it is pinned, or there is no tier above.
+    /// Below its threshold, pinned, or without a tier above.
     #[error("it is not ripe for promotion")]
     NotRipe,
-    /// Only what has been promoted is strengthened by newer memories.
+    /// Newer memories reinforce promoted ones only.
     #[error("it is not in short-term or long-term memory")]
     NotPromoted,
 }
 
-/// A threshold that will be crossed.
+/// A future crossing of a threshold.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Crossing {
-    /// The energy.
+    /// Energy of the threshold.
     pub threshold: f64,
-    /// Its name: promotion or expiry.
+    /// Name: promotion or expiry.
     pub name: &'static str,
-    /// When.
+    /// Instant of the crossing.
     pub at: Timestamp,
 }
 
 impl MemoryState {
-    /// The instant the stored energy is true for: the later of Ebb's own write and the last access, because an agent
-    /// that accesses a memory with its own Cypher stores the energy as of `lastAccessed`.
+    /// The instant at which the stored energy is valid: the later of Ebb's own write and the last access, because an
+    /// agent that accesses a memory with its own Cypher stores the energy as of `lastAccessed`.
     #[must_use]
     pub fn anchor(&self) -> Timestamp {
         self.energy_at.max(self.last_accessed)
     }
 
-    /// The energy at `now`. Before the anchor it is the anchor's; pinned and terminal memories keep theirs.
+    /// The energy at `now`. Before the anchor it is the anchor's; pinned and terminal memories do not decay.
     #[must_use]
     pub fn energy_now(&self, now: Timestamp, tunables: &Tunables) -> Energy {
         if self.pinned {
@@ -121,7 +122,7 @@ impl MemoryState {
         }
     }
 
-    /// The thresholds that lie ahead of `now`, soonest first, if nothing else happens to the memory.
+    /// The thresholds that it will cross after `now` without further events, soonest first.
     #[must_use]
     pub fn crossings(&self, now: Timestamp, tunables: &Tunables) -> Vec<Crossing> {
         let Some(curve) = tunables.curve(self.tier).filter(|_| !self.pinned) else { return Vec::new() };
@@ -139,9 +140,9 @@ impl MemoryState {
         ahead
     }
 
-    /// When a decay pass must touch it: never if pinned or terminal, or below [`ENERGY_FLOOR`] with nothing left to cross; a
-    /// long-term memory a day after its last write; any other at every pass. An always-due memory keeps the instant it
-    /// has, so that the index on it is not churned.
+    /// When a decay pass must write it: never if pinned or terminal, or below [`ENERGY_FLOOR`] with no threshold left
+    /// to cross; a long-term memory a day after its last write; any other at every pass. An always-due memory keeps its
+    /// instant, to avoid index writes.
     fn next_due(&self) -> Option<Timestamp> {
         if self.pinned || !self.tier.is_live() {
             return None;
@@ -155,7 +156,7 @@ impl MemoryState {
         }
     }
 
-    /// Brings the energy to `now`, which becomes the anchor unless the anchor is later.
+    /// Decays the energy to `now`, which becomes the anchor unless the anchor is later.
     fn brought_to(mut self, now: Timestamp, tunables: &Tunables) -> Self {
         self.energy = self.energy_now(now, tunables);
         self.energy_at = self.anchor().max(now);
@@ -166,7 +167,7 @@ impl MemoryState {
         threshold.is_some_and(|threshold| self.energy.value() > threshold)
     }
 
-    /// Ripe since its anchor if its energy lies above its tier's threshold and it was not ripe before.
+    /// Marks it ripe since its anchor if its energy is above its tier's threshold and it was not ripe before.
     fn ripened(mut self, tunables: &Tunables) -> Self {
         if !self.pinned && self.ripe_at.is_none() && self.above(tunables.promotion_threshold(self.tier)) {
             self.ripe_at = Some(self.anchor());
@@ -180,7 +181,7 @@ impl MemoryState {
     }
 }
 
-/// A memory that begins at `now`.
+/// A memory created at `now`.
 #[must_use]
 pub fn created(now: Timestamp, pinned: bool) -> MemoryState {
     let born = MemoryState {
@@ -196,7 +197,7 @@ pub fn created(now: Timestamp, pinned: bool) -> MemoryState {
     born.with_due()
 }
 
-/// What another writer left of a memory: any of it may be missing.
+/// Properties of a memory of another writer, any of which may be missing.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ForeignMemory {
     pub tier: Option<Tier>,
@@ -209,9 +210,9 @@ pub struct ForeignMemory {
     pub pinned: bool,
 }
 
-/// A memory that was not made by Ebb, taken under the laws at `now`: its anchor is its last access, else its creation,
-/// else now; what is missing is as in a new one; it is ripe if its energy lies above its tier's threshold. A terminal
-/// one stays as it is, so there is nothing to answer for it.
+/// Adopts a memory of another writer at `now`: its anchor is its last access, else its creation, else now; missing
+/// values are those of a new memory; it is ripe if its energy is above its tier's threshold. Returns `None` for a
+/// terminal memory, which is left unchanged.
 #[must_use]
 pub fn adopted(found: ForeignMemory, now: Timestamp, tunables: &Tunables) -> Option<MemoryState> {
     let tier = found.tier.unwrap_or(Tier::Working);
@@ -232,8 +233,8 @@ pub fn adopted(found: ForeignMemory, now: Timestamp, tunables: &Tunables) -> Opt
     Some(state.ripened(tunables).with_due())
 }
 
-/// An access at `now`: the energy of that instant plus 1.0. One that arrives late, with an instant before the anchor,
-/// adds its deposit faded to the anchor, which never moves back.
+/// An access at `now`: the energy of that instant plus 1.0. A late access, with an instant before the anchor, adds its
+/// deposit decayed to the anchor, which never moves back.
 pub fn accessed(
     state: MemoryState,
     now: Timestamp,
@@ -266,8 +267,8 @@ pub fn accessed(
     Ok((next.ripened(tunables).with_due(), what))
 }
 
-/// What a new memory of that likeness does to this one at `now`: the energy of that instant plus the likeness times
-/// `reinforcementFactor`. It is no access. An instant before the anchor counts as a late access does.
+/// Reinforcement by a new memory of that similarity at `now`: the energy of that instant plus the similarity times
+/// `reinforcementFactor`. It is no access. An instant before the anchor is handled as in a late access.
 pub fn reinforced(
     state: MemoryState,
     similarity: f64,
@@ -284,9 +285,9 @@ pub fn reinforced(
     Ok(next.ripened(tunables).with_due())
 }
 
-/// A decay pass at `now`: energy brought to now, and expiry where it fell strictly below the threshold and the memory is not
-/// waiting for promotion. `lastAccessed` is untouched. A row with an access that Ebb did not make is ripe from that
-/// access if it lifted the energy over the threshold.
+/// A decay pass at `now`: energy decayed to now, and expiry if it is strictly below the threshold and the memory is not
+/// waiting for promotion. `lastAccessed` is unchanged. A memory that another writer accessed is ripe from that access
+/// if it raised the energy above the threshold.
 #[must_use]
 pub fn decayed(state: MemoryState, now: Timestamp, tunables: &Tunables) -> (MemoryState, Decayed) {
     let due = state.due_at.is_some_and(|due| due <= now) && state.anchor() < now;
@@ -304,7 +305,7 @@ pub fn decayed(state: MemoryState, now: Timestamp, tunables: &Tunables) -> (Memo
     (next.with_due(), if expires { Decayed::Expired } else { Decayed::Faded })
 }
 
-/// A promotion at `now`, one tier up, the energy decayed to now by the tier it leaves.
+/// A promotion at `now`, one tier up, the energy decayed to now by the rate of the tier it leaves.
 pub fn promoted(state: MemoryState, now: Timestamp, tunables: &Tunables) -> Result<MemoryState, Refused> {
     match state.tier.next() {
         Some(next) if state.ripe_at.is_some() && !state.pinned => Ok(raised(state, next, now, tunables)),
@@ -312,8 +313,8 @@ pub fn promoted(state: MemoryState, now: Timestamp, tunables: &Tunables) -> Resu
     }
 }
 
-/// What the end of its session does to a memory created in it: promoted if it is working, unpinned, and its energy at
-/// `now` lies strictly above `threshold`, which is lower than that of the job.
+/// The end of its session for a memory created in it: promoted if it is working, unpinned, and its energy at `now` is
+/// strictly above `threshold`, which is lower than that of the job.
 pub fn session_ended(
     state: MemoryState,
     now: Timestamp,
@@ -335,7 +336,7 @@ fn raised(state: MemoryState, tier: Tier, now: Timestamp, tunables: &Tunables) -
     next.ripened(tunables).with_due()
 }
 
-/// Pinned at `now`: keeps the energy it has then.
+/// Pins it at `now` with its energy of then.
 pub fn pinned(state: MemoryState, now: Timestamp, tunables: &Tunables) -> Result<MemoryState, Refused> {
     live(state)?;
     if state.pinned {
@@ -347,7 +348,7 @@ pub fn pinned(state: MemoryState, now: Timestamp, tunables: &Tunables) -> Result
     Ok(next.with_due())
 }
 
-/// Unpinned at `now`: fades from here on, and may be ripe at once.
+/// Unpins it at `now`: it decays again, and may be ripe at once.
 pub fn unpinned(state: MemoryState, now: Timestamp, tunables: &Tunables) -> Result<MemoryState, Refused> {
     live(state)?;
     if !state.pinned {

@@ -1,42 +1,42 @@
 //! Outcomes: reports of which hits of a recall were useful.
 //!
-//! Nothing is kept of a recall. So the caller sends back, of each hit that was of use, the way that the answer gave, and says
-//! what all of it was worth. That is everything there is to be learned from: the nodes of these ways are *active* together,
-//! and each of their edges that carries pheromones has led to something.
+//! Nothing is stored about a recall. So the caller sends, for each useful hit, the path from the response, and a reward
+//! for all of them. Learning needs no more: the nodes of these paths are *active* together, and each of their edges
+//! that carries pheromones has led to a result.
 //!
-//! Checked when it is built, so that whoever takes one in need not ask whether it fits a transaction. What is wrong is named
-//! by its field.
+//! Checked when built, so that the code which applies it need not check whether it fits a transaction. Errors name the
+//! invalid field.
 //!
 //! # Design notes
-//! A hit for which its words alone speak has no way. It is sent back with an empty one, and is active by itself: what was of
-//! use together should come together, whichever way each was found.
+//! A hit found by its text alone has no path. It is reported with an empty one, and is active by itself: useful hits
+//! should be associated, however each was found.
 //!
-//! Ids are those by which a mirror knows its nodes. They are looked at for their length only: whoever else writes to the graph
-//! may call things as they like, and an answer that names such a thing can be sent back.
+//! Ids are those of nodes in a mirror. Only their length is checked: other writers to the graph may use any names, and
+//! a response that contains them can be reported.
 
 use super::ids::{NameError, RecallId, TERM_BYTES_MAX};
 use super::trail::REWARD_MAX;
 use super::units::{Pheromone, UnitError};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Hits that may have been of use: as many as one recall answers at most.
+/// Most useful hits: the most that one recall returns.
 pub const USED_MAX: usize = 1_000;
-/// Nodes of one way: a recall tells of five relationships at most.
+/// Nodes of one path: a recall returns at most five relationships.
 pub const PATH_NODES_MAX: usize = 6;
-/// Nodes that one outcome teaches.
+/// Nodes that one outcome can teach.
 pub const ACTIVE_MAX: usize = 256;
 /// Longest id, in bytes.
 pub const ID_BYTES_MAX: usize = TERM_BYTES_MAX;
 
-/// A hit that was of use.
+/// A useful hit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Used {
     pub id: String,
-    /// The ids of the way to it, from the seed to itself; empty where the answer gave none.
+    /// Ids of its path from the response, from the seed to itself; empty if the response had none.
     pub path: Vec<String>,
 }
 
-/// What came of a recall.
+/// Outcome of a recall.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
     recall: RecallId,
@@ -44,44 +44,44 @@ pub struct Outcome {
     reward: Pheromone,
 }
 
-/// The nodes that an outcome teaches.
+/// Nodes taught by an outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Active<'a> {
-    /// Their ids, each once, in the order in which they first stand, at most [`ACTIVE_MAX`].
+    /// Ids without repeats, in order of first occurrence, at most [`ACTIVE_MAX`].
     pub nodes: Vec<&'a str>,
     pub left_out: usize,
 }
 
-/// Why something is no outcome.
+/// The reason why an outcome is invalid.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum OutcomeError {
-    /// No name of a recall.
+    /// Invalid id of a recall.
     #[error("recall_id: {0}")]
     Recall(#[from] NameError),
-    /// No hit at all, or more than a recall answers.
+    /// No hit, or more than a recall returns.
     #[error("used has {0} hits; it must have 1 to {USED_MAX}")]
     Count(usize),
-    /// An id that is none.
+    /// An invalid id.
     #[error("{field} {fault}")]
     Id { field: String, fault: String },
-    /// A way that no recall tells of.
-    #[error("used[{hit}].path has {nodes} nodes; a recall tells of {PATH_NODES_MAX} at most")]
+    /// A path longer than any of a recall.
+    #[error("used[{hit}].path has {nodes} nodes; a recall returns {PATH_NODES_MAX} at most")]
     Length { hit: usize, nodes: usize },
-    /// A way that leads elsewhere.
-    #[error("used[{hit}].path ends at {end}, and the hit is {id}: send the path as the answer gave it")]
+    /// A path that does not end at its hit.
+    #[error("used[{hit}].path ends at {end}, and the hit is {id}: send the path as returned")]
     End { hit: usize, end: String, id: String },
-    /// A hit that is there already.
-    #[error("used[{hit}].id: {id} stands in used[{first}] already")]
+    /// A repeated hit.
+    #[error("used[{hit}].id: {id} is in used[{first}] already")]
     Twice {
         hit: usize,
         id: String,
-        /// Where it stands first, from 0.
+        /// Index of its first occurrence, from 0.
         first: usize,
     },
-    /// Not above 0, or too much.
+    /// Not above 0, or too great.
     #[error("reward is {0}; it must be above 0 and at most {REWARD_MAX}")]
     Reward(f64),
-    /// No pheromone.
+    /// A reward that is no valid pheromone.
     #[error(transparent)]
     Unit(#[from] UnitError),
 }
@@ -101,7 +101,7 @@ impl Used {
         }
     }
 
-    /// The nodes of the way to it; itself where there is none.
+    /// Nodes of its path; the hit itself if there is none.
     fn nodes(&self) -> impl Iterator<Item = &str> {
         let alone = self.path.is_empty().then_some(self.id.as_str());
         self.path.iter().map(String::as_str).chain(alone)
@@ -109,43 +109,43 @@ impl Used {
 }
 
 impl Outcome {
-    /// Of 1 to [`USED_MAX`] different hits, with the ways that the answer gave, worth `reward`, above 0 and at most
-    /// [`REWARD_MAX`].
+    /// An outcome of 1 to [`USED_MAX`] different hits with their paths from the response and a `reward`, above 0 and at
+    /// most [`REWARD_MAX`].
     pub fn new(recall: RecallId, used: Vec<Used>, reward: f64) -> Result<Self, OutcomeError> {
         check(&used)?;
         Ok(Self { recall, used, reward: worth(reward)? })
     }
 
-    /// The recall whose answer it was.
+    /// Id of the recall.
     #[must_use]
     pub const fn recall(&self) -> &RecallId {
         &self.recall
     }
 
-    /// What it was worth: what the first edge of each way earns.
+    /// Reward: the deposit on the first edge of each path.
     #[must_use]
     pub const fn reward(&self) -> Pheromone {
         self.reward
     }
 
-    /// The hits that were of use.
+    /// The useful hits.
     #[must_use]
     pub fn used(&self) -> &[Used] {
         &self.used
     }
 
-    /// How active its nodes are, above 0 and at most 1.
+    /// Activity of its nodes, above 0 and at most 1.
     #[must_use]
     pub fn activation(&self) -> f64 {
         self.reward.value().min(1.0)
     }
 
-    /// The ways to its hits, those that have steps.
+    /// Paths to its hits that have steps.
     pub fn paths(&self) -> impl Iterator<Item = &[String]> {
         self.used.iter().map(|hit| hit.path.as_slice()).filter(|path| path.len() > 1)
     }
 
-    /// The nodes that it teaches.
+    /// Nodes that it teaches.
     #[must_use]
     pub fn active(&self) -> Active<'_> {
         let mut met = BTreeSet::new();
@@ -157,7 +157,7 @@ impl Outcome {
     }
 }
 
-/// What a recall was worth, above 0 and at most [`REWARD_MAX`].
+/// Reward of a recall, above 0 and at most [`REWARD_MAX`].
 pub fn worth(reward: f64) -> Result<Pheromone, OutcomeError> {
     if !(reward > 0.0 && reward <= REWARD_MAX) {
         return Err(OutcomeError::Reward(reward));
@@ -183,7 +183,7 @@ fn id(text: &str, field: impl Fn() -> String) -> Result<(), OutcomeError> {
     let fault = if text.trim().is_empty() {
         "is empty".to_owned()
     } else if text.len() > ID_BYTES_MAX {
-        format!("has {} bytes; an id has {ID_BYTES_MAX} at most", text.len())
+        format!("has {} bytes; at most {ID_BYTES_MAX} are allowed", text.len())
     } else {
         return Ok(());
     };
@@ -217,19 +217,19 @@ mod tests {
         let long = "x".repeat(ID_BYTES_MAX + 1);
         assert_eq!(
             fault(vec![used("m", &[&long, "m"])], 1.0),
-            "used[0].path[0] has 1090 bytes; an id has 1089 at most"
+            "used[0].path[0] has 1090 bytes; at most 1089 are allowed"
         );
         assert_eq!(
             fault(vec![used("g", &["a", "b", "c", "d", "e", "f", "g"])], 1.0),
-            "used[0].path has 7 nodes; a recall tells of 6 at most"
+            "used[0].path has 7 nodes; a recall returns 6 at most"
         );
         assert_eq!(
             fault(vec![used("m", &["a", "b"])], 1.0),
-            "used[0].path ends at b, and the hit is m: send the path as the answer gave it"
+            "used[0].path ends at b, and the hit is m: send the path as returned"
         );
         assert_eq!(
             fault(vec![used("m", &[]), used("n", &[]), used("m", &["m"])], 1.0),
-            "used[2].id: m stands in used[0] already"
+            "used[2].id: m is in used[0] already"
         );
         for reward in [0.0, -0.0, -1.0, 10.000_001, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             let why = fault(one(), reward);
@@ -254,7 +254,7 @@ mod tests {
         let one = outcome(all, 0.5).unwrap();
         assert_eq!(one.active(), Active { nodes: vec!["a", "b", "m", "n"], left_out: 0 });
         let paths: Vec<&[String]> = one.paths().collect();
-        assert_eq!(paths, [["a", "b", "m"].as_slice(), &["a", "b"]], "a way of one node has no step");
+        assert_eq!(paths, [["a", "b", "m"].as_slice(), &["a", "b"]], "a path of one node has no step");
     }
 
     #[test]

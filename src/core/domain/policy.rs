@@ -1,25 +1,27 @@
-//! Decay policies: which facts grow old, how, and which policy decides where several would.
+//! Decay policies: rules for the decay of facts, and the choice of the policy that decides a fact.
 //!
-//! A policy names relations by a pattern, a scope, and what to do: retract what is older than a time to live, or halve
-//! confidence by a half-life. The most specific policy decides a fact: an exact relation before a pattern, a longer literal
-//! beginning before a shorter one, `*` last; then an exact scope before `*`; then the order of the configuration. A policy
-//! whose `exempt_relations` name the fact's relation does not match it, and the next one may.
+//! A policy has a pattern for relations, a scope, and an action: retract facts that are older than a time to live, or
+//! halve confidence by a half-life. The most specific policy decides a fact: an exact relation before a pattern, a
+//! longer literal prefix before a shorter one, `*` last; then an exact scope before `*`; then the order of the
+//! configuration. A policy with `exempt_relations` that include the fact's relation does not match it, and the next one
+//! may.
 //!
-//! **Pattern**: `*` matches any run of characters, `:` too. It is anchored and case-sensitive, and nothing else is special.
+//! **Pattern**: `*` matches any run of characters, including `:`. It is anchored and case-sensitive, and nothing else
+//! is special.
 //!
 //! | mode of a sweep | a policy that retracts | one that reduces | one of mode `dry_run` |
 //! |---|---|---|---|
-//! | none asked for | acts | acts | is counted |
-//! | `retract` | acts | is left out: it has no time to live | as its parameter says |
-//! | `confidence` | is left out | acts | as its parameter says |
+//! | none requested | acts | acts | is counted |
+//! | `retract` | acts | is skipped: it has no time to live | as its parameter says |
+//! | `confidence` | is skipped | acts | as its parameter says |
 //! | `dry_run` | is counted | is counted | is counted |
 //!
-//! Policies come from files, variables and requests as [`Draft`]s: fields with values of any type, so that every fault of
-//! every policy is found in one go, whoever wrote them.
+//! Policies come from files, variables and requests as [`Draft`]s: fields with values of any type, so that all errors
+//! of all policies are reported at once.
 //!
 //! Source: the decay semantics document (section 15.1).
 //!
-//! Invariant: which policy decides does not depend on the order of two that differ in specificity (held by
+//! Invariant: the deciding policy does not depend on the order of two that differ in specificity (held by
 //! `the_order_of_the_configuration_decides_only_between_equals`).
 
 use super::decay::Curve;
@@ -39,23 +41,23 @@ mod tests;
 pub use draft::{Draft, Given, PolicyFault};
 pub use glob::Glob;
 
-/// What a policy, or a sweep, does.
+/// Mode of a policy or a sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// Says confidence 0 of what is too old.
+    /// Writes confidence 0 for facts that are too old.
     Retract,
-    /// Says less confidence of what grows old.
+    /// Writes less confidence for facts that decay.
     Confidence,
-    /// Says nothing and counts.
+    /// Counts, and writes nothing.
     DryRun,
 }
 
 impl Mode {
-    /// All of them.
+    /// All modes.
     pub const ALL: [Self; 3] = [Self::Retract, Self::Confidence, Self::DryRun];
 
-    /// Its documented name.
+    /// Documented name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -65,7 +67,7 @@ impl Mode {
         }
     }
 
-    /// The mode of that name.
+    /// The mode with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|mode| mode.name() == name)
@@ -78,49 +80,49 @@ impl std::fmt::Display for Mode {
     }
 }
 
-/// What a policy does where it is asked to act.
+/// Action of a policy.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Measure {
-    /// Retracts what is older than so many seconds.
+    /// Retracts facts older than this, seconds.
     TtlS(f64),
-    /// Halves confidence every so many seconds.
+    /// Half-life of confidence, seconds.
     HalfLifeS(f64),
 }
 
-/// A policy that can be. Its fields are the documented ones.
+/// A valid policy. Its fields are the documented ones.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Policy {
     pub id: PolicyId,
     pub relation: Glob,
-    /// Which scope; `None` is every one, written `*`.
+    /// Scope of its facts; `None` is every scope, written `*`.
     pub scope: Option<FactScope>,
     pub mode: Mode,
     pub measure: Measure,
-    /// No confidence below this.
+    /// Floor of the confidence.
     pub min_confidence: Confidence,
     /// Relations that it does not match.
     pub exempt_relations: Vec<Glob>,
     decay: Decay,
 }
 
-/// Policies in the order of their configuration, no two of one id.
+/// Policies in the order of their configuration, with unique ids.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Policies(Vec<Policy>);
 
-/// What sweeps go by.
+/// Settings of sweeps.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Regime {
-    /// The policies of the configuration.
+    /// Policies of the configuration.
     pub policies: Policies,
-    /// A lesser reduction of confidence is not worth a fact, `0 ..= 1`.
+    /// Least reduction of confidence that is written, `0 ..= 1`.
     pub epsilon: f64,
-    /// When a sweep is too much to make unasked.
+    /// Limit above which a sweep needs confirmation.
     pub guard: Guard,
-    /// Whether the first scheduled sweep by a policy, and by each later wording of it, only counts.
+    /// Whether the first scheduled sweep by a policy, and by each later version of it, is a dry run.
     pub first_run_dry: bool,
 }
 
-/// The policies that take part in one sweep, the most specific first.
+/// Policies that take part in one sweep, the most specific first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rules {
     rules: Vec<Rule>,
@@ -132,61 +134,61 @@ struct Rule {
     id: PolicyId,
     relation: Glob,
     exempt_relations: Vec<Glob>,
-    /// Its place in the configuration.
+    /// Index in the configuration.
     place: usize,
     mode: Mode,
     decay: Decay,
 }
 
-/// What a sweep finds of the heads it looks at.
+/// Counts of the heads that a sweep examines.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Counters {
-    /// Heads that say something and hold.
+    /// Valid heads with confidence above 0.
     pub live: i64,
-    /// Those of them that are not exempt.
+    /// Heads of these that are not exempt.
     pub evaluated: i64,
-    /// Retracted by policies that act.
+    /// Heads retracted by policies that act.
     pub retracted: i64,
-    /// Reduced by policies that act.
+    /// Heads reduced by policies that act.
     pub reduced: i64,
-    /// Would have been retracted by policies that only count.
+    /// Heads that dry-run policies would retract.
     pub would_retract: i64,
-    /// Would have been reduced by them.
+    /// Heads that dry-run policies would reduce.
     pub would_reduce: i64,
     /// Ids of the policies that matched a fact.
     pub matched: BTreeSet<String>,
 }
 
-/// What a sweep answers, as the wire format has it.
+/// Response of a sweep, in the wire format.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Summary {
-    /// The mode that is named.
+    /// Mode of the sweep.
     pub mode: Mode,
     /// Live heads that are not exempt.
     pub evaluated: i64,
-    /// Retracted; 0 of a dry run.
+    /// Retracted heads; 0 in a dry run.
     pub retracted: i64,
-    /// Reduced; 0 of a dry run.
+    /// Reduced heads; 0 in a dry run.
     pub reduced: i64,
-    /// Would be retracted; 0 of a sweep that acts.
+    /// Heads that would be retracted; 0 outside a dry run.
     pub would_retract: i64,
-    /// Would be reduced; 0 of a sweep that acts.
+    /// Heads that would be reduced; 0 outside a dry run.
     pub would_reduce: i64,
     /// Ids of the policies that matched a fact, in the order of the configuration.
     pub applied: Vec<String>,
 }
 
-/// What the rules say of a head.
+/// Decision of the rules on a head.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Verdict {
-    /// What becomes of it.
+    /// Result for the head.
     pub fate: Fate,
     /// Whether the deciding policy acts.
     pub acts: bool,
 }
 
-/// Judges heads by the rules, and counts. It remembers which policy decides a relation.
+/// Decides heads by the rules, and counts them. Caches the deciding policy of each relation.
 pub struct Judge<'a> {
     rules: &'a Rules,
     now: Timestamp,
@@ -197,7 +199,7 @@ pub struct Judge<'a> {
 }
 
 impl Policy {
-    /// All that it says but its id: what tells one wording of it from another.
+    /// All its fields except the id, as text: identifies a version of the policy.
     #[must_use]
     pub fn wording(&self) -> String {
         let scope = self.scope.map_or("*", FactScope::name);
@@ -217,7 +219,7 @@ impl Policy {
 }
 
 impl Policies {
-    /// These and those: a policy of `later` takes the place of one of the same id.
+    /// Merges two lists: a policy of `later` replaces one with the same id.
     #[must_use]
     pub fn overlaid(mut self, later: Self) -> Self {
         for policy in later.0 {
@@ -229,19 +231,19 @@ impl Policies {
         self
     }
 
-    /// All of them, in the order of the configuration.
+    /// All policies, in the order of the configuration.
     #[must_use]
     pub fn all(&self) -> &[Policy] {
         &self.0
     }
 
-    /// Whether there is one of that id.
+    /// Whether a policy has this id.
     #[must_use]
     pub fn has(&self, id: &str) -> bool {
         self.0.iter().any(|policy| policy.id.as_str() == id)
     }
 
-    /// The same, of which those that are new only count.
+    /// The same policies, with the new ones in dry-run mode.
     #[must_use]
     pub fn on_trial(mut self, is_new: impl Fn(&Policy) -> bool) -> Self {
         for policy in &mut self.0 {
@@ -252,8 +254,8 @@ impl Policies {
         self
     }
 
-    /// Those that take part in a sweep of `scope`, in the mode that was `asked` for, or in their own; with `only` none but
-    /// that one.
+    /// Policies that take part in a sweep of `scope`, in the mode that was `asked` for, or in their own; with `only`,
+    /// that policy alone.
     #[must_use]
     pub fn rules(&self, scope: FactScope, asked: Option<Mode>, only: Option<&str>) -> Rules {
         let mut taking_part: Vec<(usize, &Policy)> = self
@@ -263,7 +265,7 @@ impl Policies {
             .filter(|(_, policy)| policy.scope.is_none_or(|own| own == scope))
             .filter(|(_, policy)| only.is_none_or(|id| policy.id.as_str() == id))
             .collect();
-        // The sort is stable: between equals the order of the configuration stands.
+        // The sort is stable: equals keep the order of the configuration.
         taking_part.sort_by_key(|(_, policy)| policy.specificity());
         let rule = |(place, policy): (usize, &Policy)| {
             let mode = match (asked, policy.measure) {
@@ -286,7 +288,7 @@ impl Policies {
 }
 
 impl Rules {
-    /// The same, none of which writes.
+    /// The same rules as a dry run.
     #[must_use]
     pub fn rehearsed(mut self) -> Self {
         self.asked = Some(Mode::DryRun);
@@ -300,13 +302,13 @@ impl Rules {
         self.rules.is_empty()
     }
 
-    /// Whether any of them writes.
+    /// Whether any policy writes.
     #[must_use]
     pub fn act(&self) -> bool {
         self.rules.iter().any(|rule| rule.mode != Mode::DryRun)
     }
 
-    /// Whether any of them retracts, which is what the guard looks at.
+    /// Whether any policy retracts, which is subject to the guard.
     #[must_use]
     pub fn retract(&self) -> bool {
         self.rules.iter().any(|rule| rule.mode != Mode::DryRun && matches!(rule.decay, Decay::Ttl(_)))
@@ -325,7 +327,7 @@ impl Rules {
         })
     }
 
-    /// What a sweep answers that has counted this.
+    /// The response of a sweep with these counts.
     #[must_use]
     pub fn summary(&self, counters: &Counters) -> Summary {
         let matched = |rule: &&Rule| counters.matched.contains(rule.id.as_str());
@@ -372,7 +374,7 @@ impl Rules {
 }
 
 impl Judge<'_> {
-    /// What becomes of a head, and counts it.
+    /// Decides a head, and counts it.
     pub fn judge(&mut self, relation: &str, head: &Head) -> Verdict {
         let stays = Verdict { fate: Fate::Stays, acts: false };
         if !head.is_live(self.now) {
@@ -404,7 +406,7 @@ impl Judge<'_> {
         Verdict { fate, acts }
     }
 
-    /// What was counted.
+    /// The counts.
     #[must_use]
     pub fn counters(mut self) -> Counters {
         let ids = self.matched.iter().filter_map(|at| self.rules.rules.get(*at));
@@ -425,7 +427,7 @@ impl std::ops::AddAssign for Counters {
     }
 }
 
-/// The fields of a policy, for whoever writes them down.
+/// The fields of a policy, for serialization.
 impl From<&Policy> for Draft {
     fn from(policy: &Policy) -> Self {
         let text = |text: &str| Given::Text(text.to_owned());
@@ -448,7 +450,7 @@ impl From<&Policy> for Draft {
 }
 
 impl Measure {
-    /// The law of this measure; `None` for a span that none can have.
+    /// The decay of this action; `None` for an invalid duration.
     fn decay(self, floor: Confidence) -> Option<Decay> {
         match self {
             Self::TtlS(seconds) => Curve::Ttl(seconds * 1_000.0).ok().map(Decay::Ttl),

@@ -1,29 +1,29 @@
-//! Relations that fade: what one weighs now, and what observing, pinning and silence do to it.
+//! Decaying relations: their present weight, and the effects of observing, pinning and time.
 //!
-//! A relation is the weight that somebody gave it, and the instant of that. What it weighs now is
-//! `base * 0.5^(days / half-life)`, with fractional days since that instant: always from the base, so that four weekly
-//! passes leave what one pass after 28 days leaves. A pass only writes down what anybody could work out, for people who
-//! look at the graph.
+//! A relation stores a base weight and its instant. Its weight now is `base * 0.5^(days / half-life)`, with fractional
+//! days since that instant: always from the base, so that four weekly passes give the same weight as one pass after 28
+//! days. A pass only stores the computed weight, for people who inspect the graph.
 //!
 //! | event | base | anchor | pinned |
 //! |---|---|---|---|
-//! | [`RelationState::observed`] | 1, or the weight given; a pinned one keeps its own unless one is given | the instant | as asked, else kept |
+//! | [`RelationState::observed`] | the weight given, else kept if pinned, else 1 | the instant | as requested, else kept |
 //! | [`RelationState::pinned`] | the weight at the instant | the instant | yes |
 //! | [`RelationState::unpinned`] | kept | the instant | no |
 //!
-//! A relation below the minimum is left out of what is retrieved, never deleted, and comes back when it is observed.
+//! A relation below the minimum is excluded from retrieval, never deleted, and included again once it is observed.
 //!
-//! Source: the relation decay document. Its `weight` is the stored one, as of the last pass; `baseWeight` and `weightAt`
-//! are ours, because a weight that is decayed in place and again next week would lose its half-life to the schedule.
+//! Source: the relation decay document. Its `weight` is the stored one, as of the last pass; `baseWeight` and
+//! `weightAt` are added by Ebb, because with a weight that each pass decays in place the half-life would depend on the
+//! schedule.
 //!
 //! Invariant: an observation older than the anchor changes nothing (held by `late_observations_change_nothing`).
-//! Invariant: silence never raises a weight (held by `never_rises`).
+//! Invariant: time never increases a weight (held by `never_rises`).
 
 use super::decay::{Curve, CurveError};
 use super::units::{HOUR_MS_F, Timestamp, UnitError, Weight};
 use serde::Deserialize;
 
-/// How relations fade.
+/// Decay of relations.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fading {
     curve: Curve,
@@ -31,12 +31,12 @@ pub struct Fading {
     minimum: Weight,
 }
 
-/// Relations that configuration pins, whoever observes them.
+/// Relations that configuration pins.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
 pub struct Pins(pub Vec<Pin>);
 
-/// All relations of a type; only those from or to one entity where that is named.
+/// All relations of a type; with an entity, only those from or to it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Pin {
     pub from: Option<String>,
@@ -46,7 +46,7 @@ pub struct Pin {
 }
 
 impl Pins {
-    /// Whether a relation is pinned by them.
+    /// Whether they pin a relation.
     #[must_use]
     pub fn hold(&self, from: &str, kind: &str, to: &str) -> bool {
         let is = |named: &Option<String>, name| named.as_deref().is_none_or(|named| named == name);
@@ -54,7 +54,7 @@ impl Pins {
     }
 }
 
-/// A setting under which no relation can fade.
+/// An invalid decay setting.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum FadingError {
     #[error(transparent)]
@@ -63,24 +63,24 @@ pub enum FadingError {
     Minimum(#[from] UnitError),
 }
 
-/// What the graph holds of a relation's life.
+/// Stored state of a relation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RelationState {
-    /// What it weighed at [`RelationState::weight_at`].
+    /// Weight at [`RelationState::weight_at`].
     pub base: Weight,
     pub weight_at: Timestamp,
     pub last_observed: Timestamp,
-    /// It does not fade.
+    /// It does not decay.
     pub pinned: bool,
 }
 
-/// A relation that was seen.
+/// An observation of a relation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Observation {
     pub at: Timestamp,
-    /// What it is to weigh, where somebody knows better than 1.
+    /// Weight, if it is not 1.
     pub weight: Option<Weight>,
-    /// Whether it is to be pinned; `None` leaves that as it is.
+    /// Whether to pin it; `None` leaves that unchanged.
     pub pinned: Option<bool>,
 }
 
@@ -100,7 +100,7 @@ impl Fading {
         self.half_life_ms
     }
 
-    /// Below this, strictly, a relation is left out of what is retrieved.
+    /// Weight strictly below which a relation is excluded from retrieval.
     #[must_use]
     pub const fn minimum(&self) -> Weight {
         self.minimum
@@ -108,8 +108,8 @@ impl Fading {
 }
 
 impl RelationState {
-    /// A relation as it is stored. An agent that observes with its own Cypher moves `lastObserved` alone, so what was
-    /// observed after its anchor weighs 1 from then on, unless it is pinned.
+    /// A stored relation. An agent that observes with its own Cypher updates `lastObserved` alone, so a relation
+    /// observed after its anchor has weight 1 from then on, unless it is pinned.
     #[must_use]
     pub fn stored(base: Weight, weight_at: Timestamp, last_observed: Timestamp, pinned: bool) -> Self {
         if last_observed > weight_at && !pinned {
@@ -118,7 +118,7 @@ impl RelationState {
         Self { base, weight_at, last_observed, pinned }
     }
 
-    /// A relation that is seen for the first time.
+    /// A relation at its first observation.
     #[must_use]
     pub fn new(seen: Observation) -> Self {
         Self {
@@ -129,19 +129,19 @@ impl RelationState {
         }
     }
 
-    /// What it weighs at `now`, `0 ..= 1`. Before its anchor, and while it is pinned, what it weighed then.
+    /// Weight at `now`, `0 ..= 1`. Before its anchor, and while it is pinned, the base weight.
     #[must_use]
     pub fn weight(&self, now: Timestamp, fading: &Fading) -> Weight {
         if self.pinned { self.base } else { self.base.faded(fading.curve.factor(now.since(self.weight_at))) }
     }
 
-    /// Whether it is part of what is retrieved at `now`.
+    /// Whether it is retrieved at `now`.
     #[must_use]
     pub fn is_retrievable(&self, now: Timestamp, fading: &Fading) -> bool {
         self.pinned || self.weight(now, fading) >= fading.minimum
     }
 
-    /// When it falls below the minimum unless it is observed; `None` for one that is pinned, or under a minimum of 0.
+    /// When its weight falls below the minimum unless it is observed; `None` if it is pinned or the minimum is 0.
     #[must_use]
     pub fn falls(&self, fading: &Fading) -> Option<Timestamp> {
         if self.pinned {
@@ -151,13 +151,13 @@ impl RelationState {
         Some(self.weight_at.after(elapsed))
     }
 
-    /// Whether an instant lies before what is known of it: an observation of then changes nothing.
+    /// Whether an instant is before the last known observation: an observation then changes nothing.
     #[must_use]
     pub fn is_past(&self, at: Timestamp) -> bool {
         at < self.weight_at.max(self.last_observed)
     }
 
-    /// Seen again.
+    /// Observed again.
     #[must_use]
     pub fn observed(self, seen: Observation) -> Self {
         if self.is_past(seen.at) {
@@ -168,7 +168,7 @@ impl RelationState {
         Self { base: seen.weight.unwrap_or(kept), weight_at: seen.at, last_observed: seen.at, pinned }
     }
 
-    /// Held at what it weighs at `now`.
+    /// Pinned with its weight at `now`.
     #[must_use]
     pub fn pinned(self, now: Timestamp, fading: &Fading) -> Self {
         if self.pinned {
@@ -177,7 +177,7 @@ impl RelationState {
         Self { base: self.weight(now, fading), weight_at: now.max(self.weight_at), pinned: true, ..self }
     }
 
-    /// Let go at `now`: it fades from there, and was last observed when it was.
+    /// Unpinned at `now`: it decays from then, with its last observation unchanged.
     #[must_use]
     pub fn unpinned(self, now: Timestamp) -> Self {
         if !self.pinned {

@@ -1,8 +1,8 @@
-//! Retention: how long Ebb keeps what it recorded for itself.
+//! Retention: how long Ebb keeps its own records.
 
 use std::time::Duration;
 
-/// How long what is kept. From the section `[retention]`.
+/// Retention periods. From the section `[retention]`.
 #[derive(Debug, Clone, Copy)]
 pub struct Retention {
     pub requests: Duration,
@@ -10,10 +10,10 @@ pub struct Retention {
     pub runs: Duration,
     /// Sessions without memories.
     pub sessions: Duration,
-    /// Facts that a sweep derived and another replaced; none: for ever.
+    /// Facts that a sweep wrote and another replaced; `None`: forever.
     pub decayed_facts: Option<Duration>,
-    /// Tombstones; none: for ever.
+    /// Tombstones; `None`: forever.
     pub tombstones: Option<Duration>,
-    /// Whether writes are followed by trims; tests that count what is sent say no.
+    /// Whether writes are followed by trims; off in tests that count requests.
     pub paced: bool,
 }

@@ -1,30 +1,30 @@
-//! Similarity of memories, and the checks that make an embedding comparable.
+//! Similarity of memories, and the checks that make embeddings comparable.
 //!
-//! Where memories carry embeddings, likeness is their cosine; where they do not, that of their texts, which has a scale
-//! of its own: a threshold for meaning would find near-duplicates only.
+//! Where memories carry embeddings, similarity is their cosine; otherwise it is that of their texts, on a scale of its
+//! own: a threshold for embeddings would find near-duplicates only.
 
 use super::ids::MemoryId;
 
-/// How memories are compared.
+/// Settings of the comparison.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Similarity {
-    /// How many numbers every embedding has; `None` where memories carry none.
+    /// Dimensions of every embedding; `None` if memories have none.
     pub dimensions: Option<usize>,
-    /// Likeness of texts, `0 ..= 1`, strictly above which a new memory strengthens an old one.
+    /// Similarity of texts, `0 ..= 1`, strictly above which a new memory reinforces an old one.
     pub text_threshold: f64,
 }
 
-/// A point whose direction says what a memory means.
+/// An embedding, checked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Embedding(Vec<f64>);
 
 /// An embedding that cannot be compared with the others.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EmbeddingError {
-    /// A number that is none, or nothing but zeros, which point nowhere.
+    /// Numbers that are not finite or too great, or only zeros.
     #[error("the embedding of memory {id} {fault}")]
     Numbers { id: MemoryId, fault: &'static str },
-    /// Not as many numbers as all others have.
+    /// A wrong number of dimensions.
     #[error(
         "the embedding of memory {id} has {found} numbers, and similarity.embedding_dimensions is {wanted}: \
          embeddings of one database all have the same"
@@ -32,10 +32,10 @@ pub enum EmbeddingError {
     Dimensions {
         id: MemoryId,
         found: usize,
-        /// How many it must have.
+        /// Dimensions required.
         wanted: usize,
     },
-    /// The configuration knows of no embeddings.
+    /// Embeddings are not configured.
     #[error(
         "memory {id} has an embedding of {found} numbers, and similarity.embedding_dimensions is not set: set it to \
          {found}, then run: ebb init"
@@ -44,7 +44,7 @@ pub enum EmbeddingError {
 }
 
 impl Embedding {
-    /// An embedding of memory `id`, as every embedding of this database must be.
+    /// An embedding of memory `id`, checked against the configuration.
     pub fn new(id: &MemoryId, numbers: Vec<f64>, similarity: &Similarity) -> Result<Self, EmbeddingError> {
         let (id, found) = (id.clone(), numbers.len());
         match similarity.dimensions {
@@ -54,13 +54,16 @@ impl Embedding {
             }
             Some(_) => {}
         }
-        // The index keeps single precision, in which the length must be neither nothing nor too much.
+        // The index stores single precision, in which the length must be neither zero nor infinite.
         let length = numbers.iter().map(|number| number * number).sum::<f64>().sqrt();
         if !length.is_finite() || length > f64::from(f32::MAX) {
-            return Err(EmbeddingError::Numbers { id, fault: "holds a number that is none, or too great" });
+            return Err(EmbeddingError::Numbers {
+                id,
+                fault: "contains a number that is not finite, or too great",
+            });
         }
         if length < f64::from(f32::MIN_POSITIVE) {
-            return Err(EmbeddingError::Numbers { id, fault: "is all zeros, so it points nowhere" });
+            return Err(EmbeddingError::Numbers { id, fault: "is all zeros, so it has no direction" });
         }
         Ok(Self(numbers))
     }
@@ -89,6 +92,6 @@ mod tests {
         ));
         assert!(said(&[1.0], Similarity { dimensions: None, ..three }).contains("set it to 1"));
         assert!(said(&[0.0; 3], three).contains("all zeros"));
-        assert!(said(&[1.0, f64::NAN, 1.0], three).contains("a number that is none"));
+        assert!(said(&[1.0, f64::NAN, 1.0], three).contains("a number that is not finite"));
     }
 }

@@ -1,6 +1,6 @@
 //! Tiers: three live ones, and three terminal ones in which energy no longer changes.
 //!
-//! A memory moves one tier per pass, upwards only; the one way down is expiry, and the next access takes that back.
+//! A memory moves one tier per pass, upwards only; it moves down only by expiry, which the next access undoes.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Tier {
-    /// Just made or just revived; fades within hours.
+    /// Just created or revived; decays within hours.
     Working,
-    /// Promoted once; fades within days.
+    /// Promoted once; decays within days.
     ShortTerm,
-    /// Crystallised; fades within months.
+    /// Promoted twice; decays within months.
     LongTerm,
-    /// A working memory whose energy ran out. Nothing is deleted; its next access revives it.
+    /// An expired working memory. Nothing is deleted; its next access revives it.
     ExpiredWorking,
     /// The stub left by a promotion out of `working`.
     ArchivedWorking,
@@ -33,7 +33,7 @@ impl Tier {
         Self::ArchivedShortTerm,
     ];
 
-    /// The name it has in the graph.
+    /// Name in the graph.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -46,13 +46,13 @@ impl Tier {
         }
     }
 
-    /// The tier of that name; `None` for a name that is no tier.
+    /// The tier with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|tier| tier.name() == name)
     }
 
-    /// Whether energy fades here.
+    /// Whether energy decays in this tier.
     #[must_use]
     pub const fn is_live(self) -> bool {
         matches!(self, Self::Working | Self::ShortTerm | Self::LongTerm)
@@ -64,7 +64,7 @@ impl Tier {
         matches!(self, Self::ArchivedWorking | Self::ArchivedShortTerm)
     }
 
-    /// The tier a promotion out of this one leads to.
+    /// The next tier up.
     #[must_use]
     pub const fn next(self) -> Option<Self> {
         match self {
@@ -74,7 +74,7 @@ impl Tier {
         }
     }
 
-    /// The tier of the stub that a promotion out of this one leaves behind.
+    /// The tier of the stub of a promotion out of this one.
     #[must_use]
     pub const fn archived(self) -> Option<Self> {
         match self {

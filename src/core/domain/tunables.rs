@@ -1,24 +1,24 @@
-//! The numbers that a person may tune, checked one by one and against each other.
+//! Tunable parameters, checked one by one and against each other.
 //!
-//! They live in the graph, on the node `(:ConsolidationConfig {name: 'default'})` and under their documented names, so
-//! that whoever looks at the memories in Neo4j Browser sees and can edit the rules they live by. `ebb init` writes the
-//! node from the `[memory]` section of the configuration; every run reads it again and checks it here, and a value
-//! that cannot be stops that run with its name.
+//! They are stored in the graph, on the node `(:ConsolidationConfig {name: 'default'})` and under their documented
+//! names, so that people who inspect the memories in Neo4j Browser can see and edit them. `ebb init` writes the node
+//! from the `[memory]` section of the configuration; every run reads it again and checks it here, and an invalid value
+//! stops that run with an error that names it.
 //!
-//! There is no Rust `Default`: `config/default.toml` is the one home of the defaults.
+//! There is no Rust `Default`: the defaults are in `config/default.toml` only.
 
 use super::decay::{Curve, CurveError};
 use super::tier::Tier;
 use super::units::HOUR_MS;
 use serde::{Deserialize, Serialize};
 
-/// Below this energy, with no threshold ahead, there is nothing left that a sweep should keep writing.
+/// Below this energy, with no threshold left to cross, a sweep no longer writes a memory.
 pub const ENERGY_FLOOR: f64 = 0.001;
-/// A long-term memory is written at most once in this time: its energy hardly moves, and its exact value is a function.
+/// A long-term memory is written at most once in this time: its energy hardly changes, and its exact value is computed.
 pub const LONG_TERM_REWRITE_MS: i64 = 24 * HOUR_MS;
 
-/// The tunables as they stand in the graph or the configuration, not yet checked. Field names are the documented ones;
-/// `config/default.toml` says what each is.
+/// The tunables as stored in the graph or the configuration, unchecked. Field names are the documented ones;
+/// `config/default.toml` describes each.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ConsolidationConfig {
@@ -39,7 +39,7 @@ pub struct ConsolidationConfig {
     pub decay_interval_minutes: f64,
 }
 
-/// A tunable that cannot be, with the rule that it breaks.
+/// An invalid tunable, with the rule that it breaks.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{name} is {value}; {rule}")]
 pub struct TunableFault {
@@ -49,7 +49,7 @@ pub struct TunableFault {
     pub rule: String,
 }
 
-/// Tunables that were checked. All laws of memory take them from here.
+/// Checked tunables, the source of all parameters of the memory laws.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tunables {
     config: ConsolidationConfig,
@@ -59,7 +59,7 @@ pub struct Tunables {
 }
 
 impl ConsolidationConfig {
-    /// The values that the documentation gives, which are the defaults of `config/default.toml`.
+    /// The documented values, which are the defaults of `config/default.toml`.
     pub const DOCUMENTED: Self = Self {
         working_to_short_threshold: 2.0,
         short_to_long_threshold: 5.0,
@@ -123,13 +123,13 @@ impl ConsolidationConfig {
     /// Checks every value, alone and against the others.
     ///
     /// # Errors
-    /// Every fault there is, not the first.
+    /// All errors, not only the first.
     pub fn check(self) -> Result<Tunables, Vec<TunableFault>> {
         let mut faults = Vec::new();
         for (name, value) in self.entries() {
             let rule = match name {
                 _ if !value.is_finite() => "it must be a finite number",
-                "semanticSimilarityThreshold" if !(0.0..=1.0).contains(&value) => "it must lie in 0 ..= 1",
+                "semanticSimilarityThreshold" if !(0.0..=1.0).contains(&value) => "it must be in 0 ..= 1",
                 "promotionBatchSize" if !whole_in(value, 1.0, 1_000.0) => {
                     "it must be a whole number in 1 ..= 1000"
                 }
@@ -161,7 +161,7 @@ impl ConsolidationConfig {
         }
         let mut curve = |name, value| {
             Curve::Exponential(value).map_err(|fault: CurveError| {
-                // A rate that is no number at all was named above already.
+                // A NaN rate is already reported above.
                 if value.is_finite() {
                     faults.push(TunableFault { name, value, rule: fault.to_string() });
                 }
@@ -192,7 +192,7 @@ impl Tunables {
         &self.config
     }
 
-    /// How energy fades in a tier; `None` where it rests.
+    /// The decay of energy in a tier; `None` if it does not decay.
     #[must_use]
     pub fn curve(&self, tier: Tier) -> Option<Curve> {
         match tier {
@@ -203,7 +203,7 @@ impl Tunables {
         }
     }
 
-    /// The energy that must be exceeded to leave a tier upwards; `None` where there is no way up.
+    /// The energy that must be exceeded for promotion out of a tier; `None` if there is no tier above.
     #[must_use]
     pub fn promotion_threshold(&self, tier: Tier) -> Option<f64> {
         match tier {
@@ -213,13 +213,13 @@ impl Tunables {
         }
     }
 
-    /// A claim takes this many memories, `1 ..= 1000`.
+    /// Memories of one claim, `1 ..= 1000`.
     #[must_use]
     pub fn promotion_batch(&self) -> usize {
         whole(self.config.promotion_batch_size)
     }
 
-    /// A sweep begins with pages of this many rows, `1 ..= 10000`.
+    /// Initial page size of a sweep, `1 ..= 10000`.
     #[must_use]
     pub fn decay_batch(&self) -> usize {
         whole(self.config.decay_batch_size)

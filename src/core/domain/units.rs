@@ -1,20 +1,20 @@
-//! Checked numbers: an energy that is never NaN and an instant that a calendar can print.
+//! Checked numbers: an energy that is never NaN and an instant within the calendar.
 //!
-//! Constructors check and return `Result`; nothing clamps. A bad number met in the database is therefore a row to set
-//! aside with its reason, and can never become a zero on the way in.
+//! Constructors check and return `Result`; nothing clamps. So a row with a bad number in the database is quarantined
+//! with its reason, and the number is never read as zero.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// Milliseconds in an hour; rates are per hour, instants are milliseconds.
 pub const HOUR_MS: i64 = 3_600_000;
-/// The same, for laws that divide by it.
+/// The same as a float, for laws that divide by it.
 pub(super) const HOUR_MS_F: f64 = 3_600_000.0;
 
 /// An instant: milliseconds since 1970-01-01T00:00:00Z, between the years 0001 and 9999.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
 
-/// Why a number is not the quantity it was offered as.
+/// The reason why a number is no value of the quantity.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UnitError {
@@ -24,14 +24,14 @@ pub enum UnitError {
     #[error("{quantity} is {value}, outside {range}")]
     OutOfRange { quantity: &'static str, value: f64, range: &'static str },
     /// An instant outside the years that RFC 3339 can print.
-    #[error("instant {0} ms lies outside the years 0001 to 9999")]
+    #[error("instant {0} ms is outside the years 0001 to 9999")]
     Instant(i64),
 }
 
 impl Timestamp {
     /// 1970-01-01T00:00:00Z.
     pub const EPOCH: Self = Self(0);
-    /// The first instant there is, 0001-01-01T00:00:00Z: before any stored one.
+    /// The first valid instant, 0001-01-01T00:00:00Z: before any stored one.
     pub const FIRST: Self = Self(Self::LEAST);
     const LEAST: i64 = -62_135_596_800_000;
     const GREATEST: i64 = 253_402_300_799_999;
@@ -50,7 +50,7 @@ impl Timestamp {
         self.0
     }
 
-    /// Milliseconds from `earlier` to `self`; 0 when `earlier` is later, because a future anchor fades nothing.
+    /// Milliseconds from `earlier` to `self`; 0 when `earlier` is later, because a future anchor causes no decay.
     #[must_use]
     #[expect(
         clippy::cast_precision_loss,
@@ -60,11 +60,11 @@ impl Timestamp {
         (self.0 - earlier.0).max(0) as f64
     }
 
-    /// The instant `ms` milliseconds later, held at the last instant of the year 9999.
+    /// The instant `ms` milliseconds later, at most the last instant of the year 9999.
     #[must_use]
     #[expect(
         clippy::cast_possible_truncation,
-        reason = "held inside the range of a Timestamp before the cast"
+        reason = "limited to the range of a Timestamp before the cast"
     )]
     pub fn after(self, ms: f64) -> Self {
         #[expect(clippy::cast_precision_loss, reason = "a Timestamp is below 2^53")]
@@ -73,7 +73,7 @@ impl Timestamp {
     }
 }
 
-/// For fields: an instant as its epoch milliseconds, as what is kept in the graph has it.
+/// Serializes an instant as epoch milliseconds, the format in the graph.
 pub(crate) mod millis {
     use super::Timestamp;
     use serde::de::Error;
@@ -88,12 +88,12 @@ pub(crate) mod millis {
     }
 }
 
-/// For fields: the same, where there may be none; what is no instant is none.
+/// The same for an optional instant; an invalid value is `None`.
 pub(crate) fn maybe_millis<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Timestamp>, D::Error> {
     Ok(Option::<i64>::deserialize(from)?.and_then(|ms| Timestamp::from_millis(ms).ok()))
 }
 
-/// A finite number from 0 to `greatest`; `range` says so in words.
+/// Checks a finite number from 0 to `greatest`; `range` is its text.
 fn within(quantity: &'static str, value: f64, greatest: f64, range: &'static str) -> Result<f64, UnitError> {
     if !value.is_finite() {
         return Err(UnitError::NotFinite { quantity, value });
@@ -123,10 +123,10 @@ macro_rules! unit {
                 self.0
             }
 
-            /// This much multiplied by a factor of the kernel, which lies in `0 ..= 1`.
+            /// The value multiplied by a decay factor in `0 ..= 1`.
             #[must_use]
             pub fn faded(self, factor: f64) -> Self {
-                debug_assert!((0.0..=1.0).contains(&factor), "a kernel factor lies in 0..=1, not {factor}");
+                debug_assert!((0.0..=1.0).contains(&factor), "a kernel factor is in 0..=1, not {factor}");
                 Self(self.0 * factor)
             }
         }
@@ -151,7 +151,7 @@ unit!(
     Energy, "energy", Energy::MAX, "0 ..= 1e12"
 );
 unit!(
-    /// The weight of a relation: finite, `0 ..= 1`. Freshly observed is 1.
+    /// The weight of a relation: finite, `0 ..= 1`. A new observation gives 1.
     Weight, "weight", 1.0, "0 ..= 1"
 );
 unit!(
@@ -159,19 +159,19 @@ unit!(
     Pheromone, "pheromone", Pheromone::MAX, "0 ..= 1e6"
 );
 unit!(
-    /// How sure a fact is: finite, `0 ..= 1`. Asserted without one it is 1; retracted it is 0.
+    /// The confidence of a fact: finite, `0 ..= 1`. The default of an assertion is 1, of a retraction 0.
     Confidence, "confidence", 1.0, "0 ..= 1"
 );
 
 impl Energy {
     /// No energy.
     pub const ZERO: Self = Self(0.0);
-    /// What a memory is born with, and what one access adds.
+    /// Initial energy of a memory, and the deposit of one access.
     pub const ONE: Self = Self(1.0);
-    /// Beyond this a stored energy is a fault of whoever wrote it: a deposit a second would need 31,000 years.
+    /// A greater stored energy is an error of its writer: a deposit a second would take 31,000 years.
     pub const MAX: f64 = 1e12;
 
-    /// This energy plus a deposit, held at [`Energy::MAX`] (a million million deposits are as good as any number more).
+    /// This energy plus a deposit, at most [`Energy::MAX`].
     #[must_use]
     pub fn plus(self, deposit: Self) -> Self {
         Self((self.0 + deposit.0).min(Self::MAX))
@@ -179,19 +179,19 @@ impl Energy {
 }
 
 impl Weight {
-    /// What an observation gives.
+    /// Weight after an observation.
     pub const ONE: Self = Self(1.0);
 }
 
 impl Pheromone {
     /// Nothing left.
     pub const NONE: Self = Self(0.0);
-    /// What a walk leaves of recency.
+    /// Recency after a walk.
     pub const ONE: Self = Self(1.0);
-    /// Beyond this a stored value is a fault of whoever wrote it: one deposit a cycle settles at 100.
+    /// A greater stored value is an error of its writer: one deposit a cycle converges to 100.
     pub const MAX: f64 = 1e6;
 
-    /// This much and a deposit, at most `cap`, or what there was if that is more: a deposit takes nothing away.
+    /// The sum with a deposit, at most `cap`, or the present value if that is greater: a deposit never reduces it.
     #[must_use]
     pub fn plus(self, deposit: Self, cap: Self) -> Self {
         Self((self.0 + deposit.0).min(cap.0.max(self.0)))
@@ -199,8 +199,8 @@ impl Pheromone {
 }
 
 impl Confidence {
-    /// What a retraction says.
+    /// Confidence of a retraction.
     pub const ZERO: Self = Self(0.0);
-    /// What an assertion says that names none.
+    /// Default confidence of an assertion.
     pub const ONE: Self = Self(1.0);
 }

@@ -1,30 +1,30 @@
 //! Comparison of two graphs: a mirror after many refreshes against a fresh load.
 //!
-//! Nodes are walked in the order of their external ids in both, so it takes one pass and no table.
+//! Both are walked in the order of external ids, so it takes one pass and no table.
 
 use ebb_engine::graph::Graph;
 use ebb_engine::graph::index::NodeId;
 use std::cmp::Ordering;
 use std::fmt;
 
-/// How many examples are named.
+/// Most examples that are named.
 const NAMED_MAX: usize = 10;
 
-/// Where one graph differs from another.
+/// Differences of two graphs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Difference {
-    /// Nodes that only the second has.
+    /// Nodes only in the second.
     pub missing: u64,
-    /// Nodes that only the first has.
+    /// Nodes only in the first.
     pub extra: u64,
-    /// Nodes that carry something else, or are joined otherwise.
+    /// Nodes with other contents or other relationships.
     pub differing: u64,
-    /// External ids of some of them.
+    /// External ids of examples.
     pub named: Vec<String>,
 }
 
 impl Difference {
-    /// Whether there is none.
+    /// Whether there is no difference.
     #[must_use]
     pub const fn is_none(&self) -> bool {
         self.missing == 0 && self.extra == 0 && self.differing == 0
@@ -45,7 +45,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// A slot by what it is of, to where it leads, and the bits of its weights: its base, and what it learned on top of that.
+/// A slot by its type, target, and the bits of its weights: base, and learned part.
 fn slots(graph: &Graph, node: NodeId) -> Vec<(&str, &str, u32, u32)> {
     let of = |slot| {
         let target = graph.external_id(graph.target(slot));
@@ -56,7 +56,7 @@ fn slots(graph: &Graph, node: NodeId) -> Vec<(&str, &str, u32, u32)> {
     slots
 }
 
-/// Where `first` differs from `second`.
+/// The differences of two graphs.
 #[must_use]
 pub fn compare(first: &Graph, second: &Graph) -> Difference {
     let mut difference = Difference::default();

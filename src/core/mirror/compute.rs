@@ -1,8 +1,7 @@
 //! Queries on a view: a limited number at a time, each on a thread of its own, with reused memory.
 //!
-//! What the engine does takes a core while it does it, so there are as many permits as cores, and whoever asks beyond that
-//! waits for one, not for long: an answer that comes too late is of no use to an agent. Buffers of the size of a graph are kept from one
-//! question to the next.
+//! A query uses one core, so there are as many permits as cores, and a caller beyond that waits for one, up to a limit:
+//! a late response is useless to an agent. Buffers of the size of a graph are reused between queries.
 
 use crate::domain::ids::Scope;
 use ebb_engine::scratch::Scratch;
@@ -10,29 +9,29 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
-/// How long to wait for a permit, or for what somebody else loads.
+/// Time-out of waiting for a permit, or for a load by another caller.
 pub(super) const WAIT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The reason why a view was not queried.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refused {
-    /// All permits are taken, and stay so.
+    /// All permits are in use, and none was released in time.
     #[error("too many queries are running; try again in a moment")]
     Full,
-    /// It is being loaded for somebody who asked before.
+    /// Another caller is loading it.
     #[error("the scope {scope} is being loaded; try again in a moment")]
     Loading { scope: Scope },
-    /// There is something to hold and no room for any of it.
+    /// There are candidates and no memory for any of them.
     #[error(
         "the mirror of the scope {scope} is empty: none of its {nodes} nodes fits its share of mirror.max_bytes, {bytes} bytes; \
          raise mirror.max_bytes"
     )]
     NoRoom {
         scope: Scope,
-        /// How many nodes may be mirrored.
+        /// Number of candidates.
         nodes: u64,
-        /// The share of the scope.
+        /// Memory limit of the scope.
         bytes: u64,
     },
     #[error("a query failed in the engine; see the log")]
@@ -47,13 +46,13 @@ pub struct Compute {
 }
 
 impl Compute {
-    /// With so many permits, at least one.
+    /// Creates a pool with so many permits, at least one.
     #[must_use]
     pub fn new(permits: usize) -> Self {
         Self { permits: Arc::new(Semaphore::new(permits.max(1))), pool: Arc::default() }
     }
 
-    /// Does work with a permit, on a thread that may block.
+    /// Runs work with a permit, on a thread that may block.
     pub async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Scratch) -> T + Send + 'static,

@@ -1,13 +1,14 @@
-//! Conversion of rows of the store to rows of a graph. The only place where stored numbers, which are
-//! `f64`, become those of the engine.
+//! Conversion of rows of the store to rows of a graph. The only place where stored numbers, which are `f64`, become
+//! those of the engine.
 //!
 //! # Design notes
-//! A node is known by its key. Where nodes of several labels share one, all of them are known as `Label:key`: whoever asked
-//! for such a key before was told of one of them by chance. A key that itself begins with a label and a colon always has its
-//! own label before it, so that no two nodes have one name, whatever keys people choose.
+//! The external id of a node is its key. If nodes of several labels have the same key, each is named `Label:key`:
+//! otherwise a query for the key would return an arbitrary one of them. A key that itself begins with a label and a
+//! colon always has its own label as a prefix, so that names are unique, whatever the keys are.
 //!
-//! Relations are kept as they fade: their weight is worked out anew for each generation, at its instant. Of relations between
-//! two entities that differ only in what they say the graph has one slot, the strongest; as facts each of them counts.
+//! Relations are stored with their decay: their weight is computed for each generation, at its instant. Of relations
+//! between two entities that differ only in their type the graph has one slot, of the strongest; as facts each of them
+//! counts.
 
 use crate::domain::ids::labelled;
 use crate::domain::relation::Fading;
@@ -22,14 +23,14 @@ use ebb_engine::text::fold::cut;
 use ebb_engine::{Texts, View};
 use std::collections::{BTreeMap, HashSet};
 
-/// Bytes of a label at most.
+/// Most bytes of a label.
 const LABEL_BYTES_MAX: usize = 200;
-/// The type of relations that fade.
+/// Type of decaying relations.
 pub(super) const RELATES_TO: &str = "RELATES_TO";
 const DAY_MS: f64 = 86_400_000.0;
 
-/// What is asked: a snapshot with the words of its memories and those relations that count at an instant. There may be a view
-/// before it.
+/// Builds a snapshot with the words of its memories and the relations that count at an instant. There may be a previous
+/// view.
 pub(super) fn view_of(
     before: Option<&View>,
     snapshot: Snapshot,
@@ -47,11 +48,11 @@ pub(super) fn view_of(
         .with_type_names(names.further().map(str::to_owned).collect())
 }
 
-/// The external names of nodes.
+/// External names of nodes.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Names {
     labels: Vec<String>,
-    /// Keys that nodes of several labels have.
+    /// Keys that nodes of several labels share.
     shared: HashSet<String>,
 }
 
@@ -62,7 +63,7 @@ impl Names {
         Self { labels: asked.labels().iter().map(ToString::to_string).collect(), shared }
     }
 
-    /// What a node is known by.
+    /// Name of a node.
     pub(super) fn external_id(&self, label: usize, key: &str) -> String {
         match self.labels.get(label) {
             Some(label)
@@ -79,7 +80,7 @@ impl Names {
         self.shared.contains(key)
     }
 
-    /// The type of nodes of a label.
+    /// Kind of the nodes of a label.
     pub(super) fn node_type(&self, label: usize) -> NodeType {
         let name = self.labels.get(label).map_or("", String::as_str);
         if name == "Entity" {
@@ -94,19 +95,19 @@ impl Names {
         }
     }
 
-    /// The labels that have no number of their own, in their order.
+    /// Labels without a fixed number, in order.
     pub(super) fn further(&self) -> impl Iterator<Item = &str> {
         let labels = self.labels.iter().map(String::as_str);
         labels.filter(|label| *label != "Entity" && !NodeType::LABELS.contains(label))
     }
 
-    /// The index of a label.
+    /// Index of a label.
     pub(super) fn label(&self, name: &str) -> Option<usize> {
         self.labels.iter().position(|label| label == name)
     }
 
-    /// A node as a graph takes it. How often it changes counts until its last access, so that a row says the same whenever
-    /// it is read. When an entity was last observed its relations say: see [`Relations::observed`].
+    /// A node as a row of a graph. Its rate of change is computed up to its last access, so that a row is the same
+    /// whenever it is read. The last observation of an entity comes from its relations: see [`Relations::observed`].
     pub(super) fn row(&self, seen: &MirroredNode, partial: bool) -> NodeRow {
         let label = seen.content.as_deref().or(seen.name.as_deref()).unwrap_or(&seen.key);
         #[expect(
@@ -134,7 +135,7 @@ impl Names {
     }
 }
 
-/// How well a relationship that does not fade conducts; `None` if a property of it cannot be used.
+/// Conductance of a relationship that does not decay; `None` if a property of it is invalid.
 pub(super) fn conductance(kinds: &Kinds, kind: &str, amount: &Amount) -> Option<f32> {
     let number = match amount {
         Amount::None => None,
@@ -150,7 +151,7 @@ pub(super) fn conductance(kinds: &Kinds, kind: &str, amount: &Amount) -> Option<
     rule.of(kind, &of).ok()
 }
 
-/// The relations of a scope: by the ids of their ends and what they say.
+/// Relations of a scope, by the ids of their ends and their type.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Relations(BTreeMap<(String, String, String), FadingRelation>);
 
@@ -159,12 +160,12 @@ impl Relations {
         self.0.insert((from, to, tied.kind.clone()), tied);
     }
 
-    /// Forgets all that begin or end at these.
+    /// Removes all that begin or end at these.
     pub(super) fn drop_of(&mut self, ends: &HashSet<&str>) {
         self.0.retain(|(from, to, _), _| !ends.contains(from.as_str()) && !ends.contains(to.as_str()));
     }
 
-    /// What each weighs at an instant, by its ends; `None` for one that is below the minimum, or whose confidence is none.
+    /// Weights at an instant, by ends; `None` for a relation below the minimum or with an invalid confidence.
     pub(super) fn weighed<'a>(
         &'a self,
         kinds: &'a Kinds,
@@ -184,7 +185,7 @@ impl Relations {
         self.0.is_empty()
     }
 
-    /// About how many bytes they take: entries, with a third more for the places of a tree that are free, and their strings.
+    /// Approximate size in bytes: entries, with a third more for the unused capacity of a tree, and their strings.
     pub(super) fn bytes(&self) -> usize {
         let entry = size_of::<((String, String, String), FadingRelation)>() * 4 / 3;
         let strings = |((from, to, kind), tied): (&(String, String, String), &FadingRelation)| {
@@ -193,12 +194,12 @@ impl Relations {
         self.0.len() * entry + self.0.iter().map(strings).sum::<usize>()
     }
 
-    /// All, by their ends and what they say.
+    /// All relations, by ends and type.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &str, &str, &FadingRelation)> {
         self.0.iter().map(|((from, to, kind), tied)| (from.as_str(), to.as_str(), kind.as_str(), tied))
     }
 
-    /// When each entity was last observed, epoch milliseconds.
+    /// Last observation of each entity, epoch milliseconds.
     pub(super) fn observed(&self) -> BTreeMap<&str, i64> {
         let mut observed = BTreeMap::new();
         let seen = |tied: &&FadingRelation| tied.bond.last_observed > Timestamp::EPOCH;

@@ -1,61 +1,62 @@
 //! Selection of the nodes to mirror when a scope exceeds its memory budget: the hottest that fit.
 //!
-//! Candidates are taken in the order of their heat: pinned memories, then by what is alive in them, last the expired by their last
-//! access; of equals the one whose key comes first. A page is the 1,000 hottest that are not taken yet, or fewer that cost
-//! half of what is left, so that neighbours find room however small the budget is. Each node of a page is taken
-//! if it fits; then come the neighbours of those that were taken, at most 100 of each, in the same order, as far as these fit. A
-//! node that does not fit is skipped and the next one is tried, so one that alone exceeds the budget leaves out nothing but
-//! itself. Selection ends when no candidate fits any more, or nothing of a page did.
+//! Candidates are taken in the order of their heat: pinned memories, then by present energy, last expired ones by their
+//! last access; of equals the lower key first. A page is the 1,000 hottest that are not taken yet, or fewer that cost
+//! half of the remaining budget, so that neighbours have space however small the budget is. Each node of a page is
+//! taken if it fits; then the neighbours of those taken, at most 100 of each, in the same order, as far as these fit. A
+//! node that does not fit is skipped and the next one is tried, so a node that alone exceeds the budget excludes only
+//! itself. Selection ends when no candidate fits any more, or none of a page did.
 //!
 //! # The budget
-//! `mirror.max_bytes` is a peak: what a scope takes while one generation answers and the next is loaded or patched beside it,
-//! with what is held only meanwhile (the census, rows, gathered words). So costs are those of a peak, about three times what a
-//! generation takes at rest. The alternative, to drop the generation that answers before the next is loaded, would hold more and
-//! answer nothing for as long as a load takes.
+//! `mirror.max_bytes` is a peak: the memory of a scope while one generation answers queries and the next is loaded or
+//! patched beside it, with temporary data (the census, rows, gathered words). So costs are those of a peak, about three
+//! times the size of a generation at rest. The alternative, to drop the present generation before the next is loaded,
+//! would hold more and answer no query during a load.
 //!
-//! The cost of a node is estimated before anything is read but the census, from the length of its strings and its number of
-//! relationships. Real costs depend on what the strings say: words that stand nowhere else take twice as much as usual ones. So a
-//! generation that was made is [weighed](at_peak), the [`Density`] of its scope follows, and a load that exceeds the budget
-//! is let go and begins again with a smaller selection. Factors were measured with a counting allocator over graphs of long
-//! texts, short texts, unique words, many relationships and many entities; `cargo test --test budget` holds the peak of each to
-//! 10 % of the budget.
+//! The cost of a node is estimated from the census alone, from the length of its strings and its number of
+//! relationships. Real costs depend on the contents: unique words take twice as much as usual ones. So a finished
+//! generation is [measured](at_peak), the [`Density`] of its scope is updated, and a load that exceeds the budget is
+//! dropped and repeated with a smaller selection. Factors were measured with a counting allocator over graphs of long
+//! texts, short texts, unique words, many relationships and many entities; `cargo test --test budget` holds the peak of
+//! each to 10 % of the budget.
 //!
-//! Not in it: the memory of questions at work, and indexes that only questions of a kind need, which the first of them makes
-//! (which nodes keep company, communities, what changes together).
+//! Not included: the memory of running queries, and indexes that only some queries need and the first of them builds
+//! (co-occurrence, communities, co-change).
 //!
 //! # Design notes
-//! The relationships of a node of a page are known, and cost when both ends are taken. Those of a neighbour are not read yet: it
-//! pays for as many to other neighbours as it may have, 100 at most, and nodes of later pages use up what it paid.
+//! The relationships of a node of a page are known, and cost when both ends are taken. Those of a neighbour are not
+//! read yet: it reserves the cost of as many to other neighbours as it may have, at most 100, and nodes of later pages
+//! use up that reserve.
 //!
-//! Invariant: the budget is kept, whatever fits is not left out for something colder of the same cost, and nothing is empty
-//! while any node fits (held by `the_hottest_fit_is_taken`).
+//! Invariant: the budget is kept, whatever fits is not excluded in favour of something colder of the same cost, and the
+//! mirror is not empty while any node fits (held by `the_hottest_fit_is_taken`).
 
 use crate::store::MirrorCandidate;
 use std::collections::BTreeMap;
 
 /// Nodes of one page.
 pub const PAGE: usize = 1_000;
-/// Neighbours that come with a node, and relationships to other neighbours that one pays for.
+/// Neighbours taken with a node, and relationships to other neighbours whose cost it reserves.
 pub const NEIGHBOURS_MAX: usize = 100;
-/// Bytes of a node apart from its strings.
+/// Bytes of a node without its strings.
 const NODE_BYTES: u64 = 1_400;
-/// Bytes of a character of what a node is called: its first [`LABEL_CHARS`] stand in dictionaries and trigrams.
+/// Bytes of a character of a node's label: its first [`LABEL_CHARS`] are in dictionaries and trigrams.
 const LABEL_BYTES: u64 = 50;
 const LABEL_CHARS: u64 = 200;
 /// Bytes of a character that is only indexed by its word.
 const TEXT_BYTES: u64 = 5;
-/// Bytes of a relationship: a slot each way, with the way back and its bounds.
+/// Bytes of a relationship: a slot in each direction, with the reverse index and bounds.
 const RELATIONSHIP_BYTES: u64 = 150;
-/// The peak of a reload, in generations at rest.
+/// Peak of a reload, in generations at rest.
 const PEAK: u64 = 3;
 
-/// The peak of a scope whose generation takes so many bytes at rest.
+/// Peak of a scope with a generation of so many bytes at rest.
 #[must_use]
 pub const fn at_peak(at_rest: usize) -> u64 {
     PEAK * at_rest as u64
 }
 
-/// The measured size of the nodes of a scope, divided by the estimate.
+/// Measured size of the nodes of a scope, divided by the estimate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Density(f64);
 
@@ -66,14 +67,14 @@ impl Default for Density {
 }
 
 impl Density {
-    /// That of nodes that were estimated at so many bytes and take so many. What next to nothing says is not believed.
+    /// Ratio of measured to estimated bytes, limited to `0.5 ..= 10`.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a ratio")]
     pub fn of(real: u64, estimated: u64) -> Self {
         Self((real.max(1) as f64 / estimated.max(1) as f64).clamp(0.5, 10.0))
     }
 
-    /// How many bytes may be estimated so that nodes really take so many.
+    /// Greatest estimate that keeps the measured size within a limit.
     #[must_use]
     #[expect(
         clippy::cast_precision_loss,
@@ -85,21 +86,21 @@ impl Density {
         (bytes as f64 / self.0) as u64
     }
 
-    /// Whether one and a half times this is still below that.
+    /// Whether one and a half times this is still below another.
     #[must_use]
     pub fn is_much_less_than(self, other: Self) -> bool {
         self.0 * 1.5 < other.0
     }
 }
 
-/// The cost of a node with so many characters of strings, its relationships apart.
+/// Cost of a node with so many characters of strings, without its relationships.
 #[must_use]
 pub const fn bytes_of_node(chars: u64) -> u64 {
     let label = if chars < LABEL_CHARS { chars } else { LABEL_CHARS };
     NODE_BYTES + label * LABEL_BYTES + (chars - label) * TEXT_BYTES
 }
 
-/// The longest strings, in characters, of a node that costs no more than this; `None` where no node does.
+/// Greatest length of strings, in characters, of a node within this cost; `None` if no node fits.
 #[must_use]
 pub const fn chars_within(bytes: u64) -> Option<u64> {
     let Some(left) = bytes.checked_sub(NODE_BYTES) else { return None };
@@ -110,13 +111,13 @@ pub const fn chars_within(bytes: u64) -> Option<u64> {
     Some(LABEL_CHARS + (left - LABEL_CHARS * LABEL_BYTES) / TEXT_BYTES)
 }
 
-/// The most nodes that cost no more than this.
+/// Most nodes within this cost.
 #[must_use]
 pub fn nodes_within(bytes: u64) -> usize {
     usize::try_from(bytes / NODE_BYTES).unwrap_or(usize::MAX)
 }
 
-/// The cost of all of these with the relationships between them, at most.
+/// Upper bound of the cost of all of these with the relationships between them.
 #[must_use]
 pub fn bytes_of_all(candidates: &[MirrorCandidate]) -> u64 {
     let ends: u64 = candidates.iter().map(|candidate| candidate.degree).sum();
@@ -124,25 +125,25 @@ pub fn bytes_of_all(candidates: &[MirrorCandidate]) -> u64 {
     nodes + ends.div_ceil(2) * RELATIONSHIP_BYTES
 }
 
-/// A selection in progress. Candidates are known by their places in the slice it was made for.
+/// A selection in progress. Candidates are identified by their indexes in its slice.
 #[derive(Debug)]
 pub struct Selection<'a> {
     candidates: &'a [MirrorCandidate],
-    /// Places by heat, and the heat of each place as its rank.
+    /// Indexes by heat, and the heat rank of each index.
     order: Vec<u32>,
     rank: Vec<u32>,
     taken: Vec<bool>,
-    /// Of a node that is not taken the relationships to nodes of pages that are; of a neighbour that is, those it paid for which
-    /// no other node has used up.
+    /// For a node that is not taken, its relationships to taken nodes of pages; for a taken neighbour, the part of its
+    /// reserve that no other node has used up.
     ties: Vec<u32>,
-    /// How far into the order all were tried.
+    /// All candidates before this position in the order were tried.
     next: usize,
     bytes: u64,
     bytes_max: u64,
     ended: bool,
 }
 
-/// A node of a page, and the places of its neighbours, once for each relationship.
+/// A node of a page, and the indexes of its neighbours, one for each relationship.
 pub type Joined = (u32, Vec<u32>);
 
 impl<'a> Selection<'a> {
@@ -169,7 +170,7 @@ impl<'a> Selection<'a> {
         self.bytes_max - self.bytes
     }
 
-    /// The places of the next page, the hottest first; empty when nothing more fits. No place is in two pages.
+    /// The indexes of the next page, the hottest first; empty when nothing more fits. No index is in two pages.
     #[must_use]
     pub fn page(&mut self) -> Vec<u32> {
         let (mut page, mut bytes) = (Vec::new(), 0);
@@ -188,7 +189,7 @@ impl<'a> Selection<'a> {
         page
     }
 
-    /// Takes what fits of a page and of the neighbours of its nodes.
+    /// Takes the nodes of a page that fit, and of their neighbours.
     pub fn offer(&mut self, page: &[Joined]) {
         let before = self.bytes;
         let mut coming: Vec<u32> = Vec::new();
@@ -207,7 +208,7 @@ impl<'a> Selection<'a> {
         self.ended = self.bytes == before;
     }
 
-    /// Takes a node whose relationships are known, if it fits.
+    /// Takes a node with known relationships, if it fits.
     fn take_joined(&mut self, place: u32, joined: &[u32]) -> bool {
         let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
         joined.iter().for_each(|near| *counts.entry(*near).or_default() += 1);
@@ -223,7 +224,7 @@ impl<'a> Selection<'a> {
         }
         self.bytes += bytes;
         self.taken[place as usize] = true;
-        // Both ends are known from here on: nobody pays ahead for them.
+        // Both ends are known from here on: nothing is reserved.
         self.ties[place as usize] = 0;
         for (near, count) in counts.into_iter().filter(|(near, _)| *near != place) {
             let ties = &mut self.ties[near as usize];
@@ -232,7 +233,7 @@ impl<'a> Selection<'a> {
         true
     }
 
-    /// Takes a node of whose relationships only those to nodes of pages are known, if it fits.
+    /// Takes a node with known relationships to nodes of pages only, if it fits.
     fn take_neighbour(&mut self, place: u32) {
         let known = u64::from(self.ties[place as usize]);
         let others = self.candidates[place as usize].degree.saturating_sub(known);
@@ -245,7 +246,7 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// Whether each candidate is taken, and what they cost.
+    /// Whether each candidate is taken, and the cost of all.
     #[must_use]
     pub fn done(self) -> (Vec<bool>, u64) {
         (self.taken, self.bytes)
@@ -347,7 +348,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2_000))]
-        /// Whatever is joined to what, and whatever nodes are like.
+        /// Random graphs with random sizes of nodes.
         #[test]
         fn the_hottest_fit_is_taken(
             shapes in prop::collection::vec((0_u8..9, prop_oneof![0_u64..300, 0_u64..5_000]), 1..60),
@@ -368,22 +369,22 @@ mod tests {
             let is_taken = |place: u32| taken[place as usize];
             let node = |place: u32| bytes_of_node(candidates[place as usize].bytes);
 
-            // The budget is kept, and nothing that is held is free.
+            // The budget is kept, and every mirrored node has a cost.
             prop_assert!(bytes <= bytes_max);
             let held: u64 = (0..count).filter(|place| is_taken(*place)).map(node).sum();
             let joined = edges.iter().filter(|(a, b)| is_taken(*a) && is_taken(*b)).count() as u64;
             prop_assert!(held + joined * RELATIONSHIP_BYTES <= bytes);
-            // Nothing is empty while any node fits.
+            // The mirror is not empty while any node fits.
             let cheapest = (0..count).map(node).min().unwrap();
             prop_assert_eq!(taken.contains(&true), cheapest <= bytes_max);
-            // What is left out costs more, with what joins it, than anything colder that came by its own heat.
+            // An excluded node costs more, with its relationships, than any colder one that was taken by its own heat.
             let order = Selection::new(&candidates, 0).rank;
             let colder = |a: u32, b: u32| order[a as usize] > order[b as usize];
             for out in (0..count).filter(|place| !is_taken(*place)) {
                 let full = node(out) + near(out).len() as u64 * RELATIONSHIP_BYTES;
                 let by_itself = |place: &u32| !near(*place).iter().any(|near| is_taken(*near) && colder(*place, *near));
                 for held in (0..count).filter(|place| is_taken(*place) && colder(*place, out)).filter(by_itself) {
-                    prop_assert!(node(held) < full, "{held} is held, {out} is not");
+                    prop_assert!(node(held) < full, "{held} is taken, {out} is not");
                 }
             }
         }

@@ -1,11 +1,11 @@
 //! Conversion of learned weights between the store and a graph: rows to records of the engine, and slots to rows.
 //!
-//! A graph that nobody asks yet gets its weights before it is published. One that is asked has them moved in place, while its
-//! [`Ticks`](ebb_engine::plasticity::Ticks) tell so: an answer says between which of them it was found. There is one writer of a
-//! graph, whoever refreshes its mirror.
+//! A graph that is not published yet gets its weights before publication. In a published one they are updated in place,
+//! and its [`Ticks`](ebb_engine::plasticity::Ticks) record this: a response includes the ticks at its beginning and its
+//! end. A graph has one writer, the refresh of its mirror.
 //!
-//! Numbers of the store are `f64`, those of the engine `f32`; each of these is one of those, so nothing is lost on the way there
-//! and back. A row that holds what no slot learns is passed over: nothing was learned there, until an outcome teaches it anew.
+//! Numbers of the store are `f64`, those of the engine `f32`; each of these was written from an `f32`, so the
+//! conversion is exact. An invalid row is skipped: its slot has nothing learned until an outcome teaches it again.
 
 use super::{Error, MirroredScope};
 use crate::store::{Learned, SynapseRow};
@@ -14,12 +14,12 @@ use ebb_engine::plasticity::{PlasticityConfig, SlotRef, Synapse, SynapseKey, Syn
 use std::sync::Arc;
 use tracing::warn;
 
-/// A row as a record; `None` for one that holds what no slot learns.
+/// A row as a record; `None` if the row is invalid.
 #[must_use]
 pub fn record(row: SynapseRow) -> Option<SynapseRecord> {
     let SynapseRow { source, relation, target, base: _, delta, perm, strengthened, weakened, ltp, ltd, tick } =
         row;
-    #[expect(clippy::cast_possible_truncation, reason = "what was written was one; what was not is refused")]
+    #[expect(clippy::cast_possible_truncation, reason = "written values are f32; others are rejected")]
     let (delta, perm) = (delta as f32, perm as f32);
     let (strengthened, weakened) = (u32::try_from(strengthened).ok()?, u32::try_from(weakened).ok()?);
     let synapse = Synapse { delta, perm, strengthened, weakened, ltp, ltd };
@@ -27,7 +27,7 @@ pub fn record(row: SynapseRow) -> Option<SynapseRecord> {
     SynapseRecord { key, synapse, tick: u64::try_from(tick).ok()? }.checked().ok()
 }
 
-/// What a slot had learned after a tick, as a row.
+/// Learned state of a slot after a tick, as a row.
 #[must_use]
 pub fn row(graph: &Graph, place: SlotRef, synapse: Synapse, tick: u64) -> SynapseRow {
     let Synapse { delta, perm, strengthened, weakened, ltp, ltd } = synapse;
@@ -46,7 +46,7 @@ pub fn row(graph: &Graph, place: SlotRef, synapse: Synapse, tick: u64) -> Synaps
     }
 }
 
-/// What was learned on a graph that nobody asks yet, its weights moved.
+/// Loads the learned state of an unpublished graph and updates its weights.
 pub(super) fn bound(graph: &Graph, rules: PlasticityConfig, learned: Learned) -> Result<Synapses, Error> {
     let mut synapses = Synapses::bind(graph, rules, learned.tick, records(learned.rows))?;
     synapses.write_weights(graph)?;
@@ -64,7 +64,7 @@ pub(super) fn records(rows: Vec<SynapseRow>) -> Vec<SynapseRecord> {
 }
 
 impl MirroredScope {
-    /// Takes over what was learned since, on the graph that is asked meanwhile.
+    /// Applies later learning to the published graph.
     pub(super) fn learn(&mut self, learned: Learned) -> Result<(), Error> {
         let (view, tick) = (Arc::clone(&self.view), learned.tick);
         self.synapses.apply_records(view.graph(), tick, records(learned.rows), [])?;

@@ -1,15 +1,15 @@
 //! The full load of a mirror: candidates, selection, contents and relationships, in that order.
 //!
-//! The census of a scope settles the selection before anything large is read. Then nodes are read by their keys, a page
-//! a request, and what begins at them, over several connections, each on a thread of its own. One more makes rows of a graph
-//! of what they bring, so that the server does not wait while somebody counts words. Few pages wait for it, and what was
-//! read is let go page by page, so a load takes little more than what it makes.
+//! The census of a scope decides the selection before anything large is read. Then nodes are read by their keys, a page
+//! a request, with the relationships that begin at them, over several connections, each on a thread of its own. One
+//! more thread converts the rows to rows of a graph, so that the server does not wait while words are counted. Its
+//! queue is short, and rows are dropped page by page, so a load takes little more memory than its result.
 //!
-//! A load notes the server's time and the words of changes there are before it begins, and reads what was learned by then: what
-//! changes meanwhile is left to the refresh that follows it.
+//! A load records the server's time and the existing change records before it begins, and reads the learned state of
+//! then: later changes are left to the refresh that follows it.
 //!
-//! Its threads own what they work with. Where the future of a load is dropped, at Ctrl-C or at a stop, they
-//! end after the page in hand, and what was read is let go.
+//! Its threads own their data. If the future of a load is dropped, at Ctrl-C or at a stop, they end after the present
+//! page, and the rows are dropped.
 
 use super::content::{Names, RELATES_TO, Relations, conductance, view_of};
 use super::hot::{Density, Joined, Selection, at_peak, bytes_of_all, chars_within, nodes_within};
@@ -38,23 +38,23 @@ use std::time::Instant;
 use tokio::runtime::Handle;
 use tracing::{info, warn};
 
-/// Nodes of one request at most.
+/// Most nodes of one request.
 const PAGE: usize = 2_000;
-/// Bytes of one request's answer, about: this share of the budget, at most so many, at least so many.
+/// Approximate size of one response, bytes: a share of the budget, with a maximum and a minimum.
 const PAGE_SHARE: u64 = 128;
 const PAGE_BYTES_MAX: u64 = 8 << 20;
 const PAGE_BYTES_MIN: u64 = 64 << 10;
-/// Bytes of a relationship while it is read: its type, the other end and its value, each on its own.
+/// Bytes of a relationship while it is read: its type, the other end and its value, each allocated by itself.
 const READ_BYTES: u64 = 300;
-/// How often a scope is read at most until what is held keeps to the budget.
+/// Most attempts to read a scope until the mirror is within the budget.
 const TRIES: usize = 4;
-/// A selection may take this much of the budget; the rest is for what refreshes bring.
+/// Share of the budget for a selection; the rest is for refreshes.
 const SHARE: f64 = 0.9;
 
-/// Where each node stands, by label and key.
+/// Index of each node, by label and key.
 type Places<'a> = Vec<HashMap<&'a str, u32>>;
 
-/// A relationship between places.
+/// A relationship between two indexes.
 #[derive(Debug, Clone, Copy)]
 struct Edge {
     from: u32,
@@ -63,17 +63,17 @@ struct Edge {
     weight: f32,
 }
 
-/// Relationships between places.
+/// Relationships between indexes.
 #[derive(Default)]
 struct Edges {
     list: Vec<Edge>,
     kinds: Vec<String>,
     relations: Vec<(u32, u32, FadingRelation)>,
-    /// How many could not be used.
+    /// Number of invalid ones.
     skipped: u64,
 }
 
-/// The rows read so far.
+/// Rows read so far.
 #[derive(Default)]
 struct Read {
     rows: Vec<(u32, NodeRow)>,
@@ -82,16 +82,16 @@ struct Read {
     counts: WordCounts,
 }
 
-/// The responses to the queries of one page of nodes.
+/// Responses to the queries of one page of nodes.
 struct Page {
     label: usize,
     nodes: Vec<MirroredNode>,
     edges: Edges,
-    /// Nodes whose other ends may be mirrored and are not.
+    /// Nodes with other ends that are candidates but not taken.
     lacking: HashSet<u32>,
 }
 
-/// The parameters of a load.
+/// Parameters of a load.
 struct Load {
     store: Arc<Store>,
     config: Config,
@@ -101,11 +101,11 @@ struct Load {
     whole: bool,
     at: Timestamp,
     learned: Learned,
-    /// Of what the future of the load holds, and nobody else.
+    /// Dropped with the future of the load, its only owner.
     waiting: Weak<()>,
 }
 
-/// The result of a load.
+/// Result of a load.
 struct LoadedScope {
     view: View,
     synapses: Synapses,
@@ -113,16 +113,17 @@ struct LoadedScope {
     names: Names,
 }
 
-/// The state that all threads of a load share.
+/// State that all threads of a load share.
 struct Plan<'a> {
     load: &'a Load,
     places: &'a Places<'a>,
-    /// Where each node stands, by its element.
+    /// Index of each node, by its element.
     elements: HashMap<&'a str, u32>,
 }
 
-/// Reads a scope as it is at `at`, by the laws' clock, into the first graph of a mirror, or the next after `generation`. What turns
-/// out to exceed the budget, or to leave much of it unused while nodes are left out, is let go and read again.
+/// Reads a scope as of `at`, by the laws' clock, into the first graph of a mirror, or the next after `generation`. A
+/// result that exceeds the budget, or leaves much of it unused while candidates are excluded, is dropped and read
+/// again.
 pub(super) async fn load(
     store: &Arc<Store>,
     scope: &Scope,
@@ -151,7 +152,7 @@ async fn load_once(
 ) -> Result<MirroredScope, Error> {
     let begun = Instant::now();
     let asked = asked(store, scope, &config.kinds, config.expired)?;
-    // What was committed by now is read below; what comes later is left to the refresh.
+    // Changes committed by now are read below; later ones are left to the refresh.
     let now = store.server_now().await?;
     let recently = Timestamp::from_millis(now.millis() - OVERLAP_MS).unwrap_or(Timestamp::EPOCH);
     let (seen, changes) = store.changes(recently).await?;
@@ -167,7 +168,7 @@ async fn load_once(
     nodes.retain(|_| taken.next().unwrap_or(false));
     nodes.shrink_to_fit();
     let left_out = count - nodes.len() as u64;
-    // Let go with this future at the latest, which tells the threads that nobody waits for them.
+    // Dropped with this future at the latest, which makes the threads stop.
     let waits = Arc::new(());
     let load = Load {
         store: Arc::clone(store),
@@ -200,7 +201,7 @@ async fn load_once(
     })
 }
 
-/// What is asked of the store for a scope.
+/// Query parameters for a scope.
 pub(super) fn asked(
     store: &Store,
     scope: &Scope,
@@ -212,7 +213,7 @@ pub(super) fn asked(
     Ok(MirrorQuery::new(scope.clone(), store.trails(), expired, never, costed)?)
 }
 
-/// What a selection may cost.
+/// Greatest cost of a selection.
 fn room(config: &Config) -> u64 {
     #[expect(
         clippy::cast_precision_loss,
@@ -224,7 +225,7 @@ fn room(config: &Config) -> u64 {
     room
 }
 
-/// The candidates: no more than fit.
+/// Candidates: no more than fit.
 async fn census(store: &Store, asked: &MirrorQuery, at: Timestamp, room: u64) -> Result<Census, Error> {
     let (tunables, counter) = (store.tunables().await?, store.cycles().await?);
     let limits = chars_within(room).map_or((0, 0), |chars| (nodes_within(room), chars));
@@ -239,7 +240,7 @@ fn places<'a>(asked: &MirrorQuery, nodes: &'a [MirrorCandidate]) -> Places<'a> {
     places
 }
 
-/// Parts of these, in order, each of one label and for one request of about so many bytes.
+/// Consecutive parts, each of one label and for one request of about so many bytes.
 fn pages<'n>(nodes: &'n [&'n MirrorCandidate], bytes_max: u64) -> Vec<&'n [&'n MirrorCandidate]> {
     let (mut pages, mut begin, mut bytes) = (Vec::new(), 0, 0);
     for (at, node) in nodes.iter().enumerate() {
@@ -261,7 +262,7 @@ fn page_bytes(room: u64) -> u64 {
     (room / PAGE_SHARE).clamp(PAGE_BYTES_MIN, PAGE_BYTES_MAX)
 }
 
-/// Which of these candidates are mirrored, of `count` in all, and what they cost.
+/// Selects from these candidates, of `count` in all; returns the choice and its cost.
 async fn selected(
     store: &Store,
     room: u64,
@@ -293,7 +294,7 @@ async fn selected(
                 near.insert(*place, ends.copied().collect());
             }
         }
-        // One that went since the census has no row, and joins nothing.
+        // A node deleted since the census has no row, and no relationships.
         let joined: Vec<Joined> =
             page.into_iter().map(|place| (place, near.remove(&place).unwrap_or_default())).collect();
         selection.offer(&joined);
@@ -301,7 +302,7 @@ async fn selected(
 }
 
 impl Load {
-    /// Reads what was taken, and makes of it a view that knows what was learned, its relations and how its nodes are called.
+    /// Reads the taken nodes, and builds a view with learned weights, relations and names.
     fn made(mut self, generation: Generation) -> Result<LoadedScope, Error> {
         let learned = std::mem::take(&mut self.learned);
         let places = places(&self.asked, &self.nodes);
@@ -317,13 +318,13 @@ impl Load {
         Ok(LoadedScope { view: view.with_tick(synapses.ticks()), synapses, relations, names: self.names })
     }
 
-    /// Ends a load for which nobody waits any more.
+    /// Ends a load whose future was dropped.
     fn check_wanted(&self) -> Result<(), Error> {
         if self.waiting.strong_count() == 0 { Err(Error::Broken) } else { Ok(()) }
     }
 }
 
-/// Reads all that was taken, over several connections.
+/// Reads all taken nodes, over several connections.
 fn read(plan: &Plan<'_>) -> Result<Read, Error> {
     let Load { config, nodes, .. } = plan.load;
     let nodes: Vec<&MirrorCandidate> = nodes.iter().collect();
@@ -333,7 +334,7 @@ fn read(plan: &Plan<'_>) -> Result<Read, Error> {
         while let Some(page) = pages.get(next.fetch_add(1, Ordering::Relaxed)) {
             let page = plan.fetched(&runtime, page);
             let is_last = page.is_err();
-            // Nobody takes it where another reader or the maker met an error.
+            // Sending fails after an error of another reader or of the builder.
             if brought.send(page).is_err() || is_last {
                 return;
             }
@@ -363,7 +364,7 @@ impl Plan<'_> {
         self.places.get(label)?.get(key).copied()
     }
 
-    /// What the store says of nodes of one label, and of what begins at them.
+    /// Reads the nodes of one label, and the relationships that begin at them.
     fn fetched(&self, runtime: &Handle, page: &[&MirrorCandidate]) -> Result<Page, Error> {
         self.load.check_wanted()?;
         let Load { store, asked, whole, .. } = self.load;
@@ -385,7 +386,7 @@ impl Plan<'_> {
         Ok(Page { label, nodes, edges, lacking })
     }
 
-    /// Those whose other ends may be mirrored and are not.
+    /// Nodes with other ends that are candidates but not taken.
     fn lacking(&self, label: usize, around: Vec<(String, Vec<MirroredEnd>)>) -> HashSet<u32> {
         let is_out = |end: &MirroredEnd| self.place(end.label, &end.key).is_none();
         let lacks = around.into_iter().filter(|(_, ends)| ends.iter().any(is_out));
@@ -394,7 +395,7 @@ impl Plan<'_> {
 }
 
 impl Edges {
-    /// Notes what begins at a node, if its other end is mirrored.
+    /// Records a relationship that begins at a node, if its other end is taken.
     fn walk(&mut self, plan: &Plan<'_>, from: u32, edge: OutgoingRelation) {
         let Some(to) = plan.elements.get(edge.to.as_str()).copied() else { return };
         if let Amount::Relation(tied) = edge.amount {
@@ -428,7 +429,7 @@ impl Edges {
 }
 
 impl Read {
-    /// Makes rows of a page.
+    /// Converts the rows of a page.
     fn take(&mut self, plan: &Plan<'_>, page: Page) -> Result<(), Error> {
         let mut contents = Vec::new();
         for mut seen in page.nodes {
@@ -446,7 +447,7 @@ impl Read {
     }
 }
 
-/// The view of what was read, and its relations.
+/// Builds the view, and its relations.
 fn build(load: &Load, read: Read, generation: Generation) -> Result<(View, Relations), Error> {
     let Load { store, config, names, nodes, at, .. } = load;
     let Read { rows, edges: Edges { list: edges, kinds, relations: tied, skipped }, index, counts } = read;
@@ -476,7 +477,7 @@ fn build(load: &Load, read: Read, generation: Generation) -> Result<(View, Relat
     let staged_kinds: Vec<_> = kinds.iter().map(|kind| both(kind)).collect();
     let related = both(RELATES_TO);
     for edge in edges {
-        // A node that went while it was read takes its relationships with it.
+        // A node deleted during the read removes its relationships.
         if let (Some(from), Some(to)) = (staged[edge.from as usize], staged[edge.to as usize]) {
             builder.connect(from, to, staged_kinds[edge.kind as usize], edge.weight)?;
         }

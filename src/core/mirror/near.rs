@@ -1,15 +1,15 @@
 //! The graph around some nodes, equal to that part of a mirror of their scope; learning works on it.
 //!
-//! What one outcome changes depends on the ways between its nodes and on all that leads to them. So these are read, by the
-//! statement that a refresh reads them with, and made into slots by the same rules. Other nodes are there as ends of ways
-//! alone: they carry nothing, and of what joins them to others nothing is there.
+//! The changes of one outcome depend on the paths between its nodes and on all relationships to them. So these are
+//! read, by the same statement as in a refresh, and converted to slots by the same rules. Other nodes are included only
+//! as ends of relationships: without contents, and without relationships among themselves.
 //!
-//! Invariant: what is learned here is what is learned on a mirror of everything, bit by bit (held by
+//! Invariant: learning here is bit by bit the same as on a mirror of everything (held by
 //! `jobs::learn::rows_are_those_of_the_engine_on_the_whole_graph`).
 //!
 //! # Design notes
-//! Ids differ from those of a mirror, and so does the order in which bases are summed. The sums do not: base weights are
-//! multiples of 2^-30, so some millions of them are summed in double precision without any rounding.
+//! Node ids differ from those of a mirror, and so does the order in which base weights are summed. The sums do not:
+//! base weights are multiples of 2^-30, so some millions of them are summed in double precision without any rounding.
 
 use super::Error;
 use super::content::{Names, RELATES_TO, Relations, conductance};
@@ -29,16 +29,16 @@ use std::collections::BTreeSet;
 /// Keys of one request.
 const PAGE: usize = 2_000;
 
-/// The settings of a learner: those of all mirrors, since they apply what it writes.
+/// Settings of a learner: those of all mirrors, which apply the weights that it writes.
 #[derive(Debug, Clone)]
 pub struct Learning {
-    /// What relationships are and how they conduct.
+    /// Kinds of relationships and their conductance.
     pub kinds: Kinds,
-    /// Between what effective weights lie.
+    /// Bounds of effective weights.
     pub range: WeightRange,
     /// Whether expired memories are mirrored.
     pub expired: bool,
-    /// How fast is learned and forgotten.
+    /// Learning and decay rates.
     pub rules: PlasticityConfig,
 }
 
@@ -56,9 +56,9 @@ impl Default for Learning {
 /// A node of a label, by its key, with its relationships.
 type Met = (usize, String, Vec<MirroredEnd>);
 
-/// The graph around the nodes of a scope with these external ids, relations weighed as at `at` by the laws' clock. Those that
-/// may not be mirrored, or are not there, are not in it. `called` are names that nodes near them are known to have: whether one
-/// shares its key with a node of another label cannot be seen from here.
+/// The graph around the nodes of a scope with these external ids, with relations weighed as of `at` by the laws' clock.
+/// Excluded and missing nodes are omitted. `called` are known names of nearby nodes: this read cannot detect whether
+/// one shares its key with a node of another label.
 pub async fn around(
     store: &Store,
     scope: &Scope,
@@ -79,14 +79,14 @@ pub async fn around(
     built(&asked, (met.as_slice(), called), learning, (at, store.fading()))
 }
 
-/// The keys that nodes may have: where nodes of several labels share one, each is known by its label too.
+/// Possible keys of nodes: if nodes of several labels share one, their names include the label.
 fn keys<'i>(asked: &MirrorQuery, ids: &BTreeSet<&'i str>) -> Vec<&'i str> {
     let keys = ids.iter().copied();
     let keys: BTreeSet<&str> = keys.clone().chain(keys.filter_map(|id| bare(asked, id))).collect();
     keys.into_iter().collect()
 }
 
-/// The key of a node that is known by its label too.
+/// Key of a node whose name includes its label.
 fn bare<'i>(asked: &MirrorQuery, id: &'i str) -> Option<&'i str> {
     labelled(asked.labels().iter().map(PlaceLabel::as_str), id).map(|(_, key)| key)
 }
@@ -107,7 +107,7 @@ fn built(
     let names = Names::new(asked, nodes.iter().map(|(_, key)| *key).chain(shared));
     let mut builder = GraphBuilder::new(learning.kinds.clone(), learning.range);
     for (label, key) in nodes {
-        // Of two that are called the same the first is there, as in a mirror.
+        // Of two nodes with one name the first is kept, as in a mirror.
         builder.add_node(NodeRow::new(names.external_id(label, key), "", names.node_type(label))).ok();
     }
     let mut relations = Relations::default();

@@ -1,11 +1,11 @@
-//! A graph and what was learned on it, as a pair of files. Whatever happens while one is saved, its name stands for the
-//! whole file before or the whole file after.
+//! Saving of a graph and its learned state as a pair of files. A crash during a save leaves each file whole, either old
+//! or new.
 //!
-//! How a file is replaced, see [`ebb_files`].
+//! For the replacement of a file see [`ebb_files`].
 //!
-//! Invariants: a fault at any call leaves a pair that loads (held by `snap_faults`), and so does a kill at any call or at
-//! any instant (held by `snap_kills`); what was learned is never saved on a graph that was not (held by `persist_order` and
-//! `persist_skip_on_failure`).
+//! Invariants: an error at any call leaves a pair that loads (held by `snap_faults`), and so does a kill at any call or
+//! at any instant (held by `snap_kills`); the learned state is never saved without its graph (held by `persist_order`
+//! and `persist_skip_on_failure`).
 
 use super::Error;
 use ebb_engine::graph::builder::WeightRange;
@@ -21,30 +21,30 @@ use std::path::{Path, PathBuf};
 #[cfg(test)]
 mod tests;
 
-/// Where a scope's pair stands.
+/// Files of a scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Files {
-    /// The graph, JSON version 3.
+    /// Graph, JSON version 3.
     pub graph: PathBuf,
     pub learned: PathBuf,
 }
 
 impl Files {
-    /// Those of a graph's file: what was learned stands beside it, `memory.learned.json` beside `memory.json`.
+    /// Derives the pair from a graph's file: `memory.learned.json` beside `memory.json`.
     #[must_use]
     pub fn beside(graph: PathBuf) -> Self {
         Self { learned: graph.with_extension("learned.json"), graph }
     }
 
-    /// What was learned, if it is there.
+    /// The file of the learned state, if it exists.
     pub fn read_learned(&self) -> Result<Option<SynapticState>, Error> {
         let Some(file) = open(&self.learned)? else { return Ok(None) };
         let content = |source| Error::Content { path: self.learned.clone(), source };
         plasticity::read(file).map(Some).map_err(content)
     }
 
-    /// Saves the graph, then what was learned: that is left alone if the graph cannot be saved. `None` is a graph whose
-    /// file is current.
+    /// Saves the graph, then the learned state, which is not written if the graph cannot be saved. `None` is a graph
+    /// whose file is current.
     pub fn save(
         &self,
         snapshot: Option<&Snapshot>,
@@ -66,7 +66,8 @@ impl Files {
         Ok(())
     }
 
-    /// What was saved: nothing without a graph, and what was learned if it is there. Of the graph, see [`codec::read`].
+    /// Reads a saved pair: `None` without a graph, with the learned state if it exists. For the graph see
+    /// [`codec::read`].
     pub fn load<L>(
         &self,
         kinds: Kinds,
@@ -87,10 +88,10 @@ impl Files {
     }
 }
 
-/// The graph of one file, and whether that has a checksum, which is right then. See [`codec::read`].
+/// Reads the graph of one file, and whether it has a (valid) checksum. See [`codec::read`].
 ///
 /// # Errors
-/// [`Error::File`], also for one that is not there; [`Error::Content`] for a file that is none of its kind.
+/// [`Error::File`], also for a missing file; [`Error::Content`] for an invalid one.
 pub fn read_summed(path: &Path, kinds: Kinds, range: WeightRange) -> Result<(Snapshot, bool), Error> {
     let file = File::open(path).map_err(fault("open", path))?;
     codec::read_with_checksum(file, kinds, range)
@@ -105,7 +106,7 @@ fn open(path: &Path) -> Result<Option<File>, Error> {
     }
 }
 
-/// Gives a file new content, all of it or none; only its owner may read it.
+/// Replaces a file atomically; only its owner may read it.
 pub fn replace(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
     replace_by(&CALLS, path, Readers::Owner, content).map(drop).map_err(Error::from)
 }

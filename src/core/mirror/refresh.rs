@@ -1,24 +1,24 @@
 //! The refresh of a mirror: changed rows are read again and merged into the next graph.
 //!
-//! The words that transactions leave name nodes, and types of relationships of nodes. A node that changed is read again; one
-//! that is new is read with all that is joined to it, either way; of a node of which relationships of a type changed, all of
-//! that type are read, either way, since two of them may share a slot. What a word named is never taken from the word, so one
-//! that is read twice changes nothing.
+//! Change records name nodes, and types of relationships of nodes. A changed node is read again; a new one is read with
+//! all its relationships, in both directions; if relationships of a type of a node changed, all of that type are read,
+//! in both directions, since two of them may share a slot. Values are never taken from the record, so a record that is
+//! read twice changes nothing.
 //!
-//! Words are read from some seconds before the last look on: a transaction commits later than it wrote the instant. Those that
-//! were heeded already are known by their ids.
+//! Records are read from some seconds before the last refresh on, since a transaction commits later than its recorded
+//! instant. Those applied already are known by their ids.
 //!
-//! What was learned comes last. Where nothing else changed, weights move in the graph that is asked; else the next graph has them
-//! before anybody asks it.
+//! Learned weights are applied last. If nothing else changed, they are updated in the published graph; else the next
+//! graph has them before it is published.
 //!
-//! Relations fade between generations, so each generation weighs all of them at its instant; without any change there is a
-//! new one only after an hour.
+//! Relations decay between generations, so each generation computes all of them at its instant; without any change
+//! there is a new one only after an hour.
 //!
 //! # Design notes
-//! What just changed was just used, so a new node joins a mirror that does not hold everything without being compared with
-//! what it holds. When the budget is spent, selection starts anew.
+//! A changed node was just used, so a new node is added to a partial mirror without a comparison with its present
+//! nodes. When the budget is spent, selection is repeated.
 //!
-//! Invariant: a mirror that was brought up to date is one that was loaded (held by `mirror::patched_is_loaded`).
+//! Invariant: a refreshed mirror equals a loaded one (held by `mirror::patched_is_loaded`).
 
 use super::content::{RELATES_TO, Relations, conductance, view_of};
 use super::learned::records;
@@ -37,22 +37,22 @@ use tracing::error;
 
 /// Keys of one request.
 const PAGE: usize = 2_000;
-/// How old the weights of relations may become.
+/// Greatest age of the weights of relations.
 const WEIGHED_MS: i64 = 3_600_000;
 
-/// The result of a refresh.
+/// Result of a refresh.
 pub(super) enum Refreshed {
-    /// Nothing changed; the mirror is as current as the store was at the look.
+    /// Nothing changed; the mirror is as current as the read of the store.
     Same,
     /// There is a next generation.
     Next,
-    /// Weights moved by what was learned, and nothing else changed.
+    /// Only learned weights changed.
     Learned,
-    /// It takes a load: more changed than can be named, or more than there is room for.
+    /// A load is required: more changed than the record names, or than fits.
     Anew(&'static str),
 }
 
-/// The keys to be read, by the index of a label.
+/// Keys to read, by the index of a label.
 #[derive(Default)]
 struct Touched {
     nodes: BTreeMap<usize, BTreeSet<String>>,
@@ -60,8 +60,8 @@ struct Touched {
     kinds: BTreeMap<(usize, String), BTreeSet<String>>,
 }
 
-/// Brings what is held up to date with the store as it is now; relations weigh what they do at `at`, by the laws' clock.
-/// With `weigh` there is a next generation in any case. What is held is changed at the very end, or not at all.
+/// Refreshes the mirrored state from the store; relations have their weights of `at`, by the laws' clock. With `weigh`
+/// there is a next generation in any case. The state is changed at the very end, or not at all.
 pub(super) async fn refresh(
     store: &Store,
     held: &mut MirroredScope,
@@ -72,7 +72,7 @@ pub(super) async fn refresh(
     let since = Timestamp::from_millis(held.seen.millis() - OVERLAP_MS).unwrap_or(Timestamp::EPOCH);
     let (now, changes) = store.changes(since).await?;
     if now.millis() - held.seen.millis() > KEPT_MS - OVERLAP_MS {
-        return Ok(Refreshed::Anew("changes of so long ago are not kept"));
+        return Ok(Refreshed::Anew("the last read is older than the retention of changes"));
     }
     let fresh: Vec<&Change> =
         changes.iter().filter(|change| !held.applied.contains(&change.element)).collect();
@@ -81,7 +81,7 @@ pub(super) async fn refresh(
     }
     let learned = store.learned(&held.asked.scope, held.synapses.ticks()).await?;
     if learned.as_ref().is_some_and(|learned| learned.tick < held.synapses.ticks()) {
-        return Ok(Refreshed::Anew("what was learned is not what it was"));
+        return Ok(Refreshed::Anew("the learned state is older than that of the mirror"));
     }
     let touched = Touched::of(&fresh, held);
     let weighed = held.view.snapshot().as_of.unwrap_or(i64::MIN);
@@ -98,7 +98,7 @@ pub(super) async fn refresh(
     Ok(refreshed)
 }
 
-/// Moves the weights of what is held.
+/// Updates the weights of the mirrored state.
 fn moved(held: &mut MirroredScope, learned: Learned) -> Refreshed {
     match held.learn(learned) {
         Ok(()) => Refreshed::Learned,
@@ -125,7 +125,7 @@ impl Touched {
                 kinds.insert(one.kind.clone());
             }
         }
-        // Relationships of a node that nobody has seen come with the node.
+        // Relationships of a new node are read with the node.
         let unseen = |(label, key): &&(usize, String)| held.find(*label, key).is_none();
         for (label, key) in all.kinds.keys().filter(unseen) {
             all.nodes.entry(*label).or_default().insert(key.clone());
@@ -138,13 +138,13 @@ impl Touched {
     }
 }
 
-/// The rows read, on their way into a batch.
+/// Rows read, to be made into a batch.
 #[derive(Default)]
 struct Read {
     /// By external id, with whether the graph has it already.
     nodes: BTreeMap<String, (MirroredNode, bool)>,
     gone: Vec<String>,
-    /// Label, key and type of what was read around, all types where there is none.
+    /// Label, key and type of the read relationships; no type means all.
     around: Vec<(String, Option<String>, Vec<MirroredEnd>)>,
 }
 
@@ -158,7 +158,7 @@ async fn read(store: &Store, held: &MirroredScope, touched: Touched) -> Result<O
             for seen in store.mirrored(&held.asked, *label, page).await? {
                 let is_held = held.find(*label, &seen.key).is_some();
                 let id = held.names.external_id(*label, &seen.key);
-                // A key that now has nodes of several labels calls all of them by other names.
+                // A key that now has nodes of several labels changes the names of all of them.
                 if !is_held && (held.names.is_shared(&seen.key) || held.view.graph().find(&id).is_some()) {
                     return Ok(None);
                 }
@@ -246,7 +246,7 @@ async fn next(
     let snapshot = Snapshot { graph, as_of: Some(at.millis()), skipped };
     let view = view_of(Some(&held.view), snapshot, texts, &relations, &held.names, (at, fading));
     let bytes = hot::at_peak(view.bytes().total() + relations.bytes());
-    // One that exceeds the budget already, since no load keeps it, is not read again for a patch that adds nothing.
+    // A node that already exceeds the budget, since no load keeps it, is not read again for a patch that adds nothing.
     if bytes > config.bytes_each().max(held.bytes) {
         return Ok(Refreshed::Anew("the budget is spent"));
     }
@@ -262,8 +262,8 @@ async fn next(
     Ok(Refreshed::Next)
 }
 
-/// What was read as a batch without its nodes, all relations as they weigh at an instant among it; the relations that there
-/// are then; and what could not be used so far.
+/// The rows as a batch without its nodes, including all relations with their weights at an instant; the relations after
+/// it; and the number of invalid rows so far.
 fn merged(
     held: &MirroredScope,
     config: &Config,
@@ -274,7 +274,7 @@ fn merged(
     let mut batch = Batch { removed_nodes: read.gone.clone(), ..Batch::default() };
     let mut skipped = held.view.snapshot().skipped;
     let gone: HashSet<&str> = read.gone.iter().map(String::as_str).collect();
-    // What was read again stands instead of what was known.
+    // Rows that were read again replace the former ones.
     let is_related = |kind: &Option<String>| kind.as_deref().is_none_or(|kind| kind == RELATES_TO);
     let related = read.around.iter().filter(|(_, kind, _)| is_related(kind)).map(|(id, ..)| id.as_str());
     relations.drop_of(&related.chain(gone.iter().copied()).collect());
@@ -308,7 +308,7 @@ fn merged(
     (batch, relations, skipped)
 }
 
-/// The words of the memories after what was read.
+/// Words of the memories after the rows are applied.
 fn texts(held: &MirroredScope, read: &Read) -> Result<Texts, Error> {
     let mut texts = held.view.texts().clone();
     let said = || {
@@ -335,7 +335,7 @@ impl MirroredScope {
         (graph.node_type(node) == self.names.node_type(label)).then_some(node)
     }
 
-    /// Names the slots of a node, either way: of one type, or of all.
+    /// Identifies the slots of a node in both directions: of one type, or of all.
     fn slots_of(&self, id: &str, kind: Option<&str>, into: &mut Vec<(String, String, String)>) {
         let graph = self.view.graph();
         let Some(node) = graph.find(id) else { return };

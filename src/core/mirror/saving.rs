@@ -1,23 +1,25 @@
-//! Automatic saves: after a number of recalls of a scope its graph goes to a file, and its learned weights to another,
-//! in the background, so that there is something to look at, and to ask without a database, should that be gone.
+//! Automatic saves: after a number of recalls of a scope its graph is saved to a file, and its learned weights to
+//! another, in the background, for inspection, and for queries without a database.
 //!
-//! A save never keeps a question waiting: it has a thread of its own, one for each scope, and a turn that comes while the one
-//! before is at work is left out. So is one of a generation that was saved already, unless more was learned on it: then that
-//! alone is written. A save that fails is told in the log and counted; the files stay what they were, as
-//! [`persist`](super::persist) has it, also where the process ends in the middle. Where it is the graph that cannot be saved,
-//! what was learned on it is not either, which is counted too.
+//! A save never delays a query: each scope has a thread of its own for saves, and a save that is due while another is
+//! running is skipped. So is one of a generation that was saved already, unless more was learned on it: then that alone
+//! is written. A failed save is logged and counted; the files are unchanged, as described in
+//! [`persist`](super::persist), also if the process ends during the save. If the graph cannot be saved, its learned
+//! state is not saved either, which is counted too.
 //!
 //! # Design notes
-//! A mirror starts from the store and never from such a file: the file may be old, and lacks what is not the graph.
+//! A mirror is always loaded from the store, never from such a file: the file may be old, and lacks data that is not in
+//! the graph.
 //!
-//! Several processes may share a folder. One that finds another at work on the same file leaves it to that one, which is no
+//! Several processes may share a folder. If another process is saving the same file, a save is skipped, which is no
 //! failure: both have the same graph to save.
 //!
-//! What is saved is taken when the thread is at work, under the lock of whoever refreshes, so graph and weights are of one
-//! moment. Nothing is written under that lock.
+//! The content of a save is taken on its thread, under the lock of the refresh, so graph and weights are consistent.
+//! Nothing is written under that lock.
 //!
-//! Invariants: no two scopes have one file, whatever they are called and however the system treats names (held by
-//! `a_scope_has_a_file_of_its_own`); a file is of a whole graph (held by `surfaces::mirrors::a_kill_while_saving_leaves_a_file_that_loads`).
+//! Invariants: no two scopes have one file, whatever their names and however the system treats file names (held by
+//! `a_scope_has_a_file_of_its_own`); a file contains a whole graph (held by
+//! `surfaces::mirrors::a_kill_while_saving_leaves_a_file_that_loads`).
 
 use super::Error;
 use super::persist::Files;
@@ -34,44 +36,44 @@ use std::sync::{Arc, Mutex, TryLockError};
 use tracing::{debug, info, warn};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// A longer name of a file is cut, with a hash of the whole in the place of the rest: systems take 255 bytes.
+/// A longer file name is cut and gets a hash of the whole: systems allow 255 bytes.
 const NAME_BYTES_MAX: usize = 200;
 
-/// Where graphs are saved, and how often.
+/// Settings of automatic saves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
-    /// The folder; it is made if it is not there.
+    /// Folder; created if it does not exist.
     pub folder: PathBuf,
-    /// So many recalls of a scope lie between two saves.
+    /// Recalls of a scope between two saves.
     pub every: u64,
 }
 
 /// Counts of the saves of a scope since the process started.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Saves {
-    /// The generation that was saved last; `None` before the first.
+    /// Generation that was saved last; `None` before the first.
     pub generation: Option<u64>,
     pub failures: u64,
-    /// How often what was learned was not saved, since its graph could not be.
+    /// Number of skipped saves of the learned state, because its graph could not be saved.
     pub skipped: u64,
 }
 
-/// What is saved: a view, and what was learned on its graph.
+/// Content of a save: a view, and the learned state of its graph.
 type Content = (Arc<View>, SynapticState);
 
-/// The saves of all scopes.
+/// Saves of all scopes.
 pub(super) struct Saving {
     config: Config,
     of: BTreeMap<Scope, Arc<Place>>,
 }
 
-/// The saves of one scope.
+/// Saves of one scope.
 #[derive(Default)]
 struct Place {
     recalls: AtomicU64,
-    /// 0 where none was: a mirror begins with 1.
+    /// 0 before the first save: generations begin with 1.
     generation: AtomicU64,
-    /// Of what was learned.
+    /// Tick of the saved learned state.
     tick: AtomicU64,
     failures: AtomicU64,
     skipped: AtomicU64,
@@ -83,8 +85,7 @@ impl Saving {
         Self { config, of: scopes.iter().map(|scope| (scope.clone(), Arc::default())).collect() }
     }
 
-    /// Counts a recall that a view answered, and if it is time saves what there is then, as `content` tells it. Needs a
-    /// runtime.
+    /// Counts a recall of a view, and if a save is due, saves the present `content`. Needs a runtime.
     pub(super) fn recalled(
         &self,
         scope: &Scope,
@@ -101,7 +102,7 @@ impl Saving {
         }
         let files = Files::beside(self.config.folder.join(file_name(scope)));
         let (place, scope) = (Arc::clone(place), scope.clone());
-        // Nobody waits for it: a process that ends meanwhile leaves the old files.
+        // Not awaited: a process that ends meanwhile leaves the old files.
         drop(tokio::task::spawn_blocking(move || place.save(&scope, &files, content)));
     }
 
@@ -138,7 +139,7 @@ impl Place {
                 if why.path() != Some(files.learned.as_path()) {
                     self.skipped.fetch_add(1, Ordering::Relaxed);
                 }
-                // Last: whoever sees it sees the other too.
+                // Last: a reader that sees it also sees the other.
                 self.failures.fetch_add(1, Ordering::Release);
                 let cause = std::error::Error::source(&why).map(ToString::to_string).unwrap_or_default();
                 warn!(%scope, generation, %why, cause, "the mirror could not be saved; its file is unchanged");
@@ -155,8 +156,8 @@ fn save(files: &Files, view: Option<&View>, learned: &SynapticState) -> Result<(
     files.save(view.map(View::snapshot), |into| plasticity::write(learned, into))
 }
 
-/// The name of the file of a scope: small letters and digits as they are, all else by its bytes, since a scope may hold what
-/// leads out of a folder, and some systems take large letters for small ones.
+/// File name of a scope: lower-case letters and digits unchanged, all else by its bytes, since a scope may contain path
+/// separators, and some systems ignore case.
 fn file_name(scope: &Scope) -> String {
     let mut name = String::new();
     for byte in scope.as_str().bytes() {
@@ -203,7 +204,7 @@ mod tests {
         graph.nodes().next().map(|node| graph.external_id(node).to_owned())
     }
 
-    /// What there is to save: a view, and that so many outcomes were learned on its graph.
+    /// Content to save: a view, with so many outcomes learned on its graph.
     fn content(view: &Arc<View>, tick: u64) -> impl FnOnce() -> Option<Content> + Send + use<> {
         let (view, learned) = (Arc::clone(view), SynapticState { tick, ..SynapticState::default() });
         move || Some((view, learned))
@@ -243,7 +244,7 @@ mod tests {
         assert_eq!(ticks(), Some(0));
 
         until(is_free).await;
-        // A generation that was saved is not saved again.
+        // A saved generation is not saved again.
         fs::remove_file(&file).unwrap();
         recall(&view("a", 1), 3);
         recall(&view("b", 2), 3);
@@ -251,7 +252,7 @@ mod tests {
         assert_eq!(saved(&file).as_deref(), Some("b"));
 
         until(is_free).await;
-        // Of one on which more was learned that alone is written.
+        // If more was learned on a generation, only that is written.
         fs::remove_file(&file).unwrap();
         let taught = Arc::new(Arc::into_inner(view("b", 2)).unwrap().with_tick(7));
         recall(&taught, 3);
@@ -259,7 +260,7 @@ mod tests {
         until(is_free).await;
         assert!(!file.exists());
         recall(&taught, 3);
-        // A folder that is a file: told, counted, and the mirror goes on.
+        // A folder that is a file: logged, counted, and the mirror continues.
         fs::remove_dir_all(&inner).unwrap();
         fs::write(&inner, "in the way").unwrap();
         recall(&view("c", 3), 3);

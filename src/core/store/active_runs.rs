@@ -1,19 +1,19 @@
-//! The runs that tasks of this program work on now.
+//! Runs that tasks of this program work on.
 //!
 //! A lease names the program that holds a run, and a program runs several tasks at once: a worker's jobs and those that
-//! requests start. A run that the program holds and no task of it works on was abandoned, and is resumed at once; a run that
-//! a task works on can be taken only after its lease is over.
+//! requests start. A run that the program holds without a task was abandoned, and is resumed at once; a run with a task
+//! can be taken over only after its lease expires.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// A job, and an occurrence of it.
+/// Job and occurrence.
 type Name = (&'static str, String);
 
-/// The runs of this program that a task works on.
+/// Runs of this program that a task works on.
 #[derive(Debug, Default)]
 pub(super) struct ActiveRuns(Mutex<Vec<Weak<Name>>>);
 
-/// Marks its run as active until it is dropped.
+/// Marks a run as active until the guard is dropped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ActiveRun(Arc<Name>);
 

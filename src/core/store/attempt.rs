@@ -1,8 +1,8 @@
 //! Consolidation attempts: memories claimed, promoted, released; each step one transaction.
 //!
-//! A claim locks a memory first and looks after, so two programs never hold the same one. The transaction that applies
-//! an attempt begins with its guard and ends with its receipt, the state `done`: a holder that comes too late finds no
-//! row. A stub's unique key makes a second promotion impossible whatever else fails.
+//! A claim locks a memory before it reads it, so two programs never hold the same one. The transaction that applies an
+//! attempt begins with its guard and ends with its receipt, the state `done`: a holder that is too late finds no row.
+//! The unique key of a stub prevents a second promotion in any case.
 
 use super::Store;
 use super::catalogue::{
@@ -25,25 +25,25 @@ use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// An attempt with the number of memories that it holds.
+/// An attempt with the number of its memories.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AttemptClaim {
     pub attempt: String,
-    /// How many it holds.
+    /// Number of its memories.
     pub claimed: i64,
 }
 
-/// A memory that rises: where from, and what it becomes.
+/// A promotion of a memory: its state before and after.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Promotion {
     pub key: MemoryKey,
     pub before: MemoryState,
-    /// What it is now.
+    /// State after the promotion.
     pub after: MemoryState,
 }
 
-/// Writes promotions of memories that this transaction has locked, each with its stub, and answers those it wrote. A step
-/// that was taken before, by a memory that somebody moved back by hand, cannot be taken twice: that one is quarantined.
+/// Writes promotions of memories that this transaction has locked, each with its stub, and returns those written. A
+/// promotion that exists already, since the memory was moved back by hand, is not repeated: the memory is quarantined.
 pub(super) async fn promote(
     tx: &mut Tx,
     promotions: Vec<Promotion>,
@@ -57,8 +57,8 @@ pub(super) async fn promote(
 /// A promotion with the id of its stub.
 type PromotionWithStub = (Promotion, String);
 
-/// Writes the lives, and answers the promotions whose stubs are to be left in the same transaction. The id of a stub follows
-/// from its key, so anybody can work it out and give it to a memory of their own: then the stub gets one at random.
+/// Writes the states, and returns the promotions with stubs to create in the same transaction. The id of a stub is
+/// derived from its key, so another writer can compute it and use it for a memory: then the stub gets a random id.
 async fn write_promotions(tx: &mut Tx, promotions: Vec<Promotion>) -> Result<Vec<PromotionWithStub>, Error> {
     #[derive(Deserialize)]
     struct Risen {
@@ -84,7 +84,7 @@ async fn write_promotions(tx: &mut Tx, promotions: Vec<Promotion>) -> Result<Vec
         }
     }
     let (before, promotions): (Vec<_>, Vec<_>) = promotions.into_iter().partition(|p| risen.contains(&p.key));
-    let reason = |p: &Promotion| format!("it has risen to {} before; somebody moved it back", p.after.tier);
+    let reason = |p: &Promotion| format!("it was promoted to {} before and then moved back", p.after.tier);
     let before: Vec<(&MemoryKey, String)> = before.iter().map(|p| (&p.key, reason(p))).collect();
     quarantine(tx, &before).await?;
     let lives: Vec<(&MemoryKey, MemoryState)> = promotions.iter().map(|p| (&p.key, p.after)).collect();
@@ -100,7 +100,7 @@ async fn write_promotions(tx: &mut Tx, promotions: Vec<Promotion>) -> Result<Vec
     Ok(promotions.into_iter().map(raised).collect())
 }
 
-/// Leaves the stubs of promotions.
+/// Creates the stubs of promotions.
 async fn create_stubs<'r>(tx: &mut Tx, raised: &'r [PromotionWithStub], at: Timestamp) -> Result<(), Error> {
     let archived = |(p, id): &'r PromotionWithStub| Some((p, id.as_str(), p.before.tier.archived()?.name()));
     let create_stubs: Vec<(&Promotion, &str, &'static str)> = raised.iter().filter_map(archived).collect();
@@ -118,8 +118,8 @@ async fn create_stubs<'r>(tx: &mut Tx, raised: &'r [PromotionWithStub], at: Time
 }
 
 impl Store {
-    /// Opens an attempt and claims up to `limit` ripe memories for it, as a batch of `run`. `None` when there was
-    /// nothing to claim; the attempt is then aborted in the same transaction.
+    /// Opens an attempt and claims up to `limit` ripe memories for it, as a batch of `run`. `None` if there was nothing
+    /// to claim; the attempt is then aborted in the same transaction.
     pub async fn claim(
         &self,
         run: &mut Run,
@@ -140,7 +140,7 @@ impl Store {
         self.in_run(run, "attempt.claim", async |tx: &mut Tx| {
             tx.attempt = Some(attempt.clone());
             if let Some(before) = self.open_attempt(tx, &attempt, phase, now).await? {
-                // The commit of this claim was lost and has landed.
+                // The commit of this claim was reported as lost but succeeded.
                 claimed.store(before, Ordering::Relaxed);
                 return Ok(Tally::default());
             }
@@ -156,7 +156,8 @@ impl Store {
                 let row: Row = tx.only(call).await?;
                 all.claimed += row.claimed;
                 all.passed_over += row.passed_over;
-                // What another program marked while this one waited for the lock is seen now, and gone past.
+                // Claims that another program committed while this one waited for the lock are visible now, and
+                // skipped.
                 if row.passed_over == 0 || all.claimed >= wanted {
                     break;
                 }
@@ -173,7 +174,7 @@ impl Store {
         Ok((claimed > 0).then_some(AttemptClaim { attempt, claimed }))
     }
 
-    /// Promotes what an attempt has claimed, as a batch of `run`, and ends the attempt with its receipt.
+    /// Promotes the memories of an attempt, as a batch of `run`, and ends the attempt with its receipt.
     ///
     /// # Errors
     /// [`Error::Fenced`] if run or attempt was lost: nothing is written then.
@@ -227,8 +228,8 @@ impl Store {
         .await
     }
 
-    /// Ends an attempt whose work failed, as a batch of `run`: its memories are ripe as before, or quarantined as those on
-    /// which it failed. Answers how many were.
+    /// Aborts an attempt that failed, as a batch of `run`: its memories are ripe as before, and those that caused the
+    /// failure are quarantined. Returns their number.
     pub async fn abort_attempt(
         &self,
         run: &mut Run,
@@ -257,7 +258,7 @@ impl Store {
         Ok(usize::try_from(tally.quarantined).unwrap_or(0))
     }
 
-    /// Locks an attempt that is this program's, and says what it has claimed.
+    /// Locks an attempt of this program, and returns its claimed memories.
     async fn guard_attempt(&self, tx: &mut Tx, claimed: &AttemptClaim) -> Result<ClaimedMemories, Error> {
         let guard = ATTEMPT_GUARD
             .call()
@@ -273,7 +274,7 @@ impl Store {
         })
     }
 
-    /// Opens an attempt; one that was opened before answers with what it has claimed.
+    /// Opens an attempt; if it exists already, returns its claimed memories.
     pub(super) async fn open_attempt(
         &self,
         tx: &mut Tx,
@@ -307,7 +308,7 @@ struct ClaimedMemories {
 }
 
 impl ClaimedMemories {
-    /// The memories, in the order in which they are locked.
+    /// The memories in lock order.
     fn keys(&self) -> Vec<MemoryKey> {
         let named = self.scopes.iter().zip(&self.ids);
         let mut keys: Vec<MemoryKey> = named.map(|(scope, id)| MemoryKey::of_row(scope, id)).collect();
@@ -316,15 +317,15 @@ impl ClaimedMemories {
     }
 }
 
-/// An attempt that is not over.
+/// An attempt in progress.
 #[derive(Deserialize)]
 pub(super) struct Open {
     pub(super) id: String,
-    /// Whether its lease is.
+    /// Whether its lease has expired.
     pub(super) overdue: bool,
 }
 
-/// Attempts that are not over, oldest first, a hundred at most.
+/// Attempts in progress, oldest first, at most a hundred.
 pub(super) async fn not_over(tx: &mut Tx) -> Result<Vec<Open>, Error> {
     tx.rows(ATTEMPT_OVERDUE.call().set("limit", 100_i64)).await
 }

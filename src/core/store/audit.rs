@@ -1,4 +1,4 @@
-//! Audits: scans of all memories for their health and dates, and the removal of expired bookkeeping.
+//! Audits: scans of all memories for their health and dates, and the removal of expired records.
 
 use super::Store;
 use super::attempt::not_over;
@@ -21,7 +21,7 @@ use crate::domain::units::Timestamp;
 use serde::Deserialize;
 use std::time::Duration;
 
-/// How long a key is listed after it has ended.
+/// Time for which a key is listed after its end.
 const KEYS_KEPT_DAYS: i64 = 90;
 
 #[derive(Default, Deserialize)]
@@ -48,7 +48,7 @@ impl Store {
         self.read(call).await
     }
 
-    /// Attempts whose lease is over and that nobody has ended, of the hundred oldest.
+    /// Attempts with an expired lease that are still open, among the hundred oldest.
     pub async fn stuck_attempts(&self) -> Result<i64, Error> {
         let open = self
             .transactions
@@ -57,11 +57,11 @@ impl Store {
         Ok(i64::try_from(open.iter().filter(|open| open.overdue).count()).unwrap_or(i64::MAX))
     }
 
-    /// Releases quarantined rows where their values are sound now, as a batch of `run`; without
-    /// tunables, for adoption to judge.
+    /// Releases quarantined rows with valid values, as a batch of `run`; without tunables, they are released for
+    /// adoption to check.
     ///
     /// # Errors
-    /// [`Error::Fenced`] if the run was lost; one with [`Error::is_of_data`] asks to leave it to adoption.
+    /// [`Error::Fenced`] if the run was lost; after one with [`Error::is_of_data`] leave the rows to adoption.
     pub async fn release(&self, run: &mut Run, tunables: Option<&Tunables>) -> Result<Tally, Error> {
         let now = run.now;
         self.in_run(run, "memories.release", async |tx: &mut Tx| {
@@ -71,8 +71,8 @@ impl Store {
         .await
     }
 
-    /// Looks through a page of memories after one, by id and scope, and sets dates anew that no job would set, as a batch of
-    /// `run`. Answers how many it had; a short page is the last. Moves `after`.
+    /// Scans a page of memories after one, by id and scope, and sets due dates again that no job would set, as a batch
+    /// of `run`. Returns the size of the page; a short page is the last. Moves `after`.
     pub async fn audit(
         &self,
         run: &mut Run,
@@ -94,8 +94,7 @@ impl Store {
         Ok(usize::try_from(tally.scanned).unwrap_or(0))
     }
 
-    /// Removes up to `limit` each of what is kept for a time only and whose time is over, as a batch of `run`. Answers whether
-    /// more may be left.
+    /// Removes up to `limit` expired records of each kind, as a batch of `run`. Returns whether more may remain.
     pub async fn trim(&self, run: &mut Run, limit: usize) -> Result<bool, Error> {
         let (kept, now) = (*self.transactions.trims.retention(), run.now);
         let body = async |tx: &mut Tx| {
@@ -109,14 +108,13 @@ impl Store {
     }
 }
 
-/// Requests and changes whose time is over are removed, up to `limit` each: found by an index, however many there are. Answers
-/// how many of each.
+/// Removes up to `limit` expired requests and as many changes, found by an index. Returns both numbers.
 pub(super) async fn trim_page(tx: &mut Tx, kept: &Retention, limit: usize) -> Result<Vec<i64>, Error> {
     let requests = trim(tx, REQUEST_TRIM.call().set("keptMs", ms(kept.requests)), limit).await?;
     Ok(vec![requests, trim(tx, CHANGE_TRIM.call(), limit).await?])
 }
 
-/// As [`trim_page`], with runs, attempts, sweeps, words on mirrors and keys.
+/// As [`trim_page`], with runs, attempts, sweeps, mirror status and keys.
 pub(super) async fn trim_all(tx: &mut Tx, kept: &Retention, limit: usize) -> Result<Vec<i64>, Error> {
     let mut trimmed = trim_page(tx, kept, limit).await?;
     for statement in [&RUN_TRIM, &ATTEMPT_TRIM] {
@@ -129,7 +127,7 @@ pub(super) async fn trim_all(tx: &mut Tx, kept: &Retention, limit: usize) -> Res
     Ok(trimmed)
 }
 
-/// What only a look at all rows of its kind finds: sessions without memories, and what a person has set a time for.
+/// Records that need a scan of their kind: sessions without memories, and those with a configured retention.
 async fn trim_rest(tx: &mut Tx, kept: &Retention, now: Timestamp, limit: usize) -> Result<Vec<i64>, Error> {
     let before = |kept: Duration| now.millis().saturating_sub(ms(kept));
     let sessions = SESSION_TRIM.call().set("before", before(kept.sessions));

@@ -1,5 +1,5 @@
-//! The inputs of a run, and the backlog of each job: one statement each, since an idle run costs little more than this, and a
-//! server that has just started plans a statement by its length.
+//! The inputs of a run, and the backlog of each job: one statement each, since an idle run costs little more than this,
+//! and the planning time of a statement on a newly started server grows with its length.
 
 use super::Store;
 use super::catalogue::{RUN_BACKLOG, RUN_INPUTS};
@@ -11,36 +11,36 @@ use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
 use serde::Deserialize;
 
-/// What a run reads before it begins.
+/// Inputs of a run.
 #[derive(Debug, Clone)]
 pub struct RunInputs {
-    /// The tunables as the graph has them.
+    /// Tunables in the graph.
     pub tunables: Tunables,
-    /// Memories of other writers that Ebb has not yet seen.
+    /// Number of memories of other writers that are not adopted yet.
     pub unstamped: i64,
-    /// Whether there are attempts that are not over, or claims of any, whoever made them.
+    /// Whether there are open attempts, or claims, by any writer.
     pub attempts: bool,
 }
 
-/// Since when the longest-waiting memories and sessions wait.
+/// Oldest waiting item of each job.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Backlog {
-    /// For a sweep.
+    /// Memories due for decay.
     pub due: Option<Timestamp>,
-    /// For promotion.
+    /// Memories ripe for promotion.
     pub ripe: Option<Timestamp>,
-    /// A session, for co-activation.
+    /// Sessions to be counted for coactivation.
     pub coactivate: Option<Timestamp>,
     pub cluster: Option<Timestamp>,
-    /// For strengthening what is like them.
+    /// New memories, for reinforcement.
     pub reinforce: Option<Timestamp>,
-    /// Trails, from the cycle at which all are to be brought to it next: it may lie ahead.
+    /// Trails: start of the cycle of the next evaporation, which may be in the future.
     pub evaporate: Option<Timestamp>,
-    /// Relations, all of them at any time.
+    /// Relations, which are always due.
     pub fade: Option<Timestamp>,
-    /// Facts, all of them at any time.
+    /// Facts, which are always due.
     pub sweep: Option<Timestamp>,
-    /// Outcomes, all of them at any time: when they came is told by another clock.
+    /// Outcomes, which are always due: their instants are of another clock.
     pub learn: Option<Timestamp>,
 }
 
@@ -64,7 +64,7 @@ impl Store {
         })
     }
 
-    /// Since when something waits for each job.
+    /// Reads the oldest waiting item of each job.
     pub async fn backlog(&self) -> Result<Backlog, Error> {
         #[derive(Deserialize)]
         struct Row {

@@ -1,12 +1,12 @@
 //! A batch of events, folded in order and written once.
 //!
-//! Whatever brings events (one from the command line, a page of an import, an hour of a replay) goes this way: lock the
-//! memories in the order of their ids, read them, let the laws make of each what all its events say, in the order they
-//! came, and write each memory once. So a memory that is touched a hundred times in a batch costs one write, and ends
-//! with the same bits as if its events had come one by one, wherever the batches were cut.
+//! All events (one from the command line, a page of an import, an hour of a replay) are applied in this way: lock the
+//! memories in the order of their ids, read them, fold the events of each in their order by the laws, and write each
+//! memory once. So a memory that occurs a hundred times in a batch costs one write, and has the same final state as if
+//! its events had been applied one by one, wherever the batches were cut.
 //!
-//! Invariant: how events are cut into batches changes no bit of the result (held by `batches::any_cut_is_the_same`).
-//! Invariant: a batch with a fault writes nothing (held by `batches::a_fault_writes_nothing`).
+//! Invariant: the cut of events into batches does not change the result (held by `batches::any_cut_is_the_same`).
+//! Invariant: a batch with an error writes nothing (held by `batches::a_fault_writes_nothing`).
 
 mod writes;
 
@@ -24,21 +24,21 @@ use crate::domain::units::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The effect of one event.
+/// Effect of one event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EventEffect {
-    /// Made a memory.
+    /// Created a memory.
     Created,
-    /// Lifted one.
+    /// Accessed a live memory.
     Accessed,
-    /// Brought an expired one back.
+    /// Revived an expired memory.
     Revived,
-    /// Nothing: the memory was forgotten on request and stays so.
+    /// Nothing: the memory was deleted on request and stays so.
     Forgotten,
 }
 
-/// An event that cannot be applied; its place in the batch, and why.
+/// Error of one event of a batch.
 #[derive(Debug)]
 pub struct BatchFault {
     /// Index in the batch.
@@ -46,30 +46,30 @@ pub struct BatchFault {
     pub why: Error,
 }
 
-/// The outcome of a batch: all of it is written, or nothing.
+/// Result of a batch: all of it is written, or nothing.
 #[derive(Debug)]
 pub enum BatchOutcome {
-    /// What each event did, in order.
+    /// Effects of the events, in order.
     Written(Vec<EventEffect>),
-    /// Nothing was written because of these.
+    /// Nothing was written, because of these errors.
     Rejected(Vec<BatchFault>),
 }
 
-/// Events in order, with the tunables they are judged by.
+/// Events in order, with the tunables that apply.
 #[derive(Debug, Clone, Copy)]
 pub struct Batch<'a> {
-    /// In the order they are folded.
+    /// Events in the order of application.
     pub events: &'a [Event],
     /// The tunables in force.
     pub tunables: &'a Tunables,
 }
 
 struct FoldedMemory<'a> {
-    /// What it is now; `None` while nothing has made it.
+    /// Present state; `None` until an event creates it.
     state: Option<MemoryState>,
-    /// What it was, for a memory that exists.
+    /// Stored state of an existing memory.
     before: Option<MemoryState>,
-    /// The event that makes it, for one that does not exist.
+    /// The event that creates it, if it does not exist.
     made_by: Option<&'a Remember>,
     joins: BTreeMap<&'a str, SessionAccesses>,
     mentions: BTreeSet<&'a str>,
@@ -79,7 +79,7 @@ struct FoldedMemory<'a> {
     forgotten: bool,
 }
 
-/// The accesses of a session to a memory in this batch.
+/// Accesses of a session to a memory in this batch.
 #[derive(Debug, Clone, Copy)]
 struct SessionAccesses {
     first: Timestamp,
@@ -88,14 +88,14 @@ struct SessionAccesses {
 }
 
 impl Store {
-    /// Applies events, all or none, under a request id that makes a repeat harmless: the same id with the same hash of
-    /// its words answers what it answered the first time, and then with the seed that it had the first time. Answers the
-    /// memories that `keys` names for that seed, too, as the transaction leaves them: a read after the commit can fail,
-    /// and then reports a write that has happened as one that has not.
+    /// Applies events, all or none, under a request id that makes a repeat safe: the same id with the same hash of its
+    /// contents returns the first response, with the first seed. Also returns the memories that `keys` names for that
+    /// seed, as the transaction leaves them: a read after the commit can fail, and would report a successful write as
+    /// failed.
     ///
     /// # Errors
-    /// [`Error::Conflict`] for a request id that was used for other words. Events that cannot be applied are in the
-    /// answer.
+    /// [`Error::Conflict`] for a request id that was used for other contents. Events that cannot be applied are in the
+    /// result.
     pub async fn apply_request(
         &self,
         mode: RequestMode<'_>,
@@ -114,7 +114,7 @@ impl Store {
                         return Ok((applied, (None, Vec::new())));
                     };
                     answer(tx, mode, done).await?;
-                    // What is wholly of this transaction's making needs no reading.
+                    // A memory that this transaction created needs no read.
                     let made = keys(None).iter().map(|key| memories.get(key)?.made()).collect();
                     if let Some(records) = made {
                         return Ok((applied, (None, records)));
@@ -129,8 +129,8 @@ impl Store {
         Ok((applied, first, records))
     }
 
-    /// Runs a body that applies events. One that found faults is rolled back whole; one that lost a race for a new id is
-    /// run again, and then finds the memory there.
+    /// Runs a body that applies events. One with errors is rolled back whole; one that lost a race for a new id is run
+    /// again, and then finds the memory there.
     pub(super) async fn apply_or_rollback<T, F>(
         &self,
         name: &'static str,
@@ -157,7 +157,7 @@ pub(super) async fn apply(tx: &mut Tx, batch: Batch<'_>) -> Result<BatchOutcome,
     Ok(fold_and_write(tx, batch, &keys).await?.0)
 }
 
-/// [`apply`], and what became of the memory of each key, which are those of the events.
+/// [`apply`], with the final state of the memory of each key among those of the events.
 async fn fold_and_write<'a>(
     tx: &mut Tx,
     batch: Batch<'a>,
@@ -189,7 +189,7 @@ async fn fold_and_write<'a>(
 }
 
 impl FoldedMemory<'_> {
-    /// The memory as [`read_whole`] would find it, if this batch made it.
+    /// The memory as [`read_whole`] would return it, if this batch created it.
     fn made(&self) -> Option<Record> {
         let remember = self.made_by?;
         let life = Life {
@@ -214,7 +214,7 @@ impl FoldedMemory<'_> {
     }
 }
 
-/// Locks what exists, in the order of the keys, and learns which of the rest were forgotten on request.
+/// Locks the existing memories in the order of the keys, and finds which of the others were deleted on request.
 async fn read<'a>(
     tx: &mut Tx,
     events: &'a [Event],
@@ -318,13 +318,13 @@ fn fold<'a>(
     Ok(done)
 }
 
-/// A memory that is made again must say the same.
+/// A memory that is created again must have the same content.
 fn check_same_content(folded: &FoldedMemory<'_>, remember: &Remember) -> Result<(), Error> {
     let same = folded.same == Some(true) && folded.offered == Some(remember.content.as_str());
     if !same {
         return Err(Error::Conflict(format!(
-            "memory {} exists with other content; a memory keeps what it says. Give this one an id of its own, \
-             or forget the other first: ebb memory forget {}",
+            "memory {} exists with other content, which cannot change. Use another id for this one, \
+             or delete the other first: ebb memory forget {}",
             remember.id, remember.id
         )));
     }

@@ -1,4 +1,4 @@
-//! Every file under `cypher/`, once. `tests/tidy.rs` compares this list with the folder.
+//! List of every file under `cypher/`. `tests/tidy.rs` compares it with the folder.
 
 use super::statement::{Statement, statement};
 
@@ -9,7 +9,7 @@ macro_rules! catalogue {
             pub static $constant: Statement = statement!($name);
         )*
 
-        /// All of them, in the order of the folder.
+        /// All statements, in the order of the folder.
         pub static ALL: &[&Statement] = &[$(&$constant),*];
     };
 }

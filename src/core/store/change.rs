@@ -1,13 +1,13 @@
 //! Change records: what a transaction changed, kept in the graph for mirrors.
 //!
-//! A transaction that makes, moves, joins or removes something leaves one `EbbChange` with the keys of what it touched,
-//! written with it or not at all. Whoever mirrors the graph reads those since it last looked, and the rows they name as
-//! they are now: what a change was is never said, so that a word which is read twice or late does no harm. Plain fading
-//! leaves none, since what an energy or a weight is now follows from what was mirrored.
+//! A transaction that creates, moves, joins or removes something writes one `EbbChange` with the keys that it touched,
+//! in the same commit. A mirror reads those since its last refresh, and the present state of their rows: a record does
+//! not contain the change itself, so it is safe to read it twice or late. Decay alone writes none, since a mirror
+//! computes present energies and weights from what it holds.
 //!
 //! # Design notes
-//! Words are left by [`Tx::touch`] on the way and written by the transaction itself before it commits, at one place. A
-//! write that changes more than it can name (an adoption, an evaporation) says so, and mirrors start anew.
+//! Keys are collected by [`Tx::touch`] and written by the transaction itself before it commits, at one place. A write
+//! that changes more than it can name (an adoption, an evaporation) is recorded as such, and mirrors reload.
 
 use super::Store;
 use super::catalogue::{CHANGE_NOW, CHANGE_RECORD, CHANGE_SINCE};
@@ -21,20 +21,20 @@ use serde::Deserialize;
 
 pub use super::touched::Touched;
 
-/// How long before its last look a reader looks again: a transaction may commit so much later than the instant it wrote.
+/// Overlap of reads: a transaction may commit so much later than its recorded instant.
 pub const OVERLAP_MS: i64 = 40_000;
-/// How far back changes are kept.
+/// Retention of changes.
 pub const KEPT_MS: i64 = 24 * 3_600_000;
 
-/// Who changes what nobody asks for: the jobs of a worker. Their runs say more.
+/// Author of changes without a request: the jobs of a worker. Their runs have the details.
 const WORKER: &str = "worker";
 
-/// The change record of one transaction.
+/// Change record of one transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// By which its word is known.
+    /// Id of the record.
     pub element: String,
-    /// When, by the server's clock.
+    /// Instant by the server's clock.
     pub at: Timestamp,
     /// Whether it changed more than it names.
     pub everything: bool,
@@ -42,22 +42,22 @@ pub struct Change {
 }
 
 impl Tx {
-    /// Notes that a node changed, or with a `kind` that some of its relationships of that type did.
+    /// Records a change of a node or, with a `kind`, of some of its relationships of that type.
     pub(super) fn touch(&mut self, label: &str, scope: &str, key: &str, kind: &str) {
         self.changes.touch(label, scope, key, kind);
     }
 
-    /// Notes that memories changed, or with a `kind` that some of their relationships of that type did.
+    /// Records a change of memories or, with a `kind`, of some of their relationships of that type.
     pub(super) fn touch_memories<'a>(&mut self, keys: impl IntoIterator<Item = &'a MemoryKey>, kind: &str) {
         keys.into_iter().for_each(|key| self.touch("Memory", key.scope(), key.id(), kind));
     }
 
-    /// Notes that more changed than can be named.
+    /// Records that more changed than can be named.
     pub(super) fn touch_everything(&mut self) {
         self.changes.touch_everything();
     }
 
-    /// Leaves word of what was touched, if anything was.
+    /// Writes the record, if anything was touched.
     pub(super) async fn record_change(&mut self) -> Result<(), Error> {
         let Changes { everything, touched, by } = std::mem::take(&mut self.changes);
         if !everything && touched.is_empty() {
@@ -99,7 +99,7 @@ impl Row {
 }
 
 impl Store {
-    /// What was changed since an instant of the server's clock, in the order of instants, and what that clock shows now.
+    /// Changes since an instant of the server's clock, in the order of instants, and the present of that clock.
     pub async fn changes(&self, since: Timestamp) -> Result<(Timestamp, Vec<Change>), Error> {
         self.transactions
             .run("changes.since", Mode::Read, async |tx: &mut Tx| {
@@ -111,8 +111,8 @@ impl Store {
             .await
     }
 
-    /// Leaves word that more changed than can be named: every mirror starts anew at its next look. For changes that others made
-    /// without a word; leaving it twice does no harm.
+    /// Records that more changed than can be named: every mirror reloads at its next refresh. For changes of other
+    /// writers without a record; safe to repeat.
     pub async fn record_full_change(&self) -> Result<(), Error> {
         self.transactions
             .run("changes.everything", Mode::Write, async |tx: &mut Tx| {
@@ -122,7 +122,7 @@ impl Store {
             .await
     }
 
-    /// What the server's clock shows.
+    /// The present time of the server's clock.
     pub async fn server_now(&self) -> Result<Timestamp, Error> {
         self.transactions.run("changes.now", Mode::Read, async |tx: &mut Tx| server_now(tx).await).await
     }

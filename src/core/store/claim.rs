@@ -1,4 +1,4 @@
-//! Claims of attempts on memories: removed, and resolved where two attempts hold one memory.
+//! Claims of attempts on memories: removal, and resolution where two attempts hold one memory.
 
 use super::catalogue::{ATTEMPT_CLAIMS, ATTEMPT_UNMARK};
 use super::encode::list;
@@ -14,17 +14,17 @@ struct Removed {
     removed: i64,
 }
 
-/// Parts attempts that hold the same memories, which are locked here: the earliest keeps each. Answers (memory, attempt)
-/// for each claim that was removed.
+/// Resolves claims of several attempts on the same memories, which are locked here: the earliest attempt keeps each.
+/// Returns (memory, attempt) for each removed claim.
 pub(super) async fn resolve<'k>(
     tx: &mut Tx,
     memories: &[&'k MemoryKey],
 ) -> Result<Vec<(&'k MemoryKey, String)>, Error> {
     #[derive(Deserialize)]
     struct Row {
-        /// Its place among the memories.
+        /// Index among the memories.
         memory: usize,
-        /// Attempt, element id of the claim, when the attempt was started.
+        /// Attempt, element id of the claim, start of the attempt.
         claims: Vec<(String, String, Option<String>)>,
     }
     if memories.is_empty() {
@@ -50,7 +50,7 @@ pub(super) async fn resolve<'k>(
     Ok(lost)
 }
 
-/// Removes claims by their element ids; answers how many were there.
+/// Removes claims by their element ids; returns how many existed.
 pub(super) async fn unmark(tx: &mut Tx, marks: &[&str], conflict: bool) -> Result<i64, Error> {
     if marks.is_empty() {
         return Ok(0);

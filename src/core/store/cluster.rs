@@ -1,7 +1,7 @@
-//! Clusters: the part of the graph that a change reaches is read, settled by the law, and written in pages.
+//! Clusters: reads the part of the graph that a change affects, settles it by the law, and writes it in pages.
 //!
-//! What is read may change before it is written. Whoever changes it puts the memory on the list again, so the next run
-//! looks once more; a memory is taken off the list only as it was put there. Every page of a plan may be written twice.
+//! Rows may change between read and write. Such a change puts the memory in the queue again, so the next run repeats
+//! the work; an entry is removed only if it is unchanged. Every page of a plan may be written twice.
 
 use super::Store;
 use super::catalogue::{
@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Memories or memberships of one transaction.
 const PAGE: usize = 2_000;
 
-/// A memory that the clusters are to look at.
+/// A memory in the queue for clustering.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Suspect {
     #[serde(flatten)]
@@ -31,7 +31,7 @@ pub struct Suspect {
     due: i64,
 }
 
-/// A part of the graph, and what would settle it: of each scope a plan of its own, since nothing crosses scopes.
+/// A plan for a part of the graph, with a separate plan of each scope, since nothing crosses scopes.
 #[derive(Debug, Default)]
 pub struct Neighbourhood(Vec<(String, Plan)>);
 
@@ -46,21 +46,21 @@ struct AroundRow {
     elsewhere: bool,
 }
 
-/// The label of clusters.
+/// Label of clusters.
 const CLUSTER: &str = "SemanticCluster";
 
 impl Store {
-    /// Memories that the clusters are to look at, the longest-waiting first.
+    /// Memories in the queue for clustering, the longest-waiting first.
     pub async fn suspects(&self, now: Timestamp, limit: usize) -> Result<Vec<Suspect>, Error> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         self.read(CLUSTER_DUE.call().set("now", now.millis()).set("limit", limit)).await
     }
 
-    /// Reads what hangs together with these memories, by strong pairs or by a cluster, and lets the law settle it, as a batch
-    /// of `run`: clusters that another writer made without a scope get that of their members.
+    /// Reads everything connected with these memories by strong pairs or a cluster, and settles it by the law, as a
+    /// batch of `run`: clusters of another writer without a scope get that of their members.
     ///
-    /// A memory that lives, belongs to one cluster with all that it is strongly paired with, and is no more strongly
-    /// paired than that cluster is strong, changes nothing: what hangs together with it is not read.
+    /// A live memory in one cluster with all its strong partners, and with no pair stronger than that cluster, changes
+    /// nothing: its component is not read.
     pub async fn neighbourhood(
         &self,
         run: &mut Run,
@@ -74,7 +74,7 @@ impl Store {
         Ok(self.in_run(run, "cluster.around", body).await?.1)
     }
 
-    /// Writes a plan, each page a batch of `run`, and takes the memories it was made for off the list.
+    /// Writes a plan, each page a batch of `run`, and removes its memories from the queue.
     pub async fn settle(
         &self,
         run: &mut Run,
@@ -101,8 +101,8 @@ impl Store {
         Ok(())
     }
 
-    /// Quarantines a memory since its part of the graph cannot be settled, as a batch of `run`, and takes it off the list.
-    /// The next audit puts it there again if it belongs to a cluster, which it then leaves.
+    /// Quarantines a memory whose part of the graph cannot be settled, as a batch of `run`, and removes it from the
+    /// queue. The next audit adds it again if it belongs to a cluster, which it then leaves.
     pub async fn quarantine_suspect(
         &self,
         run: &mut Run,
@@ -118,12 +118,12 @@ impl Store {
         .map(drop)
     }
 
-    /// By which threshold the clusters were settled last; `None` before the first time.
+    /// Threshold of the last settlement of clusters; `None` before the first.
     pub async fn clusters_threshold(&self) -> Result<Option<f64>, Error> {
         self.read_one(CLUSTER_THRESHOLD.call()).await
     }
 
-    /// Puts every memory that belongs to a cluster, or could by this threshold, on the list, a page in one batch of
+    /// Puts every memory that belongs to a cluster, or could by this threshold, in the queue, a page in one batch of
     /// `run`, and records the threshold.
     pub async fn suspect_all(&self, run: &mut Run, threshold: f64) -> Result<(), Error> {
         #[derive(Default, Deserialize)]
@@ -162,7 +162,7 @@ impl Store {
 }
 
 impl Neighbourhood {
-    /// What its plan comes to; `waiting` memories were looked at for it.
+    /// Counts of its plan, made for `waiting` memories.
     #[must_use]
     pub fn tally(&self, waiting: usize) -> Tally {
         let count = |of: fn(&Plan) -> usize| {
@@ -186,13 +186,13 @@ impl Neighbourhood {
 /// A memory, and a cluster of its scope.
 type Belonging<'p> = (MemoryKey, &'p str);
 
-/// The rows that plans write, sorted by statement.
+/// Rows of plans, sorted by statement.
 #[derive(Default)]
 struct Writes<'p> {
     /// Scope and cluster.
     dissolved: Vec<(&'p str, &'p str)>,
     leaves: Vec<Belonging<'p>>,
-    /// Scope, the id of the node, and what it is to say.
+    /// Scope, id of the node, and its new values.
     formed: Vec<(&'p str, String, &'p Settled)>,
     joins: Vec<(MemoryKey, String)>,
 }
@@ -215,7 +215,7 @@ impl<'p> Writes<'p> {
     }
 }
 
-/// What hangs together with memories of any scopes.
+/// Components of memories of any scopes.
 async fn around_all(tx: &mut Tx, suspects: &[Suspect], threshold: f64) -> Result<Neighbourhood, Error> {
     let mut scopes: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for Suspect { key, .. } in suspects {
@@ -241,7 +241,7 @@ async fn around(tx: &mut Tx, scope: &str, ids: &[String], threshold: f64) -> Res
             clusters.extend(row.clusters.into_iter().flatten().filter(|id| !known.contains_key(id)));
             for (near, weight) in row.near.into_iter().zip(row.weights) {
                 next.insert(near.clone());
-                // Each pair is met from both sides; one is enough.
+                // Each pair is returned from both sides; one is enough.
                 if row.id < near {
                     pairs.push(Strong { a: row.id.clone(), b: near, weight });
                 }
@@ -281,7 +281,7 @@ async fn rows_around(
     Ok(rows)
 }
 
-/// Takes clusters that another writer made without a scope into that of their members.
+/// Moves clusters of another writer without a scope into that of their members.
 async fn adopt(tx: &mut Tx, scope: &str, rows: &[AroundRow]) -> Result<(), Error> {
     let ids: BTreeSet<&str> = rows.iter().flat_map(|row| row.unscoped.iter().map(String::as_str)).collect();
     let ids: Vec<&str> = ids.into_iter().collect();
@@ -292,7 +292,7 @@ async fn adopt(tx: &mut Tx, scope: &str, rows: &[AroundRow]) -> Result<(), Error
     Ok(())
 }
 
-/// Those of these memories that may change something.
+/// Memories of these that may change something.
 async fn unsettled(tx: &mut Tx, scope: &str, ids: &[String], threshold: f64) -> Result<Vec<String>, Error> {
     let rows = rows_around(tx, scope, ids, threshold).await?;
     let own: BTreeSet<String> = rows.iter().flat_map(|row| row.clusters.iter().flatten().cloned()).collect();

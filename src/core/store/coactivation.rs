@@ -1,7 +1,7 @@
-//! Co-activation: sessions that wait are counted, a page of pairs in one transaction with the marks that say so.
+//! Coactivation: counts waiting sessions, a page of pairs in one transaction with the flags of counted members.
 //!
-//! A transaction locks the memories of its sessions in the order of the keys, then the sessions, and looks again: what
-//! another program joined to a session meanwhile is counted later, since the session then waits on.
+//! A transaction locks the memories of its sessions in the order of the keys, then the sessions, and reads again:
+//! members that another program added meanwhile are counted later, since the session stays in the queue.
 
 use super::Store;
 use super::catalogue::{
@@ -23,10 +23,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Pairs of one transaction: about a quarter of a second.
 const PAIRS_MAX: usize = 5_000;
-/// Accesses of one session that are marked in one transaction beyond those that count.
+/// Accesses of one session that are flagged in one transaction beyond those that count.
 const MARKS_MAX: i64 = 10_000;
 
-/// A session that waits for co-activation.
+/// A session that waits for coactivation.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct WaitingSession {
     scope: String,
@@ -36,7 +36,7 @@ pub struct WaitingSession {
 }
 
 impl WaitingSession {
-    /// Pairs that it has at most.
+    /// Upper bound of its pairs.
     #[must_use]
     pub fn pairs(&self) -> usize {
         self.members.len() * self.members.len().saturating_sub(1) / 2
@@ -52,7 +52,7 @@ struct AccessedRow {
     all: i64,
 }
 
-/// The increase of a pair in one transaction.
+/// Increase of a pair in one transaction.
 struct Gain {
     count: i64,
     first: Timestamp,
@@ -60,7 +60,7 @@ struct Gain {
 }
 
 impl Store {
-    /// Sessions that wait for co-activation at `now`, the longest-waiting first.
+    /// Sessions that wait for coactivation at `now`, the longest-waiting first.
     pub async fn sessions_waiting(&self, now: Timestamp, limit: usize) -> Result<Vec<WaitingSession>, Error> {
         let call = COACTIVATION_DUE
             .call()
@@ -70,8 +70,8 @@ impl Store {
         self.read(call).await
     }
 
-    /// Counts sessions, as a batch of `run`: each whole, but the first of them perhaps in part if it has more pairs than
-    /// one transaction takes. Answers what was done.
+    /// Counts sessions, as a batch of `run`: each completely, except perhaps the first, if it has more pairs than one
+    /// transaction takes. Returns the counts.
     pub async fn coactivate(
         &self,
         run: &mut Run,
@@ -79,7 +79,7 @@ impl Store {
         sessions: &[WaitingSession],
     ) -> Result<Tally, Error> {
         let now = run.now;
-        // The rest of a session would come with a batch that sees this one.
+        // The rest of a session is left to a later batch, which sees this one.
         let most = if run.is_dry() { usize::MAX } else { PAIRS_MAX };
         let body = async |tx: &mut Tx| count(tx, now, tunables, sessions, most).await;
         self.in_run(run, "coactivation.count", body).await
@@ -104,14 +104,14 @@ impl Store {
         .await
     }
 
-    /// Whether there are accesses in sessions that no writer of Ebb has told of.
+    /// Whether there are accesses in sessions that were not written by Ebb.
     pub async fn unseen_accesses(&self) -> Result<bool, Error> {
         let unseen: i64 = self.read_one(COACTIVATION_UNSEEN.call()).await?;
         Ok(unseen != 0)
     }
 
-    /// Looks through all sessions for accesses that other writers drew, a page in one batch of `run`. Answers how many
-    /// sessions wait for it now.
+    /// Scans all sessions for accesses of other writers, a page in one batch of `run`. Returns how many sessions wait
+    /// for it now.
     pub async fn find_accesses(&self, run: &mut Run) -> Result<i64, Error> {
         #[derive(Debug, Clone, Default, Deserialize)]
         #[serde(rename_all = "camelCase")]
@@ -152,12 +152,12 @@ impl Store {
 }
 
 fn members_max() -> i64 {
-    // One more than count, to see that there are more.
+    // One more than the limit, to detect that there are more.
     i64::try_from(MEMBERS_MAX + 1).unwrap_or(i64::MAX)
 }
 
 impl AccessedRow {
-    /// The members that count, and of these only those that are locked in the scope of the session.
+    /// Members that count, and of these only those that are locked in the scope of the session.
     fn members(&self, locked: Option<&BTreeSet<(&str, &str)>>, scope: &str) -> Vec<Member<'_>> {
         let each = self.memory.iter().zip(&self.at).zip(&self.counted).take(MEMBERS_MAX);
         each.filter(|((id, _), _)| locked.is_none_or(|locked| locked.contains(&(scope, id.as_str()))))

@@ -1,8 +1,9 @@
-//! The pool of connections, and what is known of the server at its other end.
+//! Connection pools, and settings of the store.
 //!
-//! A program has three pools, so that none of its parts can take the connections of another: one for requests and commands,
-//! one for jobs and mirrors, and two connections for leases. None is opened before it is used. Acquiring a connection has a limit of its own, since the driver's
-//! covers the TCP connect only: a peer that accepts and says nothing would hang it.
+//! A program has three pools, so that none of its parts can take the connections of another: one for requests and
+//! commands, one for jobs and mirrors, and two connections for leases. Each is opened at its first use. Acquiring a
+//! connection has a limit of its own, since the driver's covers the TCP connect only: a peer that accepts and never
+//! responds would block it.
 
 use super::error::Error;
 use super::tx::Driver;
@@ -22,30 +23,30 @@ pub struct Config {
     pub username: String,
     pub password: SecretString,
     pub database: String,
-    /// Connections at most, in the pool of requests and in that of jobs.
+    /// Most connections, in the pool of requests and in that of jobs.
     pub connections: usize,
-    /// How long a connection may take to be had.
+    /// Time-out of acquiring a connection.
     pub acquire_timeout: Duration,
-    /// How long a run or an attempt is held without a sign of life.
+    /// Lease of a run or an attempt without a heartbeat.
     pub lease: Duration,
-    /// How memories are compared. From the section `[similarity]`.
+    /// Comparison of memories. From the section `[similarity]`.
     pub similarity: Similarity,
-    /// How relations fade. From the section `[relation]`.
+    /// Decay of relations. From the section `[relation]`.
     pub fading: Fading,
-    /// Which never do. From the same.
+    /// Relations that never decay. From the same section.
     pub pins: Pins,
-    /// What trails go by. From the section `[pheromones]`.
+    /// Settings of trails. From the section `[pheromones]`.
     pub trails: Trails,
-    /// What sweeps of facts go by. From `[[policies]]` and its variables, `[facts]` and `[guard]`.
+    /// Settings of sweeps. From `[[policies]]` and its variables, `[facts]` and `[guard]`.
     pub regime: Regime,
-    /// How long Ebb keeps what it recorded for itself. From the section `[retention]`.
+    /// Retention of Ebb's own records. From the section `[retention]`.
     pub retention: Retention,
 }
 
-/// Rows per fetch; more gains nothing.
+/// Rows per fetch; more gives no speed-up.
 const FETCH_SIZE: usize = 1_000;
 
-/// The purpose of a connection pool.
+/// Purpose of a connection pool.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Purpose {
     /// Requests and commands.

@@ -1,5 +1,5 @@
-//! Pages of memories: the decay of those that are due, and the adoption of those
-//! that other writers made. Both laws run in Cypher, since a page is more rows than are worth moving.
+//! Pages of memories: the decay of due memories, and the adoption of those of other writers. Both laws run in Cypher,
+//! since a page is more rows than are worth transferring.
 
 use super::Store;
 use super::catalogue::{MEMORY_ADOPT, MEMORY_DECAY, MEMORY_RELEASE, MEMORY_UNSTAMPED, SESSION_ADOPT};
@@ -13,7 +13,7 @@ use crate::domain::tunables::{ENERGY_FLOOR, LONG_TERM_REWRITE_MS, Tunables};
 use crate::domain::units::{Energy, Timestamp};
 use serde::Deserialize;
 
-/// Where a decay pass stands: the last (dueAt, id) that it has seen.
+/// Cursor of a decay pass: the last (dueAt, id).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecayCursor {
     second: i64,
@@ -41,12 +41,12 @@ struct SweptRow {
 }
 
 impl Store {
-    /// How many memories other writers made that Ebb has not yet seen. Costs two counters.
+    /// Number of memories of other writers that are not adopted yet. Costs two counters.
     pub async fn unstamped(&self) -> Result<i64, Error> {
         self.transactions.run("memories.unstamped", Mode::Read, async |tx: &mut Tx| unstamped(tx).await).await
     }
 
-    /// Adopts a page of memories of other writers, as a batch of `run`. Answers how many rows it took, good and bad.
+    /// Adopts a page of memories of other writers, as a batch of `run`. Returns its number of rows, valid and invalid.
     pub async fn adopt(
         &self,
         run: &mut Run,
@@ -60,9 +60,9 @@ impl Store {
         Ok(usize::try_from(tally.adopted + tally.quarantined).unwrap_or(0))
     }
 
-    /// Judges quarantined rows anew, at most 10,000: those whose values are sound by now go back under the laws,
-    /// the others are quarantined again. Where a statement fails on any of them, all are left to the next run, which finds
-    /// out on which. Answers how many were released.
+    /// Checks quarantined rows again, at most 10,000: those with valid values are released, the others are quarantined
+    /// again. If a statement fails on any of them, all are left to the next run, which finds out which. Returns the
+    /// number of released rows.
     pub async fn release_sound(&self, now: Timestamp, tunables: &Tunables) -> Result<i64, Error> {
         let release = async |tunables| {
             self.transactions
@@ -79,8 +79,8 @@ impl Store {
         Ok(released + self.release_trails(RELEASED).await?)
     }
 
-    /// Sweeps one page of due memories at the run's `now`, after `cursor`, which it moves. Answers how many rows the
-    /// page had; a short page is the last.
+    /// Sweeps one page of due memories at the run's `now`, after `cursor`, which it moves. Returns the number of rows
+    /// of the page; a short page is the last.
     pub async fn decay(
         &self,
         run: &mut Run,
@@ -98,7 +98,7 @@ impl Store {
     }
 }
 
-/// How many memories Ebb has not yet seen.
+/// Number of memories that are not adopted yet.
 pub(super) async fn unstamped(tx: &mut Tx) -> Result<i64, Error> {
     #[derive(Deserialize)]
     struct Row {
@@ -109,19 +109,20 @@ pub(super) async fn unstamped(tx: &mut Tx) -> Result<i64, Error> {
     Ok((row.memories - row.stamped).max(0))
 }
 
-/// Rows that are judged anew at a time.
+/// Rows that are checked again at a time.
 const RELEASED: usize = 10_000;
 
-/// The quarantined rows that are checked again.
+/// Selection of quarantined rows to check again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Judged {
-    /// Every one, because a person asked.
+    /// All, on request of a person.
     All,
-    /// Those that still have the property they were quarantined for.
+    /// Rows that still have the property they were quarantined for.
     Mended,
 }
 
-/// Judges quarantined rows anew, by these tunables, or leaves that to the next run. Answers how many were released.
+/// Checks quarantined rows again by these tunables, or leaves that to the next run. Returns the number of released
+/// rows.
 pub(super) async fn release_page(
     tx: &mut Tx,
     now: Timestamp,

@@ -1,7 +1,7 @@
-//! From rows to checked domain values.
+//! Decoding of rows to checked domain values.
 //!
-//! Statements return a value of a wrong type as null, so a bad row never fails a page. What is missing or impossible
-//! is named here, and the row is quarantined under that reason with its values as they are.
+//! Statements return a value of a wrong type as null, so a bad row never fails a page. A missing or invalid value is
+//! named here, and the row is quarantined for that reason with its values unchanged.
 
 use crate::domain::ids::{MemoryId, Scope};
 use crate::domain::memory::MemoryState;
@@ -9,7 +9,7 @@ use crate::domain::tier::Tier;
 use crate::domain::units::{Energy, Timestamp};
 use serde::Deserialize;
 
-/// The columns of `memory/lock` and `memory/read` that laws need.
+/// Columns of `memory/lock` and `memory/read` that laws need.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct LifeRow {
@@ -17,7 +17,7 @@ pub(super) struct LifeRow {
     pub(super) scope: Option<String>,
     pub(super) tier: Option<String>,
     pub(super) energy: Option<f64>,
-    /// Of the properties in [`DATES`], in their order; `memory/read` has one more.
+    /// Values of the properties in [`DATES`], in their order; `memory/read` has one more.
     pub(super) dates: Vec<DateValue>,
     pub(super) access_count: Option<i64>,
     pub(super) pinned: Option<bool>,
@@ -25,10 +25,10 @@ pub(super) struct LifeRow {
     pub(super) fault: Option<String>,
 }
 
-/// The properties whose values `dates` holds.
+/// Properties of the values in `dates`.
 const DATES: [&str; 6] = ["energyAt", "lastAccessed", "created", "ripeAt", "dueAt", "lastExpired"];
 
-/// The value of a property that should be a date.
+/// Value of a property that should be a date.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
 pub(super) enum DateValue {
@@ -42,7 +42,7 @@ impl DateValue {
     /// The instant, or `None` for an absent property.
     ///
     /// # Errors
-    /// The reason why no law can use the value.
+    /// The reason why the value is invalid.
     fn instant(&self, name: &str) -> Result<Option<Timestamp>, String> {
         match self {
             Self::Millis(ms) => Timestamp::from_millis(*ms).map(Some).map_err(|why| format!("{name}: {why}")),
@@ -55,19 +55,19 @@ impl DateValue {
     }
 }
 
-/// A memory as the laws see it, with what identifies it.
+/// A decoded memory with its key.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Life {
     pub id: MemoryId,
     pub scope: Scope,
     pub state: MemoryState,
     pub created: Timestamp,
-    /// The session it was made in.
+    /// Session that created it.
     pub session: Option<String>,
 }
 
 impl LifeRow {
-    /// The checked life, or the reason why no law can use the row.
+    /// The checked state, or the reason why the row is invalid.
     pub(super) fn check(&self) -> Result<Life, String> {
         if let Some(fault) = &self.fault {
             return Err(fault.clone());
@@ -97,7 +97,7 @@ impl LifeRow {
         })
     }
 
-    /// Each date but `lastExpired`.
+    /// Names each date but `lastExpired`.
     fn dates_of_life(&self) -> Result<[Option<Timestamp>; 5], String> {
         let mut dates = [None; 5];
         for ((date, value), name) in dates.iter_mut().zip(&self.dates).zip(DATES) {
@@ -106,7 +106,7 @@ impl LifeRow {
         Ok(dates)
     }
 
-    /// When the memory last expired, where that is on record; `memory/lock` does not read it.
+    /// Last expiry of the memory, if recorded; `memory/lock` does not read it.
     pub(super) fn last_expired(&self) -> Option<Timestamp> {
         self.dates.get(5)?.instant(DATES[5]).ok()?
     }

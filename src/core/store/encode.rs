@@ -1,8 +1,8 @@
-//! From domain values to parameters: one list per column, never a list of maps.
+//! Encoding of domain values as parameters: one list per column, never a list of maps.
 //!
-//! Columns are what the server reads fastest and what is simplest to build. Requests are cut in slices of less than
+//! Columns are the fastest for the server to read and the simplest to build. Requests are cut into slices of less than
 //! 8 KiB where that is cheaper than one large one: the driver leaves Nagle's algorithm on, so a request that does not
-//! fit one segment waits 40 ms for an acknowledgement, in which fifty small ones pass.
+//! fit one segment waits 40 ms for an acknowledgement, enough time for fifty small ones.
 
 use super::statement::Statement;
 use crate::domain::units::Timestamp;
@@ -18,17 +18,17 @@ pub(super) fn instants(values: impl IntoIterator<Item = Option<Timestamp>>) -> B
     list(values.into_iter().map(|at| at.map(Timestamp::millis)))
 }
 
-/// Bytes of a request that pass without a stall.
+/// Bytes of a request that is sent without delay.
 const REQUEST_BYTES: usize = 8_192;
-/// Of these, what frames, names of parameters and heads of lists take at most.
+/// Part of these bytes for frames, parameter names and list headers, at most.
 const FRAME_BYTES: usize = 700;
-/// From this many bytes on one large request is cheaper than many small ones.
+/// Size from which one large request is cheaper than many small ones.
 const LARGE_BYTES: usize = 600_000;
-/// Rows of one request at most.
+/// Most rows of one request.
 const ROWS_MAX: usize = 5_000;
 
-/// Cuts rows into the slices they are sent in with a statement, given what each weighs in bytes. Every row is in exactly
-/// one slice, in order.
+/// Cuts rows into the slices of the requests of a statement, given the size of each row in bytes. Every row is in
+/// exactly one slice, in order.
 pub(super) fn slices<'a, T>(
     statement: &Statement,
     rows: &'a [T],

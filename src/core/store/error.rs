@@ -1,8 +1,9 @@
-//! Errors of the database, by the meanings on which a caller branches.
+//! Errors of the database, classified by their meaning for a caller.
 //!
-//! The server's codes are sorted here and nowhere else. Three of them lie: a transaction time-out is named a client
-//! error and is worth a retry with half the page; a memory error is named transient and is not, at the same size; and a
-//! message that begins "The transaction has been terminated" may come under a permanent code and deserves one retry.
+//! The server's codes are classified here and nowhere else. Three of them are misleading: a transaction time-out is
+//! named a client error and is worth a retry with half the page; a memory error is named transient and is not, at the
+//! same size; and a message that begins "The transaction has been terminated" may come under a permanent code and
+//! deserves one retry.
 
 use crate::domain::guard::{TooFar, TooMuch};
 use crate::domain::memory::Refused;
@@ -13,7 +14,7 @@ use crate::domain::tunables::TunableFault;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// No connection, or it broke and could not be had again.
+    /// No connection, or it broke and could not be restored.
     #[error("Neo4j at {uri} cannot be reached: {why}")]
     Unavailable { uri: String, why: String },
     /// The server does not accept the credentials.
@@ -22,54 +23,52 @@ pub enum Error {
     /// The server answered a statement with an error.
     #[error("statement {statement} failed: {message} ({code})")]
     Query {
-        /// Which file under `cypher/`.
+        /// File under `cypher/`.
         statement: &'static str,
         code: String,
         message: String,
-        /// What the code means for a caller.
+        /// Meaning of the code for a caller.
         class: Class,
     },
-    /// A row came back in another shape than the statement's header promises.
-    #[error("statement {statement} returned a row that does not fit: {detail}")]
+    /// A row of another shape than declared in the statement's header.
+    #[error("statement {statement} returned an unexpected row: {detail}")]
     Decode {
-        /// Which file under `cypher/`.
+        /// File under `cypher/`.
         statement: &'static str,
         /// Column and types.
         detail: String,
     },
     /// The outcome of a commit is unknown and could not be settled in time.
-    #[error(
-        "the connection broke while {what} was being committed, and whether it landed could not be learned: {why}"
-    )]
+    #[error("the connection broke while {what} was being committed, and the outcome is unknown: {why}")]
     OutcomeUnknown { what: &'static str, why: String },
     /// The database was not initialised, or by another version.
     #[error("{0}")]
     Schema(String),
-    /// The tunables in the graph cannot be.
+    /// The tunables in the graph are invalid.
     #[error("the ConsolidationConfig node in the graph cannot be used: {}", list(.0))]
     Tunables(Vec<TunableFault>),
-    /// The tunables in the graph have a value of a wrong type, or none.
+    /// A tunable in the graph is missing or has a wrong type.
     #[error("the ConsolidationConfig node in the graph has no number in {0}")]
     TunableMissing(String),
-    /// The policies in the graph cannot be.
+    /// The policies in the graph are invalid.
     #[error("the policies in the graph cannot be used: {}", named(.0))]
     Policies(Vec<PolicyFault>),
-    /// What is asked for makes no sense.
+    /// An invalid request.
     #[error("{0}")]
     Invalid(String),
     #[error("there is no {what} {id}")]
     NotFound { what: &'static str, id: String },
-    /// The id is taken by something else, or a request id was used for another request.
+    /// The id is in use for something else, or a request id was used for another request.
     #[error("{0}")]
     Conflict(String),
     /// A law does not allow it.
     #[error("memory {id}: {why}")]
     Refused {
         id: String,
-        /// Which law, with the name of the living memory for a stub.
+        /// The reason, with the name of the living memory for a stub.
         why: RefusedWhy,
     },
-    /// A row that no law can use. It is quarantined and stays as it is.
+    /// An invalid row. It is quarantined and unchanged.
     #[error("{id} is quarantined: {reason}")]
     Quarantined { id: String, reason: String },
     /// The guard stopped it: nothing was written.
@@ -78,41 +77,41 @@ pub enum Error {
     /// The guard stopped an advance of the cycle: nothing was written.
     #[error("the guard stopped this before it wrote: {0}")]
     TooFar(TooFar),
-    /// Somebody else has taken over what this program worked on; nothing of ours was written after that.
+    /// Another program took over the work; nothing was written after that.
     #[error("{0}")]
     Fenced(String),
-    /// The database holds what a scratch database must not.
+    /// The database contains data that a scratch database must not.
     #[error("{0}")]
     NotScratch(String),
 }
 
-/// Why a law refused.
+/// The reason why a law refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RefusedWhy {
     #[error("{0}")]
     Law(Refused),
-    /// A stub, and where its memory lives on.
+    /// A stub, with the id of its living memory.
     #[error("it is the stub of a promotion; the living memory is {0}")]
     StubOf(String),
 }
 
-/// Why a server refuses what is sound, until a person changes something there.
+/// The reason why a server refuses a valid request until a person changes something there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// It takes no writes; reads go on.
+    /// It accepts no writes; reads work.
     #[error("the database is read-only")]
     ReadOnly,
     /// The user lacks a right.
     #[error("the user of the database lacks a right that Ebb needs")]
     Forbidden,
-    /// It stopped itself after a fault of its own, such as a full disk, and neither reads nor writes.
+    /// It stopped itself after an error of its own, such as a full disk, and neither reads nor writes.
     #[error("the database has stopped itself after a fault, such as a full disk")]
     Stopped,
 }
 
 impl Refusal {
-    /// What a person can do about it.
+    /// Advice for a person.
     #[must_use]
     pub const fn fix(self) -> &'static str {
         match self {
@@ -123,30 +122,28 @@ impl Refusal {
             Self::Forbidden => {
                 "give the user a role that may read, write and create names, such as publisher, or architect for ebb init"
             }
-            Self::Stopped => {
-                "see whether the disk of the server is full, and its debug.log; then restart the server"
-            }
+            Self::Stopped => "check the disk space of the server and its debug.log; then restart the server",
         }
     }
 }
 
-/// The meaning of a server's error code for the sender of the statement.
+/// Meaning of a server's error code for the sender of the statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
-    /// Again, soon.
+    /// Retry soon.
     Transient,
-    /// Again, with half the page.
+    /// Retry with half the page.
     TooBig,
-    /// Again, once.
+    /// Retry once.
     Terminated,
-    /// Not until a person changes something at the server: neither the statement nor its input is at fault.
+    /// Wait for a person to change something at the server: neither the statement nor its input is at fault.
     Refused(Refusal),
-    /// Never again: the statement or its input is at fault.
+    /// Never retry: the statement or its input is at fault.
     Permanent,
 }
 
 impl Class {
-    /// Sorts a code and its message.
+    /// Classifies a code and its message.
     #[must_use]
     pub fn of(code: &str, message: &str) -> Self {
         match code {
@@ -180,13 +177,13 @@ const OF_DATA: [&str; 5] = [
 ];
 
 impl Error {
-    /// Whether a page of half the size might pass.
+    /// Whether a page of half the size might succeed.
     #[must_use]
     pub fn is_too_big(&self) -> bool {
         matches!(self, Self::Query { class: Class::TooBig, .. })
     }
 
-    /// Whether the values of a row, or a constraint on them, made the statement fail: it may pass without that row.
+    /// Whether the values of a row, or a constraint on them, made the statement fail: it may succeed without that row.
     #[must_use]
     pub fn is_of_data(&self) -> bool {
         match self {
@@ -196,8 +193,8 @@ impl Error {
         }
     }
 
-    /// Why a row is quarantined on which a statement failed: the name of the statement and the server's message, cut to
-    /// a length that a property bears.
+    /// The reason for the quarantine of a row on which a statement failed: the name of the statement and the server's
+    /// message, cut to the length of a property.
     pub(super) fn quarantine_reason(&self) -> String {
         const MESSAGE_MAX: usize = 500;
         let (statement, message) = match self {
@@ -209,13 +206,13 @@ impl Error {
         format!("{statement} failed on it: {message}")
     }
 
-    /// Whether the same statement may well pass another time.
+    /// Whether a retry of the same statement may succeed.
     #[must_use]
     pub fn is_passing(&self) -> bool {
         matches!(self, Self::Query { class: Class::Transient | Class::TooBig | Class::Terminated, .. })
     }
 
-    /// Why the server refuses this, if neither the statement nor its input is at fault.
+    /// The reason why the server refuses this, if neither the statement nor its input is at fault.
     #[must_use]
     pub const fn refusal(&self) -> Option<Refusal> {
         match self {
@@ -224,9 +221,9 @@ impl Error {
         }
     }
 
-    /// Whether a commit that was answered with this may have happened all the same. A server that stops itself, as when its
-    /// disk is full, may find in its log what it has not acknowledged, and tells those who commit meanwhile that it is
-    /// unavailable. What comes of the request itself, or of other transactions, it finds before it writes.
+    /// Whether a commit with this error may have succeeded. A server that stops itself, as when its disk is full, may
+    /// recover unacknowledged commits from its log, and reports to their senders that it is unavailable. Errors of the
+    /// request itself, or of other transactions, are detected before the commit is written.
     #[must_use]
     pub(super) fn is_doubtful_at_commit(&self) -> bool {
         let certain =
@@ -234,14 +231,15 @@ impl Error {
         matches!(self, Self::Query { code, .. } if !certain.iter().any(|start| code.starts_with(start)))
     }
 
-    /// Whether the work was cut off: the run is another's by now, or the server is away. It may go on elsewhere.
+    /// Whether the work was interrupted: another holder has the run, or the server is unreachable. It may continue
+    /// elsewhere.
     #[must_use]
     pub const fn is_cut_off(&self) -> bool {
         matches!(self, Self::Fenced(_) | Self::Unavailable { .. } | Self::OutcomeUnknown { .. })
     }
 
-    /// Whether a constraint or index was to be made that is there: another program has just made it, and `IF NOT EXISTS`
-    /// looked before that.
+    /// Whether a constraint or index to be created exists: another program has just created it after the check of `IF
+    /// NOT EXISTS`.
     #[must_use]
     pub fn is_made_already(&self) -> bool {
         let codes = ["EquivalentSchemaRuleAlreadyExists", "ConstraintAlreadyExists", "IndexAlreadyExists"];
@@ -249,7 +247,7 @@ impl Error {
             if code.strip_prefix("Neo.ClientError.Schema.").is_some_and(|code| codes.contains(&code)))
     }
 
-    /// Whether it is a uniqueness rule that refused.
+    /// Whether a uniqueness constraint was violated.
     #[must_use]
     pub fn is_taken(&self) -> bool {
         matches!(self, Self::Query { code, .. } if code == "Neo.ClientError.Schema.ConstraintValidationFailed")

@@ -1,5 +1,5 @@
-//! Evaporation and adoption of all trails, by the page: both run in Cypher, set-wide, a label or a type at a
-//! time, since a page is more rows than are worth moving.
+//! Evaporation and adoption of all trails, by the page: both run in Cypher on sets, one label or type at a time, since
+//! a page is more rows than are worth transferring.
 
 use super::Store;
 use super::catalogue::{
@@ -15,7 +15,7 @@ use super::tx::{Mode, Tx};
 use crate::domain::trail::{COST_MAX, EdgeType, NOISE_FLOOR, PlaceLabel, base_cost};
 use crate::domain::units::Pheromone;
 
-/// Where pheromones lie: the places of a label, or the edges of a type.
+/// Target of an operation on pheromones: the places of a label, or the edges of a type.
 #[derive(Debug, Clone, Copy)]
 pub enum TrailKind<'a> {
     Places(&'a PlaceLabel),
@@ -23,8 +23,8 @@ pub enum TrailKind<'a> {
 }
 
 impl Store {
-    /// Everything on which pheromones may lie: the labels and types of the list of which the graph has any. What is done to
-    /// each is a statement of its own, which a server plans anew, and most graphs have few of them.
+    /// All targets: the labels and types of the list that occur in the graph. Each needs a statement of its own, which
+    /// a server plans separately, and most graphs have few of them.
     pub async fn trail_kinds(&self) -> Result<Vec<TrailKind<'_>>, Error> {
         let allowed = &self.trails.allowed;
         let places = allowed.labels().iter().map(TrailKind::Places);
@@ -49,14 +49,14 @@ impl Store {
             .await
     }
 
-    /// Whether it is time at `cycle` to bring all trails there, `decay_interval_cycles` after the last time.
+    /// Whether the evaporation of all trails is due at `cycle`, `decay_interval_cycles` after the last.
     #[must_use]
     pub fn evaporates(&self, counter: &Counter, cycle: i64) -> bool {
         counter.next(&self.trails).is_none_or(|next| cycle >= next)
     }
 
-    /// Takes a page of places or edges under the laws on which other writers left something, as a batch of `run`.
-    /// Answers how many it took, good and bad.
+    /// Adopts a page of places or edges with pheromones of other writers, as a batch of `run`. Returns its number of
+    /// rows, valid and invalid.
     pub async fn adopt_trails(
         &self,
         run: &mut Run,
@@ -69,8 +69,8 @@ impl Store {
         Ok(usize::try_from(tally.adopted + tally.quarantined).unwrap_or(0))
     }
 
-    /// Brings a page of places or edges to `cycle`, as a batch of `run`; of a dry run, with those that it would adopt before.
-    /// Answers how many the page had; a short page is the last.
+    /// Evaporates a page of places or edges to `cycle`, as a batch of `run`; a dry run first adopts those that a run
+    /// would. Returns the number of rows of the page; a short page is the last.
     pub async fn evaporate(
         &self,
         run: &mut Run,
@@ -80,7 +80,7 @@ impl Store {
     ) -> Result<usize, Error> {
         let is_dry = run.is_dry();
         let body = async |tx: &mut Tx| {
-            // What an earlier batch of a dry run adopted was rolled back.
+            // The adoption of an earlier batch of a dry run was rolled back.
             let adopted = match is_dry {
                 true => self.adopt_page(tx, kind, cycle, page_mode).await?,
                 false => Tally::default(),
@@ -93,7 +93,7 @@ impl Store {
         Ok(usize::try_from(tally.scanned).unwrap_or(0))
     }
 
-    /// Records that all trails were brought to `cycle`, and takes over the length of a cycle from the configuration, as a
+    /// Records that all trails were evaporated to `cycle`, and sets the length of a cycle from the configuration, as a
     /// batch of `run`.
     pub async fn evaporated(&self, run: &mut Run, cycle: i64) -> Result<(), Error> {
         let now = run.now;
@@ -111,8 +111,8 @@ impl Store {
         Ok(())
     }
 
-    /// Gives up to `limit` places or edges of each label and type on which a statement failed back to the next pass. Answers
-    /// how many.
+    /// Releases up to `limit` places or edges of each label and type on which a statement failed, for the next pass.
+    /// Returns their number.
     pub(super) async fn release_trails(&self, limit: usize) -> Result<i64, Error> {
         let mut all = 0;
         for kind in self.trail_kinds().await? {

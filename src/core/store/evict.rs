@@ -1,10 +1,10 @@
 //! Eviction of a lock holder that is gone while its connection is still open.
 //!
-//! A program whose machine is gone or whose network is silent leaves a transaction open in the server, with the lock that
-//! a taker needs. Who waits longer than two seconds for something whose lease is over asks the server, on another
-//! connection, which transaction stands in the way, and ends it if a second look a second later names the same one.
-//! That is always safe: what is ended has committed whole or never will. A user without the right to see transactions
-//! waits until the server's own time-outs free the lock.
+//! A program whose machine or network has failed leaves a transaction open in the server, with the lock that a takeover
+//! needs. A program that waits longer than two seconds for a row with an expired lease queries the server, on another
+//! connection, for the blocking transaction, and ends it if a second query a second later returns the same one. That is
+//! always safe: a transaction that is ended has committed whole or never will. A user without the right to see
+//! transactions waits until the server's own time-outs free the lock.
 
 use super::Store;
 use super::catalogue::{SERVER_BLOCKERS, SERVER_TERMINATE};
@@ -15,13 +15,13 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tracing::{debug, warn};
 
-/// How long a wait may be an ordinary one.
+/// Longest ordinary wait.
 const WAIT_TIMEOUT: Duration = Duration::from_secs(2);
-/// Between two looks that must agree.
+/// Interval between two queries that must agree.
 const SECOND_LOOK: Duration = Duration::from_secs(1);
 
 impl Store {
-    /// Awaits `work`, which waits at `statement` for a lock that nobody alive can hold; whoever holds it is evicted.
+    /// Awaits `work`, which waits at `statement` for a lock that no live program can hold, and evicts its holder.
     pub(super) async fn evicting<T>(
         &self,
         statement: &'static Statement,
@@ -37,7 +37,7 @@ impl Store {
                 () = tokio::time::sleep(wait) => {}
             }
             wait = SECOND_LOOK;
-            // The work goes on waiting meanwhile, so it is still the one that is blocked.
+            // The work continues to wait meanwhile, so it is still the one that is blocked.
             let look = self.blocker(statement);
             let seen = tokio::select! {
                 biased;
@@ -61,7 +61,7 @@ impl Store {
         }
     }
 
-    /// The transaction that this program's own one, waiting at `statement`, is blocked by.
+    /// The transaction that blocks this program's own one, which waits at `statement`.
     async fn blocker(&self, statement: &'static Statement) -> Result<Option<String>, Error> {
         let call = SERVER_BLOCKERS.call().set("holder", self.holder.as_str()).set("text", statement.body());
         let states: Vec<String> = self.read(call).await?;
@@ -77,7 +77,7 @@ impl Store {
     }
 }
 
-/// The transaction named in a status such as `Blocked by: [neo4j-transaction-143]`.
+/// Parses the transaction in a status such as `Blocked by: [neo4j-transaction-143]`.
 fn blocked_by(status: &str) -> Option<String> {
     let (_, rest) = status.split_once('[')?;
     let first = rest.split([']', ',']).next()?.trim();

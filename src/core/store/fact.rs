@@ -1,7 +1,7 @@
-//! Facts: asserted and listed here; adopted and swept in the modules below.
+//! Facts: assertion and listing; adoption and sweeps are in the modules below.
 //!
-//! A lineage is a node of its own, so that what races for its head has something to lock: whoever asserts or sweeps locks
-//! lineages first, in the order of their keys, and looks at their heads after that.
+//! A lineage is a node of its own, as a lock for races on its head: assertions and sweeps lock lineages first, in the
+//! order of their keys, and read their heads after that.
 
 mod adopt;
 mod requested;
@@ -25,66 +25,66 @@ use neo4rs::BoltType;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The receipt of an assertion.
+/// Receipt of an assertion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FactReceipt {
     pub id: String,
-    /// Whether it is what counts of its lineage; not where a later one was known.
+    /// Whether it is the head of its lineage; false if a later fact was known.
     pub is_head: bool,
-    /// When it was asserted: of a request that is repeated, the first time.
+    /// Instant of the assertion: of a repeated request, the first.
     #[serde(with = "millis")]
     pub at: Timestamp,
 }
 
-/// A filter of facts.
+/// Filter of facts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FactFilter {
     pub scope: FactScope,
     pub entity: Option<String>,
     pub relation: Option<String>,
-    /// All there are, not the heads of their lineages alone.
+    /// All facts, not the heads of their lineages alone.
     pub history: bool,
 }
 
-/// A fact as it is stored.
+/// A fact as stored.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Fact {
-    /// Where the next page begins after it.
+    /// Cursor of the page after it.
     pub cursor: String,
     pub id: String,
     pub entity: Option<String>,
     pub relation: Option<String>,
-    /// How far it is shared.
+    /// Scope of the fact.
     pub scope: Option<String>,
     text: Option<String>,
     whole: Option<i64>,
     number: Option<f64>,
     truth: Option<bool>,
-    /// How sure it is, `0 ..= 1`.
+    /// Confidence, `0 ..= 1`.
     pub confidence: Option<f64>,
     pub source: Option<String>,
-    /// When it was asserted, epoch milliseconds.
+    /// Instant of the assertion, epoch milliseconds.
     pub asserted_at: Option<i64>,
-    /// Until when it holds, epoch milliseconds.
+    /// End of validity, epoch milliseconds.
     pub valid_until: Option<i64>,
-    /// Of what a sweep said: how sure the origin was.
+    /// Original confidence, if a sweep wrote the fact.
     pub origin_confidence: Option<f64>,
-    /// Of what a sweep said: when the origin was asserted, epoch milliseconds.
+    /// Instant of the original assertion, epoch milliseconds, if a sweep wrote the fact.
     pub origin_at: Option<i64>,
-    /// Whether it is what counts of its lineage.
+    /// Whether it is the head of its lineage.
     pub is_head: bool,
 }
 
 impl Fact {
-    /// What is said.
+    /// Value.
     #[must_use]
     pub fn value(&self) -> Option<Value> {
         value(self.text.as_deref(), self.whole, self.number, self.truth)
     }
 }
 
-/// The value that one of four columns holds, each of a type of its own: none is made of another.
+/// Value from one of four columns, each of its own type, without conversion.
 fn value(text: Option<&str>, whole: Option<i64>, number: Option<f64>, truth: Option<bool>) -> Option<Value> {
     let text = text.map(|text| Value::Text(text.to_owned()));
     text.or(whole.map(Value::Integer)).or(number.map(Value::Number)).or(truth.map(Value::Truth))
@@ -99,7 +99,7 @@ struct HeadRow {
     is_asserted: bool,
 }
 
-/// A lineage to be locked: its key, scope and relation.
+/// A lineage to lock: its key, scope and relation.
 type Line<'a> = (&'a str, FactScope, &'a str);
 
 impl Store {
@@ -121,7 +121,7 @@ impl Store {
             .await
     }
 
-    /// Facts in an order of their own, after the cursor `after` (empty at first), at most `limit`.
+    /// Facts in a stable order, after the cursor `after` (empty at first), at most `limit`.
     pub async fn facts(&self, filter: &FactFilter, after: &str, limit: usize) -> Result<Vec<Fact>, Error> {
         let statement = match (&filter.entity, filter.history) {
             (Some(_), _) => &FACT_ABOUT,
@@ -155,7 +155,7 @@ pub(super) async fn assert(tx: &mut Tx, facts: &[Assertion]) -> Result<Vec<FactR
         .collect();
     let lines: Vec<Line<'_>> = lines.into_values().collect();
     let before = lineages(tx, &lines).await?;
-    // Of an entity that is new every lineage is, and a mirror learns of it by this alone.
+    // Every lineage of a new entity is new, and a mirror finds the entity by this alone.
     for (_, fact) in keys.iter().zip(facts).filter(|(key, _)| !before.contains_key(*key)) {
         tx.touch("Entity", fact.tuple.scope.name(), fact.tuple.entity.as_str(), "");
     }
@@ -211,7 +211,7 @@ fn bolt(value: &Value) -> BoltType {
     }
 }
 
-/// Locks lineages in the order given, making those that are new; answers the ranks of their heads.
+/// Locks lineages in the order given, and creates new ones; returns the ranks of their heads.
 async fn lineages(tx: &mut Tx, lines: &[Line<'_>]) -> Result<BTreeMap<String, Rank>, Error> {
     let mut heads: BTreeMap<String, Rank> = BTreeMap::new();
     for slice in slices(&FACT_LINEAGE, lines, |(key, _, relation)| key.len() + relation.len() + 12) {
@@ -224,7 +224,7 @@ async fn lineages(tx: &mut Tx, lines: &[Line<'_>]) -> Result<BTreeMap<String, Ra
         let rows: Vec<HeadRow> = tx.rows(call).await?;
         for row in rows {
             let Some(id) = row.id else { continue };
-            // A head without an instant is one that somebody spoilt: whatever is asserted takes its place.
+            // A head without an instant was corrupted by another writer: any assertion replaces it.
             let at = row.at.and_then(|ms| Timestamp::from_millis(ms).ok()).unwrap_or(Timestamp::FIRST);
             let rank = Rank { at, is_asserted: row.is_asserted, id };
             match heads.get_mut(&row.key) {
@@ -236,7 +236,7 @@ async fn lineages(tx: &mut Tx, lines: &[Line<'_>]) -> Result<BTreeMap<String, Ra
     Ok(heads)
 }
 
-/// Makes the latest of the facts the heads of their lineages, where they come after what those have. Answers the ids of
+/// Makes the latest of the facts the heads of their lineages, if they rank above the present heads. Returns the ids of
 /// the facts that are heads now.
 async fn move_heads<'a>(
     tx: &mut Tx,

@@ -1,5 +1,5 @@
-//! Pages of relations: the pass, which runs in Cypher, and the adoption of those
-//! that other writers made, whose keys are worked out in Rust.
+//! Pages of relations: the decay pass, which runs in Cypher, and the adoption of those of other writers, with keys
+//! computed in Rust.
 
 use super::Store;
 use super::catalogue::{RELATION_ADOPT, RELATION_ANY, RELATION_FADE, RELATION_FOREIGN, RELATION_RELEASE};
@@ -39,7 +39,7 @@ struct FadedRow {
     last: Option<String>,
 }
 
-/// The key and the life of a relation, or why no law can use it.
+/// Key and state of a relation, or the reason why the row is invalid.
 type Judged = Result<(String, RelationState), String>;
 
 impl Store {
@@ -49,8 +49,7 @@ impl Store {
         Ok(relations > 0)
     }
 
-    /// Takes a page of relations of other writers under the laws, as a batch of `run`. Answers how many rows it took, good
-    /// and bad.
+    /// Adopts a page of relations of other writers, as a batch of `run`. Returns its number of rows, valid and invalid.
     pub async fn adopt_relations(&self, run: &mut Run, page_mode: PageMode<'_>) -> Result<usize, Error> {
         let now = run.now;
         let tally =
@@ -58,8 +57,8 @@ impl Store {
         Ok(usize::try_from(tally.adopted + tally.quarantined).unwrap_or(0))
     }
 
-    /// Writes down what one page of relations weighs at the run's `now`, after the key `after`. Answers how many rows the
-    /// page had and the last key; a short page is the last.
+    /// Stores the weights of one page of relations at the run's `now`, after the key `after`. Returns the number of
+    /// rows of the page and the last key; a short page is the last.
     pub async fn fade(
         &self,
         run: &mut Run,
@@ -98,8 +97,8 @@ async fn fade(
     Ok((tally, last.unwrap_or_else(|| after.to_owned())))
 }
 
-/// Releases quarantined relations, and adopts those of other writers at once, or leaves that to the next pass.
-/// Answers how many came back.
+/// Releases quarantined relations, and adopts those of other writers at once, or leaves that to the next pass. Returns
+/// the number of released relations.
 pub(super) async fn release(
     tx: &mut Tx,
     now: Timestamp,
@@ -115,7 +114,7 @@ pub(super) async fn release(
     Ok((released - judged.quarantined).max(0))
 }
 
-/// Adopts a page of relations that other writers made: from when they were last observed, else made, else from now.
+/// Adopts a page of relations of other writers, anchored at their last observation, else at their creation, else now.
 async fn adopt(tx: &mut Tx, now: Timestamp, page_mode: PageMode<'_>) -> Result<Tally, Error> {
     let foreign = RELATION_FOREIGN.call().page(page_mode);
     if let PageMode::Quarantine(_) = page_mode {
@@ -162,7 +161,7 @@ impl ForeignRow {
             return Err(fault.clone());
         }
         let (Some(from), Some(kind), Some(to)) = (&self.from, &self.kind, &self.to) else {
-            return Err("an end or its type has no name".to_owned());
+            return Err("an end or the type has no name".to_owned());
         };
         let weight = self.weight.map_or(Ok(Weight::ONE), Weight::new).map_err(|why| why.to_string())?;
         let at = self.last_observed.or(self.created).map_or(Ok(now), Timestamp::from_millis);

@@ -9,12 +9,12 @@
 
 #![cfg_attr(
     debug_assertions,
-    expect(clippy::disallowed_methods, reason = "what a test asks of a process it says in its environment")
+    expect(clippy::disallowed_methods, reason = "tests configure the process by its environment")
 )]
 
 use serde_json::Value;
 
-/// Where a test may hurt the process. The name is that of the point.
+/// Points at which a test may interrupt the process. The variant is the name of the point.
 macro_rules! stop_point {
     ($name:literal) => {
         #[cfg(debug_assertions)]
@@ -23,14 +23,14 @@ macro_rules! stop_point {
 }
 pub(super) use stop_point;
 
-/// The history entry of a commit.
+/// History entry of a commit.
 #[derive(Default)]
 pub(super) struct CommitLog {
     #[cfg(debug_assertions)]
     line: Option<(u64, Value)>,
 }
 
-/// The outcome of a commit, as far as this process knows.
+/// Outcome of a commit, as far as this process knows.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum CommitOutcome {
     Committed,
@@ -39,7 +39,7 @@ pub(super) enum CommitOutcome {
 }
 
 impl CommitLog {
-    /// Describes a commit; evaluated only where a history is written.
+    /// Describes a commit; evaluated only if a history is written.
     pub(super) fn of(what: impl FnOnce() -> Value) -> Self {
         #[cfg(debug_assertions)]
         return Self { line: history::next().map(|op| (op, what())) };
@@ -138,7 +138,7 @@ mod history {
     pub(super) fn write(op: u64, known: &str, what: &Value) {
         let Some(mut file) = FILE.as_ref().and_then(|file| file.lock().ok()) else { return };
         let mut line = json!({
-            // Lines of several processes are sorted by it, also where the clock of one is set wrong.
+            // Lines of several processes are sorted by it, also if the clock of one is wrong.
             "at": crate::clock::Clock::Skewed(0).now().millis(),
             "process": format!("worker-{}", std::process::id()),
             "op": op,
@@ -147,7 +147,7 @@ mod history {
         if let (Some(line), Some(what)) = (line.as_object_mut(), what.as_object()) {
             line.extend(what.clone());
         }
-        // One call, so that a kill leaves a line or none of it; a disk that is full fails the test soon enough.
+        // One call, so that a kill leaves a whole line or none; a full disk fails the test soon enough.
         let _ = file.write_all(format!("{line}\n").as_bytes());
     }
 }

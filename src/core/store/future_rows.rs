@@ -1,6 +1,6 @@
-//! Rows whose timestamps lie in the future, written by a process with a wrong clock. A law changes nothing before the
-//! timestamp from which it counts, so such a row would stay as it is for as long as the clock was wrong. In the same way a
-//! session waits to be counted, and a job to run again: no job comes due before its last run.
+//! Rows with timestamps in the future, written by a process with a wrong clock. A law changes nothing before its
+//! anchor, so such a row would stay unchanged for as long as the clock was wrong. In the same way a session would wait
+//! to be counted, and a job to run again: no job is due before its last run.
 
 use super::Store;
 use super::catalogue::{
@@ -17,10 +17,10 @@ use serde::Deserialize;
 /// Rows of one transaction.
 const PAGE: i64 = 5_000;
 
-/// No lease lasts a day.
+/// A lease is always shorter than a day.
 const LEASE_MS_MAX: i64 = 24 * 3_600_000;
 
-/// Counts of rows whose timestamps lie in the future.
+/// Counts of rows with timestamps in the future.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct FutureRows {
     pub memories: i64,
@@ -30,16 +30,16 @@ pub struct FutureRows {
     pub edges: i64,
     pub sessions: i64,
     pub accesses: i64,
-    /// Pairs of memories that were accessed together.
+    /// Pairs of coactivated memories.
     pub pairs: i64,
-    /// What the ledger says of jobs, mirrors and leases.
+    /// Rows of jobs, mirrors and leases in the ledger.
     pub ledger: i64,
-    /// Some of them, by id or key.
+    /// Examples, by id or key.
     pub named: Vec<String>,
 }
 
 impl Store {
-    /// Counts the rows whose timestamps lie further ahead of `now` than clocks may differ.
+    /// Counts the rows with timestamps further ahead of `now` than the tolerated clock difference.
     pub async fn future_rows(&self, now: Timestamp) -> Result<FutureRows, Error> {
         let (allowed, cycle) = (&self.trails.allowed, self.cycles().await?.cycles.at(latest(now)));
         let lease = self.latest_lease().await?;
@@ -48,10 +48,10 @@ impl Store {
         self.read_one(call.set("cycle", cycle)).await
     }
 
-    /// Sets their timestamps to `now`, their values as they are. Returns how many it changed.
+    /// Sets their timestamps to `now` and leaves their values. Returns the number of changed rows.
     pub async fn rewind(&self, now: Timestamp) -> Result<i64, Error> {
         let cycles = self.cycles().await?.cycles;
-        // A cycle that would have come by the time that clocks may differ by is none to mend.
+        // A cycle that begins within the tolerated clock difference is valid.
         let cycle = cycles.at(latest(now));
         let dated = [
             &MEMORY_REWIND,
@@ -78,8 +78,8 @@ impl Store {
         Ok(all)
     }
 
-    /// The last instant at which a lease may end that was not given by a wrong clock. Where time is simulated, leases go by
-    /// another clock than all else, and none is looked at.
+    /// Latest valid end of a lease. Where time is simulated, leases use another clock than all else, and none is
+    /// checked.
     async fn latest_lease(&self) -> Result<i64, Error> {
         let present = self.present().await?;
         Ok(present.scratch.map_or(present.server.millis().saturating_add(LEASE_MS_MAX), |_| i64::MAX))
@@ -106,7 +106,7 @@ impl Store {
     }
 }
 
-/// The last instant that is no future, as far as clocks may differ.
+/// Latest valid timestamp within the tolerated clock difference.
 fn latest(now: Timestamp) -> Timestamp {
     now.after(SKEW_MAX.as_secs_f64() * 1_000.0)
 }

@@ -1,7 +1,8 @@
-//! Imports: how far a file of events has come, advanced in each batch's own transaction.
+//! Imports: progress through a file of events, advanced in each batch's own transaction.
 //!
-//! Whoever opens a file last holds it: an older program that is still at work finds the lock changed and stops before it
-//! writes. So the same command may be repeated after a kill at once, and two at a time do no harm.
+//! The latest program to open a file owns its import: an older program that is still at work finds that its lock has
+//! changed, and stops before it writes. So the command may be repeated at once after a kill, and two concurrent imports
+//! are safe.
 
 use super::Store;
 use super::batch::{Batch, BatchOutcome, EventEffect, apply};
@@ -21,28 +22,28 @@ use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
 use serde::Deserialize;
 
-/// The progress of the import of a file.
+/// Progress of the import of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Progress {
     pub lines: i64,
     pub digest: String,
-    /// The instant of the last event among them, epoch milliseconds.
+    /// Instant of the last event among them, epoch milliseconds.
     pub at: Option<i64>,
 }
 
-/// The events of a batch of lines that do not concern memories.
+/// Events of a batch of lines other than those on memories.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OtherEvents<'a> {
-    /// Relations that were seen, in order.
+    /// Observed relations, in order.
     pub seen: &'a [Observe],
-    /// Facts that were asserted, in order.
+    /// Asserted facts, in order.
     pub facts: &'a [Assertion],
-    /// What happened in the palace, in order, after all that.
+    /// Trail events, in order, applied after all others.
     pub traces: &'a [Trace],
 }
 
 impl Store {
-    /// Begins or goes on with a file. From here on an older import of the same file stops.
+    /// Begins or continues the import of a file. From here on an older import of the same file stops.
     pub async fn open_import(&self, key: &str, name: &str) -> Result<Progress, Error> {
         self.transactions
             .run("import.open", Mode::Write, async |tx: &mut Tx| {
@@ -53,7 +54,7 @@ impl Store {
             .await
     }
 
-    /// How far a file has come, nothing written.
+    /// Progress of a file, without a write.
     pub async fn look_import(&self, key: &str, name: &str) -> Result<Progress, Error> {
         self.transactions
             .run("import.look", Mode::Write, async |tx: &mut Tx| {
@@ -65,9 +66,9 @@ impl Store {
             .await
     }
 
-    /// Applies the next lines of a file, what they say of memories, relations and facts, and then what happened in the
-    /// palace: `from` lines are done before, `progress` says what is done after. In the answer, what is wrong in the palace
-    /// is counted on after the events of memories. A batch that landed before (its commit was lost) is not applied again.
+    /// Applies the next lines of a file: events on memories, relations and facts, then those on trails. `from` lines
+    /// are done before, `progress` is the state after. In the result, errors of trail events are numbered after the
+    /// events on memories. A batch that is committed already (its commit was reported as lost) is not applied again.
     ///
     /// # Errors
     /// [`Error::Fenced`] if another program has opened the file since; those of the connection.
@@ -80,7 +81,7 @@ impl Store {
         others: OtherEvents<'_>,
     ) -> Result<BatchOutcome, Error> {
         let body = async |tx: &mut Tx| {
-            if self.landed(tx, key, from, progress.lines).await? {
+            if self.is_applied(tx, key, from, progress.lines).await? {
                 return Ok((BatchOutcome::Written(vec![EventEffect::Accessed; batch.events.len()]), ()));
             }
             tx.changes.by = Some("import".to_owned());
@@ -102,7 +103,7 @@ impl Store {
     /// Ends a session as the next line of a file.
     #[expect(
         clippy::too_many_arguments,
-        reason = "a line's place in its file, and the facts of the one law it applies"
+        reason = "the position of a line in its file, and the parameters of its law"
     )]
     pub async fn import_session_end(
         &self,
@@ -116,7 +117,7 @@ impl Store {
     ) -> Result<EndedSession, Error> {
         let threshold = tunables.config().session_end_threshold;
         self.end_pages("import.session_end", async |tx: &mut Tx, ended: EndedSession, after: &str| {
-            if self.landed(tx, key, from, progress.lines).await? {
+            if self.is_applied(tx, key, from, progress.lines).await? {
                 return Ok((ended, None));
             }
             let (ended, rest) =
@@ -129,7 +130,7 @@ impl Store {
         .await
     }
 
-    /// Takes an outcome in as the next line of a file.
+    /// Applies an outcome as the next line of a file.
     pub async fn import_outcome(
         &self,
         key: &str,
@@ -140,7 +141,7 @@ impl Store {
     ) -> Result<(), Error> {
         self.transactions
             .run("import.outcome", Mode::Write, async |tx: &mut Tx| {
-                if !self.landed(tx, key, from, progress.lines).await? {
+                if !self.is_applied(tx, key, from, progress.lines).await? {
                     take_in(tx, &self.trails, mode, report).await?;
                     advance(tx, key, progress).await?;
                 }
@@ -149,11 +150,11 @@ impl Store {
             .await
     }
 
-    /// Records lines that had nothing to apply, such as blank ones and those quarantined.
+    /// Records lines without events to apply, such as blank and quarantined ones.
     pub async fn skip_lines(&self, key: &str, from: i64, progress: &Progress) -> Result<(), Error> {
         self.transactions
             .run("import.skip", Mode::Write, async |tx: &mut Tx| {
-                if !self.landed(tx, key, from, progress.lines).await? {
+                if !self.is_applied(tx, key, from, progress.lines).await? {
                     advance(tx, key, progress).await?;
                 }
                 Ok(())
@@ -161,8 +162,8 @@ impl Store {
             .await
     }
 
-    /// Holds the file to commit and says whether the lines up to `to` are done already.
-    async fn landed(&self, tx: &mut Tx, key: &str, from: i64, to: i64) -> Result<bool, Error> {
+    /// Locks the import until commit, and returns whether the lines up to `to` are done already.
+    async fn is_applied(&self, tx: &mut Tx, key: &str, from: i64, to: i64) -> Result<bool, Error> {
         let guard = IMPORT_GUARD.call().set("key", key).set("holder", self.holder.as_str());
         match tx.row::<i64>(guard).await? {
             Some(lines) if lines == from => Ok(false),

@@ -1,4 +1,4 @@
-//! Read-only queries for people, each a file under `cypher/inspect/` that can be pasted into Neo4j Browser as it is.
+//! Read-only queries for people, each a file under `cypher/inspect/` that can be pasted unchanged into Neo4j Browser.
 
 use super::Store;
 use super::catalogue::ALL;
@@ -12,17 +12,17 @@ use neo4rs::BoltType;
 pub struct Answer {
     /// Column names, in the order of the RETURN.
     pub columns: Vec<String>,
-    /// Rows of as many cells.
+    /// Rows, with one cell per column.
     pub rows: Vec<Vec<Cell>>,
 }
 
-/// A value that a person can read.
+/// A printable value.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {
     Null,
     Boolean(bool),
     Integer(i64),
-    /// Any number, NaN and infinities included: a quarantined row shows what it has.
+    /// Any number, including NaN and infinities: a quarantined row is shown as stored.
     Float(f64),
     Text(String),
     /// An instant, epoch milliseconds.
@@ -30,7 +30,7 @@ pub enum Cell {
     List(Vec<Cell>),
 }
 
-/// The questions there are: name, title and text.
+/// All queries: name, title and text.
 pub(super) fn questions() -> impl Iterator<Item = (&'static str, &'static str, &'static Statement)> {
     ALL.iter().filter_map(|statement| {
         let name = statement.name.strip_prefix("inspect/")?;
@@ -40,12 +40,12 @@ pub(super) fn questions() -> impl Iterator<Item = (&'static str, &'static str, &
 }
 
 impl Store {
-    /// The questions that can be asked: name, title, and the text to paste.
+    /// Available queries: name, title, and text to paste.
     pub fn questions() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
         questions().map(|(name, title, statement)| (name, title, statement.body()))
     }
 
-    /// Answers one question.
+    /// Runs one query.
     pub async fn inspect(&self, name: &str) -> Result<Answer, Error> {
         let (_, _, statement) = questions()
             .find(|(known, ..)| *known == name)

@@ -1,4 +1,4 @@
-//! API keys: kept, listed, revoked. The store knows their hashes, never the keys.
+//! API keys: storing, listing, revoking. The store has their hashes, never the keys.
 
 use super::Store;
 use super::catalogue::{
@@ -12,19 +12,19 @@ use crate::domain::units::{Timestamp, maybe_millis};
 use serde::{Deserialize, Deserializer, Serialize};
 use tracing::debug;
 
-/// Keys in force at most, and keys that are listed at most.
+/// Most keys in force, and most keys that are listed.
 const KEYS_MAX: usize = 10_000;
-/// Keys that one transaction removes at most.
+/// Most keys that one transaction removes.
 const PRUNE_PAGE: i64 = 5_000;
 
-/// The stored row of a key. A property that another writer spoilt is `None`.
+/// Stored row of a key. A property with an invalid value is `None`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all(deserialize = "camelCase"))]
 pub struct KeyRow {
     pub id: Option<String>,
     pub name: Option<String>,
     pub rights: Option<String>,
-    /// Its scopes; `*` is every one.
+    /// Scopes; `*` is every scope.
     #[serde(deserialize_with = "or_none")]
     pub scopes: Vec<String>,
     #[serde(deserialize_with = "maybe_millis")]
@@ -44,23 +44,23 @@ fn or_none<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> 
     Ok(Option::deserialize(from)?.unwrap_or_default())
 }
 
-/// A key that opens something now.
+/// A key in force.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct LiveKey {
     pub id: String,
     /// SHA-256 of its secret, hexadecimal.
     pub hash: String,
     pub rights: String,
-    /// Its scopes; `*` is every one.
+    /// Scopes; `*` is every scope.
     pub scopes: Vec<String>,
 }
 
 /// The keys in force.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LiveKeys {
-    /// The keys in force, at most 10,000.
+    /// Keys in force, at most 10,000.
     pub keys: Vec<LiveKey>,
-    /// Whether every request needs one: there has been a key, whatever became of it.
+    /// Whether every request needs a key: one has been created, even if none is in force now.
     pub closed: bool,
 }
 
@@ -75,7 +75,7 @@ fn most() -> i64 {
 }
 
 impl Store {
-    /// Keeps a new key.
+    /// Stores a new key.
     pub async fn create_key(
         &self,
         (id, name, hash): (&str, &str, &str),
@@ -100,7 +100,7 @@ impl Store {
                 let live: Vec<LiveKey> = tx.rows(KEY_LIVE.call().set("limit", most())).await?;
                 if live.len() >= KEYS_MAX && live.iter().all(|key| key.id != id) {
                     return Err(Error::Conflict(format!(
-                        "there are {KEYS_MAX} API keys in force, and no more are read. Revoke what nobody uses: ebb key list, \
+                        "there are {KEYS_MAX} API keys in force, and no more are read. Revoke unused keys: ebb key list, \
                          ebb key revoke ID"
                     )));
                 }
@@ -109,8 +109,8 @@ impl Store {
             .await
     }
 
-    /// The keys in force, as the server sees it now; what fails is not tried again. That there are keys is marked, if it is
-    /// not yet, so that it stays known when they are gone.
+    /// The keys in force, by the server now, without retries. Also writes the marker that keys exist if it is missing,
+    /// so that it remains when the keys are gone.
     pub async fn live_keys(&self) -> Result<LiveKeys, Error> {
         let (keys, Closed { marked, any }) = self
             .transactions
@@ -120,7 +120,7 @@ impl Store {
             })
             .await?;
         if any && !marked {
-            // A database that only reads has its keys all the same.
+            // A read-only database returns its keys all the same.
             let mark = async |tx: &mut Tx| tx.run(KEY_CLOSE.call()).await;
             if let Err(why) = self.transactions.run_once("key.close", Mode::Write, mark).await {
                 debug!(%why, "the marker that API keys exist could not be written");
@@ -129,7 +129,7 @@ impl Store {
         Ok(LiveKeys { keys, closed: marked || any })
     }
 
-    /// Removes keys that were revoked or have expired more than `days` ago; answers how many went.
+    /// Removes keys that were revoked or expired more than `days` ago; returns their number.
     pub async fn prune_keys(&self, days: u32) -> Result<i64, Error> {
         let mut gone = 0;
         loop {
@@ -145,7 +145,7 @@ impl Store {
         }
     }
 
-    /// Lets whoever is on this machine in without a key again; answers whether it was closed.
+    /// Allows access from this machine without a key again; returns whether a key was required.
     pub async fn open_keys(&self) -> Result<bool, Error> {
         self.transactions
             .run("key.open", Mode::Write, async |tx: &mut Tx| {
@@ -167,7 +167,7 @@ impl Store {
         self.read(KEY_LIST.call().set("limit", most())).await
     }
 
-    /// Revokes a key; answers its name, and whether this was the first time.
+    /// Revokes a key; returns its name, and whether it was not revoked before.
     pub async fn revoke_key(&self, id: &str, now: Timestamp) -> Result<(Option<String>, bool), Error> {
         #[derive(Deserialize)]
         struct Row {

@@ -1,8 +1,8 @@
-//! The leases of a worker: the survey of the ledger each second, and the release of runs that it will not finish.
+//! Leases of a worker: reads the ledger each second, and releases runs that the worker will not finish.
 //!
-//! A program that stops in good order frees its run at once, so that another takes it without waiting for the lease; one
-//! whose job panicked records the run as failed. Its attempts are aborted either way: nobody takes an attempt over, and
-//! the memories it marked would wait for reap.
+//! A program that stops normally releases its run at once, so that another can take it without waiting for the lease; a
+//! run whose job panicked is recorded as failed. Its attempts are aborted in both cases: an attempt is never taken
+//! over, and its memories would wait for reap.
 
 use super::Store;
 use super::attempt::finish;
@@ -19,41 +19,41 @@ use crate::domain::units::Timestamp;
 use serde::Deserialize;
 use std::time::Duration;
 
-/// How a run is released that its holder does not finish.
+/// Final state of an unfinished run that is released.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunRelease {
-    /// Open, for whoever comes first.
+    /// Open, for the next holder.
     Handover,
-    /// Over, for this reason.
+    /// Failed, for this reason.
     Failed(String),
 }
 
-/// The state of the ledger at one look.
+/// State of the ledger.
 #[derive(Debug, Clone)]
 pub struct LedgerSurvey {
-    /// What the server's clock showed.
+    /// The server's clock.
     pub server_now: Timestamp,
-    /// The tunables as the graph has them.
+    /// Tunables in the graph.
     pub tunables: Tunables,
-    /// The jobs asked about, in that order.
+    /// The requested jobs, in their order.
     pub jobs: Vec<JobStatus>,
-    /// A sweep that somebody asked for and nobody has begun, where that was looked for: its id and instant.
+    /// The oldest requested sweep that has not begun, if requested: its id and instant.
     pub requested_sweep: Option<(String, Timestamp)>,
 }
 
 /// Counts of rows that need attention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub struct Concerns {
-    /// Rows that are set aside.
+    /// Quarantined rows.
     pub quarantined: i64,
-    /// Attempts that nobody has ended long after their lease.
+    /// Attempts still open long after their lease expired.
     pub stuck: i64,
 }
 
-/// The status of a job in the ledger.
+/// Status of a job in the ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobStatus {
-    /// The last occurrence that ran on schedule, or runs.
+    /// Last scheduled occurrence that ran or is running.
     pub last: Option<Timestamp>,
     pub open: Option<OpenRunStatus>,
 }
@@ -62,19 +62,19 @@ pub struct JobStatus {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenRunStatus {
     pub occurrence: String,
-    /// Whether this program holds it, and nobody in it works on it.
+    /// Whether this program holds it without a task that works on it.
     pub ours: bool,
-    /// Whether nobody holds it, or its lease is over.
+    /// Whether it has no holder, or its lease has expired.
     pub free: bool,
-    /// For how long its lease has been over.
+    /// Time since its lease expired.
     pub stranded: Duration,
 }
 
-/// An attempt whose lease has been over for this long is one that no worker ended.
+/// Time after its lease for which an open attempt is not yet reported: a worker should end it.
 const STUCK_AFTER: Duration = Duration::from_secs(60);
 
 impl Store {
-    /// Looks at the ledger of these jobs and at the tunables, in one transaction.
+    /// Reads the ledger of these jobs and the tunables, in one transaction.
     pub async fn survey(&self, jobs: &[&'static str]) -> Result<LedgerSurvey, Error> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
@@ -117,13 +117,13 @@ impl Store {
         })
     }
 
-    /// Counts what somebody has to see to.
+    /// Counts rows that need attention.
     pub async fn concerns(&self) -> Result<Concerns, Error> {
         let overdue = i64::try_from(STUCK_AFTER.as_millis()).unwrap_or(i64::MAX);
         self.read_one(RUN_CONCERNS.call().set("overdueMs", overdue)).await
     }
 
-    /// Releases what this program holds of a job: its run, and its attempts.
+    /// Releases the run and the attempts of a job that this program holds.
     pub async fn release_run(&self, job: &'static str, how: RunRelease) -> Result<(), Error> {
         let (state, reason) = match &how {
             RunRelease::Handover => (RunState::Open, None),
@@ -138,7 +138,7 @@ impl Store {
                 let of_the_job = |attempt: &&Attempt| attempt.phase.as_deref() == Some(job);
                 for attempt in attempts.iter().filter(|a| ours(&a.holder)).filter(of_the_job) {
                     match finish(tx, &attempt.id, AttemptState::Aborted, 0).await {
-                        // Somebody has ended it meanwhile.
+                        // It has ended meanwhile.
                         Ok(()) | Err(Error::Fenced(_)) => {}
                         Err(why) => return Err(why),
                     }

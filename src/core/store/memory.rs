@@ -19,20 +19,20 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 
-/// A memory that this transaction holds.
+/// A memory locked by this transaction.
 #[derive(Debug, Clone)]
 pub(super) struct Locked {
-    /// Its life, or why no law can use its row.
+    /// State, or the reason why the row is invalid.
     pub(super) life: Result<Life, String>,
-    /// Whether its content is the one that was offered, where one was.
+    /// Whether its content equals the given one, if any was given.
     pub(super) same: Option<bool>,
-    /// The attempts that hold it and are not over: one at most, unless a foreign writer made a second.
+    /// Open attempts that hold it: at most one, unless another writer made a second.
     pub(super) claims: Vec<String>,
 }
 
 #[derive(Deserialize)]
 struct LockRow {
-    /// Its place among those that were asked for.
+    /// Index among the requested keys.
     at: usize,
     #[serde(flatten)]
     life: LifeRow,
@@ -40,8 +40,8 @@ struct LockRow {
     claims: Vec<String>,
 }
 
-/// Locks these memories, which the caller has sorted, and reads what the laws need of them. `content` is compared where it
-/// is given. Those that do not exist are absent from the answer.
+/// Locks these memories, which the caller has sorted, and reads the columns that the laws need. `content` is compared
+/// if given. Memories that do not exist are absent from the result.
 pub(super) async fn lock<'k>(
     tx: &mut Tx,
     wanted: &[(&'k MemoryKey, Option<&str>)],
@@ -60,17 +60,17 @@ pub(super) async fn lock<'k>(
     Ok(locked)
 }
 
-/// The columns that name memories.
+/// Key columns of memories.
 pub(super) fn keyed<'a>(call: Call, keys: impl Iterator<Item = &'a MemoryKey> + Clone) -> Call {
     call.set("scope", list(keys.clone().map(MemoryKey::scope))).set("id", list(keys.map(MemoryKey::id)))
 }
 
-/// Bytes that a memory's name takes in a request, about.
+/// Approximate bytes of a memory's key in a request.
 pub(super) fn bytes(key: &MemoryKey) -> usize {
     key.scope().len() + key.id().len() + 4
 }
 
-/// Writes the lives of memories that this transaction has locked.
+/// Writes the states of memories that this transaction has locked.
 pub(super) async fn write(tx: &mut Tx, lives: &[(&MemoryKey, MemoryState)]) -> Result<(), Error> {
     tx.touch_memories(lives.iter().map(|(key, _)| *key), "");
     for slice in slices(&MEMORY_WRITE, lives, |(key, _)| bytes(key) + 90) {
@@ -79,7 +79,7 @@ pub(super) async fn write(tx: &mut Tx, lives: &[(&MemoryKey, MemoryState)]) -> R
     Ok(())
 }
 
-/// The columns that every statement with lives takes.
+/// Columns of every statement that writes states.
 pub(super) fn state_columns<'a>(
     call: Call,
     lives: impl Iterator<Item = (&'a MemoryKey, &'a MemoryState)> + Clone,
@@ -107,18 +107,18 @@ pub(super) async fn quarantine(tx: &mut Tx, rows: &[(&MemoryKey, String)]) -> Re
     Ok(())
 }
 
-/// What a tombstone keeps of a memory's name. No scope and no id has a control character, so no two names have one text.
+/// Text of a memory's key in a tombstone. Scopes and ids contain no control characters, so each key has a unique text.
 #[must_use]
 pub(super) fn tombstone_hash(key: &MemoryKey) -> String {
     hex(&Sha256::digest(format!("{}\u{0}{}", key.scope(), key.id()).as_bytes()))
 }
 
-/// What it kept while ids were unique over all scopes: such a tombstone keeps the id from every scope.
+/// Text of a tombstone from before ids were unique per scope: it blocks the id in every scope.
 fn unscoped_tombstone_hash(key: &MemoryKey) -> String {
     hex(&Sha256::digest(key.id().as_bytes()))
 }
 
-/// Which of these memories were forgotten on request.
+/// Returns those of these memories that were deleted on request.
 pub(super) async fn forgotten<'k>(
     tx: &mut Tx,
     keys: &[&'k MemoryKey],
@@ -137,25 +137,25 @@ pub(super) async fn forgotten<'k>(
     Ok(forgotten)
 }
 
-/// A memory as people see it.
+/// A memory for people.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
-    /// Its life, or the reason why its row is quarantined.
+    /// State, or the reason why its row is quarantined.
     pub life: Result<Life, String>,
     pub id: String,
-    /// Whose it is, if the row says so, quarantined or not.
+    /// Scope, if the row has one, quarantined or not.
     pub scope: Option<String>,
     pub content: Option<String>,
     pub instance: Option<String>,
-    /// The stub of its last promotion.
+    /// Stub of its last promotion.
     pub promoted_from: Option<String>,
-    /// When it last expired, also if it was revived since.
+    /// Last expiry, also if it was revived since.
     pub last_expired: Option<Timestamp>,
-    /// How often it was strengthened by newer memories.
+    /// Number of reinforcements by newer memories.
     pub reinforcement_count: i64,
-    /// Ids of the clusters it belongs to.
+    /// Ids of its clusters.
     pub clusters: Vec<String>,
-    /// Names of the entities it mentions.
+    /// Names of the mentioned entities.
     pub mentions: Vec<String>,
 }
 
@@ -172,85 +172,85 @@ struct RecordRow {
     mentions: Vec<String>,
 }
 
-/// A filter of memories.
+/// Filter of memories.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// Only this tier.
+    /// Tier.
     pub tier: Option<Tier>,
-    /// Only what was made in this session.
+    /// Session that created it.
     pub session: Option<String>,
-    /// Only ids after this one.
+    /// Cursor: only greater ids.
     pub after: String,
 }
 
-/// Something that happened to a memory.
+/// An event of a memory's history.
 #[derive(Debug, Clone)]
 pub struct MemoryEvent {
     /// `PROMOTED_TO`, `CRYSTALLIZED_INTO` or `ACCESSED_IN`.
     pub what: String,
-    /// When; for a session the last access in it.
+    /// Instant; for a session the last access in it.
     pub at: Timestamp,
-    /// The energy then, where it was recorded.
+    /// Energy at that instant, if recorded.
     pub energy: Option<f64>,
-    /// The tier that was left, or the session.
+    /// Tier before the promotion, or session.
     pub detail: Option<String>,
     pub count: i64,
 }
 
-/// A tier.
+/// Counts of a tier.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 pub struct TierCount {
-    /// Its name.
+    /// Name of the tier.
     pub tier: String,
-    /// Its memories.
+    /// Memories in the tier.
     #[serde(rename(deserialize = "count"))]
     pub memories: i64,
-    /// Those of them that are set aside.
+    /// Quarantined memories of these.
     pub quarantined: i64,
 }
 
-/// A tier, with the energies of its memories now.
+/// Energies of the memories of a tier.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TierHealth {
-    /// Its name.
+    /// Name of the tier.
     pub tier: String,
-    /// Memories.
+    /// Memories in the tier.
     pub count: i64,
-    /// Their average energy.
+    /// Average energy.
     pub avg_energy: Option<f64>,
-    /// The least.
+    /// Least energy.
     pub min_energy: Option<f64>,
-    /// The greatest.
+    /// Greatest energy.
     pub max_energy: Option<f64>,
 }
 
-/// What waits.
+/// Backlog counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 pub struct Waiting {
     /// Memories due for decay.
     pub due: i64,
     /// Memories ripe for promotion.
     pub ripe: i64,
-    /// Sessions to be counted.
+    /// Sessions to be counted for coactivation.
     pub sessions: i64,
-    /// Memories to be looked at by clusters.
+    /// Memories in the queue for clustering.
     pub clusters: i64,
-    /// New memories, to strengthen what is like them.
+    /// New memories, for reinforcement.
     pub reinforce: i64,
     /// Outcomes to be learned.
     pub outcomes: i64,
-    /// Rows that are set aside.
+    /// Quarantined rows.
     pub quarantined: i64,
 }
 
 impl Store {
-    /// Reads memories whole, in their order; those that do not exist are left out.
+    /// Reads memories whole, in their order; those that do not exist are omitted.
     pub async fn memories(&self, keys: &[MemoryKey]) -> Result<Vec<Record>, Error> {
         self.transactions.run("memories.read", Mode::Read, async |tx: &mut Tx| read(tx, keys).await).await
     }
 
-    /// Names memories of a scope, by id, at most `limit`.
+    /// Lists ids of memories of a scope, in order, at most `limit`.
     pub async fn list_memories(
         &self,
         scope: &str,
@@ -268,7 +268,7 @@ impl Store {
         Ok(ids.iter().map(|id| MemoryKey::of_row(scope, id)).collect())
     }
 
-    /// What happened to a memory, newest first, at most 400 events.
+    /// History of a memory, newest first, at most 400 events.
     pub async fn history(&self, key: &MemoryKey) -> Result<Vec<MemoryEvent>, Error> {
         #[derive(Deserialize)]
         struct Row {
@@ -293,12 +293,12 @@ impl Store {
         self.read(MEMORY_TIERS.call()).await
     }
 
-    /// Counts what waits at `now`.
+    /// Counts the backlog at `now`.
     pub async fn waiting(&self, now: Timestamp) -> Result<Waiting, Error> {
         self.read_one(MEMORY_WAITING.call().set("now", now.millis())).await
     }
 
-    /// How many memories were made, rose and expired in each hour.
+    /// Numbers of memories created, promoted and expired in each hour.
     pub async fn timeline(&self) -> Result<Vec<(Timestamp, String, i64)>, Error> {
         #[derive(Deserialize)]
         struct Row {
@@ -314,7 +314,7 @@ impl Store {
     }
 }
 
-/// Reads memories whole, as this transaction sees them.
+/// Reads memories whole, as visible to this transaction.
 pub(super) async fn read(tx: &mut Tx, keys: &[MemoryKey]) -> Result<Vec<Record>, Error> {
     let mut rows = Vec::with_capacity(keys.len());
     for slice in slices(&MEMORY_READ, keys, bytes) {
@@ -335,7 +335,7 @@ pub(super) async fn read(tx: &mut Tx, keys: &[MemoryKey]) -> Result<Vec<Record>,
     Ok(rows.into_iter().map(record).collect())
 }
 
-/// The error for a law that refused; for a stub it names the living memory.
+/// The error of a refusal by a law; for a stub it names the living memory.
 pub(super) async fn refused(tx: &mut Tx, key: &MemoryKey, why: Refused) -> Result<Error, Error> {
     let living = match why {
         Refused::Stub => {

@@ -1,14 +1,14 @@
 //! The queries of a mirror: candidates, their contents and their relationships.
 //!
-//! Nodes are read by key, a page at a time, and so are the relationships that begin at them, those of a node in one packed
-//! record: twice as many a second as with a row for each, and pages of several connections do not overlap. Values come as
-//! they are stored; a number that is none is handed on as [`Amount::Unusable`], so that one bad property costs one relationship and
-//! never a page.
+//! Nodes are read by key, a page at a time, and so are the relationships that begin at them, those of a node in one
+//! packed record: twice as fast as with a row for each, and pages of several connections do not overlap. Values are
+//! returned as stored; a value that is not a number is [`Amount::Unusable`], so that one bad property costs one
+//! relationship and never a page.
 //!
-//! Where all of a scope is read, the other end of a relationship is named as the server names it, since the census told
-//! the element of every node that may be there: the server then need not look at that node again. An element may be given to
-//! another node after its own was deleted, so what is read so stands for its instant alone, and the words of changes that follow it
-//! mend it; where a few nodes are read again, other ends come by label and key.
+//! In a full load, the other end of a relationship is an element id, since the census returned the element of every
+//! node that may be mirrored: the server then need not read that node again. An element id may be reused after its node
+//! was deleted, so such a read is valid for its instant alone, and later change records correct it; in a refresh of a
+//! few nodes, other ends are read by label and key.
 
 mod rows;
 
@@ -30,50 +30,50 @@ use rows::{begun, ends, keyed, node};
 use serde::Deserialize;
 use std::cmp::Ordering;
 
-/// Characters of a node's strings that are read, about: its content is cut at 65,536.
+/// Approximate limit of a node's characters that are read: its content is cut at 65,536.
 const READ_MAX: u64 = 65_536;
 
-/// The parameters of the queries that mirror one scope.
+/// Parameters of the queries that mirror one scope.
 #[derive(Debug, Clone)]
 pub struct MirrorQuery {
     pub scope: Scope,
-    /// Whether memories that expired are in it.
+    /// Whether expired memories are included.
     pub expired: bool,
-    /// Types that are never in it.
+    /// Types that are excluded.
     pub never: Vec<String>,
-    /// Types whose relationships are walked at a cost; others have a weight.
+    /// Types with a cost; others have a weight.
     pub costed: Vec<String>,
     labels: Allowed,
 }
 
-/// A node that may be mirrored.
+/// A candidate for the mirror.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MirrorCandidate {
-    /// The index of its label.
+    /// Index of its label.
     pub label: usize,
     pub key: String,
-    /// Its element, as the server names it now.
+    /// Its present element id.
     pub element: Box<str>,
-    /// Before whom it comes.
+    /// Rank for selection.
     pub heat: Heat,
-    /// How many characters its key and its content have, as far as they are read.
+    /// Characters of its key and its content, as far as they are read.
     pub bytes: u64,
-    /// How many relationships it has, both ways, of whatever type.
+    /// Number of its relationships in both directions, of any type.
     pub degree: u64,
 }
 
-/// The order in which nodes are mirrored: pinned ones, then by present energy, last the expired ones by their last access.
+/// Order of selection: pinned nodes, then by present energy, last expired ones by their last access.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Heat {
     Pinned,
-    /// Any other: the energy of a memory, or the exploitation of any other node, at the instant of the census.
+    /// Any other node: energy of a memory, exploitation of others, at the instant of the census.
     Alive(f64),
-    /// An expired memory, last accessed then.
+    /// An expired memory, with its last access.
     Expired(i64),
 }
 
 impl MirrorCandidate {
-    /// The hotter first; of equals the one whose label and key come first.
+    /// Hotter nodes first; of equals the lower label and key.
     #[must_use]
     pub fn by_heat(a: &Self, b: &Self) -> Ordering {
         let heat = match (a.heat, b.heat) {
@@ -89,15 +89,15 @@ impl MirrorCandidate {
     }
 }
 
-/// The hottest nodes that may be mirrored, at most so many, and how many nodes there are in all. Rows beyond the limit are
-/// dropped as they arrive, so a census takes memory for what may be held and not for what there is.
+/// The hottest candidates, at most the requested number, and the number of all. Rows beyond the limit are dropped as
+/// they arrive, so the memory of a census depends on the limit, not on the number of nodes.
 #[derive(Debug, Default)]
 pub struct Census {
-    /// The hottest, by label and key: neighbours in the order of keys lie side by side in the store.
+    /// The hottest, by label and key: neighbours in the order of keys are adjacent in the store.
     pub hottest: Vec<MirrorCandidate>,
-    /// How many nodes may be mirrored in all.
+    /// Number of all candidates.
     pub count: u64,
-    /// How many of these are too large, each by itself.
+    /// Number of candidates that are too large by themselves.
     pub too_large: u64,
 }
 
@@ -122,74 +122,74 @@ impl Census {
     }
 }
 
-/// A node as it is shown.
+/// Contents of a node.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MirroredNode {
-    /// The index of its label.
+    /// Index of its label.
     pub label: usize,
     pub key: String,
     pub name: Option<String>,
-    /// What it says, its first 65,536 characters.
+    /// Content, its first 65,536 characters.
     pub content: Option<String>,
     pub tier: Option<String>,
-    /// The session it was made in.
+    /// Session that created it.
     pub session: Option<String>,
-    /// When it was last accessed, epoch milliseconds.
+    /// Last access, epoch milliseconds.
     pub last_accessed: Option<i64>,
-    /// When it was made, epoch milliseconds.
+    /// Creation, epoch milliseconds.
     pub created: Option<i64>,
-    /// How often it was accessed.
+    /// Number of accesses.
     pub access_count: Option<i64>,
-    /// Words it is marked with.
+    /// Tags.
     pub tags: Vec<String>,
 }
 
-/// A relationship as seen from the node where it begins.
+/// A relationship as read from its start node.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutgoingRelation {
     pub kind: String,
-    /// The element of its other end.
+    /// Element id of its other end.
     pub to: String,
-    /// How much of it there is.
+    /// Source of its conductance.
     pub amount: Amount,
 }
 
-/// A relationship as seen from one of its ends.
+/// A relationship as read from either end.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MirroredEnd {
     pub kind: String,
-    /// The index of the label of its other end.
+    /// Index of the label of its other end.
     pub label: usize,
-    /// The key of its other end.
+    /// Key of its other end.
     pub key: String,
-    /// How much of it there is.
+    /// Source of its conductance.
     pub amount: Amount,
-    /// Whether it begins where it is seen from.
+    /// Whether it begins at the node from which it was read.
     pub begins: bool,
 }
 
-/// The property of a relationship from which its conductance follows.
+/// Property of a relationship that determines its conductance.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Amount {
     None,
-    /// A cost, a strength or a weight, as its type has it.
+    /// A cost, a strength or a weight, according to its type.
     Number(f64),
-    /// A relation that fades.
+    /// A decaying relation.
     Relation(FadingRelation),
-    /// Something that is none of these.
+    /// An invalid value.
     Unusable,
 }
 
-/// A relation that fades.
+/// A decaying relation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FadingRelation {
     pub kind: String,
     pub bond: RelationState,
-    /// How sure it is, where somebody says.
+    /// Confidence, if given.
     pub confidence: Option<f64>,
 }
 
-/// The labels of what may be mirrored, in the order in which they are meant where a node has several.
+/// Labels of candidates, in order of precedence for nodes with several.
 pub(super) fn labels(trails: &Trails) -> Result<Allowed, Error> {
     let mut labels: Vec<&str> = Vec::new();
     for label in label_names(trails) {
@@ -198,17 +198,17 @@ pub(super) fn labels(trails: &Trails) -> Result<Allowed, Error> {
         }
     }
     Allowed::new(&labels, &["RELATES_TO"])
-        .map_err(|why| Error::Conflict(format!("what is to be mirrored: {why}")))
+        .map_err(|why| Error::Conflict(format!("labels of the mirror: {why}")))
 }
 
-/// The labels that the name of a node may begin with, some of them twice.
+/// Labels that may prefix the name of a node, with repeats.
 pub(super) fn label_names(trails: &Trails) -> impl Iterator<Item = &str> {
     let always = ["Memory", "Entity", "SemanticCluster"];
     always.into_iter().chain(trails.allowed.labels().iter().map(PlaceLabel::as_str))
 }
 
 impl MirrorQuery {
-    /// What is asked for a scope; `trails` say which labels are places.
+    /// Query parameters for a scope; `trails` names the labels of places.
     ///
     /// # Errors
     /// [`Error::Conflict`] if the labels of the configuration leave no room for those that are always mirrored.
@@ -222,7 +222,7 @@ impl MirrorQuery {
         Ok(Self { scope, expired, never, costed, labels: labels(trails)? })
     }
 
-    /// The labels, in the order in which they are meant where a node has several.
+    /// The labels, in order of precedence for nodes with several.
     #[must_use]
     pub fn labels(&self) -> &[PlaceLabel] {
         self.labels.labels()
@@ -232,14 +232,14 @@ impl MirrorQuery {
         list(labels.iter().map(PlaceLabel::as_str))
     }
 
-    /// A statement about nodes of one label.
+    /// Statement about nodes of one label.
     fn of(&self, call: Call, label: usize) -> Call {
         call.set("scope", self.scope.as_str())
             .set("before", Self::names(&self.labels()[..label]))
             .set("expired", self.expired)
     }
 
-    /// A statement about what joins them.
+    /// Statement about their relationships.
     fn walked(&self, call: Call) -> Call {
         call.set("never", list(self.never.iter().map(String::as_str)))
             .set("costed", list(self.costed.iter().map(String::as_str)))
@@ -283,8 +283,7 @@ impl CensusRow {
 }
 
 impl Store {
-    /// The nodes that may be mirrored with their heat at `now`: of those with at most `bytes_max` characters the `most`
-    /// hottest.
+    /// The candidates with their heat at `now`: the `most` hottest of those with at most `bytes_max` characters.
     pub async fn census(
         &self,
         asked: &MirrorQuery,
@@ -321,7 +320,7 @@ impl Store {
         Ok(all)
     }
 
-    /// Nodes of a label by their keys; those that are not there any more, or not to be mirrored, are left out.
+    /// Nodes of a label by their keys, without deleted and excluded ones.
     pub async fn mirrored(
         &self,
         asked: &MirrorQuery,
@@ -338,7 +337,7 @@ impl Store {
         Ok(rows.into_iter().map(|row| node(label, row)).collect())
     }
 
-    /// What begins at nodes of a label, by their keys, whoever is at its other end.
+    /// Relationships that begin at nodes of a label, by their keys, to any other end.
     pub async fn mirrored_edges(
         &self,
         asked: &MirrorQuery,
@@ -353,7 +352,7 @@ impl Store {
         Ok(keyed(rows, begun))
     }
 
-    /// What is joined to nodes of a label, either way: of one type, or of all.
+    /// Relationships of nodes of a label, in both directions: of one type, or of all.
     pub async fn mirrored_around(
         &self,
         asked: &MirrorQuery,

@@ -1,8 +1,8 @@
 //! The status of mirrors, published in the graph by each process.
 //!
-//! A process that answers from memory leaves a counter `mirror:<scope>:<process>` each time it has looked at the graph, with
-//! the server's time, and takes it away when it stops. One that was killed cannot: its row grows old, which is how it is told
-//! from one that looks, and the audit removes it after a day.
+//! A process with a mirror writes a counter `mirror:<scope>:<process>` at each refresh, with the server's time, and
+//! deletes it when it stops. A process that was killed does not: its row becomes old, which distinguishes it from live
+//! ones, and the audit removes it after a day.
 
 use super::Store;
 use super::catalogue::{MIRROR_CLEAR, MIRROR_PUBLISH, MIRROR_STATUS};
@@ -12,44 +12,44 @@ use crate::domain::ids::Scope;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a process holds in memory of a scope.
+/// Status of a process's mirror of a scope.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all(deserialize = "camelCase"))]
 pub struct MirrorStatus {
-    /// Whose.
+    /// Scope.
     pub scope: String,
-    /// Which process.
+    /// Process.
     pub process: String,
-    /// Milliseconds since it looked at the graph, by the database's clock.
+    /// Milliseconds since its last refresh, by the database's clock.
     pub age_ms: i64,
-    /// Whether that is longer than its configuration has it: it is late, or was killed. Such a word goes after a day.
+    /// Whether that exceeds its configured limit: it is late, or was killed. Such a status is removed after a day.
     pub stale: bool,
-    /// Which state; each process counts its own.
+    /// Generation; each process counts its own.
     pub generation: i64,
     /// Nodes.
     pub nodes: i64,
-    /// Relationships, each way by itself.
+    /// Relationships, each direction counted.
     pub slots: i64,
     /// Bytes.
     pub bytes: i64,
-    /// How many outcomes it has learned.
+    /// Learned outcomes.
     pub tick: i64,
-    /// For how many relationships, each way by itself, something was learned.
+    /// Relationships with learned weights, each direction counted.
     pub learned: i64,
-    /// Whether everything that may be held is.
+    /// Whether all candidates are mirrored.
     pub whole: bool,
-    /// Nodes that are held divided by nodes that may be, 1 where all are.
+    /// Mirrored nodes divided by candidates, 1 if all are mirrored.
     pub held_share: f64,
-    /// Milliseconds from one look to the next.
+    /// Milliseconds between two refreshes.
     pub refresh_ms: i64,
-    /// From how many milliseconds on its answers say that they are stale.
+    /// Age from which its responses are marked stale, milliseconds.
     #[serde(skip_serializing)]
     #[schemars(skip)]
     pub stale_ms: i64,
 }
 
 impl Store {
-    /// Says what this process holds of a scope, and that it has just looked. Tried once: there is a next time.
+    /// Publishes the status of this process's mirror of a scope after a refresh. Not retried: there is a next time.
     pub async fn publish_mirror(&self, status: &MirrorStatus) -> Result<(), Error> {
         self.transactions
             .run_once("mirror.publish", Mode::Write, async |tx: &mut Tx| {
@@ -73,7 +73,7 @@ impl Store {
             .await
     }
 
-    /// Takes away what this process said of these scopes.
+    /// Deletes the status of this process for these scopes.
     pub async fn clear_mirrors(&self, scopes: &[Scope]) -> Result<(), Error> {
         self.transactions
             .run("mirror.clear", Mode::Write, async |tx: &mut Tx| {
@@ -86,7 +86,7 @@ impl Store {
             .await
     }
 
-    /// What all processes say that they hold.
+    /// Status of the mirrors of all processes.
     pub async fn mirrors_status(&self) -> Result<Vec<MirrorStatus>, Error> {
         self.read(MIRROR_STATUS.call()).await
     }

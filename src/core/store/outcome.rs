@@ -1,9 +1,9 @@
 //! Reported outcomes: deposits on trails at once, and a queue for the job learn.
 //!
-//! Both are written with the receipt of the request, in one transaction, so an outcome counts once. What waits stands on the
-//! request itself: `waits` says whose nodes they are, `active` which, `reward` how active. The one learner of a scope takes it
-//! by instant and id, and removes the three in the transaction of its tick; until then the request is kept, however old it is.
-//! So no outcome is lost or learned twice, whoever ends when.
+//! Both are written with the receipt of the request, in one transaction, so an outcome counts once. The queue is stored
+//! on the request itself: `waits` has the scope, `active` the nodes, `reward` their activity. The one learner of a
+//! scope takes outcomes by instant and id, and removes the three properties in the transaction of its tick; until then
+//! the request is kept, however old it is. So no outcome is lost or learned twice, even after a crash.
 
 use super::Store;
 use super::catalogue::REQUEST_WAIT;
@@ -22,36 +22,36 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy)]
 pub struct OutcomeReport<'a> {
     pub scope: &'a Scope,
-    /// What came of which recall.
+    /// Outcome of a recall.
     pub outcome: &'a Outcome,
     pub at: Timestamp,
-    /// Whether anything is learned from it.
+    /// Whether it is to be learned.
     pub learns: bool,
 }
 
-/// The receipt of a reported outcome.
+/// Receipt of a reported outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutcomeReceipt {
     /// Nodes that it teaches.
     pub active: usize,
-    /// Nodes beyond those that one outcome can teach.
+    /// Nodes beyond the limit of one outcome.
     pub left_out: usize,
-    /// Steps of its ways that left success on an edge.
+    /// Steps of its paths that deposited success on an edge.
     pub deposits: usize,
-    /// Steps of its ways that went over no edge that carries pheromones.
+    /// Steps of its paths without an edge that carries pheromones.
     pub passed_over: usize,
-    /// Whether anything is learned from it.
+    /// Whether it is to be learned.
     pub learns: bool,
     #[serde(with = "millis")]
     pub at: Timestamp,
 }
 
 impl Store {
-    /// Takes an outcome in, once under a request id, or as a dry run: each way of it leaves success on those of its edges
+    /// Applies an outcome, once under a request id, or as a dry run: each of its paths deposits success on its edges
     /// that carry pheromones, and its nodes wait for the learner of their scope.
     ///
     /// # Errors
-    /// [`Error::Conflict`] for a request id that was used for other words, or a counter of cycles that somebody made unusable.
+    /// [`Error::Conflict`] for a request id that was used for other contents, or an invalid counter of cycles.
     pub async fn report(
         &self,
         mode: RequestMode<'_>,
@@ -65,7 +65,7 @@ impl Store {
     }
 }
 
-/// Takes an outcome in, inside a transaction of the caller.
+/// Applies an outcome, inside a transaction of the caller.
 pub(super) async fn take_in(
     tx: &mut Tx,
     trails: &Trails,

@@ -1,8 +1,8 @@
 //! Policies in the graph: visible nodes, in force from the first change on.
 //!
-//! Until then those of the configuration are in force. The first change writes them down as they are, so that a policy is
-//! never lost by changing another. What somebody wrote by hand is checked like a file, and a fault stops the run that
-//! would have gone by it.
+//! Until then those of the configuration are in force. The first change copies them to the graph, so that a policy is
+//! never lost by a change of another. Nodes written by hand are checked like a file, and an error stops the run that
+//! would have applied them.
 
 use super::Store;
 use super::catalogue::{POLICY_OPEN, POLICY_READ, POLICY_REMOVE, POLICY_SET, POLICY_TRIED, POLICY_TRY};
@@ -18,7 +18,7 @@ use neo4rs::BoltType;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// The columns of `policy/read` after the version, and the fields that they are.
+/// Columns of `policy/read` after the version, and their fields.
 const FIELDS: [(&str, &str); 8] = [
     ("id", "id"),
     ("relation", "relation"),
@@ -30,11 +30,11 @@ const FIELDS: [(&str, &str); 8] = [
     ("exemptRelations", "exempt_relations"),
 ];
 
-/// The policies in force, and where they are.
+/// The policies in force, and their source.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ActivePolicies {
     pub policies: Policies,
-    /// Whether they are nodes of the graph, and not those of the configuration.
+    /// Whether they are nodes of the graph, not of the configuration.
     pub in_graph: bool,
 }
 
@@ -46,8 +46,8 @@ impl Store {
             .await
     }
 
-    /// The policies that a scheduled run goes by: where [`Regime::first_run_dry`] holds, those whose present wording no
-    /// earlier run went by only count. Answers them, and the policies whose first run this is.
+    /// The policies of a scheduled run: with [`Regime::first_run_dry`], those whose present version is new to scheduled
+    /// runs are a dry run. Returns them, and the new policies.
     ///
     /// [`Regime::first_run_dry`]: crate::domain::policy::Regime
     pub async fn policies_on_trial(&self, run: &Run) -> Result<(Policies, Vec<Policy>), Error> {
@@ -62,7 +62,7 @@ impl Store {
             return Ok((policies, Vec::new()));
         }
         let tried: Vec<Row> = self.read(POLICY_TRIED.call()).await?;
-        // Whoever takes this run over goes on as it began.
+        // After a takeover the run continues as it began.
         let is_new = |policy: &Policy| {
             !tried.iter().any(|row| {
                 row.policy == policy.id.as_str()
@@ -90,8 +90,8 @@ impl Store {
         Ok(())
     }
 
-    /// Sets a policy, in the place of one of the same id, once under a request id, or as a dry run. Answers whether it
-    /// is new.
+    /// Adds a policy or replaces that of the same id, once under a request id, or as a dry run. Returns whether it is
+    /// new.
     pub async fn set_policy(&self, mode: RequestMode<'_>, policy: &Policy) -> Result<bool, Error> {
         self.transactions
             .retry_on_unique_conflict("policy.set", async |tx: &mut Tx| {
@@ -123,8 +123,8 @@ impl Store {
             .await
     }
 
-    /// Holds the policies of the graph to commit; those of the configuration are written down the first time. Answers
-    /// those there are.
+    /// Locks the policies of the graph until commit, with those of the configuration copied the first time. Returns the
+    /// policies in force.
     async fn write_down(&self, tx: &mut Tx) -> Result<Policies, Error> {
         if tx.only::<i64>(POLICY_OPEN.call()).await? > 1 {
             return Ok(self.active_policies(tx).await?.policies);
@@ -177,13 +177,16 @@ async fn set(tx: &mut Tx, policy: &Policy) -> Result<(), Error> {
     tx.run(call).await
 }
 
-/// A property as somebody may have written it.
+/// Decodes a property of any type.
 fn given(value: &BoltType) -> Given {
     match value {
         BoltType::Null(_) => Given::Nothing,
         BoltType::Boolean(truth) => Given::Truth(truth.value),
         BoltType::Float(number) => Given::Number(number.value),
-        #[expect(clippy::cast_precision_loss, reason = "a span or a share that large is refused either way")]
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "a duration or a share that large is rejected either way"
+        )]
         BoltType::Integer(number) => Given::Number(number.value as f64),
         BoltType::String(text) => Given::Text(text.value.clone()),
         BoltType::List(all) => Given::List(all.value.iter().map(given).collect()),

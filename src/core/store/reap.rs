@@ -1,8 +1,8 @@
-//! Reaping of attempts: ended when their lease is over, given a lease when a foreign writer made them, and resolved
-//! when two hold one memory.
+//! Reaping of attempts: ended after their lease, adopted if another writer made them, and resolved if two hold one
+//! memory.
 //!
-//! Every worker looks at each tick, so nothing waits for the program that left a claim behind, and doing it twice is
-//! doing it once. Only this ends a lease that ran out, by the server's clock.
+//! Every worker reaps at each tick, so nothing waits for a crashed program, and a repeat is safe. Only reap ends an
+//! attempt with an expired lease, by the server's clock.
 
 use super::Store;
 use super::attempt::{Open, finish, not_over};
@@ -17,48 +17,48 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Most claims looked at in one pass; those beyond are met by the next.
+/// Most claims checked in one pass; the others are left to the next.
 const MARKS: i64 = 1_000;
 
 /// Counts of one pass over attempts and claims.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct ReapReport {
-    /// Attempts ended because their lease was over.
+    /// Attempts ended because their lease expired.
     pub expired: i64,
-    /// Attempts of foreign writers that were given a lease.
+    /// Attempts of other writers that were given a lease.
     pub adopted: i64,
     /// Claims removed because a memory had two: the earlier attempt kept it.
     pub conflicts: i64,
-    /// Relationships removed that were no claim: to something else than an attempt, or to one that is over.
+    /// Invalid claims removed: of nodes other than attempts, or of ended attempts.
     pub strays: i64,
 }
 
-/// A consolidation attempt: who holds which memories to promote them.
+/// A consolidation attempt: its holder, and the memories it claims for promotion.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 pub struct Attempt {
-    /// Its id.
+    /// Id of the attempt.
     pub id: String,
-    /// What it works on.
+    /// Kind of work.
     pub phase: Option<String>,
-    /// How far it is: planned, claimed, done, aborted or expired.
+    /// State of the attempt: planned, claimed, done, aborted or expired.
     pub state: String,
-    /// Who holds it.
+    /// Holder of the attempt.
     pub holder: Option<String>,
-    /// Which program made it.
+    /// Program that created it.
     pub instance: Option<String>,
-    /// When it began.
+    /// Start of the attempt.
     #[serde(deserialize_with = "maybe_millis")]
     pub started: Option<Timestamp>,
-    /// What is left of its lease, milliseconds; negative once it is over.
+    /// Rest of its lease, milliseconds; negative after its end.
     #[serde(rename(deserialize = "leaseLeft"))]
     pub lease_left_ms: Option<i64>,
-    /// Memories that it claimed.
+    /// Memories claimed.
     pub claimed: i64,
-    /// Memories that it raised.
+    /// Memories promoted.
     pub applied: i64,
-    /// Memories that it lost to another.
+    /// Memories lost to another attempt.
     pub conflicts: i64,
-    /// Memories that it holds now.
+    /// Memories held now.
     pub holds: i64,
 }
 
@@ -76,8 +76,8 @@ struct MarkRow {
 }
 
 impl Store {
-    /// Looks at every attempt and claim and ends, adopts, parts and removes what is to be; by the right of a scratch
-    /// database's holder attempts whose lease still lasts are ended, too.
+    /// Checks every attempt and claim, and ends, adopts, resolves and removes as needed; by the right of a scratch
+    /// database's holder, also ends attempts whose lease has not expired.
     pub async fn reap(&self, right: Right) -> Result<ReapReport, Error> {
         let (open, marks) = self
             .leases
@@ -139,7 +139,7 @@ impl Store {
                 .set("anyLease", right == Right::Scratch);
             let row = tx.row::<Row>(call).await?;
             if row.is_none() {
-                // Not even the lock's property is to stay on an attempt that was renewed meanwhile.
+                // Removes the lock's property also from an attempt that was renewed meanwhile.
                 tx.abandon();
             }
             Ok(row.map_or(0, |row| row.reaped))
@@ -160,7 +160,7 @@ impl Store {
             .await
     }
 
-    /// Lists attempts, those that are not over first; with `open` these alone.
+    /// Lists attempts, open ones first; with `open` these alone.
     pub async fn attempts(&self, open: bool, limit: u32) -> Result<Vec<Attempt>, Error> {
         let call =
             ATTEMPT_LIST.call().set("id", None::<&str>).set("open", open).set("limit", i64::from(limit));
@@ -189,11 +189,11 @@ impl Store {
             .await
     }
 
-    /// Ends an attempt whoever holds it, and frees its memories. Answers whether it was open.
+    /// Ends an attempt of any holder, and releases its memories. Returns whether it was open.
     pub async fn release_attempt(&self, id: &str) -> Result<bool, Error> {
         let (attempt, _) = self.attempt(id).await?;
         if attempt.state == "foreign" {
-            // Its marks bring it before reap, which gives it a state; one without marks holds nothing.
+            // Its claims make reap adopt it, which gives it a state; an attempt without claims holds nothing.
             self.reap(Right::Lease).await?;
         }
         let released = self

@@ -1,7 +1,7 @@
-//! Retroactive strengthening: the reads for comparing memories, and the writes of the results.
+//! Retroactive reinforcement: the reads for comparing memories, and the writes of the results.
 //!
-//! A page of new memories is one transaction. It locks them and the old ones in the order of their ids, leaves out pairs
-//! that are drawn already, lets the law make of each old memory what all its new ones do, and writes it once.
+//! A page of new memories is one transaction. It locks them and the old ones in the order of their ids, skips pairs
+//! that are linked already, lets the law apply all new memories to each old one, and writes it once.
 
 use super::Store;
 use super::catalogue::{
@@ -24,52 +24,52 @@ use crate::domain::units::Timestamp;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A new memory that is to strengthen what is like it.
+/// A new memory that reinforces similar ones.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct NewMemory {
     #[serde(flatten)]
     pub key: MemoryKey,
-    /// What it says, as far as it is compared.
+    /// Content, as far as it is compared.
     pub text: String,
-    /// Whether it carries an embedding that can be compared.
+    /// Whether it has a valid embedding.
     pub embedded: bool,
 }
 
-/// A short-term or long-term memory that a new one may be like.
+/// A short-term or long-term memory that a new one may resemble.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct CorpusMemory {
     pub id: String,
-    /// What it says, as far as it is compared.
+    /// Content, as far as it is compared.
     pub text: String,
 }
 
-/// A memory near another, by their embeddings.
+/// A memory with a near embedding.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct NearMemory {
-    /// Which; `None` for one without an id.
+    /// Id; `None` if it has none.
     pub id: Option<String>,
     /// `(1 + cosine) / 2`.
     pub score: f64,
-    /// Whether it is another of the same scope in short-term or long-term memory.
+    /// Whether it is another memory of the same scope in short-term or long-term memory.
     pub counts: bool,
 }
 
-/// A new memory with the old ones that it is like, and how much.
+/// A new memory with the similar old ones.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SimilarMemories {
     pub new: MemoryKey,
-    /// Old ones of its scope with their similarity.
+    /// Old memories of its scope with their similarity.
     pub old: Vec<(MemoryKey, f64)>,
 }
 
 impl Store {
-    /// How memories are compared.
+    /// Settings of the comparison.
     #[must_use]
     pub fn similarity(&self) -> &Similarity {
         &self.similarity
     }
 
-    /// New memories that are to strengthen what is like them at `now`, the longest-waiting first.
+    /// New memories that wait for reinforcement at `now`, the longest-waiting first.
     pub async fn new_memories(&self, now: Timestamp, limit: usize) -> Result<Vec<NewMemory>, Error> {
         let dimensions = self.similarity.dimensions.and_then(|d| i64::try_from(d).ok()).unwrap_or(-1);
         let call = REINFORCEMENT_DUE
@@ -80,24 +80,25 @@ impl Store {
         self.read(call).await
     }
 
-    /// The texts of a scope's short-term and long-term memories, by id: those of most energy, if there are more than
+    /// Texts of a scope's short-term and long-term memories, by id: those of most energy, if there are more than
     /// `limit`.
     pub async fn corpus(&self, scope: &str, limit: usize) -> Result<Vec<CorpusMemory>, Error> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         self.read(REINFORCEMENT_CORPUS.call().set("scope", scope).set("limit", limit)).await
     }
 
-    /// The `limit` memories whose embeddings are nearest to that of one, whatever their scope and tier.
+    /// The `limit` memories with the embeddings nearest to that of one, of any scope and tier.
     ///
     /// # Errors
-    /// Of the connection or the statement; there must be an index (see [`Store::ensure_embedding_index`]).
+    /// Connection and statement errors; there must be an index (see [`Store::ensure_embedding_index`]).
     pub async fn nearest(&self, key: &MemoryKey, limit: usize) -> Result<Vec<NearMemory>, Error> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let call = REINFORCEMENT_NEAREST.call().set("scope", key.scope()).set("id", key.id());
         self.read(call.set("limit", limit)).await
     }
 
-    /// Quarantines a new memory that cannot be compared, or whose like cannot be strengthened, as a batch of `run`.
+    /// Quarantines a new memory that cannot be compared, or whose similar memories cannot be reinforced, as a batch of
+    /// `run`.
     pub async fn quarantine_new(&self, run: &mut Run, new: &NewMemory, why: &Error) -> Result<(), Error> {
         self.in_run(run, "reinforcement.quarantine", async |tx: &mut Tx| {
             quarantine(tx, &[(&new.key, why.quarantine_reason())]).await?;
@@ -107,8 +108,8 @@ impl Store {
         .map(drop)
     }
 
-    /// Strengthens old memories by new ones, each pair once, as a batch of `run`, which also records how many scopes were
-    /// `cut` to be compared.
+    /// Reinforces old memories by new ones, each pair once, as a batch of `run`, which also records how many scopes
+    /// were `cut` for the comparison.
     pub async fn reinforce(
         &self,
         run: &mut Run,
@@ -133,7 +134,7 @@ async fn reinforce(
     let named = likenesses.iter().flat_map(|one| one.old.iter().map(|(id, _)| id).chain([&one.new]));
     let wanted: BTreeSet<&MemoryKey> = named.collect();
     let wanted: Vec<(&MemoryKey, Option<&str>)> = wanted.into_iter().map(|key| (key, None)).collect();
-    // A row that no law can use is left as it is; so is one that was forgotten meanwhile.
+    // An invalid row is left unchanged; so is one that was deleted meanwhile.
     let sound =
         lock(tx, &wanted).await?.into_iter().filter_map(|(key, locked)| Some((key, locked.life.ok()?)));
     let lives: BTreeMap<&MemoryKey, Life> = sound.collect();
@@ -178,10 +179,10 @@ async fn reinforce(
     })
 }
 
-/// A new memory, an old one of its scope, and how like they are.
+/// A new memory, an old one of its scope, and their similarity.
 type Pair<'k> = (&'k MemoryKey, &'k MemoryKey, f64);
 
-/// The columns that name pairs.
+/// Key columns of pairs.
 fn paired(call: Call, pairs: &[Pair<'_>]) -> Call {
     call.set("scope", list(pairs.iter().map(|(new, ..)| new.scope())))
         .set("new", list(pairs.iter().map(|(new, ..)| new.id())))

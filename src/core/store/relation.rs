@@ -1,7 +1,7 @@
-//! Relations that fade: observed, pinned, listed.
+//! Decaying relations: observation, pinning, listing.
 //!
-//! Observing and pinning run in Rust on relations that the transaction has locked, folded in the order they came, so that
-//! a batch of events ends as its events would have one by one.
+//! Observing and pinning run in Rust on relations that the transaction has locked, folded in their order, so that a
+//! batch of events gives the same result as its events one by one.
 
 use super::Store;
 use super::catalogue::{
@@ -18,26 +18,26 @@ use crate::domain::units::{Timestamp, Weight};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The effect of an observation.
+/// Effect of an observation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ObservationEffect {
-    /// Made a relation.
+    /// Created a relation.
     Created,
-    /// Met one.
+    /// Updated an existing relation.
     Again,
-    /// Nothing: a later one has been seen already.
+    /// Nothing: a later observation is stored already.
     Late,
 }
 
-/// A filter of relations.
+/// Filter of relations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RelationFilter {
-    /// Those that are part of what is retrieved.
+    /// Relations that are retrieved.
     Retrievable,
-    /// Those below the minimum.
+    /// Relations below the minimum.
     Decayed,
-    /// Those whose stored weight a pass would lower.
+    /// Relations whose stored weight a pass would lower.
     Lowered,
 }
 
@@ -45,21 +45,21 @@ pub enum RelationFilter {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Relation {
-    /// What is unique about it, and the order of lists.
+    /// Unique key, and the order of lists.
     pub key: String,
     pub from: String,
     #[serde(rename = "type")]
     pub kind: String,
     pub to: String,
-    /// What it weighs, `0 ..= 1`.
+    /// Present weight, `0 ..= 1`.
     pub weight: f64,
-    /// What it weighed at [`Relation::weight_at`], `0 ..= 1`.
+    /// Weight at [`Relation::weight_at`], `0 ..= 1`.
     pub base: f64,
-    /// Since when it has been fading, epoch milliseconds.
+    /// Start of its decay, epoch milliseconds.
     pub weight_at: i64,
-    /// When it was last observed, epoch milliseconds.
+    /// Last observation, epoch milliseconds.
     pub last_observed: i64,
-    /// Whether it does not fade.
+    /// Whether it does not decay.
     pub pinned: bool,
 }
 
@@ -75,14 +75,14 @@ struct RelationRow {
 }
 
 impl Store {
-    /// How relations fade.
+    /// Settings of decay.
     #[must_use]
     pub const fn fading(&self) -> &Fading {
         &self.fading
     }
 
-    /// Observes relations in their order, all or none, once under a request id, or as a dry run. Answers what each
-    /// observation did.
+    /// Observes relations in their order, all or none, once under a request id, or as a dry run. Returns the effect of
+    /// each observation.
     pub async fn observe(
         &self,
         mode: RequestMode<'_>,
@@ -100,7 +100,7 @@ impl Store {
             .await
     }
 
-    /// Pins or unpins a relation at `now`, once under a request id, or as a dry run; answers what it weighs.
+    /// Pins or unpins a relation at `now`, once under a request id, or as a dry run; returns its weight.
     pub async fn pin_relation(
         &self,
         mode: RequestMode<'_>,
@@ -109,9 +109,8 @@ impl Store {
         now: Timestamp,
     ) -> Result<f64, Error> {
         if !pin && tie.is_held(&self.pins) {
-            let why = format!(
-                "{tie} is pinned by the configuration: relation.pinned names it, and holds it until it does not"
-            );
+            let why =
+                format!("{tie} is pinned by the configuration: remove it from relation.pinned to unpin it");
             return Err(Error::Conflict(why));
         }
         let key = tie.key();
@@ -162,8 +161,7 @@ impl Store {
         self.read(call).await
     }
 
-    /// Relations of a scope by the keys that a list named, in their order, with what they weigh there; without those that
-    /// are not there any more.
+    /// Relations of a scope by the keys from a list, in their order, with their weights; deleted ones are omitted.
     pub async fn relations_of(
         &self,
         scope: &Scope,
@@ -186,7 +184,8 @@ impl Store {
     }
 }
 
-/// Observes relations inside a transaction of the caller. What configuration pins is pinned, whatever the observation says.
+/// Observes relations inside a transaction of the caller. Relations pinned by configuration stay pinned, whatever the
+/// observation requests.
 pub(super) async fn observe(
     tx: &mut Tx,
     seen: &[Observe],
@@ -208,7 +207,7 @@ pub(super) async fn observe(
         let pinned = if tie.is_held(pins) { Some(true) } else { seen.pinned };
         let seen = Observation { pinned, ..*seen };
         let one = folded.entry(key).or_insert_with(|| {
-            // An observation says all that a law reads, so it also mends a relation that was quarantined.
+            // An observation sets every input of the law, so it also repairs a quarantined relation.
             let exists = found.get(key.as_str());
             let before = exists.map(|state| state.clone().unwrap_or_else(|_| RelationState::new(seen)));
             let unsound = exists.is_some_and(Result::is_err);
@@ -267,7 +266,7 @@ pub(super) async fn observe(
     Ok(done)
 }
 
-/// Locks relations in the order given: each that exists, or why no law can use it.
+/// Locks relations in the order given: each existing one, or the reason why its row is invalid.
 async fn lock(tx: &mut Tx, keys: &[&str]) -> Result<BTreeMap<String, Result<RelationState, String>>, Error> {
     let mut found = BTreeMap::new();
     for slice in slices(&RELATION_LOCK, keys, |key| key.len() + 2) {
@@ -281,7 +280,7 @@ async fn lock(tx: &mut Tx, keys: &[&str]) -> Result<BTreeMap<String, Result<Rela
     Ok(found)
 }
 
-/// Notes that a relation is another, and with it when its ends were last observed.
+/// Records that a relation changed, and with it the last observation of its ends.
 fn touch(tx: &mut Tx, tie: &Tie) {
     let scope = tie.scope.as_str();
     tx.touch("Entity", scope, tie.from.as_str(), "RELATES_TO");
@@ -297,7 +296,7 @@ async fn write(tx: &mut Tx, changed: &[(&str, RelationState)]) -> Result<(), Err
     Ok(())
 }
 
-/// The columns that every statement with bonds takes.
+/// Columns of every statement that writes relations.
 fn relation_columns<'a>(
     call: super::statement::Call,
     relation_columns: impl Iterator<Item = (&'a str, &'a RelationState)> + Clone,

@@ -1,11 +1,10 @@
 //! Requested writes: each is applied once under its request id, or is a dry run.
 //!
-//! A caller that got no answer asks again. So the request's node is locked first; if it holds an answer, that is the
-//! answer, else the work is done and the answer recorded in the same transaction. Requests are kept for 24 hours, and those
-//! on which an outcome waits until that is learned.
+//! A caller without a response sends its request again. So the request's node is locked first; if it has a response,
+//! that is returned, else the work is done and the response recorded in the same transaction. Requests are kept for 24
+//! hours, and those with a waiting outcome until that is learned.
 //!
-//! A dry run is the same work by the same statements, looked at and then rolled back: what it says is what would
-//! have been written.
+//! A dry run does the same work with the same statements and is then rolled back: its response is that of a real run.
 
 use super::Store;
 use super::catalogue::{MEMORY_FORGET, MEMORY_LIVE, REQUEST_ANSWER, REQUEST_OPEN};
@@ -23,23 +22,23 @@ use crate::domain::units::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// The mode in which a request writes.
+/// Mode of a write.
 #[derive(Debug, Clone, Copy)]
 pub enum RequestMode<'a> {
-    /// It counts once under this request id, however often it is asked for.
+    /// It counts once under this request id, however often it is repeated.
     Once {
         request: &'a str,
-        /// A hash of its words: another request under the same id is an [`Error::Conflict`].
+        /// Hash of its contents: a different request under the same id is an [`Error::Conflict`].
         hash: &'a str,
-        /// Who asks: the id of an API key, or the surface that needs none.
+        /// Caller: the id of an API key, or the surface that needs none.
         by: &'a str,
     },
-    /// It is done, looked at, and rolled back.
+    /// Done and rolled back.
     DryRun,
 }
 
 impl Store {
-    /// Pins or unpins memories at `now`, all or none, and answers them as they are then.
+    /// Pins or unpins memories at `now`, all or none, and returns their state after it.
     pub async fn pin(
         &self,
         mode: RequestMode<'_>,
@@ -70,8 +69,8 @@ impl Store {
             .await
     }
 
-    /// Deletes memories of a scope with their stubs, all or none, and leaves a tombstone for each. Answers how many nodes went. More
-    /// than `guard` allows go only if `accepted` names their number.
+    /// Deletes memories of a scope with their stubs, all or none, and leaves a tombstone for each. Returns the number
+    /// of deleted nodes. More deletions than `guard` allows need `accepted` with their number.
     pub async fn forget(
         &self,
         mode: RequestMode<'_>,
@@ -91,7 +90,7 @@ impl Store {
                     return Ok(gone);
                 }
                 for (key, life) in lock_all(tx, &keys).await? {
-                    // A row that no law can use may be forgotten all the same.
+                    // An invalid row may be deleted all the same.
                     if life.is_ok_and(|life| life.state.tier.is_stub()) {
                         return Err(refused(tx, key, Refused::Stub).await?);
                     }
@@ -120,8 +119,8 @@ impl Store {
             .await
     }
 
-    /// Ends a session at `now`, once under a request id, or as a dry run: working memories made in it with an energy
-    /// strictly above `threshold` rise to short-term.
+    /// Ends a session at `now`, once under a request id, or as a dry run: working memories created in it with an energy
+    /// strictly above `threshold` are promoted to short-term.
     pub async fn end_session(
         &self,
         mode: RequestMode<'_>,
@@ -145,7 +144,7 @@ impl Store {
                         return Ok((ended, None));
                     }
                     (rest, RequestMode::Once { .. }) => return Ok((ended, rest)),
-                    // What is taken back at its end must be one transaction.
+                    // A dry run must be one transaction, since it is rolled back at its end.
                     (Some(last), RequestMode::DryRun) => after = last,
                 }
             }
@@ -154,7 +153,7 @@ impl Store {
     }
 }
 
-/// Holds the request to commit, and answers what it was answered before. A dry run is set to be rolled back.
+/// Locks the request until commit, and returns its earlier response, if any. A dry run is set to be rolled back.
 pub(super) async fn open<T: DeserializeOwned>(
     tx: &mut Tx,
     mode: RequestMode<'_>,
@@ -162,7 +161,7 @@ pub(super) async fn open<T: DeserializeOwned>(
     Ok(open_seeded(tx, mode, None).await?.map(|(answer, _)| answer))
 }
 
-/// As [`open`], and answers the seed that the request was first opened with: of it the ids of what it made were made.
+/// As [`open`], and returns the seed of the request's first opening, from which ids of created items are derived.
 pub(super) async fn open_seeded<T: DeserializeOwned>(
     tx: &mut Tx,
     mode: RequestMode<'_>,
@@ -190,13 +189,13 @@ pub(super) async fn open_seeded<T: DeserializeOwned>(
     Ok(answer.map(|answer| (answer, row.seed)))
 }
 
-/// Whether a hash was made by Ebb 0.1, of words that nobody can work out any more: a retry across the upgrade is taken to be
-/// what its id says. Such requests are gone a day later.
+/// Whether a hash is of Ebb 0.1, whose input cannot be reproduced: a retry across the upgrade is identified by its id
+/// alone. Such requests are gone a day later.
 fn is_unversioned(hash: &str) -> bool {
     hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Records what a request was answered.
+/// Records the response to a request.
 pub(super) async fn answer<T: Serialize>(
     tx: &mut Tx,
     mode: RequestMode<'_>,
@@ -207,7 +206,7 @@ pub(super) async fn answer<T: Serialize>(
     tx.run(REQUEST_ANSWER.call().set("id", request).set("answer", answer)).await
 }
 
-/// Locks memories that must all be there, in the order of their keys.
+/// Locks memories that must all exist, in the order of their keys.
 async fn lock_all<'k>(
     tx: &mut Tx,
     keys: &'k [MemoryKey],
@@ -225,7 +224,7 @@ async fn lock_all<'k>(
         .collect()
 }
 
-/// Locks memories that must all be there and sound.
+/// Locks memories that must all exist and be valid.
 async fn lock_sound<'k>(tx: &mut Tx, keys: &'k [MemoryKey]) -> Result<Vec<(&'k MemoryKey, Life)>, Error> {
     let sound = |(key, life): (&'k MemoryKey, Result<Life, String>)| match life {
         Ok(life) => Ok((key, life)),

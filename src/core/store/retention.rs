@@ -1,14 +1,15 @@
 //! Retention: removes expired bookkeeping after writes.
 //!
 //! Every write creates a request and a change record, every run and attempt a row. So writers remove some: one write
-//! transaction in 256 is followed by one that removes up to 1,024 each of the expired requests and changes, found by an index;
-//! one in 4,096 also removes runs, attempts and sweeps. That is four times what is written meanwhile, so nothing grows without
-//! bound, with or without a worker; one write in 256 waits for it, two seconds at most. The daily audit removes the rest, and
-//! rows that only a scan finds.
+//! transaction in 256 is followed by one that removes up to 1,024 each of the expired requests and changes, found by an
+//! index; one in 4,096 also removes runs, attempts and sweeps. That is four times the number written meanwhile, so
+//! nothing grows without bound, with or without a worker; one write in 256 waits for it, two seconds at most. The daily
+//! audit removes the rest, and rows that only a scan finds.
 //!
 //! # Design notes
-//! Not in the transaction of the write: two writers would lock the same oldest rows and wait for each other. The count starts
-//! at a random number, since a command-line program writes once and exits. A trim that fails is dropped: there is a next one.
+//! Not in the transaction of the write: two writers would lock the same oldest rows and wait for each other. The count
+//! starts at a random number, since a command-line program writes once and exits. A failed trim is not retried: there
+//! is a next one.
 
 use super::audit::{trim_all, trim_page};
 use super::trim_schedule::TrimDue;
@@ -16,9 +17,9 @@ use super::tx::{Mode, Transactions, Tx};
 use std::time::Duration;
 use tracing::debug;
 
-/// Rows of each kind that one removes: four times what is written meanwhile.
+/// Rows of each kind per trim: four times the number written meanwhile.
 const ROWS: usize = 1_024;
-/// How long a write waits for it at most.
+/// Longest wait of a write for a trim.
 const LIMIT: Duration = Duration::from_secs(2);
 
 impl Transactions {

@@ -1,12 +1,12 @@
 //! Runs: one record for each occurrence of a job, with a lease, a fence, and a receipt for every batch.
 //!
-//! Each transaction of a run begins with the guard, which locks the run to commit, sees that holder and fence are still
-//! ours and renews the lease; it ends with the receipt, the number of the batch. A program that was paused for an hour
-//! and wakes up finds another fence, and nothing of its work lands.
+//! Each transaction of a run begins with the guard, which locks the run until commit, checks that holder and fence are
+//! still its own and renews the lease; it ends with the receipt, the number of the batch. A program that was paused for
+//! an hour finds another fence when it resumes, and commits nothing.
 //!
-//! A batch whose commit was lost may have landed. Its number says so, and the body then runs once more as the next
-//! batch: the work of every job is recognised by its data (an anchor that has reached `now`, a promotion that exists), so
-//! the repeat changes nothing.
+//! A batch whose commit was reported as lost may have succeeded. Its number shows this, and the body then runs once
+//! more as the next batch: the work of every job is recognised by its data (an anchor that has reached `now`, a
+//! promotion that exists), so the repeat changes nothing.
 
 use super::RequestedSweep;
 use super::Store;
@@ -33,7 +33,7 @@ pub struct Run {
     pub job: &'static str,
     pub occurrence: String,
     pub run_id: String,
-    /// The instant its laws see, kept for whoever takes it over.
+    /// Instant of the laws, kept across takeovers.
     pub now: Timestamp,
     fence: i64,
     batch: i64,
@@ -43,13 +43,13 @@ pub struct Run {
 /// Whether the batches of a run are committed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum RunMode {
-    /// It is in the ledger, and its batches are committed.
+    /// Recorded in the ledger, with committed batches.
     Recorded { _active: ActiveRun },
-    /// It is nowhere in the graph, and its batches are rolled back.
+    /// Not in the graph, with batches rolled back.
     DryRun { did: Tally },
 }
 
-/// The lease of a run, for renewal beside its work.
+/// Lease of a run, for renewal beside its work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunLease {
     job: &'static str,
@@ -57,12 +57,12 @@ pub struct RunLease {
     fence: i64,
 }
 
-/// What the occurrence of a run begins with that a person asked for; one of the schedule is an instant.
+/// Prefix of the occurrence of a run that a person requested; a scheduled one is an instant.
 pub const BY_HAND: &str = "manual/";
 
 impl Run {
-    /// A run whose batches are rolled back, and which leaves nothing in the ledger. Each batch sees the graph as it is
-    /// without those before it.
+    /// A run with batches that are rolled back, without a record in the ledger. Each batch sees the graph without the
+    /// changes of those before it.
     #[must_use]
     pub fn dry(job: &'static str, now: Timestamp) -> Self {
         let mode = RunMode::DryRun { did: Tally::default() };
@@ -75,14 +75,14 @@ impl Run {
         matches!(self.mode, RunMode::DryRun { .. })
     }
 
-    /// Adds to what a dry run would have done, for work that is only estimated.
+    /// Adds counts of a dry run for work that is only estimated.
     pub fn estimate(&mut self, more: Tally) {
         if let RunMode::DryRun { did } = &mut self.mode {
             *did += more;
         }
     }
 
-    /// What a dry run would have done so far. What a recorded run did is in the ledger.
+    /// Counts of a dry run so far. Those of a recorded run are in the ledger.
     #[must_use]
     pub fn estimated(&self) -> Tally {
         match self.mode {
@@ -91,55 +91,55 @@ impl Run {
         }
     }
 
-    /// Whether the schedule asked for it, and nobody by hand or for a sweep.
+    /// Whether it is a scheduled run, not a manual one or a requested sweep.
     #[must_use]
     pub fn is_scheduled(&self) -> bool {
         !self.occurrence.starts_with(BY_HAND) && RequestedSweep::of(&self.occurrence).is_none()
     }
 
-    /// The right to this run.
+    /// Lease of this run.
     #[must_use]
     pub fn lease(&self) -> RunLease {
         RunLease { job: self.job, occurrence: self.occurrence.clone(), fence: self.fence }
     }
 }
 
-/// A run that is not over.
+/// An open run.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 pub struct OpenRun {
-    /// Its job.
+    /// Job.
     pub job: String,
-    /// Its occurrence.
+    /// Occurrence.
     pub occurrence: String,
-    /// Who holds it.
+    /// Holder.
     pub holder: Option<String>,
-    /// How often it was taken.
+    /// Number of takeovers.
     pub fence: i64,
-    /// Its batches so far.
+    /// Committed batches.
     pub batch: i64,
-    /// When it was opened, epoch milliseconds.
+    /// Start, epoch milliseconds.
     #[serde(skip_serializing)]
     #[schemars(skip)]
     pub started: Option<i64>,
-    /// What is left of its lease, milliseconds.
+    /// Rest of its lease, milliseconds.
     #[serde(rename(deserialize = "leaseLeft"))]
     pub lease_left_ms: Option<i64>,
 }
 
-/// The result of opening a run.
+/// Result of opening a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OpenedRun {
-    /// It is ours to work on.
+    /// This program works on it.
     Ours(Run),
-    /// An older open run of the job was taken over; finish it, then ask again.
+    /// An older open run of the job was taken over; finish it, then open again.
     Predecessor(Run),
-    /// It has been worked on.
+    /// It is done already.
     Over(RunState),
     /// Another program works on this job.
     Held { occurrence: String, holder: String },
 }
 
-/// A run of the past, or one that goes on.
+/// A run of the history, in progress or over.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Past {
@@ -179,7 +179,7 @@ struct FactsRow {
 }
 
 impl Store {
-    /// Asks for an occurrence of a job whose laws are to see `now`. `trigger` is `schedule` or `manual`.
+    /// Opens an occurrence of a job with `now` as the instant of its laws. `trigger` is `schedule` or `manual`.
     pub async fn open_run(
         &self,
         job: &'static str,
@@ -226,10 +226,10 @@ impl Store {
         self.evicting(&RUN_TAKE, Box::pin(work)).await
     }
 
-    /// Gives a sign of life for a run between two of its transactions, which renew its lease themselves.
+    /// Renews the lease of a run between two of its transactions, which renew it themselves.
     ///
     /// # Errors
-    /// [`Error::Fenced`] if the run was lost: nothing that its former holder begins will land.
+    /// [`Error::Fenced`] if the run was lost: this program commits nothing more of it.
     pub async fn renew(&self, held: &RunLease) -> Result<(), Error> {
         #[derive(Deserialize)]
         struct Guard {}
@@ -245,18 +245,18 @@ impl Store {
             .await
     }
 
-    /// How often a holder gives a sign of life: three times in a lease.
+    /// Interval of heartbeats: a third of a lease.
     #[must_use]
     pub fn beat(&self) -> Duration {
         self.lease / 3
     }
 
-    /// Lists the runs that are not over, oldest first.
+    /// Lists open runs, oldest first.
     pub async fn open_runs(&self) -> Result<Vec<OpenRun>, Error> {
         self.read(RUN_OPEN.call()).await
     }
 
-    /// Locks the job and lets the protocol decide about an occurrence of it.
+    /// Locks the job and decides about an occurrence of it by the protocol.
     async fn ask(
         &self,
         tx: &mut Tx,
@@ -265,7 +265,7 @@ impl Store {
         right: Right,
     ) -> Result<Opening, Error> {
         let rows: Vec<FactsRow> = tx.rows(RUN_ASK.call().set("job", job).set("occurrence", wanted)).await?;
-        let server_now = rows.first().ok_or_else(|| decode("no row where one is promised"))?.server_now;
+        let server_now = rows.first().ok_or_else(|| decode("no row where one is required"))?.server_now;
         let facts = |row: &FactsRow| {
             let state = row.state.as_deref().unwrap_or_default();
             Ok::<_, Error>(RunFacts {
@@ -278,13 +278,13 @@ impl Store {
         let open = rows.iter().find(|row| row.open == Some(true)).map(facts).transpose()?;
         let recorded = |row: &&FactsRow| row.occurrence.is_some() && row.occurrence.as_deref() == wanted;
         let record = rows.iter().find(recorded).map(facts).transpose()?;
-        // To the protocol another task of this program is another program.
+        // For the protocol another task of this program is another program.
         let ours = open.as_ref().is_some_and(|open| self.active_runs.contains(job, &open.occurrence));
         let holder = if ours { "" } else { &self.holder };
         Ok(open_run(holder, wanted, open.as_ref(), record.as_ref(), instant(server_now)?, right))
     }
 
-    /// Takes an open run; none if its holder brought it to its end meanwhile.
+    /// Takes over an open run; `None` if its holder ended it meanwhile.
     async fn take(&self, tx: &mut Tx, job: &'static str, occurrence: String) -> Result<Option<Run>, Error> {
         let call = RUN_TAKE.call();
         let Some(row) = tx.row::<RunRow>(self.leased(call, job, &occurrence)).await? else { return Ok(None) };
@@ -304,10 +304,12 @@ impl Store {
         });
     }
 
-    /// Runs `body` as the next batch of a run: guarded, receipted, in one transaction. Of a dry run it is rolled back.
+    /// Runs `body` as the next batch of a run: guarded, with a receipt, in one transaction. That of a dry run is rolled
+    /// back.
     ///
     /// # Errors
-    /// [`Error::Fenced`] if the run was lost. One with [`Error::is_too_big`] or [`Error::is_of_data`] asks for a smaller page.
+    /// [`Error::Fenced`] if the run was lost. After one with [`Error::is_too_big`] or [`Error::is_of_data`] retry a
+    /// smaller page.
     pub(super) async fn in_run<T, F>(&self, run: &mut Run, name: &'static str, body: F) -> Result<T, Error>
     where
         T: Counted,
@@ -335,14 +337,14 @@ impl Store {
             .run(name, Mode::Write, async |tx: &mut Tx| {
                 let guard =
                     self.leased(RUN_GUARD.call(), held.job, &held.occurrence).set("fence", held.fence);
-                let (landed, mut did) = match tx.row(guard).await? {
+                let (committed, mut did) = match tx.row(guard).await? {
                     Some(Guard { batch, did }) => (batch, did),
                     None => return Err(lost(held.job, &held.occurrence)),
                 };
                 stop_point!("after_guard");
                 let answer = body(tx).await?;
                 stop_point!("after_work");
-                let batch = landed.max(held.batch) + 1;
+                let batch = committed.max(held.batch) + 1;
                 did += answer.tally();
                 let receipt = RUN_RECEIPT
                     .call()
@@ -365,7 +367,7 @@ impl Store {
         Ok(answer)
     }
 
-    /// Ends a run and answers what all its batches did, those of former holders included.
+    /// Ends a run and returns the counts of all its batches, including those of former holders.
     pub async fn close_run(
         &self,
         run: &Run,
@@ -402,7 +404,7 @@ impl Store {
             .await
     }
 
-    /// The instant of the last scheduled occurrence of each of these jobs; `None` for one that never ran on schedule.
+    /// The last scheduled occurrence of each of these jobs; `None` for one without any.
     pub async fn last_runs<const N: usize>(
         &self,
         jobs: [&'static str; N],
@@ -424,7 +426,7 @@ impl Store {
         Ok(last)
     }
 
-    /// The last runs, newest first, of one job or of all.
+    /// Last runs, newest first, of one job or of all.
     pub async fn runs(&self, job: Option<&str>, limit: u32) -> Result<Vec<Past>, Error> {
         let call = RUN_HISTORY.call().set("job", job).set("limit", i64::from(limit));
         self.read(call.set("count", list(Tally::default().counts().map(|(name, _)| name)))).await
@@ -438,7 +440,7 @@ impl Store {
     }
 }
 
-/// What a run did so far, as properties of it.
+/// Counts of a run as properties.
 fn counts(did: &Tally) -> BoltType {
     let mut counts = BoltMap::default();
     for (name, n) in did.counts() {

@@ -1,8 +1,8 @@
-//! Migrations: applied once, in order, recorded in the graph with the checksum of their text.
+//! Schema migrations: applied once, in order, recorded in the graph with the checksum of their text.
 //!
-//! A migration that was applied never changes: its checksum is compared at each start, and a database that a newer Ebb
-//! has touched is refused. Every statement of a migration says IF NOT EXISTS, so two programs that initialise at once,
-//! or one that was killed halfway, do no harm: the next run completes it.
+//! An applied migration never changes: its checksum is compared at each start, and a database of a newer Ebb is
+//! rejected. Every statement of a migration has IF NOT EXISTS, so two concurrent initialisations, or one that was
+//! killed halfway, are safe: the next run completes it.
 
 use super::Store;
 use super::catalogue::{
@@ -34,12 +34,12 @@ static MIGRATIONS: [&Statement; 9] = [
     &SCHEMA_V009,
 ];
 
-/// The report of an initialisation.
+/// Report of an initialisation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InitReport {
-    /// Migrations that were applied now.
+    /// Migrations applied now.
     pub applied: Vec<String>,
-    /// Tunables that were added to the ConsolidationConfig node.
+    /// Tunables added to the ConsolidationConfig node.
     pub tunables_added: i64,
 }
 
@@ -47,19 +47,19 @@ pub struct InitReport {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Drift {
-    /// A migration was never applied.
+    /// A migration that was not applied.
     Pending(String),
-    /// A constraint or index was dropped since.
+    /// A constraint or index that was dropped.
     Missing(String),
-    /// A label or relationship type that the configuration adds to trails, and the properties of which it has no index.
+    /// A configured label or relationship type of trails, and its properties without an index.
     Absent(String),
-    /// An index is not usable.
+    /// An index that is not online.
     NotOnline { name: String, state: String },
 }
 
-/// The properties of each index that `schema/place` makes.
+/// Property of each index that `schema/place` creates.
 const PLACE_INDEXES: [&[&str]; 3] = [&["scope", "id"], &["id"], EDGE_INDEX];
-/// Those of the one that `schema/edge` makes.
+/// Properties of the index that `schema/edge` creates.
 const EDGE_INDEX: &[&str] = &["pheromone_cycle"];
 
 #[derive(Deserialize)]
@@ -68,22 +68,22 @@ struct AppliedMigration {
     checksum: String,
 }
 
-/// What the server's clock shows.
+/// The server's clock.
 async fn server_now(tx: &mut Tx) -> Result<Timestamp, Error> {
     let now = tx.only(SERVER_PING.call()).await?;
     Ok(Timestamp::from_millis(now).unwrap_or(Timestamp::EPOCH))
 }
 
 impl Store {
-    /// Says whether the database carries every migration, as this program knows them.
+    /// Checks that the database has every migration of this program.
     ///
     /// # Errors
-    /// [`Error::Schema`] if not, with what to do about it.
+    /// [`Error::Schema`] if not, with the remedy.
     pub async fn check_schema(&self) -> Result<(), Error> {
         self.complete(&self.pending().await?)
     }
 
-    /// As [`Store::check_schema`], of a server as it is now: what fails is not tried again. Answers what its clock shows.
+    /// As [`Store::check_schema`], without retries. Returns the server's clock.
     pub async fn probe(&self) -> Result<Timestamp, Error> {
         let probe = async |tx: &mut Tx| Ok((tx.rows(MIGRATION_LIST.call()).await?, server_now(tx).await?));
         let (applied, now) = self.transactions.run_once("migration.probe", Mode::Read, probe).await?;
@@ -91,15 +91,15 @@ impl Store {
         Ok(now)
     }
 
-    /// Sees whether the server answers now, and what its clock shows.
+    /// Checks without retries that the server responds. Returns its clock.
     pub async fn ping(&self) -> Result<Timestamp, Error> {
         self.transactions.run_once("server.ping", Mode::Read, async |tx: &mut Tx| server_now(tx).await).await
     }
 
-    /// Writes one value onto a node of its own, which is the same for all, and commits: whether writes are possible now.
+    /// Writes one value to a fixed node, and commits: checks whether writes are possible now.
     ///
     /// # Errors
-    /// With an [`Error::refusal`] if the server takes none; of the connection at the first failure.
+    /// An [`Error::refusal`] if the server accepts no writes; a connection error at the first failure.
     pub async fn probe_write(&self) -> Result<(), Error> {
         let write = async |tx: &mut Tx| tx.run(SERVER_WRITE.call()).await;
         self.transactions.run_once("server.write", Mode::Write, write).await
@@ -115,10 +115,10 @@ impl Store {
         }
     }
 
-    /// Names the migrations that are still to be applied.
+    /// Lists the migrations that are not applied yet.
     ///
     /// # Errors
-    /// [`Error::Schema`] if one was changed after it was applied, or a newer Ebb has been here.
+    /// [`Error::Schema`] if an applied one was changed, or a newer Ebb has used the database.
     pub async fn pending(&self) -> Result<Vec<&'static str>, Error> {
         let applied: Vec<AppliedMigration> = self.read(MIGRATION_LIST.call()).await?;
         self.lacking(&applied)
@@ -155,8 +155,8 @@ impl Store {
             .collect())
     }
 
-    /// Applies what is pending and makes sure that the tunables are in the graph. Rows that would break a constraint are
-    /// listed and nothing is written.
+    /// Applies pending migrations and adds missing tunables to the graph. If rows would violate a constraint, lists
+    /// them and writes nothing.
     ///
     /// # Errors
     /// [`Error::Conflict`] with the rows; [`Error::Schema`] as in [`Store::pending`].
@@ -190,10 +190,10 @@ impl Store {
         Ok(InitReport { applied: pending.into_iter().map(str::to_owned).collect(), tunables_added })
     }
 
-    /// Makes the vector index of embeddings, where the configuration says how many numbers they have.
+    /// Creates the vector index of embeddings, if their dimensions are configured.
     ///
     /// # Errors
-    /// [`Error::Conflict`] if there is one for another number.
+    /// [`Error::Conflict`] if there is one with other dimensions.
     pub async fn ensure_embedding_index(&self) -> Result<(), Error> {
         let Some(wanted) = self.similarity.dimensions.and_then(|d| i64::try_from(d).ok()) else {
             return Ok(());
@@ -225,10 +225,11 @@ impl Store {
         made.or_else(|why| if why.is_made_already() { Ok(()) } else { Err(why) })
     }
 
-    /// Makes the key and the indexes of labels and relationship types that the configuration adds to those of the migrations.
+    /// Creates the key and the indexes of the labels and relationship types that the configuration adds to those of the
+    /// migrations.
     ///
     /// # Errors
-    /// [`Error::Query`] if rows break the key of a label.
+    /// [`Error::Query`] if rows violate the key of a label.
     pub async fn ensure_trail_indexes(&self) -> Result<(), Error> {
         let (labels, types) = self.added();
         let places =
@@ -242,7 +243,7 @@ impl Store {
         Ok(())
     }
 
-    /// What [`Store::initialise`] would do, nothing written.
+    /// The report of [`Store::initialise`], without writes.
     pub async fn dry_run_initialise(&self, config: &ConsolidationConfig) -> Result<InitReport, Error> {
         let pending = self.pending().await?;
         self.refuse_upgrade(&pending).await?;
@@ -250,7 +251,7 @@ impl Store {
         Ok(InitReport { applied: pending.into_iter().map(str::to_owned).collect(), tunables_added })
     }
 
-    /// How the constraints and indexes differ from what the migrations made.
+    /// Differences of the constraints and indexes from those of the migrations.
     pub async fn drift(&self) -> Result<Vec<Drift>, Error> {
         #[derive(Deserialize)]
         struct Row {
@@ -289,7 +290,7 @@ impl Store {
         Ok(drift)
     }
 
-    /// The labels and relationship types that the configuration adds to those of the migrations.
+    /// Labels and relationship types that the configuration adds to those of the migrations.
     fn added(&self) -> (impl Iterator<Item = &PlaceLabel>, impl Iterator<Item = &EdgeType>) {
         let allowed = &self.trails.allowed;
         (
@@ -298,7 +299,7 @@ impl Store {
         )
     }
 
-    /// Makes constraints and indexes again that were dropped. Answers how many.
+    /// Creates dropped constraints and indexes again. Returns their number.
     pub async fn repair_schema(&self) -> Result<usize, Error> {
         let (mut missing, mut absent) = (Vec::new(), 0);
         for drift in self.drift().await? {
@@ -335,8 +336,8 @@ impl Store {
         made.or_else(|why| if why.is_made_already() { Ok(()) } else { Err(why) })
     }
 
-    /// Refuses to apply what is pending while rows would break a constraint, or while others are at work: a process of an older
-    /// version, which checked the schema when it started, would go on by rules that hold no longer.
+    /// Rejects pending migrations while rows would violate a constraint, or while other programs are active: a process
+    /// of an older version, which checked the schema when it started, would continue by outdated rules.
     async fn refuse_upgrade(&self, pending: &[&str]) -> Result<(), Error> {
         if pending.is_empty() {
             return Ok(());
@@ -391,12 +392,12 @@ fn statements(migration: &Statement) -> Vec<&'static str> {
     migration.body().split(';').map(str::trim).filter(|text| !text.is_empty()).collect()
 }
 
-/// The name of the constraint or index that a statement makes and no later one drops.
+/// Name of the constraint or index that a statement creates and no later one drops.
 fn made(text: &str) -> Option<&str> {
     named(text, "CREATE").filter(|_| is_lasting(text))
 }
 
-/// Whether a statement does what no later one undoes: what would be dropped again is not made.
+/// Whether no later statement undoes a statement, which would make it pointless.
 fn is_lasting(text: &str) -> bool {
     let dropped = |name: &str| {
         let texts = MIGRATIONS.iter().flat_map(|migration| statements(migration));
@@ -405,7 +406,7 @@ fn is_lasting(text: &str) -> bool {
     named(text, "CREATE").is_none_or(|name| !dropped(name))
 }
 
-/// The name of the constraint or index that a statement of that verb is about.
+/// Name of the constraint or index of a statement with that verb.
 fn named<'t>(text: &'t str, verb: &str) -> Option<&'t str> {
     let mut words = text.split_whitespace();
     words.next().filter(|word| *word == verb)?;

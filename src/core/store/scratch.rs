@@ -1,4 +1,4 @@
-//! Scratch databases: their time may be simulated, since they hold no real memories.
+//! Scratch databases: their time may be simulated, since they contain no real memories.
 
 use super::Store;
 use super::catalogue::{SCRATCH_ADVANCE, SCRATCH_LOOK, SCRATCH_MARK};
@@ -7,22 +7,22 @@ use super::tx::{Mode, Tx};
 use crate::domain::units::Timestamp;
 use serde::Deserialize;
 
-/// The current time of a database.
+/// Current time of a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CurrentTime {
-    /// What the server's clock shows.
+    /// The server's clock.
     pub server: Timestamp,
-    /// Whether time is simulated, and how far that has come.
+    /// Simulated time, if any.
     pub scratch: Option<Option<Timestamp>>,
 }
 
 impl Store {
-    /// Whether this database carries the scratch marker, and how far its simulated time has come.
+    /// Whether this database has the scratch marker, and its simulated time.
     pub async fn scratch(&self) -> Result<Option<Option<Timestamp>>, Error> {
         Ok(self.present().await?.scratch)
     }
 
-    /// What time it is: by the server's clock, and whether this database has a simulated one.
+    /// Current time: the server's clock, and the simulated time of a scratch database.
     pub async fn present(&self) -> Result<CurrentTime, Error> {
         let look = self.look_scratch().await?;
         let instant = |ms| Timestamp::from_millis(ms).ok();
@@ -32,7 +32,7 @@ impl Store {
         })
     }
 
-    /// Records how far simulated time has come: what is asked of a scratch database without an instant means this one.
+    /// Records simulated time: the default instant of requests to a scratch database.
     pub async fn advance_scratch(&self, now: Timestamp) -> Result<(), Error> {
         self.transactions
             .run("scratch.advance", Mode::Write, async |tx: &mut Tx| {
@@ -41,10 +41,10 @@ impl Store {
             .await
     }
 
-    /// Marks a database as scratch if it holds nothing but what `ebb init` writes, or carries the marker already.
+    /// Marks a database as scratch if it has the marker already, or contains only what `ebb init` writes.
     ///
     /// # Errors
-    /// [`Error::NotScratch`] if it holds anything else. Nothing is written then.
+    /// [`Error::NotScratch`] if it contains anything else. Nothing is written then.
     pub async fn claim_scratch(&self) -> Result<(), Error> {
         let look = self.look_scratch().await?;
         if !look.marked && look.foreign > 0 {

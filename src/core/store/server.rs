@@ -6,7 +6,7 @@ use super::error::Error;
 use crate::domain::units::{Timestamp, millis};
 use serde::Deserialize;
 
-/// The identity of a server.
+/// Identity of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct About {
@@ -14,16 +14,16 @@ pub struct About {
     pub version: String,
     /// `community` or `enterprise`.
     pub edition: String,
-    /// What its clock showed.
+    /// Its clock.
     #[serde(with = "millis")]
     pub server_now: Timestamp,
 }
 
 impl About {
-    /// The oldest server whose Cypher Ebb speaks.
+    /// Oldest supported server.
     pub const OLDEST: (u32, u32) = (5, 23);
 
-    /// Whether Ebb's statements run on it. Versions by calendar year are newer than all that count from 5.
+    /// Whether Ebb's statements run on it. Calendar versions are newer than all those from 5.
     #[must_use]
     pub fn is_supported(&self) -> bool {
         let mut parts = self.version.split('.').map(|part| part.parse::<u32>().unwrap_or(0));
@@ -31,10 +31,10 @@ impl About {
     }
 }
 
-/// Counts of quarantined rows, beside memories and facts.
+/// Counts of quarantined rows other than memories and facts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub struct QuarantineCounts {
-    /// Relations that fade.
+    /// Decaying relations.
     pub relations: i64,
     pub places: i64,
     pub edges: i64,
@@ -47,7 +47,7 @@ impl Store {
         self.read_one(SERVER_QUARANTINED.about(allowed.labels(), allowed.types())).await
     }
 
-    /// Asks the server what it is; the first contact.
+    /// Reads the server's identity; the first contact.
     pub async fn about(&self) -> Result<About, Error> {
         let about: About = self.read_one(SERVER_ABOUT.call()).await?;
         if about.is_supported() {
@@ -63,7 +63,7 @@ impl Store {
         )))
     }
 
-    /// The server's settings that Ebb depends on, by name.
+    /// Settings of the server that Ebb depends on, by name.
     pub async fn settings(&self) -> Result<Vec<(String, String)>, Error> {
         #[derive(Deserialize)]
         struct Row {

@@ -13,21 +13,21 @@ use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// Most memories promoted in one transaction; a session with more takes several, each a whole.
+/// Most memories promoted in one transaction; a session with more takes several, each complete in itself.
 const PAGE: usize = 500;
 
-/// The result of ending a session.
+/// Result of ending a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EndedSession {
-    /// Ids of the memories that were promoted.
+    /// Ids of the promoted memories.
     pub promoted: Vec<String>,
-    /// Memories that another attempt holds; it will promote them, since it claimed them as ripe.
+    /// Memories of another attempt, which will promote them, since it claimed them as ripe.
     pub held: i64,
 }
 
 impl Store {
-    /// Ends a session page by page, each in a transaction of its own: `step` gets what was done so far and the last id seen,
-    /// and answers what is done now, with the last id if more may follow.
+    /// Ends a session page by page, each in a transaction of its own: `step` gets the result so far and the last id,
+    /// and returns the new result, with the last id if more may follow.
     pub(super) async fn end_pages<F>(&self, name: &'static str, step: F) -> Result<EndedSession, Error>
     where
         F: AsyncFn(&mut Tx, EndedSession, &str) -> Result<(EndedSession, Option<String>), Error>,
@@ -44,10 +44,10 @@ impl Store {
         }
     }
 
-    /// One page of a session's end at `now`, inside a transaction of the caller: working memories made in it with an
-    /// energy strictly above `threshold` rise to short-term. `ended` is what the pages before did; answers what they and
-    /// this one did, with the last id if more may follow.
-    #[expect(clippy::too_many_arguments, reason = "each is a fact of the one law that this applies")]
+    /// One page of a session's end at `now`, inside a transaction of the caller: working memories created in it with an
+    /// energy strictly above `threshold` are promoted to short-term. `ended` is the result of the pages before; returns
+    /// it with this page added, and the last id if more may follow.
+    #[expect(clippy::too_many_arguments, reason = "each is a parameter of the law")]
     pub(super) async fn end_page(
         &self,
         tx: &mut Tx,
@@ -78,7 +78,7 @@ impl Store {
         let wanted: Vec<(&MemoryKey, Option<&str>)> = keys.iter().map(|key| (key, None)).collect();
         let mut promotions = Vec::new();
         for (key, locked) in lock(tx, &wanted).await? {
-            // A row that no law can use is left for the sweep and the audit, which set it aside.
+            // An invalid row is left for the sweep and the audit, which quarantine it.
             let Ok(life) = locked.life else { continue };
             if let Ok(after) = memory::session_ended(life.state, now, threshold, tunables) {
                 if !locked.claims.is_empty() {

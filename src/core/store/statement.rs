@@ -1,16 +1,16 @@
 //! A statement: one file under `cypher/`, its header and its text.
 //!
-//! Statements are files and never put together from words, so what runs on a database can be read in one folder. The
-//! header is read by machines: tests check that it tells the truth (`tests/tidy.rs`), and `ebb inspect` prints it.
+//! Statements are files and never generated from strings, so all statements can be read in one folder. The header is
+//! machine-readable: tests verify it (`tests/tidy.rs`), and `ebb inspect` prints it.
 //!
 //! # Design notes
-//! A label or a relationship type cannot be a parameter. Statements about places and edges are therefore written for one
-//! of each, `:Room` with its key `n.id` and `:HALL`, so that they can be read, pasted and explained as they stand, and say
-//! so in their header (`names:`). `Statement::about` puts others in their place, and takes only names of the allow-list.
+//! A label or a relationship type cannot be a parameter. Statements about places and edges are therefore written for
+//! one of each, `:Room` with its key `n.id` and `:HALL`, so that they can be read, pasted and explained unchanged, and
+//! list these in their header (`names:`). `Statement::about` replaces them with others, names of the allow-list only.
 //!
-//! A statement that works on a page says in its header what is done to a row on which it fails (`quarantine:`). That text
-//! follows the page's own `LIMIT $limit` and returns the statement's own columns, so whatever asks for a page quarantines
-//! its first row by the same call and reads the answer, cursor included, in the same way.
+//! A statement that works on a page defines in its header how to quarantine a row on which it fails (`quarantine:`).
+//! That text follows the page's own `LIMIT $limit` and returns the statement's own columns, so the caller quarantines
+//! the first row of a page by the same call and reads the result, cursor included, in the same way.
 
 use super::error::Error;
 use crate::domain::trail::{EdgeType, PlaceLabel};
@@ -28,7 +28,7 @@ pub struct Statement {
 /// The header of a statement file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Header<'a> {
-    /// One sentence.
+    /// Purpose, in one sentence.
     pub purpose: &'a str,
     /// `read`, `write` or `schema`.
     pub mode: &'a str,
@@ -36,36 +36,36 @@ pub struct Header<'a> {
     pub params: Vec<(&'a str, &'a str)>,
     /// Columns and row count.
     pub returns: &'a str,
-    /// What limits a write.
+    /// Bound of a write.
     pub bound: &'a str,
-    /// By what a repeat of a write is recognised.
+    /// Why a repeat of a write is safe.
     pub idempotent: &'a str,
-    /// The Rust twin of a law.
+    /// Rust twin of a law.
     pub law: &'a str,
-    /// `server` where the server's clock may be read.
+    /// `server` if the server's clock may be read.
     pub clock: &'a str,
-    /// What in the text stands for the labels and types that a call is about.
+    /// Placeholders of labels and types in the text.
     pub names: &'a str,
-    /// What follows the page's `LIMIT $limit` instead, to quarantine a row on which the statement failed.
+    /// Replacement of the text after the page's `LIMIT $limit`, to quarantine a row on which the statement failed.
     pub quarantine: &'a str,
 }
 
-/// The mode in which a statement handles a page.
+/// Mode in which a statement handles a page.
 #[derive(Debug, Clone, Copy)]
 pub enum PageMode<'a> {
-    /// The statement's work, on up to that many rows.
+    /// Does the statement's work on at most this many rows.
     Rows(usize),
-    /// To quarantine its first row, on which the statement has failed in this way.
+    /// Quarantines the first row, on which the statement failed with this error.
     Quarantine(&'a Error),
 }
 
-/// The label for which statements about places are written, its key, and the type for which those about edges are.
+/// Placeholders: the label of places, its key, and the type of edges.
 const ROOM: &str = ":Room";
 const ROOM_ID: &str = "n.id";
 const HALL: &str = ":HALL";
 
 impl Statement {
-    /// The text that is sent: the file from its first line that is not a comment.
+    /// Text to send: the file from its first line that is not a comment.
     #[must_use]
     pub fn body(&self) -> &'static str {
         let mut rest = self.file;
@@ -75,7 +75,7 @@ impl Statement {
         rest
     }
 
-    /// The header. A key that is not there is empty.
+    /// The header. A missing key is empty.
     #[must_use]
     pub fn header(&self) -> Header<'static> {
         let mut header = Header::default();
@@ -104,8 +104,8 @@ impl Statement {
         header
     }
 
-    /// The text about these labels and types instead of those that its header names, any of them where there are several.
-    /// The one place where a name comes into a text.
+    /// The text for these labels and types instead of the placeholders of its header, any of them if there are several.
+    /// The only place where a name is inserted into a text.
     pub(super) fn text_about(&self, labels: &[PlaceLabel], types: &[EdgeType]) -> String {
         let mut text = self.body().to_owned();
         let names = self.header().names;
@@ -126,7 +126,7 @@ impl Statement {
         text
     }
 
-    /// A text of this statement as one that quarantines: up to the end of its page, then what its header says.
+    /// The quarantining text of this statement: up to the end of its page, then the text of its header.
     #[must_use]
     pub fn quarantining(&self, text: &str) -> String {
         let page = text.split_inclusive('\n').scan(false, |ended, line| {
@@ -135,12 +135,12 @@ impl Statement {
         page.chain([self.header().quarantine]).collect()
     }
 
-    /// A call about these labels and types. A statement with a key is about one label.
+    /// A call for these labels and types. A statement with a key takes one label.
     pub(super) fn about(&'static self, labels: &[PlaceLabel], types: &[EdgeType]) -> Call {
         self.reading(&self.text_about(labels, types))
     }
 
-    /// A call that sends another text than the file's.
+    /// A call with another text than the file's.
     pub(super) fn reading(&'static self, text: &str) -> Call {
         Call { statement: self, query: neo4rs::query(text), rows: BoltMap::default() }
     }
@@ -161,9 +161,9 @@ pub(super) struct Call {
 impl Call {
     /// Sets the parameter `$name`; a list is `$rows.name`.
     ///
-    /// A plan is kept for the types of its parameters, and a list of ten is another type to the server than one of
-    /// eleven, one of nulls another than one of texts. Inside a map it does not look, so that one plan serves all: the
-    /// planning of `memory/lock` takes 0.2 to 0.4 s on a server that has just started.
+    /// A plan is cached by the types of its parameters, and the server has different types for lists of ten and of
+    /// eleven, and of nulls and of texts. It does not examine maps, so one plan serves all: the planning of
+    /// `memory/lock` takes 0.2 to 0.4 s on a server that has just started.
     pub(super) fn set(mut self, name: &str, value: impl Into<BoltType>) -> Self {
         match value.into() {
             list @ BoltType::List(_) => self.rows.put(name.into(), list),
@@ -172,7 +172,7 @@ impl Call {
         self
     }
 
-    /// Sets what the page is asked for.
+    /// Sets the parameters of a page.
     pub(super) fn page(mut self, page_mode: PageMode<'_>) -> Self {
         match page_mode {
             PageMode::Rows(limit) => self.set("limit", i64::try_from(limit).unwrap_or(i64::MAX)),
@@ -184,7 +184,7 @@ impl Call {
         }
     }
 
-    /// The request.
+    /// The driver's query.
     pub(super) fn query(self) -> Query {
         if self.rows.is_empty() { self.query } else { self.query.param("rows", BoltType::Map(self.rows)) }
     }

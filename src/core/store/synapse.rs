@@ -1,16 +1,17 @@
-//! Learned weights as rows, one for each relationship and direction; and the queue of outcomes to learn from.
+//! Learned weights as rows, one for each relationship and direction; and the queue of outcomes to learn.
 //!
-//! A row says what its relationship had learned after the outcome, the tick, that changed it last; what only faded since is
-//! not written again. How many outcomes a scope has learned stands in a counter. Whoever learns holds that counter, sees that
-//! it stands where the work began, and writes rows and counter and takes the outcomes off their list in one transaction: so
-//! each counts once, and a transaction that is run again after it has landed finds the counter moved and does nothing.
+//! A row has the learned state of its relationship after the outcome, the tick, that changed it last; decay alone is
+//! not written. A counter has the number of outcomes that a scope has learned. A learner locks that counter, checks
+//! that it is unchanged since the work began, writes rows and counter, and removes the outcomes from the queue in one
+//! transaction: so each counts once, and a transaction that is run again after it was committed finds another counter
+//! and does nothing.
 //!
 //! # Design notes
-//! A commit becomes visible row by row. A reader that must not mix two ticks waits for the lock of the counter, and reads
-//! under it; one that finds the counter where it left it needs no lock, which is nearly always.
+//! A commit becomes visible row by row. A reader that must not mix two ticks waits for the lock of the counter, and
+//! reads under it; one that finds the counter unchanged needs no lock, which is nearly always.
 //!
-//! Of what was learned with a memory nothing is left once that is forgotten: its rows go with it, under the same lock, and a
-//! learner whose turn comes then finds the tombstone.
+//! The learned weights of a memory are deleted with it, under the same lock, and a learner that runs later finds the
+//! tombstone.
 
 use super::Store;
 use super::catalogue::{
@@ -29,47 +30,47 @@ use crate::domain::trail::Trails;
 use serde::{Deserialize, Deserializer};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Rows that go with a memory in one statement, each way.
+/// Most rows of a memory deleted in one statement, in each direction.
 const FORGOTTEN_MAX: i64 = 10_000;
-/// Bytes of a row beside its names.
+/// Bytes of a row without its names.
 const ROW_BYTES: usize = 140;
 
-/// What a relationship had learned, one way.
+/// Learned state of a relationship in one direction.
 ///
-/// Numbers of another kind than they should be are such as no relationship learns: whoever reads passes the row over.
+/// A number of a wrong type becomes one that is invalid in a learned state: readers skip the row.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct SynapseRow {
-    /// The external id of the node it begins at.
+    /// External id of the start node.
     #[serde(deserialize_with = "or_default")]
     pub source: String,
-    /// The type of its relationship.
+    /// Type of its relationship.
     #[serde(deserialize_with = "or_default")]
     pub relation: String,
-    /// The external id of the node it leads to.
+    /// External id of the end node.
     #[serde(deserialize_with = "or_default")]
     pub target: String,
-    /// What it weighed then without what it had learned; for people.
+    /// Weight then without the learned part; for people.
     #[serde(deserialize_with = "or_default")]
     pub base: f64,
-    /// What fades.
+    /// Decaying part.
     #[serde(deserialize_with = "or_nan")]
     pub delta: f64,
-    /// What stays.
+    /// Permanent part.
     #[serde(deserialize_with = "or_nan")]
     pub perm: f64,
-    /// How often it was strengthened in a row.
+    /// Consecutive increases.
     #[serde(deserialize_with = "or_below")]
     pub strengthened: i64,
-    /// How often it was weakened in a row.
+    /// Consecutive decreases.
     #[serde(deserialize_with = "or_below")]
     pub weakened: i64,
-    /// Whether it has had its lasting bonus.
+    /// Whether it has its permanent bonus.
     #[serde(deserialize_with = "or_default")]
     pub ltp: bool,
-    /// Whether it has had its lasting penalty.
+    /// Whether it has its permanent penalty.
     #[serde(deserialize_with = "or_default")]
     pub ltd: bool,
-    /// After which tick.
+    /// Tick of the last change.
     #[serde(deserialize_with = "or_below")]
     pub tick: i64,
 }
@@ -86,14 +87,14 @@ fn or_below<'de, D: Deserializer<'de>>(from: D) -> Result<i64, D::Error> {
     Ok(Option::deserialize(from)?.unwrap_or(-1))
 }
 
-/// The learned state of a scope.
+/// Learned state of a scope.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Learned {
     pub tick: u64,
     pub rows: Vec<SynapseRow>,
 }
 
-/// The row of an outcome. One whose scope another writer made invalid is skipped.
+/// Row of an outcome. One with an invalid scope is skipped.
 #[derive(Deserialize)]
 struct WaitingRow {
     id: String,
@@ -109,32 +110,31 @@ impl WaitingRow {
     }
 }
 
-/// An outcome that waits to be learned.
+/// An outcome in the queue.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WaitingOutcome {
     pub id: String,
     pub scope: Scope,
-    /// The external ids of the nodes that were active.
+    /// External ids of the active nodes.
     pub active: Vec<String>,
-    /// How active they were, above 0 and up to 1; none where somebody wrote what is no number.
+    /// Their activity, above 0 and at most 1; `None` if the stored value is not a number.
     pub reward: Option<f64>,
 }
 
-/// The result of learning a page of outcomes.
+/// Result of learning a page of outcomes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lesson {
     pub scope: Scope,
-    /// How many outcomes were learned before.
+    /// Outcomes learned before.
     pub from: u64,
     pub outcomes: Vec<String>,
     pub rows: Vec<SynapseRow>,
-    /// Nodes of theirs that are not there.
+    /// Their nodes that do not exist.
     pub unknown: i64,
 }
 
 impl Store {
-    /// Outcomes that wait, at most `limit`, scope after scope from the one behind `after` on, those of one in the order in
-    /// which they came.
+    /// Queued outcomes, at most `limit`, scope by scope from the one behind `after`, those of one in order of arrival.
     pub async fn waiting_outcomes(&self, after: &str, limit: usize) -> Result<Vec<WaitingOutcome>, Error> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let mut after = after.to_owned();
@@ -152,19 +152,20 @@ impl Store {
         }
     }
 
-    /// How many outcomes a scope has learned.
+    /// Number of outcomes that a scope has learned.
     pub async fn ticks(&self, scope: &Scope) -> Result<u64, Error> {
         self.transactions.run("synapse.tick", Mode::Read, async |tx: &mut Tx| ticks(tx, scope).await).await
     }
 
-    /// What a scope has learned since a tick; nothing if that was the last one. All of it, if the last one came before.
+    /// Changes of a scope's learned state since a tick; none if that was the last one. All of the state, if the last
+    /// tick is earlier.
     pub async fn learned(&self, scope: &Scope, since: u64) -> Result<Option<Learned>, Error> {
         if self.ticks(scope).await? == since {
             return Ok(None);
         }
         self.transactions
             .run("synapse.since", Mode::Write, async |tx: &mut Tx| {
-                // Nothing is written: what is wanted is the lock, until all rows are read.
+                // Nothing is written: this only holds the lock until all rows are read.
                 tx.abandon();
                 let tick = hold(tx, scope).await?;
                 let since = if since > tick { 0 } else { since };
@@ -174,7 +175,7 @@ impl Store {
             .await
     }
 
-    /// What was learned on the ways from nodes and to them, by their external ids.
+    /// Learned weights of the relationships from and to nodes, by their external ids.
     pub async fn synapses_around(&self, scope: &Scope, ids: &[&str]) -> Result<Vec<SynapseRow>, Error> {
         let rows: Vec<SynapseRow> = self
             .transactions
@@ -192,20 +193,20 @@ impl Store {
                 Ok(rows)
             })
             .await?;
-        // A way between two of them was met twice.
+        // A relationship between two of them is returned twice.
         let way = |row: SynapseRow| ((row.source.clone(), row.relation.clone(), row.target.clone()), row);
         let ways: BTreeMap<(String, String, String), SynapseRow> = rows.into_iter().map(way).collect();
         Ok(ways.into_values().collect())
     }
 
-    /// Has a scope learn, as the next batch of a run. Does nothing where it has learned meanwhile: the lesson is another one
-    /// then.
+    /// Records the learning of a scope, as the next batch of a run. Does nothing if the scope has learned meanwhile,
+    /// since the result would be another.
     pub async fn learn(&self, run: &mut Run, lesson: &Lesson) -> Result<Tally, Error> {
         self.in_run(run, "synapse.learn", async |tx: &mut Tx| learn(tx, lesson, &self.trails).await).await
     }
 
-    /// Removes rows of which nothing can be left: those that changed last at the tick `before` or earlier, and hold nothing
-    /// that stays. At most `limit`, as the next batch of a run.
+    /// Removes rows without remaining effect: those last changed at the tick `before` or earlier, without a permanent
+    /// part. At most `limit`, as the next batch of a run.
     pub async fn trim_synapses(
         &self,
         run: &mut Run,
@@ -227,12 +228,12 @@ impl Store {
     }
 }
 
-/// Removes what was learned with a memory that is about to be forgotten.
+/// Removes learned weights of a memory that is about to be deleted.
 ///
-/// In what was learned it is called by its id, by its label too, or both over time.
+/// Rows name it by its id, by label and id, or both over time.
 pub(super) async fn forget_learned(tx: &mut Tx, key: &MemoryKey, trails: &Trails) -> Result<(), Error> {
     let mut names = vec![format!("Memory:{key}")];
-    // An id that reads like the name of another node never stands alone.
+    // An id that equals the prefixed name of another node never occurs alone.
     names.extend(labelled(label_names(trails), key.id()).is_none().then(|| key.to_string()));
     loop {
         let call = SYNAPSE_FORGET
@@ -266,7 +267,7 @@ async fn learn(tx: &mut Tx, lesson: &Lesson, trails: &Trails) -> Result<Tally, E
     })
 }
 
-/// Without those of memories that were forgotten meanwhile.
+/// Excludes those of memories that were deleted meanwhile.
 async fn remembered<'r>(
     tx: &mut Tx,
     (scope, trails): (&Scope, &Trails),
@@ -309,7 +310,7 @@ async fn write(tx: &mut Tx, scope: &Scope, rows: &[&SynapseRow]) -> Result<(), E
     Ok(())
 }
 
-/// Waits until nobody writes what a scope has learned, and keeps others from it; answers how many outcomes that was.
+/// Waits for writers of a scope's learned weights, and locks them out; returns the number of learned outcomes.
 async fn hold(tx: &mut Tx, scope: &Scope) -> Result<u64, Error> {
     let call = SYNAPSE_HOLD.call().set("name", counter(scope)).set("scope", scope.as_str());
     Ok(u64::try_from(tx.only::<i64>(call).await?).unwrap_or(0))
@@ -320,7 +321,7 @@ async fn ticks(tx: &mut Tx, scope: &Scope) -> Result<u64, Error> {
     Ok(tick.map_or(0, |tick| u64::try_from(tick).unwrap_or(0)))
 }
 
-/// The counter of a scope: names of counters are unique over all scopes.
+/// Counter of a scope: names of counters are unique over all scopes.
 fn counter(scope: &Scope) -> String {
     format!("tick:{scope}")
 }

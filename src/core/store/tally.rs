@@ -1,10 +1,10 @@
-//! The counts of a run, named in one place: receipts, metrics and sums take them as a list.
+//! Counts of a run, defined in one place: receipts, metrics and sums use them as a list.
 
 use serde::{Deserialize, Serialize};
 
 macro_rules! tally {
     ($($(#[$doc:meta])* $count:ident,)*) => {
-/// The counts of a run, or of one batch of it. An absent count is 0.
+/// Counts of a run, or of one batch of it. An absent count is 0.
         #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(default)]
         pub struct Tally {
@@ -12,7 +12,7 @@ macro_rules! tally {
         }
 
         impl Tally {
-            /// Each count with its name, which is also that of the property of a run that sums it up.
+            /// Each count with its name, also the name of the property of a run that has its sum.
             #[must_use]
             pub fn counts(&self) -> [(&'static str, i64); [$(stringify!($count)),*].len()] {
                 [$((stringify!($count), self.$count)),*]
@@ -27,9 +27,9 @@ macro_rules! tally {
     };
 }
 
-/// What a batch of a run answers, beside what it did.
+/// Result of a batch of a run with its counts.
 pub(super) trait Counted {
-    /// What it did.
+    /// Counts.
     fn tally(&self) -> Tally;
 }
 
@@ -46,25 +46,25 @@ impl<T> Counted for (Tally, T) {
 }
 
 tally! {
-    /// Rows looked at.
+    /// Rows read.
     scanned,
     /// Rows written.
     changed,
-    /// Rows that needed nothing when they were looked at under the lock, or that somebody else held.
+    /// Rows that needed nothing under the lock, or that another program held.
     skipped,
     /// Rows quarantined.
     quarantined,
-    /// Rows of other writers taken under the laws.
+    /// Adopted rows of other writers.
     adopted,
     /// Memories that expired.
     expired,
-    /// Memories that rose a tier.
+    /// Memories promoted.
     promoted,
-    /// Memories found under two live attempts.
+    /// Memories with two open attempts.
     conflicts,
-    /// Sets that were too large and of which only the first count: members of a session, memories to compare with.
+    /// Sets that were cut to their limit: members of a session, memories to compare with.
     cut,
-    /// Clusters that formed or came back.
+    /// Clusters created or restored.
     formed,
     /// Memories that joined a cluster.
     joined,
@@ -72,22 +72,22 @@ tally! {
     left,
     /// Clusters that were dissolved.
     dissolved,
-    /// Memories that newer ones strengthened.
+    /// Memories reinforced by newer ones.
     reinforced,
-    /// Quarantined rows that were released.
+    /// Quarantined rows released.
     released,
-    /// Requests, runs and attempts of long ago that were removed.
+    /// Expired requests, runs and attempts removed.
     trimmed,
-    /// Relations that are pinned and do not fade.
+    /// Pinned relations, which do not decay.
     pinned,
-    /// Relations that weigh less than the minimum.
+    /// Relations below the minimum weight.
     below,
-    /// Places and edges of trails on which nothing is left.
+    /// Places and edges of trails without remaining pheromones.
     silenced,
-    /// Facts of which a sweep said confidence 0.
+    /// Facts retracted by a sweep.
     retracted,
-    /// Facts of which a sweep said less confidence.
+    /// Facts with confidence reduced by a sweep.
     reduced,
-    /// Facts of which policies that only count would have said so.
+    /// Facts that dry-run policies would have changed.
     rehearsed,
 }

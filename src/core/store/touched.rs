@@ -2,33 +2,35 @@
 
 use std::collections::BTreeSet;
 
-/// More keys than these are left as "everything": reading so many one by one costs more than reading all.
+/// Above this number of keys a change is recorded as "everything": reading so many one by one costs more than a full
+/// load.
 const KEYS_MAX: usize = 50_000;
 
-/// A node that changed, or of which some relationships did.
+/// A node that changed, or of which some relationships changed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Touched {
     pub label: String,
-    /// Its scope; empty for what a change of before ids were unique in their scopes does not say.
+    /// Scope; empty in records from before ids were unique per scope.
     pub scope: String,
-    /// Its `id`, of an entity its `name`.
+    /// `id`, or `name` of an entity.
     pub key: String,
-    /// The type of the relationships that came, went or changed, either way; empty if the node itself did.
+    /// Type of the relationships that were added, removed or changed, in either direction; empty if the node itself
+    /// changed.
     pub kind: String,
 }
 
-/// The changes of a transaction so far.
+/// Changes of a transaction so far.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
     /// Whether more changed than is named.
     pub(super) everything: bool,
     pub(super) touched: BTreeSet<Touched>,
-    /// Who asked for it; nobody, where a job does it.
+    /// Caller of the change; `None` for a job.
     pub(super) by: Option<String>,
 }
 
 impl Changes {
-    /// Notes that a node changed, or with a `kind` that some of its relationships of that type did.
+    /// Records a change of a node or, with a `kind`, of some of its relationships of that type.
     pub(super) fn touch(&mut self, label: &str, scope: &str, key: &str, kind: &str) {
         if self.touched.len() >= KEYS_MAX {
             self.touch_everything();
@@ -39,7 +41,7 @@ impl Changes {
         }
     }
 
-    /// Notes that more changed than can be named.
+    /// Records that more changed than can be named.
     pub(super) fn touch_everything(&mut self) {
         self.everything = true;
         self.touched.clear();

@@ -1,13 +1,13 @@
-//! Trails: places and edges of the palace, what is left there, and how cycles are counted.
+//! Trails: places and edges of the palace, their pheromones, and the counter of cycles.
 //!
-//! What an agent leaves is worked out in Rust on places and edges that the transaction has locked (`palace`); what a
-//! pass takes of all of them runs in Cypher (`evaporate`). Queries (`queries`) are answered as of a cycle, from stored
-//! values by the law, so that a pass that did not run cannot show a trail stronger than it is.
+//! Deposits are computed in Rust on places and edges that the transaction has locked (`palace`); evaporation of all of
+//! them runs in Cypher (`evaporate`). Queries (`queries`) compute values as of a cycle from stored values by the law,
+//! so that a missed pass does not overstate a trail.
 //!
 //! # Design notes
-//! Cycles are counted from 1970 on unless somebody changes the counter, so that a replay of long ago counts as well as the
-//! present does, and a cycle begins where an hour does. No tick writes anything. Of the counter a deposit changes nothing
-//! but, once, since when there is something to evaporate.
+//! Cycles are counted from 1970 on unless a person changes the counter, so that a replay of the past counts as well as
+//! the present, and a cycle begins with an hour. A tick needs no write. A deposit changes the counter only once, to
+//! record when evaporation is first needed.
 
 pub(super) mod cycle;
 mod palace;
@@ -31,17 +31,17 @@ use crate::domain::trail::Allowed;
 use crate::domain::units::Timestamp;
 
 impl Store {
-    /// The labels and relationship types that carry pheromones.
+    /// Labels and relationship types that carry pheromones.
     #[must_use]
     pub fn allowed(&self) -> &Allowed {
         &self.trails.allowed
     }
 
-    /// Lets happen in the palace what did, in order, all or none, once under a request id, or as a dry run.
+    /// Applies trail events in order, all or none, once under a request id, or as a dry run.
     ///
     /// # Errors
-    /// [`Error::NotFound`] for a place or an edge that does not exist; [`Error::Conflict`] for an id that several places
-    /// have, or a request id that was used for other words; [`Error::Quarantined`] for what no law can use.
+    /// [`Error::NotFound`] for a place or an edge that does not exist; [`Error::Conflict`] for an id that several
+    /// places have, or a request id that was used for other contents; [`Error::Quarantined`] for an invalid row.
     pub async fn trace(&self, mode: RequestMode<'_>, traces: &[Trace]) -> Result<Vec<TraceEffect>, Error> {
         self.transactions
             .retry_on_unique_conflict("trail.trace", async |tx: &mut Tx| {
@@ -58,17 +58,17 @@ impl Store {
             .await
     }
 
-    /// How cycles are counted, and to which one trails were brought.
+    /// State of the cycle counter, and the cycle of the last evaporation.
     ///
     /// # Errors
-    /// [`Error::Conflict`] for a counter that somebody made unusable.
+    /// [`Error::Conflict`] for an invalid counter.
     pub async fn cycles(&self) -> Result<Counter, Error> {
         self.transactions
             .run("trail.cycle", Mode::Read, async |tx: &mut Tx| counter(tx, &self.trails).await)
             .await
     }
 
-    /// Adds cycles by hand, once under a request id, or as a dry run; answers the one it is at `now` then.
+    /// Adds cycles by hand, once under a request id, or as a dry run; returns the resulting cycle at `now`.
     pub async fn advance_cycle(
         &self,
         mode: RequestMode<'_>,
@@ -90,8 +90,8 @@ impl Store {
             .await
     }
 
-    /// Makes the counter of cycles if there is none. Where the configuration says another length than it has, cycles are
-    /// of that length from `now` on, and the count goes on.
+    /// Creates the counter of cycles if there is none. If the configured length of a cycle differs from its own, cycles
+    /// have the new length from `now` on, and the count continues.
     pub async fn ensure_cycle(&self, now: Timestamp) -> Result<(), Error> {
         self.transactions
             .run("trail.ensure", Mode::Write, async |tx: &mut Tx| {

@@ -1,5 +1,5 @@
-//! The schedule of trims: which write is followed by the removal of expired bookkeeping (see `retention`). One write in 256
-//! removes requests and changes, one in 4,096 also runs, attempts and sweeps.
+//! Schedule of trims: decides which write is followed by the removal of expired records (see `retention`). One write in
+//! 256 removes requests and changes, one in 4,096 also runs, attempts and sweeps.
 
 use crate::clock::jitter;
 use crate::domain::retention::Retention;
@@ -11,7 +11,7 @@ use std::time::Duration;
 const EVERY: u64 = 256;
 const LEDGER_EVERY: u64 = 16 * EVERY;
 
-/// The trim that is due after a write.
+/// Trim due after a write.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum TrimDue {
     #[default]
@@ -38,7 +38,7 @@ impl TrimSchedule {
         &self.kept
     }
 
-    /// Counts a write that was committed; a dry run is none.
+    /// Counts a committed write; a dry run does not count.
     pub(super) fn count_write(&self) {
         let due = match self.writes.fetch_add(1, Ordering::Relaxed) + 1 {
             _ if !self.kept.paced => return,
@@ -49,7 +49,7 @@ impl TrimSchedule {
         *self.lock() = due;
     }
 
-    /// What is due now, for whoever does it.
+    /// Returns what is due now, for the caller to do.
     pub(super) fn take_due(&self) -> TrimDue {
         std::mem::take(&mut self.lock())
     }

@@ -1,4 +1,4 @@
-//! The tunables as they stand in the graph: read and checked at the start of each run.
+//! Tunables stored in the graph: read and checked at the start of each run.
 
 use super::Store;
 use super::catalogue::{CONFIG_ENSURE, CONFIG_READ};
@@ -10,25 +10,24 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 impl Store {
-    /// Reads and checks the node `(:ConsolidationConfig {name: 'default'})`. Properties that are not tunables are left
-    /// alone: people may keep notes there.
+    /// Reads and checks the node `(:ConsolidationConfig {name: 'default'})`. Other properties are ignored: people may
+    /// keep notes there.
     ///
     /// # Errors
-    /// [`Error::Schema`] if there is no such node, [`Error::TunableMissing`] and [`Error::Tunables`] if it cannot be
-    /// used; nothing runs then.
+    /// [`Error::Schema`] if there is no such node, [`Error::TunableMissing`] and [`Error::Tunables`] if it is invalid;
+    /// no job runs then.
     pub async fn tunables(&self) -> Result<Tunables, Error> {
         self.transactions.run("config.read", Mode::Read, async |tx: &mut Tx| read(tx).await).await
     }
 
-    /// Makes sure that the node is there with every tunable; values that are there are kept. Answers how many were
-    /// added.
+    /// Creates the node or its missing tunables; existing values are kept. Returns how many were added.
     pub async fn ensure_tunables(&self, config: &ConsolidationConfig) -> Result<i64, Error> {
         self.transactions
             .run("config.ensure", Mode::Write, async |tx: &mut Tx| ensure(tx, config).await)
             .await
     }
 
-    /// How many tunables [`Store::ensure_tunables`] would add.
+    /// Number of tunables that [`Store::ensure_tunables`] would add.
     pub async fn lacking_tunables(&self, config: &ConsolidationConfig) -> Result<i64, Error> {
         self.transactions
             .run("config.lacking", Mode::Write, async |tx: &mut Tx| {

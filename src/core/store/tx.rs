@@ -1,19 +1,19 @@
-//! Transactions: explicit, named, retried here and nowhere else.
+//! Transactions: explicit, named, and the only place of retries.
 //!
 //! The driver's auto-commit calls may apply a write twice, so every statement runs in an explicit transaction.
 //!
 //! # A commit of unknown outcome
-//! A connection that breaks at COMMIT leaves two possible worlds. Every write here therefore *begins* by locking and
-//! reading the node that carries its receipt (an `EbbRequest`, the batch number of a run, the lines of an import, the
-//! state of an attempt), and leaves the receipt in the same transaction. So an unknown commit needs no special path: the
-//! transaction is simply run again. Its first statement waits until the lost one is decided, sees the receipt or does
-//! not, and answers from it or does the work. Invariant: a body that is run twice has its effect once (held by
+//! A connection that breaks at COMMIT leaves the outcome unknown. Every write here therefore *begins* by locking and
+//! reading the node with its receipt (an `EbbRequest`, the batch number of a run, the lines of an import, the state of
+//! an attempt), and writes the receipt in the same transaction. So an unknown commit needs no special path: the
+//! transaction is simply run again. Its first statement waits until the lost one is decided, finds the receipt or not,
+//! and returns its response or does the work. Invariant: a body that is run twice has its effect once (held by
 //! `faults::a_cut_at_commit_counts_once`).
 //!
 //! # Retries
-//! Transient errors: eight tries, 20 ms doubled, full jitter, at most 2 s apart. A connection lost: as many, 100 ms
-//! doubled, at most 10 s apart, but within half a second when another transaction has had its answer meanwhile; a server that was
-//! never reached is reported at once. Page too big: the caller halves.
+//! Transient errors: eight tries, 20 ms doubled, full jitter, at most 2 s apart. A lost connection: as many, 100 ms
+//! doubled, at most 10 s apart, but within half a second when another transaction has had a response meanwhile; a
+//! server that was never reached is reported at once. Page too big: the caller halves it.
 
 use super::Config;
 use super::error::{Class, Error};
@@ -31,11 +31,11 @@ use tokio::sync::Notify;
 use tracing::{Instrument, debug, info_span, trace, warn};
 
 const TRIES_MAX: u32 = 8;
-/// Within which transactions come back to a server that was away.
+/// Time within which transactions retry once a server responds again.
 const RETURN: Duration = Duration::from_millis(500);
 const ROLLBACK_LIMIT: Duration = Duration::from_secs(2);
 
-/// The driver behind its one door.
+/// The driver, wrapped.
 #[expect(clippy::disallowed_types, reason = "store is the driver's only home")]
 pub(super) struct Driver {
     pub(super) graph: neo4rs::Graph,
@@ -45,7 +45,7 @@ pub(super) struct Driver {
 }
 
 impl Driver {
-    /// A pool that opens its first connection when it is first asked for one.
+    /// A pool that opens its first connection at its first use.
     #[expect(clippy::disallowed_types, reason = "store is the driver's only home")]
     pub(super) fn connect(how: neo4rs::Config, config: &Config) -> Result<Self, neo4rs::Error> {
         Ok(Self {
@@ -57,14 +57,14 @@ impl Driver {
     }
 }
 
-/// Counters of what happened to transactions, for status and tests.
+/// Counters of transactions, for status and tests.
 #[derive(Debug, Default)]
 pub struct TxCounters {
-    /// Begun again after a transient error or a lost connection.
+    /// Retries after a transient error or a lost connection.
     pub retried: AtomicU64,
-    /// Commits whose outcome was unknown when the connection broke, each settled by its receipt since.
+    /// Commits with an unknown outcome after a broken connection, each settled by its receipt since.
     pub unknown_commits: AtomicU64,
-    /// Transactions of vanished holders that were ended because they stood in the way.
+    /// Transactions of vanished holders that were ended because they blocked others.
     pub evicted: AtomicU64,
 }
 
@@ -82,19 +82,19 @@ pub(super) struct Tx {
     uri: String,
     abandoned: bool,
     commit_log: CommitLog,
-    /// What it changed so far.
+    /// Changes so far.
     pub(super) changes: Changes,
-    /// The attempt on whose behalf it works, for that history.
+    /// Attempt of the work, for the test history.
     pub(super) attempt: Option<String>,
 }
 
 impl Tx {
-    /// Rolls the transaction back at its end; the result of its body is kept.
+    /// Makes the transaction roll back at its end; the result of its body is kept.
     pub(super) fn abandon(&mut self) {
         self.abandoned = true;
     }
 
-    /// Sets the entry of this transaction's commit in the history of a test.
+    /// Sets the entry of this transaction's commit in the test history.
     pub(super) fn log_history(&mut self, what: impl FnOnce() -> serde_json::Value) {
         self.commit_log = CommitLog::of(what);
     }
@@ -106,7 +106,7 @@ impl Tx {
         Ok(rows)
     }
 
-    /// Runs a statement and hands on each row as it arrives.
+    /// Runs a statement and passes on each row as it arrives.
     pub(super) async fn each<T: DeserializeOwned>(
         &mut self,
         call: Call,
@@ -128,7 +128,8 @@ impl Tx {
         Ok(())
     }
 
-    /// Runs a statement whose values may be of any type, and returns these columns of it: the driver keeps no order.
+    /// Runs a statement whose values may be of any type, and returns these columns of it: the driver does not preserve
+    /// order.
     pub(super) async fn table(
         &mut self,
         call: Call,
@@ -154,14 +155,14 @@ impl Tx {
         Ok(self.rows(call).await?.pop())
     }
 
-    /// Runs a statement whose header promises one row.
+    /// Runs a statement that always returns one row.
     pub(super) async fn only<T: DeserializeOwned>(&mut self, call: Call) -> Result<T, Error> {
         let statement = call.statement;
         self.row(call).await?.ok_or_else(|| no_row(statement))
     }
 
-    /// Runs a statement of which only the effect is wanted. It is drained all the same: a result that is discarded is
-    /// never evaluated by the server.
+    /// Runs a statement for its effect. Its result is drained all the same: the server never evaluates a discarded
+    /// result.
     pub(super) async fn run(&mut self, call: Call) -> Result<(), Error> {
         #[derive(serde::Deserialize)]
         struct Ignored {}
@@ -173,10 +174,10 @@ impl Tx {
 pub(super) struct Transactions {
     driver: Driver,
     reached: AtomicBool,
-    /// Wakes transactions that wait for an unreachable server, once one has had a response over any pool.
+    /// Notifies transactions that wait for an unreachable server, once one has had a response over any pool.
     back: Arc<Notify>,
     pub(super) counters: Arc<TxCounters>,
-    /// Which writes are followed by a trim.
+    /// Schedule of trims after writes.
     pub(super) trims: Arc<TrimSchedule>,
 }
 
@@ -194,8 +195,8 @@ impl Transactions {
         &self.driver.uri
     }
 
-    /// Runs `body` in a transaction called `name` and commits it, again if that is safe and of use. A body must be
-    /// safe to run again: it begins with its receipt, or only reads.
+    /// Runs `body` in a transaction called `name` and commits it, and retries if that is safe and useful. A body must
+    /// be safe to run again: it begins with its receipt, or only reads.
     pub(super) async fn run<T, F>(&self, name: &'static str, mode: Mode, body: F) -> Result<T, Error>
     where
         F: AsyncFn(&mut Tx) -> Result<T, Error>,
@@ -240,13 +241,14 @@ impl Transactions {
             let away = is_away(&why);
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
-                // Jittered: a server that has just come back plans a statement once for each transaction that arrives meanwhile.
+                // Jittered: a server that has just restarted plans a statement once for each transaction that arrives
+                // meanwhile.
                 () = self.back.notified(), if away => tokio::time::sleep(jitter(RETURN)).await,
             }
         }
     }
 
-    /// Runs a statement that only reads in a transaction of its own, which bears its name, and returns its rows.
+    /// Runs a read-only statement in a transaction with the statement's name, and returns its rows.
     pub(super) async fn read<T: DeserializeOwned>(&self, call: Call) -> Result<Vec<T>, Error> {
         debug_assert_eq!(call.statement.header().mode, "read", "{}", call.statement.name);
         let rows = self.run(call.statement.name, Mode::Read, async |tx: &mut Tx| tx.rows(call.clone()).await);
@@ -254,8 +256,8 @@ impl Transactions {
         Box::pin(rows).await
     }
 
-    /// Runs a body that makes what there may be once only. One that lost the race for a new key is run again, and then
-    /// finds it there.
+    /// Runs a body that creates something unique. One that lost the race for a new key is run again, and then finds it
+    /// there.
     pub(super) async fn retry_on_unique_conflict<T, F>(&self, name: &'static str, body: F) -> Result<T, Error>
     where
         F: AsyncFn(&mut Tx) -> Result<T, Error>,
@@ -296,7 +298,7 @@ impl Transactions {
         }
         if answer.is_err() || tx.abandoned {
             // A dropped transaction would keep its locks until its connection is used again. After a failed statement
-            // the server has rolled back already and says so; either answer frees the connection.
+            // the server has rolled back already and reports so; either response frees the connection.
             let rolled_back = tokio::time::timeout(ROLLBACK_LIMIT, tx.txn.rollback()).await;
             debug!(tx = name, ?rolled_back, "rolled back");
             return answer.map_err(Failure::Known);
@@ -346,15 +348,15 @@ impl Transactions {
             Ok(Err(why)) => Err(sort(why, &Statement { name: "BEGIN", file: "" }, &self.driver.uri)),
             Err(_) => Err(Error::Unavailable {
                 uri: self.driver.uri.clone(),
-                why: format!("no answer within {} s", self.driver.acquire_timeout.as_secs()),
+                why: format!("no response within {} s", self.driver.acquire_timeout.as_secs()),
             }),
         }
     }
 }
 
-/// A statement broke the promise of its header.
+/// The error of a statement that violates its header.
 pub(super) fn no_row(statement: &Statement) -> Error {
-    Error::Decode { statement: statement.name, detail: "no row where one is promised".to_owned() }
+    Error::Decode { statement: statement.name, detail: "no row where one is required".to_owned() }
 }
 
 /// The error of a transaction that is not retried: an outcome that an earlier try left unknown stays unknown.
@@ -374,12 +376,12 @@ enum Failure {
     Unknown(Error),
 }
 
-/// Full jitter: anything up to the doubled pause, so that two who collided do not meet again.
+/// Full jitter: any duration up to the doubled pause, so that two conflicting transactions do not collide again.
 fn pause(tries: u32, first_ms: u64, most_ms: u64) -> Duration {
     jitter(Duration::from_millis((first_ms << tries.min(16)).min(most_ms)))
 }
 
-/// The driver's error as one of ours.
+/// Converts the driver's error.
 fn sort(why: neo4rs::Error, statement: &Statement, uri: &str) -> Error {
     match why {
         neo4rs::Error::Neo4j(why) => Error::Query {

@@ -170,7 +170,7 @@ async fn a_step_that_was_taken_before_holds_nobody_up() {
         .client
         .value("MATCH (m:EbbQuarantined {id: 'a', tier: 'working', energy: 4.0}) RETURN m.ebbReason AS r")
         .await;
-    assert_eq!(reason, "it has risen to shortTerm before; somebody moved it back");
+    assert_eq!(reason, "it was promoted to shortTerm before and then moved back");
 
     let tunables = db.tunables().await;
     let ended = db

@@ -69,7 +69,7 @@ async fn what_cannot_be_an_outcome_is_said_by_its_field_and_nothing_is_written()
     let long = r#"["a","b","c","d","e","f","m1"]"#;
     for (recall, used, reward, says) in [
         ("r", String::new(), "1", "used has 0 hits"),
-        ("r", format!("{one},{one}"), "1", "used[1].id: m1 stands in used[0] already"),
+        ("r", format!("{one},{one}"), "1", "used[1].id: m1 is in used[0] already"),
         ("r", r#"{"id":"m1","path":["Parser"]}"#.to_owned(), "1", "used[0].path ends at Parser"),
         ("r", r#"{"id":"m1","path":["","m1"]}"#.to_owned(), "1", "used[0].path[0] is empty"),
         ("r", format!(r#"{{"id":"m1","path":{long}}}"#), "1", "used[0].path has 7 nodes"),

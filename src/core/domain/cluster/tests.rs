@@ -1,4 +1,4 @@
-//! Histories of pairs that come and go, in any order, against what a search through the last state finds.
+//! Random histories of pairs in any order, compared with a graph search through the last state.
 
 use super::*;
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ fn strong(a: u8, b: u8, weight: u32) -> Strong {
     Strong { a: name(a), b: name(b), weight: f64::from(weight) }
 }
 
-/// Nodes as a store would keep them.
+/// Stored nodes.
 #[derive(Debug, Default, Clone)]
 struct Kept {
     clusters: Vec<Cluster>,
@@ -64,7 +64,7 @@ impl Kept {
     }
 }
 
-/// A pair that becomes strong, or stops being so.
+/// A pair that becomes strong, or ceases to be.
 fn changes() -> impl Strategy<Value = Vec<(u8, u8, u32)>> {
     let change = (0_u8..12, 0_u8..12, prop_oneof![Just(0_u32), 4_u32..9]);
     prop::collection::vec(change.prop_filter("two memories", |(a, b, _)| a != b), 0..60)
@@ -97,13 +97,13 @@ proptest! {
             let mut shuffled = pairs.clone();
             shuffled.reverse();
             let plan = settle(&pairs, &kept.clusters);
-            prop_assert_eq!(&plan, &settle(&shuffled, &kept.clusters), "the order of the pairs plays no part");
+            prop_assert_eq!(&plan, &settle(&shuffled, &kept.clusters), "independent of the order of pairs");
             kept.apply(&plan);
             prop_assert_eq!(kept.live(), components(&pairs));
-            prop_assert!(settle(&pairs, &kept.clusters).is_empty(), "settled is settled");
+            prop_assert!(settle(&pairs, &kept.clusters).is_empty(), "settling again changes nothing");
             let keys: Vec<&String> = kept.clusters.iter().filter_map(|cluster| cluster.key.as_ref()).collect();
             let distinct: BTreeSet<&String> = keys.iter().copied().collect();
-            prop_assert_eq!(keys.len(), distinct.len(), "no two nodes claim one key");
+            prop_assert_eq!(keys.len(), distinct.len(), "no two nodes have one key");
             let dissolved = kept.clusters.iter().filter(|cluster| cluster.dissolved);
             prop_assert!(dissolved.into_iter().all(|cluster| cluster.members.is_empty()));
         }
@@ -147,13 +147,13 @@ fn clusters_merge_into_the_smaller_key_and_a_lone_member_leaves() {
     kept.apply(&plan);
     assert_eq!(kept.live()["m01"].1.to_bits(), 7.0_f64.to_bits());
 
-    // The member that gave the key goes: the node stays, under the next one's name.
+    // The member that gave the key leaves: the node remains, with the next smallest key.
     let plan = settle(&joined[1..], &kept.clusters);
     assert_eq!((plan.settled[0].id.as_ref(), plan.settled[0].key.as_str()), (Some(&first), "m02"));
     assert_eq!(plan.leaves, [(name(1), first.clone())]);
     kept.apply(&plan);
 
-    // What is left with one is dissolved; the same two again take up their old node.
+    // A cluster with one member is dissolved; the same two members later reuse its node.
     let plan = settle(&[strong(5, 6, 7)], &kept.clusters);
     assert_eq!(plan.settled[0].id.as_ref(), Some(&second), "the node that had this key before");
     kept.apply(&plan);

@@ -1,4 +1,4 @@
-//! The laws of a memory, as properties over random lives and as the published numbers.
+//! Properties of the memory laws over random histories, and the published numbers.
 
 use super::*;
 use crate::domain::tunables::ConsolidationConfig;
@@ -173,7 +173,7 @@ fn expiry_keeps_everything_and_an_access_revives() {
     let (gone, what) = decayed(created(at(0.0), false), at(5.0), &tunables);
     assert_eq!((what, gone.tier, gone.due_at), (Decayed::Expired, Tier::ExpiredWorking, None));
     close(gone.energy.value(), (-2.5_f64).exp());
-    assert_eq!(gone.energy_now(at(500.0), &tunables), gone.energy, "a terminal energy rests");
+    assert_eq!(gone.energy_now(at(500.0), &tunables), gone.energy, "a terminal energy does not decay");
     assert_eq!(accessed(gone, at(6.0), Revive::No, &tunables), Err(Refused::Expired));
     let (back, what) = accessed(gone, at(6.0), Revive::Yes, &tunables).unwrap();
     assert_eq!(
@@ -225,7 +225,7 @@ fn a_like_memory_strengthens_what_was_promoted_and_is_no_access() {
     assert_eq!((next.last_accessed, next.access_count), (old.last_accessed, old.access_count));
     assert_eq!((next.energy_at, next.ripe_at), (at(10.0), None));
 
-    // Two that say the same on the same day may make it ripe; a late one ends where a punctual one would have.
+    // Two equal memories on one day may make it ripe; a late one gives the same result as a punctual one.
     let ripe = reinforced(state(Tier::ShortTerm, 4.9), 1.0, at(0.0), &tunables).unwrap();
     assert_eq!(ripe.ripe_at, Some(at(0.0)));
     let late = reinforced(MemoryState { energy_at: at(10.0), ..old }, 1.0, at(0.0), &tunables).unwrap();

@@ -1,7 +1,7 @@
-//! Drafts of policies: unchecked fields, and every fault of them.
+//! Drafts of policies: unchecked fields, and all errors in them.
 //!
-//! The fields keep whatever type they came with until all of them are judged: a reader that stops at the first field of
-//! a wrong type would have a person mend a file once for each mistake.
+//! The fields keep the types that they were given until all of them are checked: a reader that stops at the first field
+//! of a wrong type would need one correction of a file per error.
 
 use super::{Glob, Measure, Mode, Policies, Policy};
 use crate::domain::fact::FactScope;
@@ -10,27 +10,27 @@ use crate::domain::units::Confidence;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A value as it was given.
+/// A value as given.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Given {
-    /// Yes or no, which no field takes.
+    /// A boolean, which is invalid for every field.
     Truth(bool),
     Number(f64),
     Text(String),
     List(Vec<Given>),
-    /// Fields of its own, which no field takes.
+    /// A map, which is invalid for every field.
     Table(BTreeMap<String, Given>),
-    /// Nothing: as if it were not given.
+    /// Null: the same as a missing field.
     Nothing,
 }
 
-/// A policy as it was given.
+/// A policy as given.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Draft(pub BTreeMap<String, Given>);
 
-/// A fault of a policy.
+/// An error in a policy.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 #[error("policies[{index}]{}.{field} {what}", named(.id.as_deref()))]
 pub struct PolicyFault {
@@ -58,7 +58,7 @@ impl std::fmt::Display for Given {
 }
 
 impl Policies {
-    /// Checks policies as they were given.
+    /// Checks drafts of policies.
     pub fn check(drafts: &[Draft]) -> Result<Self, Vec<PolicyFault>> {
         let mut faults = Vec::new();
         let mut policies: Vec<Policy> = Vec::new();
@@ -108,7 +108,7 @@ impl Reader<'_> {
         self.faults.push((field.to_owned(), what));
     }
 
-    /// A field that must be there and be read.
+    /// Reads a required field.
     fn needed<T>(&mut self, field: &str, words: &str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
         let what = match self.draft.get(field) {
             None => format!("is missing; it is {words}"),
@@ -133,10 +133,10 @@ impl Reader<'_> {
         }
     }
 
-    /// A span of seconds, which must be above 0.
+    /// Reads a number of seconds, which must be above 0.
     fn seconds(&mut self, field: &str) -> Option<f64> {
         let seconds = self.number(field)?;
-        // The laws count milliseconds.
+        // Domain types use milliseconds.
         if (seconds * 1_000.0).is_finite() && seconds > 0.0 {
             return Some(seconds);
         }

@@ -1,6 +1,6 @@
-//! Patterns of relations: `*` is any run of characters, everything else is itself.
+//! Glob patterns for relations: `*` matches any run of characters, everything else matches itself.
 //!
-//! Invariant: a pattern agrees with the plain definition of it (held by `agrees_with_the_definition`).
+//! Invariant: a pattern agrees with the recursive definition of it (held by `agrees_with_the_definition`).
 
 use crate::domain::ids::{FactRelation, NameError};
 
@@ -9,18 +9,18 @@ use crate::domain::ids::{FactRelation, NameError};
 pub struct Glob(String);
 
 impl Glob {
-    /// A pattern as it is written: as long as the relation it stands for, and no control characters either.
+    /// Checks a pattern: no longer than a relation may be, and without control characters.
     pub fn new(pattern: &str) -> Result<Self, NameError> {
         FactRelation::new(pattern).map(|name| Self(name.into()))
     }
 
-    /// The pattern as it was written.
+    /// The pattern as written.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether a text is one of those it stands for. At most as many steps as the two lengths multiplied.
+    /// Whether a text matches. Takes at most as many steps as the product of the two lengths.
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
         let mut parts = self.0.split('*');
@@ -33,7 +33,7 @@ impl Glob {
             if parts.peek().is_none() {
                 return rest.ends_with(part);
             }
-            // The first place will do: what is left to the rest is the longest there can be.
+            // The first position suffices: it leaves the longest rest to match.
             match rest.find(part) {
                 Some(at) => rest = &rest[at + part.len()..],
                 None => return false,
@@ -42,7 +42,7 @@ impl Glob {
         true
     }
 
-    /// How specific it is: the kind (0 exact, 1 a pattern, 2 nothing but `*`), and the length of what it begins with.
+    /// Specificity: the kind (0 exact, 1 a pattern, 2 only `*`), and the length of its literal prefix.
     pub(super) fn specificity(&self) -> (u8, usize) {
         match self.0.find('*') {
             None => (0, self.0.len()),
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The definition: a star takes nothing, or one character more.
+    /// The definition: a star matches nothing, or one more character.
     fn defined(pattern: &[u8], text: &[u8]) -> bool {
         match (pattern.split_first(), text.split_first()) {
             (None, None) => true,
@@ -101,7 +101,7 @@ mod tests {
         {
             if let Ok(glob) = Glob::new(&pattern) {
                 let _ = glob.matches("memory:context:a:b");
-                assert!(glob.matches(&pattern), "{pattern:?} stands for itself");
+                assert!(glob.matches(&pattern), "{pattern:?} matches itself");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Policies: their checks, which one decides, and what a sweep answers.
+//! Policies: their checks, the choice of the deciding one, and the response of a sweep.
 
 use super::*;
 use crate::domain::fact::{Origin, Speaker};
@@ -104,7 +104,7 @@ fn the_most_specific_decides_and_an_exemption_leaves_it_to_the_next() {
     let deciding = |relation| rules.deciding(relation).map(PolicyId::as_str);
     assert_eq!(deciding("memory:x"), Some("exact-here"));
     assert_eq!(deciding("memory:y"), Some("long"));
-    assert_eq!(deciding("memory:private:y"), Some("short"), "exempt there, the next one matches");
+    assert_eq!(deciding("memory:private:y"), Some("short"), "exempt, so the next one matches");
     assert_eq!(deciding("a:end"), Some("end"), "a pattern of any kind before *");
     assert_eq!(deciding("other"), Some("any-here"));
     let alone = all.rules(FactScope::Company, None, Some("long"));
@@ -131,19 +131,19 @@ fn the_counters_are_those_of_the_wire_format() {
     let counts = |s: &Summary| (s.evaluated, s.retracted, s.reduced, s.would_retract, s.would_reduce);
     let own = swept(&all, None, &heads, 3_600);
     assert_eq!((own.mode, counts(&own)), (Mode::Retract, (4, 1, 1, 0, 0)));
-    assert_eq!(own.applied, ["r", "c", "d"], "those that matched, in the order of the configuration");
+    assert_eq!(own.applied, ["r", "c", "d"], "policies that matched, in the order of the configuration");
     let dry = swept(&all, Some(Mode::DryRun), &heads, 3_600);
     assert_eq!((dry.mode, counts(&dry)), (Mode::DryRun, (4, 0, 0, 2, 1)));
     let retract = swept(&all, Some(Mode::Retract), &heads, 3_600);
     assert_eq!((retract.mode, counts(&retract)), (Mode::Retract, (4, 2, 0, 0, 0)));
-    assert_eq!(retract.applied, ["r", "d"], "one that lacks the parameter is left out");
+    assert_eq!(retract.applied, ["r", "d"], "a policy without the parameter is skipped");
     let confidence = swept(&all, Some(Mode::Confidence), &heads, 3_600);
     assert_eq!((confidence.mode, counts(&confidence)), (Mode::Confidence, (4, 0, 1, 0, 0)));
     let young = swept(&all, None, &[("d", head(1.0, 0))], 3_600);
     assert_eq!(
         (young.mode, counts(&young)),
         (Mode::DryRun, (1, 0, 0, 1, 0)),
-        "the common mode of what matched"
+        "the common mode of the policies that matched"
     );
     let nothing = swept(&Policies::default(), None, &heads, 3_600);
     assert_eq!((nothing.mode, counts(&nothing)), (Mode::Confidence, (4, 0, 0, 0, 0)));
@@ -203,5 +203,5 @@ fn no_text_of_policies_makes_the_reader_fall() {
             }
         }
     }
-    assert!(sound > 50, "{sound} were policies all the same");
+    assert!(sound > 50, "only {sound} were valid policies");
 }

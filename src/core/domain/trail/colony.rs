@@ -1,10 +1,10 @@
-//! A colony in a small palace, and what it brings about without anybody having said so. Whoever walks chooses by the
-//! resistance of the law alone; a seed decides between what is equal, so each run is the same.
+//! Simulation of a colony in a small palace, and its emergent behaviour. Each agent chooses by the resistance of the
+//! law alone; a seed breaks ties, so each run is the same.
 
 use super::tests::documented;
 use super::*;
 
-/// Ways from the entrance to the goal, each of two edges over a room of its own.
+/// Paths from the entrance to the goal, each of two edges through its own room.
 const ROOMS: usize = 4;
 
 struct Colony {
@@ -26,7 +26,7 @@ impl Colony {
         }
     }
 
-    /// A number in `0..1` that follows from the ones before.
+    /// A pseudo-random number in `0..1`.
     fn drawn(&mut self) -> f64 {
         self.seed = self.seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         f64::from(u32::try_from(self.seed >> 32).unwrap_or(0)) / f64::from(u32::MAX)
@@ -41,7 +41,7 @@ impl Colony {
         self.edges[room][0].evaporated(self.cycle, &self.laws).cost(0.5)
     }
 
-    /// The room that an agent goes to: any, those that draw most more often.
+    /// The next room of an agent: random, with preference for those of least resistance.
     fn chosen(&mut self) -> usize {
         let pulls: Vec<f64> = (0..ROOMS).map(|room| self.pull(room).powi(4)).collect();
         let mut left = self.drawn() * pulls.iter().sum::<f64>();
@@ -81,7 +81,7 @@ fn highways_form() {
     for _ in 0..400 {
         let room = colony.chosen();
         visits[room] += 1;
-        // One room alone holds what is looked for.
+        // Only one room holds the goal.
         if room == 2 {
             colony.succeed(room)
         } else {
@@ -90,7 +90,7 @@ fn highways_form() {
         colony.cycle += 1;
     }
     assert!(visits[2] > 240, "more than half of all walks, of four rooms: {visits:?}");
-    assert!(colony.cost(2) < 0.3 && colony.cost(0) > 0.49, "and the way is cheaper");
+    assert!(colony.cost(2) < 0.3 && colony.cost(0) > 0.49, "and the path is cheaper");
     assert!(visits.iter().all(|visits| *visits > 0), "the others are still looked at");
 }
 
@@ -131,7 +131,7 @@ fn recency_boosts_for_about_seven_cycles() {
 #[test]
 fn quality_outlasts_popularity() {
     let mut colony = Colony::new();
-    // One way led somewhere ten times; the other was only walked, and just as often.
+    // One path succeeded ten times; the other was only walked, equally often.
     for _ in 0..10 {
         colony.succeed(0);
         let edge = colony.edges[1][0];
@@ -139,7 +139,7 @@ fn quality_outlasts_popularity() {
         colony.edges[1][0] = walked;
         colony.cycle += 1;
     }
-    assert!(value(colony.edge(1).success) < 1e-12, "no success was earned there");
+    assert!(value(colony.edge(1).success) < 1e-12, "no success was deposited there");
     colony.cycle += 150;
     assert!(colony.cost(0) < 0.38 && colony.cost(1) > 0.499, "{} {}", colony.cost(0), colony.cost(1));
 }
@@ -156,5 +156,5 @@ fn paths_that_never_succeed_fade_to_nothing() {
     colony.cycle += 250;
     assert!(colony.edge(3).is_silent(), "{:?}", colony.edge(3));
     assert!(colony.rooms[3].evaporated(colony.cycle, &colony.laws).is_silent());
-    assert!((colony.cost(3) - 0.5).abs() < 1e-12, "it costs what it did before anybody came");
+    assert!((colony.cost(3) - 0.5).abs() < 1e-12, "the cost is the initial one");
 }

@@ -1,8 +1,8 @@
-//! The allow-list: which labels are places of the palace and which relationship types its edges.
+//! The allow-list of labels and relationship types of the palace.
 //!
-//! An allow-list, because a graph has labels and types that are none of this: what is written with them would be data of
-//! somebody else. It is also what keeps text out of statements. A label or type cannot be a parameter, so the few that
-//! stand in a statement's text are of these types, which only configuration makes, and only from plain words.
+//! An allow-list, because other labels and types of the graph belong to other applications and must not be written. It
+//! also prevents injection into statements: a label or type cannot be a parameter, so the few that occur in a
+//! statement's text are of these types, which are built only from configuration and only from plain words.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ const NAME_CHARS_MAX: usize = 64;
 /// Most labels, and most types.
 const NAMES_MAX: usize = 64;
 
-/// Why a list of labels or types cannot be used.
+/// The reason why a list of labels or types is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NamesError {
     /// Not a plain word.
@@ -21,28 +21,28 @@ pub enum NamesError {
         what: &'static str,
         name: String,
     },
-    /// One of those that Ebb keeps its own books in.
-    #[error("{what} {name:?} begins with Ebb, whose own labels these are")]
+    /// Reserved for records of Ebb.
+    #[error("{what} {name:?} begins with Ebb, a reserved prefix")]
     Own {
         /// Label or relationship type.
         what: &'static str,
         name: String,
     },
-    /// Twice in the list.
-    #[error("{what} {name:?} stands in the list twice")]
+    /// Repeated in the list.
+    #[error("{what} {name:?} is in the list twice")]
     Twice {
         /// Label or relationship type.
         what: &'static str,
         name: String,
     },
-    /// None at all, or too many.
+    /// None, or too many.
     #[error("there are {count} {what}s; it must be 1 to 64")]
     Count {
         /// Label or relationship type.
         what: &'static str,
         count: usize,
     },
-    /// A plain name perhaps, and none of those in the list.
+    /// A name that is not in the list.
     #[error("{what} {name:?} is not in the list of those that carry pheromones: {known}")]
     NotListed {
         /// Label or relationship type.
@@ -59,7 +59,7 @@ macro_rules! listed {
         pub struct $type(String);
 
         impl $type {
-            /// The name, which may stand in the text of a statement.
+            /// The name, safe for the text of a statement.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0
@@ -78,14 +78,14 @@ listed!(PlaceLabel, "A label of places, from the list.");
 listed!(EdgeType, "A relationship type of edges, from the list.");
 
 impl PlaceLabel {
-    /// The property by which a place of this label is known in its scope: `name` of an entity, `id` of all others.
+    /// Key property of places with this label in their scope: `name` of an entity, `id` of all others.
     #[must_use]
     pub fn key(&self) -> &'static str {
         if self.0 == "Entity" { "name" } else { "id" }
     }
 }
 
-/// The labels and relationship types that carry pheromones.
+/// Labels and relationship types that carry pheromones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Allowed {
     labels: Vec<PlaceLabel>,
@@ -93,9 +93,9 @@ pub struct Allowed {
 }
 
 impl Allowed {
-    /// What the stigmergy document names.
+    /// Labels of the stigmergy document.
     pub const LABELS: [&'static str; 5] = ["Wing", "Room", "Closet", "Drawer", "Entity"];
-    /// What the stigmergy document names.
+    /// Types of the stigmergy document.
     pub const TYPES: [&'static str; 8] =
         ["HAS_ROOM", "HAS_CLOSET", "HAS_DRAWER", "HALL", "TUNNEL", "RELATES_TO", "REFERENCES", "SIMILAR_TO"];
 
@@ -119,7 +119,7 @@ impl Allowed {
         &self.types
     }
 
-    /// The label of this name.
+    /// The label with this name.
     pub fn label(&self, name: &str) -> Result<&PlaceLabel, NamesError> {
         self.labels.iter().find(|label| label.0 == name).ok_or_else(|| NamesError::NotListed {
             what: "label",
@@ -128,7 +128,7 @@ impl Allowed {
         })
     }
 
-    /// The type of this name.
+    /// The type with this name.
     pub fn kind(&self, name: &str) -> Result<&EdgeType, NamesError> {
         self.types.iter().find(|kind| kind.0 == name).ok_or_else(|| NamesError::NotListed {
             what: "relationship type",
@@ -192,7 +192,7 @@ mod tests {
         let said = |labels: &[&str]| Allowed::new(labels, &["HALL"]).unwrap_err().to_string();
         assert!(said(&["Room`) DETACH DELETE n //"]).contains("is not a plain name"));
         assert!(said(&["Room Wing"]).contains("is not a plain name"));
-        assert!(said(&["EbbRun"]).contains("whose own labels"));
+        assert!(said(&["EbbRun"]).contains("a reserved prefix"));
         assert!(said(&["Room", "Room"]).contains("twice"));
         assert!(said(&[]).contains("there are 0 labels"));
         assert!(said(&["1st"]).contains("is not a plain name") && said(&[&"x".repeat(65)]).contains("plain"));

@@ -1,44 +1,44 @@
-//! The cheapest way through what was read of a palace.
+//! Cheapest path in the loaded part of a palace.
 //!
-//! The whole palace is never read: whoever looks for a way reads it wave by wave around the start, nearest first, and asks
-//! here after each. The answer is the cheapest way as soon as it is no dearer than any place whose surroundings are still
-//! unread, since costs are never below 0.
+//! The whole palace is never read: a search reads it wave by wave around the start, nearest first, and calls this after
+//! each. A path is the cheapest as soon as its cost is at most that of any place whose edges are still unread, since
+//! costs are never negative.
 
 use petgraph::algo::{astar, dijkstra};
 use petgraph::graph::{NodeIndex, UnGraph};
 use std::collections::BTreeSet;
 
-/// An edge between two places, each by its number. It is walked either way.
+/// An edge between two places, by their numbers, traversable in both directions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Link {
     pub from: usize,
     pub to: usize,
-    /// What it costs to walk, `0 ..= 10`.
+    /// Cost, `0 ..= 10`.
     pub cost: f64,
 }
 
-/// A way.
+/// A path.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Route {
-    /// The places on it, from the start to the goal.
+    /// Places in order, from the start to the goal.
     pub places: Vec<usize>,
-    /// The links between them, by their number.
+    /// Links between them, by number.
     pub links: Vec<usize>,
     pub cost: f64,
 }
 
-/// How a search stands.
+/// State of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Found {
-    /// The cheapest way of all.
+    /// The cheapest path.
     Cheapest(Route),
-    /// A way that an unread place may still undercut, if there is one, and the unread places that might, nearest first.
+    /// The cheapest path so far, if any, and the unread places that might give a cheaper one, nearest first.
     Open(Option<Route>, Vec<usize>),
     Nowhere,
 }
 
-/// Looks for the cheapest way from `start` to `goal` among `places` numbers and their links. `read` are the places whose
-/// links are all known. Of two ways that cost the same, the one whose links come first.
+/// Finds the cheapest path from `start` to `goal` among `places` places and their links. `read` are the places with all
+/// links known. Of two paths of equal cost, the one with the lower link numbers.
 #[must_use]
 pub fn route(places: usize, links: &[Link], read: &BTreeSet<usize>, start: usize, goal: usize) -> Found {
     let mut graph = UnGraph::<(), (f64, usize)>::with_capacity(places, links.len());
@@ -47,7 +47,7 @@ pub fn route(places: usize, links: &[Link], read: &BTreeSet<usize>, start: usize
         graph.add_edge(nodes[link.from], nodes[link.to], (link.cost, number));
     }
     let reached = dijkstra(&graph, nodes[start], None, |edge| edge.weight().0);
-    // Whoever comes to the goal comes over one of its links.
+    // The goal is reached over one of its links.
     let last = links.iter().filter(|link| link.from == goal || link.to == goal).map(|link| link.cost);
     let last = last.reduce(f64::min).unwrap_or(0.0);
     let ahead = |node: NodeIndex| if node == nodes[goal] { 0.0 } else { last };
@@ -91,7 +91,7 @@ mod tests {
         prop::collection::vec(link, 0..40)
     }
 
-    /// The textbook: as many rounds of relaxing every link as there are places.
+    /// Bellman-Ford: relaxes every link as many times as there are places.
     fn textbook(links: &[Link], start: usize) -> Vec<f64> {
         let mut cost = vec![f64::INFINITY; 12];
         cost[start] = 0.0;
@@ -119,7 +119,7 @@ mod tests {
                     prop_assert!((walked - wanted).abs() < 1e-9, "its links are those that it costs");
                 }
                 Found::Nowhere => prop_assert!(wanted.is_infinite()),
-                Found::Open(..) => prop_assert!(false, "everything is read"),
+                Found::Open(..) => prop_assert!(false, "all places are read"),
             }
         }
 

@@ -1,4 +1,4 @@
-//! The law's properties, and its worked examples.
+//! Properties of the trail laws, and worked examples.
 
 use super::*;
 use proptest::prelude::*;
@@ -40,7 +40,7 @@ fn values(edge: &Edge) -> [f64; 3] {
     [edge.success, edge.traversal, edge.recency].map(|value| value.map_or(0.0, Pheromone::value))
 }
 
-/// The same to 1e-9, or both about the noise floor.
+/// Equal to 1e-9, or both near the noise floor.
 fn near(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-9 * a.max(b) || (a.max(b) < NOISE_FLOOR * 1.000_001)
 }
@@ -56,11 +56,11 @@ proptest! {
         for (once, twice) in values(&once).into_iter().zip(values(&twice)) {
             prop_assert!(near(once, twice), "{once} against {twice}");
         }
-        prop_assert_eq!(twice.evaporated(cycle, &laws), twice, "a second time changes no bit");
+        prop_assert_eq!(twice.evaporated(cycle, &laws), twice, "a repeat changes nothing");
         let cycle = place.cycle + a + b;
         let done = place.evaporated(place.cycle + a, &laws).evaporated(cycle, &laws);
         prop_assert_eq!(done.evaporated(cycle, &laws), done);
-        prop_assert_eq!(done.exploitation.is_some(), place.exploitation.is_some(), "what is absent stays so");
+        prop_assert_eq!(done.exploitation.is_some(), place.exploitation.is_some(), "an absent value stays absent");
     }
 
     #[test]
@@ -98,7 +98,7 @@ proptest! {
     fn cost_is_bounded(edge in any_edge(), base in 0.0..20.0_f64) {
         let cost = edge.cost(base);
         prop_assert!(cost <= base && cost <= COST_MAX && cost >= (base / 2.0).min(COST_MAX) - 1e-12);
-        prop_assert!((Edge::default().cost(base) - base.min(COST_MAX)).abs() < 1e-12, "silence costs the base");
+        prop_assert!((Edge::default().cost(base) - base.min(COST_MAX)).abs() < 1e-12, "no deposit: the base");
     }
 
     #[test]
@@ -168,7 +168,7 @@ fn the_first_steps_of_a_path_earn_most() {
 fn the_noise_floor_is_strict() {
     let laws = Evaporation::new(Rates { success: 0.5, ..RATES }, Pheromone::MAX).unwrap();
     let edge = |success| Edge { success: Some(p(success)), ..Edge::default() };
-    assert_eq!(edge(0.002).evaporated(1, &laws).success, Some(p(0.001)), "exactly the floor stays");
+    assert_eq!(edge(0.002).evaporated(1, &laws).success, Some(p(0.001)), "exactly the floor is kept");
     assert_eq!(edge(0.001_999).evaporated(1, &laws).success, Some(Pheromone::NONE));
     assert!(edge(0.001_999).evaporated(1, &laws).is_silent());
     assert!(!edge(0.002).evaporated(1, &laws).is_silent());
@@ -179,7 +179,7 @@ fn a_late_walk_brings_back_what_would_be_left_of_its_recency() {
     let laws = documented();
     let edge = Edge { recency: Some(p(0.9)), cycle: 10, ..Edge::default() };
     let late = edge.succeeded((0, 1), Pheromone::ONE, 5, &laws);
-    assert_eq!(late.recency, Some(p(0.9)), "it was walked later than that");
+    assert_eq!(late.recency, Some(p(0.9)), "its last walk was later");
     assert_eq!(edge.succeeded((0, 1), Pheromone::ONE, 10, &laws).recency, Some(Pheromone::ONE));
     let old = Edge { recency: Some(p(0.1)), ..edge }.succeeded((0, 1), Pheromone::ONE, 5, &laws);
     assert!((old.recency.unwrap().value() - 0.9_f64.powi(5)).abs() < 1e-12);

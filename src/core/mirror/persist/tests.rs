@@ -1,4 +1,4 @@
-//! Pairs of files after faults and kills at every call, by seams and by real means.
+//! Pairs of files after errors and kills at every call, injected and real.
 
 use super::{CALLS, Calls, Error, Files, replace};
 use ebb_engine::graph;
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-/// A chain of memories whose labels say which state it is.
+/// A chain of memories with labels that identify the state.
 fn snapshot(state: &str, nodes: usize) -> Snapshot {
     let mut builder = GraphBuilder::default();
     for at in 0..nodes {
@@ -47,7 +47,7 @@ fn save(files: &Files, state: &str) {
     files.save(Some(&snapshot(state, 20)), learned(state)).unwrap();
 }
 
-/// The states of graph and learned that are there, every node of the one state.
+/// The stored states of graph and learned weights; every node has the same state.
 fn states(files: &Files) -> (String, String) {
     let text = |from: &mut dyn Read| {
         let mut text = String::new();
@@ -60,7 +60,7 @@ fn states(files: &Files) -> (String, String) {
     (labels[0].to_owned(), learned.unwrap())
 }
 
-/// What else is in the folder.
+/// Other files in the folder.
 fn left(folder: &Path) -> Vec<PathBuf> {
     let known = files(folder);
     let all = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
@@ -71,7 +71,7 @@ fn pair(graph: &str, learned: &str) -> (String, String) {
     (graph.to_owned(), learned.to_owned())
 }
 
-/// Saves with calls that stop at the n-th; answers how many there were. Few bytes go at once, so there are many writes.
+/// Saves with an error at the n-th call; returns the number of calls. Few bytes per call, so there are many writes.
 fn save_stopped(
     files: &Files,
     state: &str,
@@ -132,7 +132,7 @@ fn snap_faults() {
         let Err(Error::File { doing, path, source }) = saved else { panic!("call {at}: {saved:?}") };
         assert_eq!(source.kind(), io::ErrorKind::StorageFull);
         let of_graph = path.starts_with(&files.graph) || path == partial(&files.graph);
-        // The last call of either file comes after it has its name.
+        // The last call of either file is after its rename.
         let named = doing.ends_with("the name of");
         let graph = if of_graph && !named { "old" } else { "new" };
         let learned = if !of_graph && named { "new" } else { "old" };
@@ -157,8 +157,8 @@ fn persist_skip_on_failure() {
     save(&files, "old");
     let (_, saved) = save_stopped(&files, "new", 3, &full);
     assert_eq!(saved.unwrap_err().path(), Some(partial(&files.graph).as_path()));
-    let never = |_: &mut dyn Write| panic!("what was learned is saved without its graph");
-    // By real means: a folder that is not there, and one where the file should be.
+    let never = |_: &mut dyn Write| panic!("the learned state is saved without its graph");
+    // Real errors: a missing folder, and a folder in place of the file.
     let nowhere = Files { graph: folder.path().join("no/graph.json"), ..files.clone() };
     let why = nowhere.save(Some(&snapshot("new", 2)), never).unwrap_err();
     assert!(matches!(why, Error::File { doing: "open", .. }), "{why}");
@@ -168,7 +168,7 @@ fn persist_skip_on_failure() {
     assert!(matches!(why, Error::File { doing: "replace", .. }), "{why}");
     assert_eq!(left(folder.path()), [taken.graph]);
     assert_eq!(states(&files), pair("old", "old"));
-    // Content that fails half-way is no content.
+    // Content that fails half-way is not saved.
     let torn = |into: &mut dyn Write| into.write_all(b"half").and_then(|()| Err(io::ErrorKind::Other.into()));
     assert!(matches!(replace(&files.learned, torn), Err(Error::File { doing: "write", .. })));
     assert_eq!(states(&files), pair("old", "old"));
@@ -185,7 +185,7 @@ fn one_save_of_a_file_at_a_time() {
     };
     replace(&files.learned, nested).unwrap();
     assert_eq!(states(&files), pair("old", "new"));
-    // Of many at once some are told to wait, and what stands is of one of them.
+    // Of many concurrent saves some are rejected as busy, and the files are of one of the others.
     std::thread::scope(|scope| {
         for thread in 0..4 {
             let files = &files;
@@ -221,10 +221,10 @@ fn a_file_of_another_kind_is_named() {
     assert!(matches!(&why, Error::Content { path, .. } if *path == files.graph), "{why:?}");
 }
 
-/// What a child does in the folder it is started in: dies before the n-th call of a save, saves with files limited to n
-/// bytes, or saves until it is killed.
+/// Work of a child process in its working directory: exits before the n-th call of a save, saves with files limited to
+/// n bytes, or saves until it is killed.
 #[test]
-#[ignore = "does nothing by itself; others start it in a folder of theirs"]
+#[ignore = "does nothing by itself; other tests start it in a folder"]
 fn a_child_that_saves() {
     let folder = std::env::current_dir().unwrap();
     let Ok(doom) = fs::read_to_string(folder.join("doom")) else { return };
@@ -252,7 +252,7 @@ fn a_child_that_saves() {
     }
 }
 
-/// The child, through a shell that may have it ignore signals first.
+/// The child, through a shell that may make it ignore signals first.
 fn child(folder: &Path, doom: &str, shell: &str) -> Command {
     fs::write(folder.join("doom"), doom).unwrap();
     let mut child = Command::new("sh");
@@ -275,7 +275,7 @@ fn snap_kills() {
         assert!(killed(child(folder.path(), &format!("call {at}"), "").status().unwrap()), "call {at}");
         let after = states(&files);
         assert!(["old", "new"].contains(&&*after.0) && ["old", "new"].contains(&&*after.1));
-        // The later the kill, the more is new: never what was learned before its graph.
+        // The later the kill, the more is new: the graph always before the learned state.
         assert!(
             after == before
                 || before == pair("old", "old") && after == pair("new", "old")
@@ -284,7 +284,7 @@ fn snap_kills() {
         before = after;
     }
     assert_eq!(before, pair("new", "new"));
-    // What the dead left goes with the next save.
+    // The next save removes the temporary files of a killed one.
     save(&files, "next");
     assert_eq!((states(&files), left(folder.path())), (pair("next", "next"), Vec::new()));
 }
@@ -297,7 +297,7 @@ fn snap_kills_at_any_instant() {
     let first = fs::read(&files.graph).unwrap();
     for round in 0..10_u64 {
         let mut child = child(folder.path(), "forever 2000", "").spawn().unwrap();
-        // It has begun once the file is another.
+        // It has begun once the file has changed.
         while round == 0 && fs::read(&files.graph).unwrap() == first {
             assert!(child.try_wait().unwrap().is_none());
             std::thread::sleep(Duration::from_millis(1));
@@ -315,7 +315,7 @@ fn snap_kills_at_any_instant() {
     assert_eq!((states(&files), left(folder.path())), (pair("next", "next"), Vec::new()));
 }
 
-/// A disk that is full, or nearly: the system's own limit on the size of files, as an error and as a signal.
+/// A full or nearly full disk: the system's own limit on the size of files, as an error and as a signal.
 #[test]
 fn a_file_that_may_not_grow_leaves_the_old_one() {
     let folder = tempfile::tempdir().unwrap();

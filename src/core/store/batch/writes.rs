@@ -24,7 +24,7 @@ struct Made<'a> {
     key: &'a MemoryKey,
     remember: &'a Remember,
     state: MemoryState,
-    /// How the session it was made in touched it.
+    /// Accesses by the session that created it.
     joined: Option<SessionAccesses>,
     mentions: Vec<&'a str>,
 }
@@ -37,7 +37,7 @@ impl Made<'_> {
     }
 }
 
-/// The rows that a batch writes, sorted by statement.
+/// Rows of a batch, sorted by statement.
 #[derive(Default)]
 struct Writes<'a> {
     sessions: BTreeMap<(&'a str, &'a str), Timestamp>,
@@ -84,7 +84,7 @@ impl<'a> Writes<'a> {
     }
 }
 
-/// The numbers of an embedding, null where there is none.
+/// Numbers of an embedding, null if there is none.
 fn embedding(remember: &Remember) -> BoltType {
     match &remember.embedding {
         Some(embedding) => list(embedding.numbers().iter().copied()),
@@ -92,7 +92,7 @@ fn embedding(remember: &Remember) -> BoltType {
     }
 }
 
-/// Writes what a batch came to: each memory once, and what it points at before it.
+/// Writes a folded batch: each memory once, after the nodes that it refers to.
 pub(super) async fn store(
     tx: &mut Tx,
     memories: &BTreeMap<&MemoryKey, FoldedMemory<'_>>,

@@ -1,8 +1,8 @@
 //! Adoption of facts that other writers made.
 //!
-//! Agents may write `:Fact` nodes of the documented shape with plain Cypher. They get what they lack (an id, a scope, a
-//! confidence, an instant, their entity) and their place in a lineage; what is there stays as it is, and what no law can
-//! use is quarantined with the reason.
+//! Agents may write `:Fact` nodes of the documented shape with plain Cypher. Missing values are added (an id, a scope,
+//! a confidence, an instant, the entity), and their lineage; present values are unchanged, and invalid facts are
+//! quarantined with the reason.
 
 use super::{Line, lineages, move_heads, value};
 use crate::domain::fact::{FactScope, Rank, Speaker, Tuple};
@@ -37,7 +37,7 @@ struct ForeignRow {
     fault: Option<String>,
 }
 
-/// A fact as it is taken.
+/// A fact to adopt.
 struct Taken {
     key: String,
     tuple: Tuple,
@@ -46,13 +46,12 @@ struct Taken {
 }
 
 impl Store {
-    /// How many facts other writers made that Ebb has not yet seen. Costs two counters.
+    /// Number of facts of other writers that are not adopted yet. Costs two counters.
     pub async fn foreign_facts(&self) -> Result<i64, Error> {
         self.transactions.run("fact.any", Mode::Read, async |tx: &mut Tx| foreign(tx).await).await
     }
 
-    /// Takes facts of other writers under the laws, a page as a batch of `run`. Answers how many rows it took,
-    /// good and bad.
+    /// Adopts facts of other writers, a page as a batch of `run`. Returns its number of rows, valid and invalid.
     pub async fn adopt_facts(&self, run: &mut Run, page_mode: PageMode<'_>) -> Result<usize, Error> {
         if self.foreign_facts().await? == 0 {
             return Ok(0);

@@ -1,10 +1,11 @@
 //! Requested sweeps: a durable record of parameters and progress.
 //!
-//! The record is worked on by a run of the job sweep that bears its id, so lease, fence and taking over are the ledger's; it
-//! keeps what a run does not: the scope, the mode, the policy, how far it has come and what it has counted. Each page
-//! writes it down in its own transaction, so whoever takes the run over goes on after the last page that landed.
+//! A run of the job sweep with the same id works on the record, so lease, fence and takeover are those of the run; the
+//! record has what a run lacks: the scope, the mode, the policy, its progress and its counts. Each page updates it in
+//! its own transaction, so after a takeover the run continues after the last committed page.
 //!
-//! Invariant: a sweep that was killed and taken over counts every head once (held by `jobs::sweep::a_kill_loses_nothing`).
+//! Invariant: a sweep that was killed and taken over counts every head once (held by
+//! `jobs::sweep::a_kill_loses_nothing`).
 
 use crate::domain::fact::FactScope;
 use crate::domain::policy::{Counters, Mode, Summary};
@@ -19,18 +20,18 @@ use crate::store::tally::Tally;
 use crate::store::tx::{self, Tx};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// What a run that works on one is called begins so; its id follows.
+/// Prefix of the occurrence of a run for a requested sweep; the id of the sweep follows.
 const OCCURRENCE: &str = "job/";
 
-/// The state of a requested sweep. It only advances.
+/// State of a requested sweep. It only advances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SweepState {
     Pending,
-    /// Somebody is at it, or has left it for another to take over.
+    /// In progress, or left for a takeover.
     Running,
     Done,
-    /// It ended before its end.
+    /// It ended before it was complete.
     #[serde(other)]
     Failed,
 }
@@ -43,16 +44,16 @@ pub struct RequestedSweep {
     #[serde(deserialize_with = "mode")]
     pub mode: Option<Mode>,
     pub policy: Option<String>,
-    /// How many retractions a person has accepted.
+    /// Accepted number of retractions.
     pub accepted: Option<i64>,
-    /// The instant its laws see.
+    /// Instant of the laws.
     #[serde(with = "millis")]
     pub now: Timestamp,
-    /// How many lineages there were when it was asked for.
+    /// Number of lineages at the request.
     pub heads: i64,
-    /// The key of the last lineage that is done.
+    /// Key of the last lineage that is done.
     pub cursor: String,
-    /// What was done so far.
+    /// Counts so far.
     #[serde(flatten)]
     pub counters: Counters,
 }
@@ -60,12 +61,12 @@ pub struct RequestedSweep {
 /// A requested sweep with its state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SweepJob {
-    /// What it is and has done.
+    /// Parameters, progress and counters.
     pub asked: RequestedSweep,
     pub state: SweepState,
-    /// The mode that its answer names, once it is done.
+    /// Mode in the response, once it is done.
     pub answered: Option<Mode>,
-    /// The policies that its answer names, once it is done.
+    /// Policies in the response, once it is done.
     pub applied: Vec<String>,
     pub reason: Option<String>,
 }
@@ -84,13 +85,13 @@ struct Row {
     run_reason: Option<String>,
 }
 
-/// A mode; one that somebody misspelt is none.
+/// Parses a mode; an unknown one is `None`.
 fn mode<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Mode>, D::Error> {
     Ok(Option::<String>::deserialize(from)?.and_then(|name| Mode::named(&name)))
 }
 
 impl SweepState {
-    /// Whether nothing more will come of it.
+    /// Whether it has ended.
     #[must_use]
     pub const fn is_over(self) -> bool {
         matches!(self, Self::Done | Self::Failed)
@@ -109,13 +110,13 @@ impl std::fmt::Display for SweepState {
 }
 
 impl RequestedSweep {
-    /// The occurrence of the run that works on it.
+    /// Occurrence of the run that works on it.
     #[must_use]
     pub fn occurrence(id: &str) -> String {
         format!("{OCCURRENCE}{id}")
     }
 
-    /// The id of the sweep that a run of this occurrence works on.
+    /// Id of the sweep for a run with this occurrence.
     #[must_use]
     pub fn of(occurrence: &str) -> Option<&str> {
         occurrence.strip_prefix(OCCURRENCE)
@@ -123,7 +124,7 @@ impl RequestedSweep {
 }
 
 impl Store {
-    /// Records a sweep, once under a request id; answers its id, of an earlier request its own.
+    /// Records a sweep, once under a request id; returns its id, or that of the first request.
     pub async fn request_sweep(
         &self,
         mode: RequestMode<'_>,
@@ -150,7 +151,7 @@ impl Store {
             .await
     }
 
-    /// The id of the sweep that was recorded under a request id before, if one was.
+    /// The id of the sweep recorded under a request id before, if any.
     pub async fn sweep_of_request(&self, mode: RequestMode<'_>) -> Result<Option<String>, Error> {
         self.transactions
             .run("sweep.under", tx::Mode::Write, async |tx: &mut Tx| {
@@ -161,12 +162,12 @@ impl Store {
             .await
     }
 
-    /// A sweep that was asked for.
+    /// A requested sweep.
     pub async fn sweep_job(&self, id: &str) -> Result<SweepJob, Error> {
         self.transactions.run("sweep.read", tx::Mode::Read, async |tx: &mut Tx| read(tx, id).await).await
     }
 
-    /// The sweep that was asked for first and that nobody has begun: its id and its instant.
+    /// The oldest requested sweep that has not begun: its id and its instant.
     pub async fn next_requested_sweep(&self) -> Result<Option<(String, Timestamp)>, Error> {
         #[derive(Deserialize)]
         struct Row {
@@ -177,7 +178,7 @@ impl Store {
         Ok(row.and_then(|row| Some((row.id, Timestamp::from_millis(row.now).ok()?))))
     }
 
-    /// Ends a sweep that was asked for, as a batch of the run that works on it: done with an answer, or failed.
+    /// Ends a requested sweep, as a batch of its run: done with a response, or failed.
     pub async fn end_sweep(&self, run: &mut Run, id: &str, end: Result<&Summary, &str>) -> Result<(), Error> {
         self.in_run(run, "sweep.end", async |tx: &mut Tx| {
             let applied = end.map_or(&[][..], |summary| summary.applied.as_slice());
@@ -196,13 +197,13 @@ impl Store {
     }
 }
 
-/// Reads a sweep that was asked for.
+/// Reads a requested sweep.
 pub(super) async fn read(tx: &mut Tx, id: &str) -> Result<SweepJob, Error> {
     let row: Option<Row> = tx.row(SWEEP_READ.call().set("id", id)).await?;
     row.map(Row::job).ok_or_else(|| Error::NotFound { what: "sweep", id: id.to_owned() })
 }
 
-/// Records how far it has come, within the transaction that did it.
+/// Records its progress, in the transaction of the work.
 pub(super) async fn advance(tx: &mut Tx, asked: &RequestedSweep) -> Result<(), Error> {
     let counters = &asked.counters;
     let call = SWEEP_ADVANCE

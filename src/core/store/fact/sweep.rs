@@ -1,10 +1,11 @@
-//! Sweeps of heads by the page: read, judged in Rust; those that are to change are locked, checked again and decayed.
+//! Sweeps of heads by the page: read and decided in Rust; heads that are to change are locked, checked again and
+//! decayed.
 //!
 //! # Design notes
-//! The law runs in Rust alone, not in Cypher: which policy decides is a matter of patterns, which Cypher would have to be
-//! put together for, and of a million heads all but a few stay as they are. A page is read without locks, with the columns
-//! that the law needs and no more; only the lineages whose head is to change are locked, and judged again by what they have
-//! then. So two sweeps at once find each other's facts, and each lineage changes once.
+//! The law runs in Rust alone, not in Cypher: the deciding policy depends on patterns, which would require generated
+//! Cypher, and of a million heads nearly all stay unchanged. A page is read without locks, with only the columns that
+//! the law needs; only the lineages whose head is to change are locked, and decided again by their present heads. So
+//! two concurrent sweeps see each other's facts, and each lineage changes once.
 
 use super::requested::{self, RequestedSweep};
 use crate::domain::fact::{DECAY_SOURCE, FactScope, Fate, Head, Origin, Speaker};
@@ -24,14 +25,14 @@ use crate::store::tx::{Mode, Tx};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 
-/// The result of a page of a sweep.
+/// Result of a page of a sweep.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SweepPage {
-    /// What was found, or done.
+    /// Counts.
     pub counters: Counters,
-    /// Lineages of the page; one that is short is the last.
+    /// Lineages of the page; a short page is the last.
     pub lineages: usize,
-    /// The last of their keys.
+    /// Last key of the page.
     pub last: String,
 }
 
@@ -50,7 +51,7 @@ struct HeadRow {
     fault: Option<String>,
 }
 
-/// A head that is to make way: its lineage and id, the confidence of the next, and the origin of both.
+/// A head to replace: its lineage and id, the next confidence, and the origin of both.
 struct Next {
     key: String,
     from: String,
@@ -58,7 +59,7 @@ struct Next {
     origin: Origin,
 }
 
-/// The parameters by which a page is judged.
+/// Parameters of the decision on a page.
 #[derive(Clone, Copy)]
 struct Page<'a> {
     scope: FactScope,
@@ -69,7 +70,7 @@ struct Page<'a> {
 }
 
 impl Store {
-    /// What a sweep of a page of heads after the key `after` would find at `now`; nothing is written or locked.
+    /// Counts what a sweep of a page of heads after the key `after` would do at `now`, without writes or locks.
     pub async fn preview_heads(
         &self,
         scope: FactScope,
@@ -97,7 +98,7 @@ impl Store {
             .await
     }
 
-    /// The last key of a page of `limit` lineages after the key `after`; `None` where fewer follow.
+    /// The last key of a page of `limit` lineages after the key `after`; `None` if fewer follow.
     pub async fn heads_page_end(
         &self,
         scope: FactScope,
@@ -122,8 +123,8 @@ impl Store {
         Ok(self.in_run(run, "facts.sweep", async |tx: &mut Tx| sweep(tx, page, after).await).await?.1)
     }
 
-    /// Sweeps the next page of a sweep that was asked for, which knows how far it has come. Answers how it stands then,
-    /// and how many lineages the page had.
+    /// Sweeps the next page of a requested sweep, from its recorded progress. Returns its new state and the number of
+    /// lineages of the page.
     pub async fn sweep_requested(
         &self,
         run: &mut Run,
@@ -133,8 +134,8 @@ impl Store {
     ) -> Result<(RequestedSweep, usize), Error> {
         let now = run.now;
         let body = async |tx: &mut Tx| {
-            // It is the run's alone, so what is read here stands until this transaction ends. A page whose commit was
-            // lost and that landed is not counted again: the cursor has passed it.
+            // Only this run writes the record, so it does not change before this transaction ends. A page whose commit
+            // was reported as lost but succeeded is not counted again: the cursor has passed it.
             let mut asked = requested::read(tx, id).await?.asked;
             let page = Page { scope: asked.scope, rules, epsilon: self.regime.epsilon, now, page_mode };
             let (tally, swept) = sweep(tx, page, &asked.cursor).await?;
@@ -146,7 +147,7 @@ impl Store {
         Ok(self.in_run(run, "facts.sweep.asked", body).await?.1)
     }
 
-    /// How many lineages a scope has.
+    /// Number of lineages of a scope.
     pub async fn count_lineages(&self, scope: FactScope) -> Result<i64, Error> {
         self.read_one(FACT_COUNT.call().set("scope", scope.name())).await
     }
@@ -157,7 +158,7 @@ async fn heads(tx: &mut Tx, page: Page<'_>, after: &str) -> Result<Vec<HeadRow>,
     tx.rows(call).await
 }
 
-/// Rows come in the order of their keys; a lineage to which somebody drew two heads has two.
+/// Rows are in the order of their keys; a lineage with two heads of other writers has two.
 fn distinct(rows: &[HeadRow]) -> usize {
     rows.chunk_by(|one, next| one.key == next.key).count()
 }
@@ -170,7 +171,7 @@ fn last(rows: &[HeadRow], after: &str) -> String {
 async fn sweep(tx: &mut Tx, page: Page<'_>, after: &str) -> Result<(Tally, SweepPage), Error> {
     let rows = heads(tx, page, after).await?;
     let (lineages, last) = (distinct(&rows), last(&rows, after));
-    // What stays is counted as it is seen here; what is to change, as it is seen under its lock.
+    // Unchanged heads are counted as read here; changing heads, as read under their lock.
     let mut staying = page.rules.judge(page.now, page.epsilon);
     let (mut changing, mut spoilt) = (BTreeSet::new(), BTreeSet::new());
     let mut probe = page.rules.judge(page.now, page.epsilon);
@@ -223,7 +224,7 @@ async fn sweep(tx: &mut Tx, page: Page<'_>, after: &str) -> Result<(Tally, Sweep
     Ok((tally, SweepPage { counters, lineages, last }))
 }
 
-/// Locks lineages and judges their heads again: what was counted, what makes way, and ids of rows to quarantined.
+/// Locks lineages and decides their heads again: counts, heads to replace, and ids of rows to quarantine.
 async fn lock(
     tx: &mut Tx,
     page: Page<'_>,
@@ -248,7 +249,7 @@ async fn lock(
                 Fate::Retracted if acts => Confidence::ZERO,
                 _ => continue,
             };
-            // Of two heads that somebody drew to one lineage the first makes way for both.
+            // With two heads of other writers in one lineage, the first is replaced for both.
             if let Some(from) = row.id.filter(|_| next.last().is_none_or(|last| last.key != row.key)) {
                 next.push(Next { key: row.key, from, confidence, origin: head.origin });
             }
@@ -271,8 +272,8 @@ fn decay(now: Timestamp, next: &[Next]) -> Call {
 }
 
 impl HeadRow {
-    /// The relation and the head, or why no law can use it. `None` for a lineage without a head, and for one that is set
-    /// aside already.
+    /// The relation and the head, or the reason why the row is invalid. `None` for a lineage without a head, or with a
+    /// quarantined one.
     fn head(&self) -> Option<(&str, Result<Head, String>)> {
         self.id.as_ref()?;
         if self.fault.as_deref() == Some("quarantined") {

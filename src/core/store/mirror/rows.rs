@@ -1,11 +1,11 @@
-//! Rows of the mirror's statements, which hold values of any type.
+//! Decoding of rows of the mirror's statements, which contain values of any type.
 
 use super::{Amount, FadingRelation, MirroredEnd, MirroredNode, OutgoingRelation};
 use crate::domain::relation::RelationState;
 use crate::domain::units::{Timestamp, Weight};
 use neo4rs::{BoltNull, BoltType};
 
-/// What a relation weighs that says nothing of itself.
+/// Default weight of a relation.
 const PLAIN: f64 = 0.5;
 
 /// A row as so many columns, null where it has fewer.
@@ -30,7 +30,7 @@ pub(super) fn node(label: usize, row: Vec<BoltType>) -> MirroredNode {
     }
 }
 
-/// What each key has.
+/// Groups values by key.
 pub(super) fn keyed<T>(rows: Vec<Vec<BoltType>>, has: impl Fn(BoltType) -> T) -> Vec<(String, T)> {
     let one = |row| {
         let [key, of] = columns(row);
@@ -69,8 +69,8 @@ fn amount_of(value: BoltType) -> Amount {
     }
 }
 
-/// A relation as its statement lists it. One that no job has taken under the laws yet has no anchor: it weighs what it says,
-/// or what it costs, or half, and does not fade.
+/// A relation from a row. One that is not adopted yet has no anchor: its weight is the stored one, or follows from its
+/// cost, or is one half, and it does not decay.
 fn tied(list: Vec<BoltType>) -> Amount {
     let [kind, base, pinned, confidence, weight_at, last_observed, cost, weight] = columns(list);
     let instant = |value: &BoltType| whole(value).and_then(|ms| Timestamp::from_millis(ms).ok());

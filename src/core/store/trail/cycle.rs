@@ -10,14 +10,14 @@ use serde::Deserialize;
 /// The counter of cycles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Counter {
-    /// From when, how long, and how many by hand.
+    /// Epoch, length, and advances by hand.
     pub cycles: Cycles,
-    /// The cycle to which all trails were last brought, or in which the first was laid; `None` while there are none.
+    /// Cycle to which all trails were last evaporated, or of the first deposit; `None` while there is none.
     pub evaporated: Option<i64>,
 }
 
 impl Counter {
-    /// The cycle at which all trails are to be brought to it next; `None` while there are none.
+    /// Cycle of the next evaporation of all trails; `None` while there is none.
     #[must_use]
     pub const fn next(&self, trails: &Trails) -> Option<i64> {
         match self.evaporated {
@@ -26,7 +26,7 @@ impl Counter {
         }
     }
 
-    /// As of a database where nobody has counted yet.
+    /// The counter of a database without one.
     const fn first(trails: &Trails) -> Self {
         let cycles = Cycles { epoch: Timestamp::EPOCH, length_ms: trails.cycle_ms, advances: 0 };
         Self { cycles, evaporated: None }
@@ -59,7 +59,7 @@ impl Row {
     }
 }
 
-/// The counter as it is.
+/// Reads the counter.
 pub(in crate::store) async fn counter(tx: &mut Tx, trails: &Trails) -> Result<Counter, Error> {
     match tx.row::<Row>(TRAIL_CYCLE.call()).await? {
         Some(row) => row.check(),
@@ -67,7 +67,7 @@ pub(in crate::store) async fn counter(tx: &mut Tx, trails: &Trails) -> Result<Co
     }
 }
 
-/// The counter, locked, made if there is none.
+/// Locks the counter, and creates it if there is none.
 pub(in crate::store) async fn hold(tx: &mut Tx, trails: &Trails) -> Result<Counter, Error> {
     let first = Counter::first(trails).cycles;
     let call = TRAIL_HOLD.call().set("epoch", first.epoch.millis()).set("lengthMs", first.length_ms);

@@ -1,10 +1,10 @@
-//! The part of a palace that a batch of traces touches: locked, folded in order, written once.
+//! The part of a palace that a batch of trail events touches: locked, folded in order, written once.
 //!
-//! Places are locked by label, then by scope and id; the edges between them after that. Whoever shares an edge shares its
-//! ends, so two batches never wait for each other in a circle. A trace that names a place which a later trace makes finds
+//! Places are locked by label, then by scope and id; the edges between them after that. Batches that share an edge
+//! share its ends, so two batches never deadlock. An event that names a place which a later event creates finds
 //! nothing, as it would if the batch were cut between them.
 //!
-//! Invariant: how traces are cut into batches changes no bit of the result (held by
+//! Invariant: the cut of events into batches does not change the result (held by
 //! `jobs::evaporate::a_batch_ends_as_its_traces_would_one_by_one`).
 
 mod success;
@@ -26,25 +26,25 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The effect of a trace.
+/// Effect of a trail event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TraceEffect {
-    /// Of a place or an edge that was named: whether it is new.
+    /// For an event that names a place or an edge: whether it is new.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<bool>,
-    /// In which cycle.
+    /// Cycle of the event.
     pub cycle: i64,
-    /// The places, as they are then.
+    /// Places after the event.
     pub nodes: Vec<TrailPlace>,
-    /// The edges, as they are then.
+    /// Edges after the event.
     pub edges: Vec<TrailEdge>,
 }
 
-/// The outcome of a batch of traces, all or none.
+/// Result of a batch of trail events, all or none.
 #[derive(Debug)]
 pub enum TraceOutcome {
     Written(Vec<TraceEffect>),
-    /// Nothing was written because of these.
+    /// Nothing was written, because of these errors.
     Rejected(Vec<BatchFault>),
 }
 
@@ -55,7 +55,7 @@ struct PlaceState<'a> {
     element: Option<String>,
     name: Option<&'a str>,
     place: Result<Place, String>,
-    /// Whether its cycle is its own; otherwise it is that of whatever touches it first.
+    /// Whether it has a cycle of its own; otherwise it gets that of the first event that touches it.
     anchored: bool,
     touched: bool,
 }
@@ -73,14 +73,14 @@ struct EdgeState {
 struct Palace<'a> {
     trails: &'a Trails,
     places: Vec<PlaceState<'a>>,
-    /// Those that were there, by the server's name for them.
+    /// Existing ones, by their element ids.
     elements: BTreeMap<String, usize>,
     known: BTreeMap<(&'a str, PlaceLabel, String), Vec<usize>>,
     edges: Vec<EdgeState>,
     between: BTreeMap<(usize, usize), Vec<usize>>,
 }
 
-/// Lets happen what did, inside a transaction of the caller, which is to be abandoned if there are faults.
+/// Applies trail events inside a transaction of the caller, which must be rolled back if there are errors.
 pub(in crate::store) async fn trace(
     tx: &mut Tx,
     trails: &Trails,
@@ -109,7 +109,7 @@ pub(in crate::store) async fn trace(
     Ok(TraceOutcome::Written(done))
 }
 
-/// Notes the cycle since which there is something to evaporate, unless that is known.
+/// Records the cycle from which evaporation is needed, unless it is known.
 async fn begin(tx: &mut Tx, trails: &Trails, counter: &Counter, first: i64) -> Result<(), Error> {
     if counter.evaporated.is_none() {
         let held = hold(tx, trails).await?;
@@ -118,7 +118,7 @@ async fn begin(tx: &mut Tx, trails: &Trails, counter: &Counter, first: i64) -> R
     Ok(())
 }
 
-/// The places that a trace names, in its order.
+/// Places named by a trail event, in its order.
 fn names(walk: &Walk) -> Vec<PlaceName> {
     match walk {
         Walk::Node { label, id, .. } => vec![PlaceName { label: Some(label.clone()), id: id.clone() }],
@@ -167,7 +167,7 @@ impl<'a> Palace<'a> {
         Ok(())
     }
 
-    /// Locks the places of a label that are there under these scopes and ids, in their order.
+    /// Locks the existing places of a label with these scopes and ids, in their order.
     async fn lock_places(
         &mut self,
         tx: &mut Tx,
@@ -185,7 +185,7 @@ impl<'a> Palace<'a> {
                 let named = TrailNode { label: label.to_string(), id: row.id.clone() };
                 let key = (scope, label.clone(), row.id.clone());
                 let (place, anchored) = (row.check(0), row.cycle.is_some());
-                // One that has two labels of the list is one place.
+                // A node with two labels of the list is one place.
                 let at = *self.elements.entry(row.element.clone()).or_insert(self.places.len());
                 if at == self.places.len() {
                     self.places.push(PlaceState {
@@ -219,7 +219,7 @@ impl<'a> Palace<'a> {
         self.lock_edges(tx, &pairs).await
     }
 
-    /// Locks the edges that lead from the one place of a pair to the other.
+    /// Locks the edges from the first place of each pair to the second.
     async fn lock_edges(&mut self, tx: &mut Tx, pairs: &BTreeSet<(usize, usize)>) -> Result<(), Error> {
         #[derive(Deserialize)]
         struct Row {
@@ -256,7 +256,7 @@ impl<'a> Palace<'a> {
         Ok(())
     }
 
-    /// Every place that a name may mean, once each.
+    /// All places that a name may mean, without repeats.
     fn all(&self, scope: &str, name: &PlaceName) -> Vec<usize> {
         let labels = self.trails.allowed.labels().iter();
         let labels = labels.filter(|label| name.label.as_ref().is_none_or(|own| own == *label));
@@ -311,7 +311,7 @@ impl<'a> Palace<'a> {
                     });
                 }
                 let at = self.find(scope, &wanted)?;
-                // What an entity is called is its id, and a memory has no name.
+                // The name of an entity is its id, and a memory has no name.
                 if label.key() == "id" && label.as_str() != "Memory" && name.is_some() {
                     self.places[at].touched = !created;
                     self.places[at].name = name.as_deref();
@@ -400,7 +400,7 @@ impl<'a> Palace<'a> {
         })
     }
 
-    /// An edge led to something as one of so many of a path: its index, from 0, and their count.
+    /// A deposit on an edge of a successful path: its index, from 0, and the number of edges.
     fn earn(&mut self, at: usize, place: (usize, usize), reward: Pheromone, cycle: i64) -> Result<(), Error> {
         let id = self.edge_name(at);
         let evaporation = &self.trails.evaporation;
@@ -412,7 +412,7 @@ impl<'a> Palace<'a> {
         Ok(())
     }
 
-    /// The edge that a step went over: as somebody named it, else the one that is meant.
+    /// The edge of a step: the named one, else the best match.
     fn walked(&self, ends: (usize, usize), via: Option<&str>, cycle: i64) -> Result<usize, Error> {
         let named = |edge: &EdgeState| {
             via.is_none_or(|via| edge.kind.as_str() == via || edge.names.iter().any(|name| name == via))
@@ -425,7 +425,7 @@ impl<'a> Palace<'a> {
         })
     }
 
-    /// Of the edges between two places that can be meant one that points that way, of several the cheapest.
+    /// Of the edges between two places prefers one in the direction of the step, then the cheapest.
     fn meant(&self, ends: (usize, usize), cycle: i64, can_be: impl Fn(&EdgeState) -> bool) -> Option<usize> {
         let rank = |at: &usize| {
             let edge = &self.edges[*at];

@@ -1,4 +1,4 @@
-//! Read queries on trails, each as of a cycle: what is stored, evaporated to it by the law.
+//! Read queries on trails, each as of a cycle: stored values, evaporated to it by the law.
 
 use super::Store;
 use super::cycle::counter;
@@ -15,73 +15,73 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Edges read around one place, or in one wave of a search: a place that has more is read in part.
+/// Edges read around one place, or in one wave of a search: of a place with more only some are read.
 const EDGES_MAX: usize = 10_000;
 /// Places of one wave of a search.
 const WAVE: usize = 200;
 
-/// What is left at a place, or between two.
+/// Pheromones of a place, or of the edges between two.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TrailStatus {
-    /// In which cycle.
+    /// Cycle of the values.
     pub cycle: i64,
-    /// The places.
+    /// Places.
     pub nodes: Vec<TrailPlace>,
-    /// The edges between them.
+    /// Edges between them.
     pub edges: Vec<TrailEdge>,
-    /// As of when.
+    /// Instant of the values.
     pub at: Timestamp,
 }
 
-/// The hottest edges at a cycle, or the coldest places.
+/// The hottest edges or the coldest places at a cycle.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hot<T> {
     pub cycle: i64,
-    /// They, in order.
+    /// Items, in order.
     pub found: Vec<T>,
 }
 
-/// Where one might go.
+/// A next place.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct NextPlace {
-    /// Which.
+    /// Place.
     #[serde(flatten)]
     pub node: TrailNode,
-    /// The type of the edge that leads there.
+    /// Type of the edge that leads there.
     #[serde(rename = "type")]
     pub kind: String,
-    /// What that costs.
+    /// Cost of the edge.
     pub cost: f64,
-    /// How much it draws.
+    /// Attraction.
     pub score: f64,
 }
 
-/// An edge of a way.
+/// An edge of a path.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct WalkedEdge {
-    /// Its type.
+    /// Type of the edge.
     #[serde(rename = "type")]
     pub kind: String,
-    /// What it costs.
+    /// Cost of the edge.
     pub cost: f64,
 }
 
-/// The cheapest way between two places.
+/// The cheapest path between two places.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CheapestPath {
-    /// In which cycle.
+    /// Cycle of the values.
     pub cycle: i64,
-    /// The places, in order; none if no way was found.
+    /// Places, in order; empty if no path was found.
     pub nodes: Vec<TrailNode>,
-    /// The edges between them, in order.
+    /// Edges between them, in order.
     pub edges: Vec<WalkedEdge>,
-    /// What it costs; null if no way was found.
+    /// Cost of the path; null if no path was found.
     pub cost: Option<f64>,
-    /// How many places were read.
+    /// Number of places read.
     pub read: usize,
-    /// Whether the search stopped before its end: a cheaper way may exist.
+    /// Whether the search stopped early: a cheaper path may exist.
     pub truncated: bool,
-    /// As of when.
+    /// Instant of the values.
     pub at: Timestamp,
 }
 
@@ -132,7 +132,7 @@ impl Store {
             .await
     }
 
-    /// The edges of a scope with most success and traversal left at an instant, most first.
+    /// The edges of a scope with most success and traversal remaining at an instant, most first.
     pub async fn hot_trails(
         &self,
         scope: &Scope,
@@ -188,7 +188,7 @@ impl Store {
             .await
     }
 
-    /// The places of a scope with least exploitation and exploration left at an instant, least first.
+    /// The places of a scope with least exploitation and exploration remaining at an instant, least first.
     pub async fn cold_places(
         &self,
         scope: &Scope,
@@ -222,7 +222,7 @@ impl Store {
             .await
     }
 
-    /// Where one might go from a place at an instant, what draws most first; at most `limit`.
+    /// Next places from a place at an instant, the most attractive first; at most `limit`.
     pub async fn next_places(
         &self,
         scope: &Scope,
@@ -254,7 +254,7 @@ impl Store {
             .await
     }
 
-    /// The cheapest way between two places at an instant, looked for wave by wave until `places_max` places are read.
+    /// The cheapest path between two places at an instant, searched wave by wave until `places_max` places are read.
     pub async fn cheapest_path(
         &self,
         scope: &Scope,
@@ -304,7 +304,7 @@ impl Store {
         list(self.trails.allowed.labels().iter().map(|label| label.as_str()))
     }
 
-    /// The one place that a name means: its element id, and how it is at a cycle.
+    /// The one place that a name means: its element id, and its state at a cycle.
     async fn find(
         &self,
         tx: &mut Tx,
@@ -340,7 +340,7 @@ impl Store {
         Ok((element, TrailPlace::of(named, &place.evaporated(cycle, &self.trails.evaporation))))
     }
 
-    /// The edges around places, with what they lead to.
+    /// Edges around places, with their other ends.
     async fn around(
         &self,
         tx: &mut Tx,
@@ -359,7 +359,7 @@ impl Store {
     }
 }
 
-/// The state of a search.
+/// State of a search.
 #[derive(Default)]
 struct Search {
     elements: Vec<String>,
@@ -385,7 +385,7 @@ impl Search {
     fn link(&mut self, at: &str, (element, named): (String, &TrailNode), kind: &str, cost: f64) {
         let Some(from) = self.numbers.get(at).copied() else { return };
         let to = self.place(element, named);
-        // An edge whose other end was read before is known already.
+        // An edge is known already if its other end was read before.
         if !self.read.contains(&to) {
             self.links.push(Link { from, to, cost });
             self.kinds.push(kind.to_owned());

@@ -1,16 +1,16 @@
-//! Rows of places and edges, as the laws and as responses have them.
+//! Rows of places and edges, as laws and as responses.
 
 use crate::domain::trail::{Edge, Place, base_cost};
 use crate::domain::units::Pheromone;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A place by its name.
+/// Reference to a place.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct TrailNode {
-    /// Its label.
+    /// Label of the place.
     pub label: String,
-    /// Its id; of an Entity its name.
+    /// Id of the place; the name of an Entity.
     pub id: String,
 }
 
@@ -20,37 +20,37 @@ impl std::fmt::Display for TrailNode {
     }
 }
 
-/// A place and what is left there.
+/// A place and its pheromones.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TrailPlace {
-    /// Which.
+    /// Reference to the place.
     #[serde(flatten)]
     pub node: TrailNode,
-    /// How much came of being there.
+    /// Exploitation: "worth coming back to".
     pub exploitation: f64,
-    /// How much was searched there.
+    /// Exploration: "searched already".
     pub exploration: f64,
 }
 
-/// An edge and what is left on it.
+/// An edge and its pheromones.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TrailEdge {
-    /// Where it begins.
+    /// Start of the edge.
     pub from: TrailNode,
-    /// Where it ends.
+    /// End of the edge.
     pub to: TrailNode,
-    /// Its type.
+    /// Type of the edge.
     #[serde(rename = "type")]
     pub kind: String,
-    /// How much came of walking it.
+    /// Success: "led to good outcomes".
     pub success: f64,
-    /// How much it was walked.
+    /// Traversal: "often walked".
     pub traversal: f64,
-    /// How lately.
+    /// Recency: "walked lately".
     pub recency: f64,
-    /// What it costs where nobody has walked.
+    /// Base cost, without pheromones.
     pub base_cost: f64,
-    /// What it costs.
+    /// Present cost of the edge.
     pub cost: f64,
 }
 
@@ -83,7 +83,7 @@ fn checked(name: &str, value: Option<f64>) -> Result<Option<Pheromone>, String> 
     value.map(Pheromone::new).transpose().map_err(|why| format!("{name}: {why}"))
 }
 
-/// A place of `trail/lock`, `trail/find` and `trail/cold`.
+/// Row of a place in `trail/lock`, `trail/find` and `trail/cold`.
 #[derive(Debug, Deserialize)]
 pub(super) struct PlaceRow {
     pub(super) element: String,
@@ -95,7 +95,7 @@ pub(super) struct PlaceRow {
     fault: Option<String>,
 }
 
-/// The same in a row that is about an edge.
+/// The same in a row of an edge.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct NeighbourPlace {
@@ -108,7 +108,7 @@ pub(super) struct NeighbourPlace {
     fault: Option<String>,
 }
 
-/// The columns that every statement about edges returns.
+/// Columns of every statement that returns edges.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct EdgeRow {
@@ -124,7 +124,7 @@ pub(super) struct EdgeRow {
 }
 
 impl PlaceRow {
-    /// The place. What lacks a cycle is of the cycle `now`: another writer left it there, or nothing is left.
+    /// Decodes the place. Without a cycle it gets the cycle `now`: another writer wrote it, or nothing remains.
     pub(super) fn check(&self, now: i64) -> Result<Place, String> {
         judged(self.fault.as_ref(), self.exploitation, self.exploration, self.cycle.unwrap_or(now))
     }
@@ -159,7 +159,7 @@ fn judged(
 }
 
 impl EdgeRow {
-    /// The edge and its base cost, which is that of its type where it has none.
+    /// Decodes the edge and its base cost, by default that of its type.
     pub(super) fn check(&self, now: i64) -> Result<(Edge, f64), String> {
         if let Some(fault) = &self.edge_fault {
             return Err(fault.clone());

@@ -1,19 +1,18 @@
-//! Paths of a recall that were useful, and their deposits on edges that carry pheromones.
+//! Deposits of useful recall paths on edges that carry pheromones.
 //!
-//! Such a way goes through nodes of any label that is mirrored, over relationships of any type, and names its nodes as a mirror
-//! does: by their key, or by label and key where nodes of several labels share one. Each of its steps over an edge of the
-//! list leaves what the step of a path at that place leaves, and so do the places that the edge joins: once for each time the
-//! way stands there. A way that lies in the palace from end to end leaves what a deposit along it does. All other steps are
-//! passed over and counted, those between nodes that are not there among them: an outcome is reported when it is known, and
-//! the graph has gone on since.
+//! Such a path goes through nodes of any mirrored label, over relationships of any type, and names its nodes as a
+//! mirror does: by their key, or by label and key where nodes of several labels share one. Each of its steps over an
+//! edge of the list deposits as much as a step of a path at that position, and so do the places that the edge joins:
+//! once for each occurrence on the path. A path entirely inside the palace deposits as much as a deposit event along
+//! it. All other steps are skipped and counted, also those between deleted nodes: an outcome is reported later, and the
+//! graph may have changed.
 //!
 //! # Design notes
-//! What is wanted is looked for without a lock, because most of what a way goes through is no place: memories and what they
-//! mention are not held up by an outcome. Only the places that an edge of the list joins, and then the edges, are locked, in
-//! the order of every other batch.
+//! Nodes are looked up without a lock, because most nodes of a path are no places: memories and entities are not
+//! blocked by an outcome. Only the places that an edge of the list joins, and then the edges, are locked, in the order
+//! of every other batch.
 //!
-//! An edge that was quarantined is passed over as one that is not there. It keeps its values for whoever mends them, and the
-//! others keep what they earn.
+//! A quarantined edge is skipped like a missing one. It keeps its values for repair, and the others get their deposits.
 
 use super::{Palace, PlaceState, begin};
 use crate::domain::ids::Scope;
@@ -28,30 +27,30 @@ use crate::store::trail::rows::{PlaceRow, TrailNode};
 use crate::store::tx::Tx;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The deposits that paths left.
+/// Counts of deposits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::store) struct Earned {
-    /// Steps that left success on an edge.
+    /// Steps that deposited success on an edge.
     pub(in crate::store) deposits: usize,
-    /// Steps that found none.
+    /// Steps without such an edge.
     pub(in crate::store) passed_over: usize,
 }
 
-/// A node that a way may go through.
+/// A node that a path may go through.
 struct Node {
     element: String,
     label: PlaceLabel,
     key: String,
 }
 
-/// The nodes that the ids of ways may mean, those of labels of the list first.
+/// Nodes that the ids of paths may mean, those of labels of the list first.
 #[derive(Default)]
 struct Nodes<'a> {
     all: Vec<Node>,
     meant: BTreeMap<&'a str, BTreeSet<usize>>,
 }
 
-/// Lets ways lead to something worth `reward` at an instant, inside a transaction of the caller.
+/// Deposits paths with a `reward` at an instant, inside a transaction of the caller.
 pub(in crate::store) async fn succeed(
     tx: &mut Tx,
     trails: &Trails,
@@ -117,14 +116,14 @@ impl<'a> Nodes<'a> {
         Ok(nodes)
     }
 
-    /// The nodes that a step may lead from and to, in the order in which they are meant.
+    /// Nodes that a step may start and end at, in order of precedence.
     fn ends(&self, step: &[String]) -> Vec<(usize, usize)> {
         let [from, to] = step else { return Vec::new() };
         let meant = |id: &String| self.meant.get(id.as_str()).into_iter().flatten().copied();
         meant(from).flat_map(|a| meant(to).map(move |b| (a, b))).filter(|(a, b)| a != b).collect()
     }
 
-    /// The pairs of nodes that steps may lead over, the lesser first, between which there is an edge of the list.
+    /// Pairs of nodes of steps with an edge of the list between them, the lesser first.
     async fn joined(
         &self,
         tx: &mut Tx,
@@ -151,7 +150,7 @@ impl<'a> Nodes<'a> {
 }
 
 impl<'a> Palace<'a> {
-    /// Locks the places among the ends of pairs, then the edges between those ends. Answers where each end stands here.
+    /// Locks the places among the ends of pairs, then the edges between those ends. Returns the index of each end here.
     async fn hold(
         &mut self,
         tx: &mut Tx,
@@ -191,7 +190,7 @@ impl<'a> Palace<'a> {
         Ok(places)
     }
 
-    /// Leaves what a way earns on its edges, and on the places that they join. Answers how many of its steps left something.
+    /// Deposits a path on its edges, and on the places that they join. Returns the number of its steps with a deposit.
     fn follow(
         &mut self,
         way: &[String],

@@ -1,4 +1,4 @@
-//! The writes of a batch of traces: places, then the edges between them, then the pheromones of both.
+//! Writes of a batch of trail events: places, then the edges between them, then the pheromones of both.
 
 use super::{EdgeState, Palace, PlaceState};
 use crate::domain::trail::{Edge, Place};
@@ -66,7 +66,7 @@ impl Palace<'_> {
         Ok(())
     }
 
-    /// Notes what is new and what is another.
+    /// Records new and changed rows.
     fn touch(&self, tx: &mut Tx) {
         for state in self.places.iter().filter(|state| state.touched || state.element.is_none()) {
             tx.touch(&state.named.label, state.scope, &state.named.id, "");
