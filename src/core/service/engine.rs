@@ -8,7 +8,7 @@
 //! | [`rank`] | nodes by PageRank |
 //! | [`communities`] | communities, and the nodes that join them |
 //!
-//! They work on a view, whether it is that of a mirror or of a file, so that a graph can be looked at without any database.
+//! They work on a view, of a mirror or of a file, so a graph can be examined without a database.
 
 mod communities;
 mod waves;
@@ -63,7 +63,7 @@ pub fn activate(
     })
 }
 
-/// Ranks nodes by PageRank, of the whole graph or personalised to seeds.
+/// Ranks nodes by PageRank, over the whole graph or personalised to seeds.
 pub fn rank(view: &View, asked: &PageRankRequest) -> Result<EngineAnswer, Error> {
     within("top_k", asked.top_k, TOP_K_MAX)?;
     let (seeds, unknown_seeds) = seeds(view, &asked.seeds)?;
@@ -99,12 +99,12 @@ pub fn rank(view: &View, asked: &PageRankRequest) -> Result<EngineAnswer, Error>
 
 const UNCONVERGED: &str = "pagerank_unconverged";
 
-/// The freshness of an answer found in a file; that of a mirror is filled in later.
+/// Freshness of a result from a file; that of a mirror is filled in later.
 fn of_file(view: &View) -> Freshness {
     Freshness::of_file(view.ticks().at_start())
 }
 
-/// The state of a view, with the flags of an answer.
+/// State of a view, with the flags of a result.
 fn state(view: &View, flags: Vec<&'static str>, unknown_seeds: Vec<String>) -> EngineState {
     let truncated = flags.iter().any(|flag| flag.ends_with("_truncated"));
     EngineState { generation: view.generation().0, freshness: of_file(view), truncated, flags, unknown_seeds }
@@ -123,7 +123,7 @@ fn hit(view: &View, node: NodeId, score: f32) -> EngineHit {
     EngineHit { node: known(view, node), score }
 }
 
-/// Seeds that are there, and the ids of the others.
+/// Seeds that exist, and the ids of the others.
 type Seeds = (Vec<(NodeId, f32)>, Vec<String>);
 
 fn seeds(view: &View, given: &[GivenSeed]) -> Result<Seeds, Error> {
@@ -147,13 +147,13 @@ fn within(name: &str, value: usize, max: usize) -> Result<(), Error> {
     super::within(name, value, max).map_err(Error::Invalid)
 }
 
-/// A number above 0; `name` stands in the error.
+/// A number above 0; `name` is used in the error.
 fn positive(name: &str, value: f32) -> Result<PosF32, Error> {
     PosF32::new(value).map_err(|_| Error::Invalid(format!("{name} is {value}; it must be a number above 0")))
 }
 
 impl Service {
-    /// Works on what is held of a scope, in a thread of its own; answers how current that was, too.
+    /// Runs work on the mirror of a scope, in a thread of its own; also returns the mirror's freshness.
     async fn on_mirror<A: Send + 'static>(
         &self,
         scope: &Scope,
@@ -165,7 +165,7 @@ impl Service {
         Ok((answer, self.freshness(&current)))
     }
 
-    /// [`activate`] in the mirror of a scope.
+    /// Runs [`activate`] on the mirror of a scope.
     pub async fn activate(&self, scope: &Scope, asked: ActivateRequest) -> Result<EngineAnswer, Error> {
         let work = move |view: &View, rules: &RecallConfig, scratch: &mut Scratch| {
             activate(view, &asked, rules, scratch)
@@ -174,7 +174,7 @@ impl Service {
         Ok(EngineAnswer { freshness, ..answer })
     }
 
-    /// [`rank`] in the mirror of a scope.
+    /// Runs [`rank`] on the mirror of a scope.
     pub async fn rank(&self, scope: &Scope, asked: PageRankRequest) -> Result<EngineAnswer, Error> {
         let work = move |view: &View, _: &RecallConfig, _: &mut Scratch| rank(view, &asked);
         let (answer, freshness) = self.on_mirror(scope, work).await?;

@@ -1,9 +1,9 @@
-//! The past of a memory as far as it is known: what is drawn before its anchor.
+//! The energy of a memory before its anchor, as far as it is known, for the plot.
 //!
 //! The graph keeps the instants of promotions with their energies, and of each session's last access, not every access.
-//! So the past is worked out by the laws from a start that is known (its creation, or a promotion) over the accesses
-//! that are known, and it counts only if it meets every energy that is recorded, up to the stored one. Otherwise an
-//! access is missing, and nothing is drawn rather than a guess. The earliest start that fits wins.
+//! So the past is computed by the laws from a known start (its creation, or a promotion) over the known accesses, and
+//! it is accepted only if it matches every recorded energy, up to the stored one. Otherwise an access is missing, and
+//! nothing is drawn. The earliest start that fits is used.
 
 use crate::domain::memory::{MemoryState, Revive, accessed, created};
 use crate::domain::tier::Tier;
@@ -11,12 +11,12 @@ use crate::domain::tunables::Tunables;
 use crate::domain::units::{Energy, Timestamp};
 use crate::store::{Life, MemoryEvent};
 
-/// Instants with energies, in order; between two points the energy fades smoothly.
+/// Instants with energies, in order; between two points the energy decays smoothly.
 pub type Stretch = Vec<(Timestamp, f64)>;
 
 /// Points of one stretch.
 const POINTS: u32 = 48;
-/// How near a worked-out energy must come to a recorded one, relative to it.
+/// Greatest relative difference between a computed and a recorded energy.
 const NEAR: f64 = 1e-6;
 
 #[derive(Clone, Copy)]
@@ -26,7 +26,7 @@ enum Step {
     Expired,
 }
 
-/// The stretches between what happened, from the earliest start that explains the stored energy to the anchor.
+/// The stretches between events, from the earliest start that explains the stored energy to the anchor.
 pub(super) fn stretches(
     life: &Life,
     history: &[MemoryEvent],
@@ -70,12 +70,12 @@ fn steps(
     let mut steps: Vec<(Timestamp, Step)> = uses.into_iter().map(|at| (at, Step::Accessed)).collect();
     steps.extend(history.iter().filter_map(rose));
     steps.extend(last_expired.map(|at| (at, Step::Expired)));
-    // What happens at one instant: an access before the promotion that it led to.
+    // At one instant, an access comes before the promotion that it caused.
     steps.sort_by_key(|(at, step)| (*at, matches!(step, Step::Rose(..))));
     steps
 }
 
-/// Goes from a start over the steps to the stored energy; `None` if it does not get there.
+/// Computes from a start over the steps to the stored energy; `None` if it does not match.
 fn follow(
     from: Timestamp,
     start: MemoryState,

@@ -1,10 +1,10 @@
-//! Communities: the topics of a memory, their members, and the nodes that join them.
+//! Communities: groups of a graph, their members, and the nodes that join them.
 //!
 //! # Design notes
-//! At resolution 1 they are worked out once for each state of a graph and kept with it; at any other for each request.
+//! At resolution 1 they are computed once for each state of a graph and kept with it; at any other for each request.
 //!
-//! Members come by PageRank: the first of them show what a community is about. A request that names a node gets its community
-//! alone, and how it is joined to others.
+//! Members are sorted by PageRank: the first ones characterise a community. A request that names a node gets its
+//! community alone, and how it is joined to others.
 
 use super::{known, positive, state, within};
 use crate::api::engine::{
@@ -21,13 +21,13 @@ use ebb_engine::scratch::Scratch;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-/// Members of a community in an answer by default.
+/// Default number of members of a community in a response.
 const MEMBERS: usize = 5;
-/// The same where the request names a node.
+/// The same if the request names a node.
 const MEMBERS_OF_ONE: usize = 20;
-/// Members in an answer at most, of all communities together.
+/// Greatest number of members in a response, of all communities together.
 const MEMBERS_MAX: usize = 10_000;
-/// Nodes that join communities in an answer at most.
+/// Greatest number of bridge nodes in a response.
 const BRIDGES: usize = 5;
 
 /// Finds communities, their members and the nodes that join them.
@@ -87,7 +87,7 @@ pub fn communities(view: &View, asked: &CommunitiesRequest) -> Result<Communitie
     })
 }
 
-/// How many members of each community are in an answer, and how many of all together.
+/// Number of members of each community in a response, and of all together.
 fn limits(asked: &CommunitiesRequest) -> (usize, usize) {
     let usual = if asked.node.is_some() { MEMBERS_OF_ONE } else { MEMBERS };
     match asked.all {
@@ -113,7 +113,7 @@ fn bridge(view: &View, of: &[CommunityId], node: NodeId) -> Bridge {
 }
 
 impl Service {
-    /// [`communities`] in the mirror of a scope.
+    /// Runs [`communities`] on the mirror of a scope.
     pub async fn communities(
         &self,
         scope: &Scope,

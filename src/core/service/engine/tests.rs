@@ -1,4 +1,4 @@
-//! The worked examples of the mechanisms as they are told outside, on small graphs and on that of the stories.
+//! The documented examples of the mechanisms, on small graphs and on that of the stories.
 
 use super::*;
 use crate::api::engine::{
@@ -34,7 +34,7 @@ fn chain(nodes: u32) -> View {
     view(nodes, &(1..nodes).map(|to| (to - 1, to, 1.0)).collect::<Vec<_>>())
 }
 
-/// The memory that the stories of docs/ run on.
+/// The memory that the stories of docs/ use.
 fn team() -> View {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/stories/team.json");
     view_of_file(&file, WeightRange::default()).unwrap().0
@@ -126,7 +126,7 @@ fn the_crowd_of_a_hub_is_damped_and_what_it_hid_comes_forward() {
         assert!(crowd.score.to_bits() == 0 && crowd.activation > 0.0, "{crowd:?}");
     }
     assert!(found.hits[place("Kestrel")].contrast.unwrap().immune, "it is two steps from the seed");
-    // The same nodes, as an activation by that profile lights them.
+    // The same nodes as in an activation with that profile.
     let asked = ActivateRequest {
         seeds: from("Ledger"),
         profile: Profile::Recall,
@@ -200,7 +200,7 @@ fn example_4_3d_harmonics_of_a_wave_that_comes_back() {
     assert_eq!(peaks.len(), 2);
     near(peaks[0], 2.25);
     near(peaks[1], 5.75);
-    // Beyond half a turn a hop there is none.
+    // Above half a turn per hop there is none.
     let high = HarmonicsRequest { frequency: 8.5, ..waves("n0", 4) };
     let none = harmonics(&chain, high, &rules(), &mut Scratch::default()).unwrap();
     assert_eq!((none.harmonics.len(), none.hits.len(), none.sweep.len()), (0, 0, 33));
@@ -250,7 +250,7 @@ fn example_4_7a_two_triangles_are_two_communities_and_an_edge_bridges_them() {
     assert_eq!(sizes, [(0, 3), (1, 3)]);
     let told: Vec<(&str, u32)> = found.hits.iter().map(|one| (one.node.id.as_str(), one.community)).collect();
     assert_eq!(told, [("n2", 0), ("n1", 0), ("n0", 0), ("n3", 1), ("n4", 1), ("n5", 1)]);
-    assert!(found.hits[0].score > found.hits[1].score, "those that stand best come first");
+    assert!(found.hits[0].score > found.hits[1].score, "the highest PageRank comes first");
     let bridges: Vec<(&str, f64, f64)> =
         found.bridges.iter().map(|one| (one.node.id.as_str(), one.inside, one.outside)).collect();
     assert_eq!(bridges, [("n2", 2.0, 1.0), ("n3", 2.0, 1.0)]);
@@ -288,7 +288,7 @@ fn what_is_left_out_of_communities_is_counted() {
     assert_eq!((all.communities.len(), all.hits.len(), all.left_out), (2, 6, 0));
     let fine = communities(&two, &CommunitiesRequest { resolution: 4.0, ..whole() }).unwrap();
     assert_eq!((fine.count, fine.alone), (6, 6));
-    assert_eq!(two.communities().count, 2, "what is asked at another resolution is not kept in its place");
+    assert_eq!(two.communities().count, 2, "a result at another resolution does not replace it");
     let nothing = communities(&view(0, &[]), &whole()).unwrap();
     assert_eq!((nothing.count, nothing.hits.len(), nothing.modularity.to_bits()), (0, 0, 0));
 }

@@ -1,8 +1,8 @@
-//! Waves: nodes that resonate with seeds, near and far from them, and the frequencies of the whole graph.
+//! Waves: nodes that resonate with seeds, near and far, and the frequencies of the whole graph.
 //!
 //! # Design notes
-//! Sympathetic nodes are searched for only on request: whether one lies in another region takes the communities of the
-//! whole graph, which are worked out once for each state of it.
+//! Sympathetic nodes are searched for only on request: whether one lies in another region depends on the communities of
+//! the whole graph, which are computed once for each state of it.
 
 use super::{known, positive, seeds, state, within};
 use crate::api::engine::{
@@ -19,7 +19,7 @@ use ebb_engine::resonance::sympathetic::sympathetic_resonance;
 use ebb_engine::resonance::{self, HOPS_MAX, NodeResonance, Resonance, ResonanceReport};
 use ebb_engine::scratch::Scratch;
 
-/// Pulses of a request at most, so that none takes memory without end.
+/// Greatest number of pulses of a request, which bounds its memory.
 pub const PULSES_MAX: u32 = 1_000_000;
 
 /// Runs waves from seeds and reads them at one frequency; on request also at nodes far from every seed.
@@ -46,7 +46,7 @@ pub fn resonate(
     })
 }
 
-/// Runs waves from seeds and reads them at multiples of a frequency, and at all frequencies there are.
+/// Runs waves from seeds and reads them at multiples of a frequency, and at all frequencies found.
 pub fn harmonics(
     view: &View,
     asked: HarmonicsRequest,
@@ -95,12 +95,12 @@ pub fn harmonics(
     })
 }
 
-/// Waves that ran.
+/// Finished waves.
 struct Running {
     waves: Resonance,
-    /// At which they are to be read.
+    /// Frequencies to read them at.
     frequency: PosF32,
-    /// Seeds that are not there.
+    /// Seeds that do not exist.
     unknown: Vec<String>,
 }
 
@@ -149,7 +149,7 @@ fn sympathy(
 ) -> Sympathy {
     let communities = Some(partition.membership.as_slice());
     let found = sympathetic_resonance(view.graph(), waves, frequency, communities);
-    // They come in the order of the report.
+    // In the order of the report.
     let mut all = report.nodes.iter();
     let hits = found.nodes.iter().take(most).filter_map(|one| {
         let of = all.find(|of| of.node == one.node)?;
@@ -163,7 +163,7 @@ fn sympathy(
 }
 
 impl Service {
-    /// [`resonate`] in the mirror of a scope.
+    /// Runs [`resonate`] on the mirror of a scope.
     pub async fn resonate(&self, scope: &Scope, asked: ResonateRequest) -> Result<ResonateAnswer, Error> {
         let work = move |view: &View, rules: &RecallConfig, scratch: &mut Scratch| {
             resonate(view, &asked, rules, scratch)
@@ -173,7 +173,7 @@ impl Service {
         Ok(answer)
     }
 
-    /// [`harmonics`] in the mirror of a scope.
+    /// Runs [`harmonics`] on the mirror of a scope.
     pub async fn harmonics(&self, scope: &Scope, asked: HarmonicsRequest) -> Result<HarmonicsAnswer, Error> {
         let work = move |view: &View, rules: &RecallConfig, scratch: &mut Scratch| {
             harmonics(view, asked, rules, scratch)

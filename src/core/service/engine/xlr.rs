@@ -1,11 +1,11 @@
-//! Contrast on its own: what seeds light up, and what of it would light up for any question.
+//! Contrast on its own: the activation of seeds, and the part of it that any seeds would cause.
 //!
-//! Spreading and contrast both go by the rule of recall, so a node is left with what a recall that gates would leave of what
-//! joins it to the seeds.
+//! Spreading and contrast both use the parameters of recall, so a node keeps the contrast that a recall with `gate`
+//! would give its connection to the seeds.
 //!
 //! # Design notes
-//! Of nodes that are left with as much, those come first that were lit more, and only then does the external id decide. What
-//! is damped to nothing is most of a graph with hubs, and who asks what contrast took away finds it at the top of that.
+//! Nodes with equal contrast are sorted by activation, and only then by external id. The nodes suppressed to nothing
+//! are most of a graph with hubs, and the strongest of them come first among these.
 
 use super::{known, seeds, state, within};
 use crate::api::engine::{XlrAnswer, XlrHit, XlrRequest};
@@ -17,7 +17,7 @@ use ebb_engine::activation::{ActivatedNode, hybrid};
 use ebb_engine::scratch::Scratch;
 use std::cmp::Reverse;
 
-/// Lights up what seeds reach, and damps what others would reach too.
+/// Activates nodes from seeds, and suppresses those that other seeds would activate too.
 pub fn xlr(
     view: &View,
     asked: &XlrRequest,
@@ -53,7 +53,7 @@ pub fn xlr(
 }
 
 impl Service {
-    /// [`xlr`] in the mirror of a scope.
+    /// Runs [`xlr`] on the mirror of a scope.
     pub async fn xlr(&self, scope: &Scope, asked: XlrRequest) -> Result<XlrAnswer, Error> {
         let work =
             move |view: &View, rules: &RecallConfig, scratch: &mut Scratch| xlr(view, &asked, rules, scratch);
