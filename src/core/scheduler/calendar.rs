@@ -4,7 +4,7 @@
 //!
 //! - A local time that does not exist means the first instant after the gap. Two in one gap are one occurrence.
 //! - A local time that exists twice means the first of the two. A pattern whose minutes or hours begin with `*` is an
-//! interval rather than a time of day, and runs through both hours.
+//!   interval rather than a time of day, and runs through both hours.
 //!
 //! # Design notes
 //! The pattern is searched among local times as such (in UTC, where each exists once), and the result is converted to
