@@ -51,13 +51,13 @@ impl Clock {
         Timestamp::from_millis(ms).unwrap_or(Timestamp::EPOCH)
     }
 
-    /// By how many milliseconds this clock is ahead of a server that read its own between `asked` and `answered`; the
+    /// By how many milliseconds this clock is ahead of a server that read its own between `sent` and `answered`; the
     /// time of transmission does not count, and a manual clock has no skew.
     #[must_use]
-    pub fn skew_ms(&self, asked: Timestamp, server: Timestamp, answered: Timestamp) -> i64 {
-        let (asked, server, answered) = (asked.millis(), server.millis(), answered.millis());
+    pub fn skew_ms(&self, sent: Timestamp, server: Timestamp, answered: Timestamp) -> i64 {
+        let (sent, server, answered) = (sent.millis(), server.millis(), answered.millis());
         match self {
-            Self::Real | Self::Skewed(_) => (asked - server).max(0) - (server - answered).max(0),
+            Self::Real | Self::Skewed(_) => (sent - server).max(0) - (server - answered).max(0),
             Self::Manual(_) => 0,
         }
     }

@@ -156,8 +156,8 @@ impl Service {
 
     /// The instant of a request: the stated one, else the simulated time of a scratch database, else now by the
     /// server's clock, since the clock of this process may be wrong and would date its writes wrongly.
-    pub async fn instant(&self, asked: Option<Timestamp>) -> Result<Timestamp, Error> {
-        match asked {
+    pub async fn instant(&self, stated: Option<Timestamp>) -> Result<Timestamp, Error> {
+        match stated {
             Some(at) => Ok(at),
             None => {
                 let present = self.store.present().await?;

@@ -147,7 +147,7 @@ fn claim(calls: &Calls<'_>, path: &Path, partial: &Path) -> Result<File, Error> 
         Err(TryLockError::Error(why)) => Err(fault(why)),
     };
     // The previous holder of the lock may have renamed or removed the file.
-    let stands = |file: &File| -> Result<bool, Error> {
+    let is_current = |file: &File| -> Result<bool, Error> {
         let held = file.metadata().map_err(fault)?;
         let there = fs::symlink_metadata(partial);
         Ok(there.is_ok_and(|there| there.ino() == held.ino() && there.dev() == held.dev()))
@@ -156,7 +156,7 @@ fn claim(calls: &Calls<'_>, path: &Path, partial: &Path) -> Result<File, Error> 
         match (calls.open)(partial) {
             Ok(file) => {
                 locked(&file)?;
-                if stands(&file)? {
+                if is_current(&file)? {
                     return Ok(file);
                 }
                 continue;
@@ -175,7 +175,7 @@ fn claim(calls: &Calls<'_>, path: &Path, partial: &Path) -> Result<File, Error> 
         };
         if let Some(file) = &lock {
             locked(file)?;
-            if !stands(file)? {
+            if !is_current(file)? {
                 continue;
             }
         }
@@ -232,7 +232,7 @@ mod tests {
 
     /// Things that can exist at the name of a file, or beside it where the new one is created.
     #[test]
-    fn nothing_that_lies_in_the_way_is_written_through_or_keeps_its_mode() {
+    fn existing_files_and_links_are_never_written_through() {
         type Lay = fn(&Path, &Path);
         let lay: [(&str, Lay); 5] = [
             ("nothing", |_, _| {}),
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_open_can_be_gone_on_with() {
+    fn a_returned_file_can_be_appended_to() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lines");
         let mut file = replace(&path, Readers::Owner, b"one\n").unwrap();

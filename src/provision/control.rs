@@ -25,7 +25,7 @@ pub async fn stop(config: &Config, force: bool) -> Result<bool, Error> {
     let mut hold = None;
     let deadline = Instant::now() + SHUTDOWN_TIMEOUT;
     let mut users_seen = 0;
-    let mut told = false;
+    let mut signalled = false;
     while home.has_keeper()? {
         hold = match hold {
             None => home.try_lock(Lock::InUse, Hold::Exclusive)?,
@@ -40,9 +40,9 @@ pub async fn stop(config: &Config, force: bool) -> Result<bool, Error> {
                 users: named(process::holders(&home.join("in-use.lock"))),
             });
         }
-        if let Some(record) = home.record().filter(|_| !told && (force || hold.is_some())) {
+        if let Some(record) = home.record().filter(|_| !signalled && (force || hold.is_some())) {
             send_signal(Some(record.keeper_pid), Signal::TERM);
-            told = true;
+            signalled = true;
         }
         if Instant::now() >= deadline {
             return Err(Error::StillStopping {
@@ -52,10 +52,10 @@ pub async fn stop(config: &Config, force: bool) -> Result<bool, Error> {
         }
         tokio::time::sleep(POLL).await;
     }
-    let Some(record) = home.record() else { return Ok(told) };
+    let Some(record) = home.record() else { return Ok(signalled) };
     let orphan = process::runs(&home, &record);
     process::end_orphan(&docker::program(config), &home, &record).await?;
-    Ok(told || orphan)
+    Ok(signalled || orphan)
 }
 
 fn named(users: Vec<String>) -> String {

@@ -14,8 +14,8 @@
 //! Failures and their effects:
 //! - A user is killed: its lock is free at once; if it was the last one the keeper stops the server.
 //! - The keeper is killed: the server continues for its users. The next program stops it and starts a new one on the
-//!   same data and, if they are free, the same ports, so that the others can reconnect; if there is no next program, the
-//!   last user stops it.
+//!   same data and, if they are free, the same ports, so that the others can reconnect; if there is no next program,
+//!   the last user stops it.
 //! - The server dies: the keeper cleans up and exits, and the next program starts another server. The cause is read
 //!   from the log and reported.
 //! - Two servers start at once and choose the same free port: the one that fails to bind it exits, and is started again

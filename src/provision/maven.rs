@@ -222,9 +222,9 @@ fn download_failed(lib: &Path, said: &str) -> Error {
         "Fix that error, then run the command again; or start a Docker engine, or set NEO4J_URI to a running server"
     };
     let noise = ["Re-run Maven", "re-run Maven", "For more information about", "[ERROR] [Help"];
-    let told = said.lines().filter(|line| !noise.iter().any(|phrase| line.contains(phrase)));
-    let told = told.collect::<Vec<_>>().join("\n").replace(" -> [Help 1]", "");
-    Error::Download { lib: lib.to_path_buf(), output: log::meaningful(&told), next }
+    let lines = said.lines().filter(|line| !noise.iter().any(|phrase| line.contains(phrase)));
+    let output = lines.collect::<Vec<_>>().join("\n").replace(" -> [Help 1]", "");
+    Error::Download { lib: lib.to_path_buf(), output: log::meaningful(&output), next }
 }
 
 /// Sets the password of Neo4j before its first start; later calls have no effect.

@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_dry_run_learned_stands_instead_of_what_is_written() {
+    fn rows_of_a_dry_run_replace_stored_rows() {
         let row = |source: &str, target: &str, tick| SynapseRow {
             source: source.to_owned(),
             relation: "CALLS".to_owned(),

@@ -104,22 +104,22 @@ async fn run_requested(mut work: Work<'_>, id: &str) -> Result<Completion, Error
     ended
 }
 
-async fn sweep(work: &mut Work<'_>, mut asked: RequestedSweep) -> Result<Completion, Error> {
+async fn sweep(work: &mut Work<'_>, mut requested: RequestedSweep) -> Result<Completion, Error> {
     let policies = work.store.policies().await?.policies;
-    let rules = policies.rules(asked.scope, asked.mode, asked.policy.as_deref());
+    let rules = policies.rules(requested.scope, requested.mode, requested.policy.as_deref());
     // A sweep that has written facts has passed the guard.
-    if asked.cursor.is_empty() {
-        check_guard(work.store, asked.scope, &rules, work.run.now, asked.accepted).await??;
+    if requested.cursor.is_empty() {
+        check_guard(work.store, requested.scope, &rules, work.run.now, requested.accepted).await??;
     }
-    let id = asked.id.clone();
+    let id = requested.id.clone();
     let reached = pages::each(work, PAGE_FIRST, async |store, run, page_mode| {
         let lineages;
-        (asked, lineages) = store.sweep_requested(run, &id, &rules, page_mode).await?;
+        (requested, lineages) = store.sweep_requested(run, &id, &rules, page_mode).await?;
         Ok(lineages)
     })
     .await?;
     if reached == Completion::End {
-        work.store.end_sweep(work.run, &id, Ok(&rules.summary(&asked.counters))).await?;
+        work.store.end_sweep(work.run, &id, Ok(&rules.summary(&requested.counters))).await?;
     }
     Ok(reached)
 }

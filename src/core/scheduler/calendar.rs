@@ -8,8 +8,8 @@
 //!
 //! # Design notes
 //! The pattern is searched among local times as such (in UTC, where each exists once), and the result is converted to
-//! the zone; croner's own search in a zone misses occurrences when it starts inside a repeated hour, and treats `0 2,14
-//! * * *` as an interval.
+//! the zone; croner's own search in a zone misses occurrences when it starts inside a repeated hour, and treats
+//! `0 2,14 * * *` as an interval.
 //!
 //! Invariant: the result is the same as of a walk through all minutes (held by
 //! `calendar::tests::twenty_zones_agree_with_a_walk_through_every_minute`).

@@ -178,7 +178,7 @@ impl Dispatcher {
     /// Reads the ledger; and, once the recovery is complete, requested sweeps and counts of rows that need attention.
     async fn survey(&self) -> Result<(Timestamp, LedgerSurvey), String> {
         self.recovery.returned().await;
-        let asked = self.clock.now();
+        let sent = self.clock.now();
         let names = JobName::ALL.map(JobName::name);
         let survey = async {
             let mut facts = self.store.survey(&names).await?;
@@ -191,14 +191,14 @@ impl Dispatcher {
             Ok::<_, Error>(facts)
         };
         match tokio::time::timeout(SURVEY_LIMIT, survey).await {
-            Ok(Ok(facts)) => Ok((asked, facts)),
+            Ok(Ok(facts)) => Ok((sent, facts)),
             Ok(Err(why)) => Err(why.to_string()),
             Err(_) => Err(format!("no answer within {} s", SURVEY_LIMIT.as_secs())),
         }
     }
 
     fn act(&self, state: &mut DispatcherState, result: Result<(Timestamp, LedgerSurvey), String>) {
-        let usable = result.and_then(|(asked, facts)| match self.skewed(asked, &facts) {
+        let usable = result.and_then(|(sent, facts)| match self.skewed(sent, &facts) {
             None => Ok(facts),
             Some(why) => Err(why),
         });
@@ -225,8 +225,8 @@ impl Dispatcher {
     }
 
     /// Why this machine's clock forbids opening runs.
-    fn skewed(&self, asked: Timestamp, facts: &LedgerSurvey) -> Option<String> {
-        let skew_ms = self.clock.skew_ms(asked, facts.server_now, self.clock.now());
+    fn skewed(&self, sent: Timestamp, facts: &LedgerSurvey) -> Option<String> {
+        let skew_ms = self.clock.skew_ms(sent, facts.server_now, self.clock.now());
         too_far_off(skew_ms)
     }
 
@@ -251,8 +251,8 @@ impl Dispatcher {
                 counts.stranded = ledger.open.as_ref().map_or(Duration::ZERO, |open| open.stranded);
             });
             let start = due.map(|due| Start::Occurrence(due.at, due.missed));
-            let asked = facts.requested_sweep.as_ref().filter(|_| job == JobName::Sweep);
-            let start = start.or_else(|| asked.map(|(id, at)| Start::RequestedSweep(id.clone(), *at)));
+            let requested = facts.requested_sweep.as_ref().filter(|_| job == JobName::Sweep);
+            let start = start.or_else(|| requested.map(|(id, at)| Start::RequestedSweep(id.clone(), *at)));
             let Some(start) = self.start_of(state, job, ledger, start) else { continue };
             if state.tasks.len() >= if self.recovery.is_complete() { AT_ONCE } else { AT_ONCE_AT_FIRST } {
                 continue;

@@ -81,16 +81,16 @@ impl Service {
             }),
         });
         let waiting = self.store.waiting(self.instant(None).await?).await?;
-        findings.push(aside(waiting.quarantined, self.store.quarantine_counts().await));
-        findings.push(ahead(self.store.future_rows(self.instant(None).await?).await));
-        findings.push(adopted(
+        findings.push(quarantined_rows(waiting.quarantined, self.store.quarantine_counts().await));
+        findings.push(future_dates(self.store.future_rows(self.instant(None).await?).await));
+        findings.push(foreign_rows(
             "other writers",
             self.store.unstamped().await?,
             ("memory", "memories"),
             "decay",
         ));
-        findings.push(adopted("facts", self.store.foreign_facts().await?, ("fact", "facts"), "sweep"));
-        findings.push(held(&self.store.mirrors_status().await?));
+        findings.push(foreign_rows("facts", self.store.foreign_facts().await?, ("fact", "facts"), "sweep"));
+        findings.push(mirror_shares(&self.store.mirrors_status().await?));
         findings.push(match self.store.policies().await {
             Ok(found) => well("policies", format!("{} are valid", found.policies.all().len())),
             Err(why) => problem(
@@ -202,7 +202,7 @@ impl Service {
 }
 
 /// Quarantined rows.
-fn aside(nodes: i64, others: Result<QuarantineCounts, Error>) -> Finding {
+fn quarantined_rows(nodes: i64, others: Result<QuarantineCounts, Error>) -> Finding {
     let fix = "see them with: ebb inspect quarantine; correct the value or the constraint that each names, then: ebb doctor --fix. \
                Places and edges come back with the next run of evaporate, relations that Ebb knew with that of fade";
     let (QuarantineCounts { relations, places, edges }, unknown) = match others {
@@ -231,30 +231,30 @@ fn aside(nodes: i64, others: Result<QuarantineCounts, Error>) -> Finding {
 }
 
 /// Share of their scopes that mirrors hold.
-fn held(told: &[MirrorStatus]) -> Finding {
+fn mirror_shares(statuses: &[MirrorStatus]) -> Finding {
     let fix = "raise mirror.max_bytes, or list fewer scopes in mirror.scopes";
-    let partial = |told: &&MirrorStatus| !told.stale && !told.whole;
-    let said = |told: &MirrorStatus| match told.nodes {
+    let partial = |mirror: &&MirrorStatus| !mirror.stale && !mirror.whole;
+    let describe = |mirror: &MirrorStatus| match mirror.nodes {
         0 => format!(
             "the mirror of {} in {} is empty: nothing fits, recall returns 503",
-            told.scope, told.process
+            mirror.scope, mirror.process
         ),
         _ => format!(
             "the mirror of {} in {} holds {} nodes, {:.3} of all",
-            told.scope, told.process, told.nodes, told.held_share
+            mirror.scope, mirror.process, mirror.nodes, mirror.held_share
         ),
     };
-    let found: Vec<String> = told.iter().filter(partial).map(said).collect();
+    let found: Vec<String> = statuses.iter().filter(partial).map(describe).collect();
     if found.is_empty() {
         return well("mirrors", "each holds its whole scope".to_owned());
     }
-    let is_empty = told.iter().filter(partial).any(|told| told.nodes == 0);
+    let is_empty = statuses.iter().filter(partial).any(|mirror| mirror.nodes == 0);
     let level = if is_empty { Level::Problem } else { Level::Warning };
     Finding { level, what: "mirrors".to_owned(), found: found.join("; "), fix: fix.to_owned() }
 }
 
 /// Dates in the future, written with a wrong clock; nothing decays from them.
-fn ahead(found: Result<FutureRows, Error>) -> Finding {
+fn future_dates(found: Result<FutureRows, Error>) -> Finding {
     let found = match found {
         Ok(found) => found,
         Err(why) => {
@@ -298,7 +298,7 @@ fn ahead(found: Result<FutureRows, Error>) -> Finding {
 }
 
 /// Rows of other writers that no run has adopted yet.
-fn adopted(what: &str, count: i64, (one, several): (&str, &str), job: &str) -> Finding {
+fn foreign_rows(what: &str, count: i64, (one, several): (&str, &str), job: &str) -> Finding {
     if count == 0 {
         return well(what, format!("every {one} is adopted"));
     }

@@ -40,35 +40,35 @@ use std::sync::Arc;
 /// Activates nodes from seeds.
 pub fn activate(
     view: &View,
-    asked: &ActivateRequest,
+    request: &ActivateRequest,
     rules: &RecallConfig,
     scratch: &mut Scratch,
 ) -> Result<EngineAnswer, Error> {
-    within("top_k", asked.top_k, TOP_K_MAX)?;
-    let profile = *rules.activation(asked.profile);
-    let max_depth = asked.depth.unwrap_or(profile.max_depth);
+    within("top_k", request.top_k, TOP_K_MAX)?;
+    let profile = *rules.activation(request.profile);
+    let max_depth = request.depth.unwrap_or(profile.max_depth);
     within("depth", usize::from(max_depth), usize::from(DEPTH_MAX))?;
     let params = ActivationConfig { max_depth, ..profile };
-    let (seeds, unknown_seeds) = seeds(view, &asked.seeds)?;
-    let lit = hybrid::activate(view.graph(), &seeds, &params, asked.top_k, &mut scratch.activation);
+    let (seeds, unknown_seeds) = seeds(view, &request.seeds)?;
+    let activated = hybrid::activate(view.graph(), &seeds, &params, request.top_k, &mut scratch.activation);
     Ok(EngineAnswer {
         generation: view.generation().0,
         freshness: of_file(view),
-        truncated: lit.truncated,
-        hits: lit.nodes.iter().map(|lit| hit(view, lit.node, lit.value)).collect(),
+        truncated: activated.truncated,
+        hits: activated.nodes.iter().map(|activated| hit(view, activated.node, activated.value)).collect(),
         unknown_seeds,
-        flags: if lit.truncated { vec!["activation_truncated"] } else { Vec::new() },
-        slots_read: lit.counters.slots_read,
-        nodes_touched: lit.counters.touched,
+        flags: if activated.truncated { vec!["activation_truncated"] } else { Vec::new() },
+        slots_read: activated.counters.slots_read,
+        nodes_touched: activated.counters.touched,
     })
 }
 
 /// Ranks nodes by PageRank, over the whole graph or personalised to seeds.
-pub fn rank(view: &View, asked: &PageRankRequest) -> Result<EngineAnswer, Error> {
-    within("top_k", asked.top_k, TOP_K_MAX)?;
-    let (seeds, unknown_seeds) = seeds(view, &asked.seeds)?;
+pub fn rank(view: &View, request: &PageRankRequest) -> Result<EngineAnswer, Error> {
+    within("top_k", request.top_k, TOP_K_MAX)?;
+    let (seeds, unknown_seeds) = seeds(view, &request.seeds)?;
     let graph = view.graph();
-    let (of, unconverged): (Vec<f32>, bool) = if asked.seeds.is_empty() {
+    let (of, unconverged): (Vec<f32>, bool) = if request.seeds.is_empty() {
         (
             graph.nodes().map(|node| graph.pagerank(node)).collect(),
             view.flags().names().any(|name| name == UNCONVERGED),
@@ -80,9 +80,9 @@ pub fn rank(view: &View, asked: &PageRankRequest) -> Result<EngineAnswer, Error>
     };
     let mut all: Vec<(NodeId, f32)> = graph.nodes().zip(of).filter(|(_, score)| *score > 0.0).collect();
     let order = |(node, score): &(NodeId, f32)| (Reverse(score.to_bits()), graph.rank(*node));
-    if all.len() > asked.top_k {
-        all.select_nth_unstable_by_key(asked.top_k - 1, order);
-        all.truncate(asked.top_k);
+    if all.len() > request.top_k {
+        all.select_nth_unstable_by_key(request.top_k - 1, order);
+        all.truncate(request.top_k);
     }
     all.sort_unstable_by_key(order);
     Ok(EngineAnswer {
@@ -166,17 +166,17 @@ impl Service {
     }
 
     /// Runs [`activate`] on the mirror of a scope.
-    pub async fn activate(&self, scope: &Scope, asked: ActivateRequest) -> Result<EngineAnswer, Error> {
+    pub async fn activate(&self, scope: &Scope, request: ActivateRequest) -> Result<EngineAnswer, Error> {
         let work = move |view: &View, rules: &RecallConfig, scratch: &mut Scratch| {
-            activate(view, &asked, rules, scratch)
+            activate(view, &request, rules, scratch)
         };
         let (answer, freshness) = self.on_mirror(scope, work).await?;
         Ok(EngineAnswer { freshness, ..answer })
     }
 
     /// Runs [`rank`] on the mirror of a scope.
-    pub async fn rank(&self, scope: &Scope, asked: PageRankRequest) -> Result<EngineAnswer, Error> {
-        let work = move |view: &View, _: &RecallConfig, _: &mut Scratch| rank(view, &asked);
+    pub async fn rank(&self, scope: &Scope, request: PageRankRequest) -> Result<EngineAnswer, Error> {
+        let work = move |view: &View, _: &RecallConfig, _: &mut Scratch| rank(view, &request);
         let (answer, freshness) = self.on_mirror(scope, work).await?;
         Ok(EngineAnswer { freshness, ..answer })
     }

@@ -107,7 +107,7 @@ fn because(
     };
     let used =
         format!("it was accessed {}, last at {}", times(state.access_count), rfc3339(state.last_accessed));
-    let rose = history
+    let promotion = history
         .iter()
         .find(|event| event.what != "ACCESSED_IN")
         .map(|event| {
@@ -156,7 +156,7 @@ fn because(
                 .map(|crossing| format!(" Unused, it expires at {}.", rfc3339(crossing.at)))
                 .unwrap_or_default();
             format!(
-                "It is {tier} with an energy of {energy:.3} at {}: {used}.{rose}{next}{expiry}",
+                "It is {tier} with an energy of {energy:.3} at {}: {used}.{promotion}{next}{expiry}",
                 rfc3339(at)
             )
         }

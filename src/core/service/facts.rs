@@ -113,7 +113,7 @@ impl Service {
                     let found = sweep::look(&self.store, *scope, &rules, at).await?;
                     return Ok(Sweep::Done(answer(at, *scope, rules.summary(&found))));
                 }
-                let asked = RequestedSweep {
+                let requested = RequestedSweep {
                     id: new_id(),
                     scope: *scope,
                     mode: *mode,
@@ -124,7 +124,7 @@ impl Service {
                     cursor: String::new(),
                     counters: Counters::default(),
                 };
-                self.store.request_sweep(write_mode, &asked).await?
+                self.store.request_sweep(write_mode, &requested).await?
             }
         };
         let mut job = self.store.sweep_job(&id).await?;
@@ -230,15 +230,15 @@ fn answer(at: Timestamp, scope: FactScope, summary: Summary) -> SweepAnswer {
 /// The state of a sweep. Only a sweep that acts is recorded, so the answer has no counts of a dry run unless every
 /// matching policy only counts.
 fn status(job: store::SweepJob) -> SweepJob {
-    let asked = job.asked;
-    let counters = &asked.counters;
-    let mode = job.answered.or(asked.mode).unwrap_or(Mode::Confidence);
+    let sweep = job.asked;
+    let counters = &sweep.counters;
+    let mode = job.answered.or(sweep.mode).unwrap_or(Mode::Confidence);
     let (did, would) = if mode == Mode::DryRun { (0, 1) } else { (1, 0) };
     let applied =
         if job.state == SweepState::Done { job.applied } else { counters.matched.iter().cloned().collect() };
     let so_far = SweepAnswer {
-        swept_at: asked.now,
-        scope: asked.scope,
+        swept_at: sweep.now,
+        scope: sweep.scope,
         mode,
         facts_evaluated: counters.evaluated,
         facts_retracted: did * counters.retracted,
@@ -247,5 +247,5 @@ fn status(job: store::SweepJob) -> SweepJob {
         dry_run_would_reduce: would * counters.would_reduce,
         policies_applied: applied,
     };
-    SweepJob { job_id: asked.id, status: job.state, so_far, reason: job.reason }
+    SweepJob { job_id: sweep.id, status: job.state, so_far, reason: job.reason }
 }

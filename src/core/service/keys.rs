@@ -205,7 +205,7 @@ pub struct Keyring {
 
 #[derive(Default)]
 struct Known {
-    asked: Option<Instant>,
+    read_at: Option<Instant>,
     /// The keys of the last read; `None` if it failed.
     keys: Option<Keys>,
     /// The code with which the server refused the last read, and its class.
@@ -237,7 +237,8 @@ impl Keyring {
         let (id, secret) = parts(token).unwrap_or_default();
         if !keys.live.contains_key(id) {
             // The key may have just been created. Only senders of unknown ids wait.
-            let wait = known.asked.and_then(|asked| AGAIN.checked_sub(asked.elapsed())).unwrap_or_default();
+            let wait =
+                known.read_at.and_then(|read_at| AGAIN.checked_sub(read_at.elapsed())).unwrap_or_default();
             drop(known);
             tokio::time::sleep(wait).await;
             known = self.known.lock().await;
@@ -274,14 +275,14 @@ impl Known {
     /// The keys, read again if the copy is older than `age`.
     async fn fresh(&mut self, store: &Arc<Store>, age: Duration) -> Result<&Keys, Denied> {
         let age = if self.keys.is_none() { AGAIN } else { age };
-        if self.asked.is_none_or(|asked| asked.elapsed() > age) {
-            let (asked, runtime) = (Arc::clone(store), Handle::current());
+        if self.read_at.is_none_or(|read_at| read_at.elapsed() > age) {
+            let (reader, runtime) = (Arc::clone(store), Handle::current());
             // On a thread of its own: the query is bound to a thread, and a caller is not.
-            let asking = tokio::task::spawn_blocking(move || runtime.block_on(asked.live_keys()));
-            let found = asking.await.unwrap_or_else(|gone| {
+            let reading = tokio::task::spawn_blocking(move || runtime.block_on(reader.live_keys()));
+            let found = reading.await.unwrap_or_else(|gone| {
                 Err(Error::Unavailable { uri: store.uri().to_owned(), why: gone.to_string() })
             });
-            self.asked = Some(Instant::now());
+            self.read_at = Some(Instant::now());
             match found {
                 Ok(rows) => (self.keys, self.refused) = (Some(Keys::of(rows)), None),
                 Err(why) => {

@@ -29,9 +29,9 @@ pub struct RequestId {
 impl RequestId {
     /// The caller's own id, or a new one that cannot be repeated.
     #[must_use]
-    pub fn or_new(by: &str, asked: Option<&str>) -> Self {
-        let id = asked.map_or_else(new_id, str::to_owned);
-        Self { id, own: asked.is_some(), by: by.to_owned(), seed: new_id() }
+    pub fn or_new(by: &str, given: Option<&str>) -> Self {
+        let id = given.map_or_else(new_id, str::to_owned);
+        Self { id, own: given.is_some(), by: by.to_owned(), seed: new_id() }
     }
 
     /// Whether the id is the caller's own, which may be sent again.

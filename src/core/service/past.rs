@@ -22,7 +22,7 @@ const NEAR: f64 = 1e-6;
 #[derive(Clone, Copy)]
 enum Step {
     Accessed,
-    Rose(Tier, f64),
+    Promoted(Tier, f64),
     Expired,
 }
 
@@ -37,14 +37,14 @@ pub(super) fn stretches(
     let mut steps = steps(state, history, last_expired);
     steps.retain(|(at, _)| *at > life.created && *at <= state.anchor());
     let born = (life.created, created(life.created, state.pinned), 0);
-    let risen = steps.iter().enumerate().filter_map(|(index, (at, step))| {
-        let Step::Rose(tier, energy) = *step else { return None };
+    let promotions = steps.iter().enumerate().filter_map(|(index, (at, step))| {
+        let Step::Promoted(tier, energy) = *step else { return None };
         let energy = Energy::new(energy).ok()?;
         let start =
             MemoryState { tier, energy, energy_at: *at, last_accessed: *at, ..created(*at, state.pinned) };
         Some((*at, start, index + 1))
     });
-    let mut starts = std::iter::once(born).chain(risen);
+    let mut starts = std::iter::once(born).chain(promotions);
     starts
         .find_map(|(at, start, index)| follow(at, start, &steps[index..], state, tunables))
         .unwrap_or_default()
@@ -59,19 +59,19 @@ fn steps(
     uses.extend(history.iter().filter(|event| event.what == "ACCESSED_IN").map(|event| event.at));
     uses.sort();
     uses.dedup();
-    let rose = |event: &MemoryEvent| {
+    let promotion = |event: &MemoryEvent| {
         let tier = match event.what.as_str() {
             "PROMOTED_TO" => Tier::ShortTerm,
             "CRYSTALLIZED_INTO" => Tier::LongTerm,
             _ => return None,
         };
-        Some((event.at, Step::Rose(tier, event.energy?)))
+        Some((event.at, Step::Promoted(tier, event.energy?)))
     };
     let mut steps: Vec<(Timestamp, Step)> = uses.into_iter().map(|at| (at, Step::Accessed)).collect();
-    steps.extend(history.iter().filter_map(rose));
+    steps.extend(history.iter().filter_map(promotion));
     steps.extend(last_expired.map(|at| (at, Step::Expired)));
     // At one instant, an access comes before the promotion that it caused.
-    steps.sort_by_key(|(at, step)| (*at, matches!(step, Step::Rose(..))));
+    steps.sort_by_key(|(at, step)| (*at, matches!(step, Step::Promoted(..))));
     steps
 }
 
@@ -89,10 +89,10 @@ fn follow(
         let energy = now.energy_now(*next, tunables);
         now = match *step {
             Step::Accessed => accessed(now, *next, Revive::Yes, tunables).ok()?.0,
-            Step::Rose(tier, recorded) if near(energy.value(), recorded) => {
+            Step::Promoted(tier, recorded) if near(energy.value(), recorded) => {
                 MemoryState { tier, energy, energy_at: *next, ..now }
             }
-            Step::Rose(..) => return None,
+            Step::Promoted(..) => return None,
             Step::Expired => MemoryState { tier: Tier::ExpiredWorking, energy, energy_at: *next, ..now },
         };
         at = *next;
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn what_is_not_known_before_a_promotion_does_not_hide_what_came_after() {
         let tunables = ConsolidationConfig::DOCUMENTED.check().unwrap();
-        let risen = MemoryState {
+        let promoted = MemoryState {
             tier: Tier::ShortTerm,
             energy: Energy::new(2.5).unwrap(),
             energy_at: at(3.0),
@@ -161,9 +161,9 @@ mod tests {
             access_count: 9,
             ..created(at(0.0), false)
         };
-        let rose = MemoryEvent { what: "PROMOTED_TO".to_owned(), energy: Some(2.5), ..used(3.0) };
-        let later = accessed(risen, at(8.0), Revive::Yes, &tunables).unwrap().0;
-        let drawn = stretches(&life(later), &[used(8.0), rose], None, &tunables);
+        let promotion = MemoryEvent { what: "PROMOTED_TO".to_owned(), energy: Some(2.5), ..used(3.0) };
+        let later = accessed(promoted, at(8.0), Revive::Yes, &tunables).unwrap().0;
+        let drawn = stretches(&life(later), &[used(8.0), promotion], None, &tunables);
         assert_eq!(drawn[0].first(), Some(&(at(3.0), 2.5)));
     }
 }

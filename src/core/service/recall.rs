@@ -95,14 +95,14 @@ fn open(memory: &Mutex<QueryHistory>) -> MutexGuard<'_, QueryHistory> {
 /// Answers a question, primed by earlier ones, and records it among them.
 fn recall_after(
     view: &View,
-    ask: &RecallQuery,
+    query: &RecallQuery,
     rules: &RecallConfig,
     memory: &Mutex<QueryHistory>,
     scratch: &mut Scratch,
 ) -> Result<RecallResult, ebb_engine::Error> {
     let primes = |seeds: &[(NodeId, f32)]| prime(view.graph(), &open(memory), seeds);
-    let recalled = recall_primed(view, ask, rules, primes, scratch)?;
-    recalled.record_in(view.graph(), ask, &mut open(memory));
+    let recalled = recall_primed(view, query, rules, primes, scratch)?;
+    recalled.record_in(view.graph(), query, &mut open(memory));
     Ok(recalled)
 }
 
@@ -152,23 +152,23 @@ fn with_cause(why: &mirror::Error) -> String {
 /// Answers a question at `now` from a view that is not a mirror's.
 pub fn recall_in(
     view: &View,
-    asked: &RecallRequest,
+    request: &RecallRequest,
     rules: &RecallConfig,
     now: Timestamp,
 ) -> Result<Recall, Error> {
-    let mut ask = asked.ask(rules.default_query());
-    ask.now_ms = Some(now.millis()).filter(|_| ask.dimensions.contains(&Dimension::Temporal));
-    let recalled =
-        recall(view, &ask, rules, &mut Scratch::default()).map_err(|why| Error::Invalid(why.to_string()))?;
+    let mut query = request.to_query(rules.default_query());
+    query.now_ms = Some(now.millis()).filter(|_| query.dimensions.contains(&Dimension::Temporal));
+    let recalled = recall(view, &query, rules, &mut Scratch::default())
+        .map_err(|why| Error::Invalid(why.to_string()))?;
     let freshness = Freshness::of_file(view.ticks().at_start());
-    Ok(answer(view, recalled, BTreeMap::new(), freshness, asked.why))
+    Ok(answer(view, recalled, BTreeMap::new(), freshness, request.why))
 }
 
 impl RecallRequest {
     /// Converts the request for the engine, with defaults for omitted values.
-    fn ask(&self, usual: &RecallQuery) -> RecallQuery {
+    fn to_query(&self, usual: &RecallQuery) -> RecallQuery {
         let texts = |terms: &[Term]| terms.iter().map(|term| term.as_str().to_owned()).collect();
-        let heard = |heard: &Vec<Dimension>| heard.iter().copied().collect();
+        let chosen = |dimensions: &Vec<Dimension>| dimensions.iter().copied().collect();
         RecallQuery {
             text: self.text.clone(),
             seeds: self.seeds.iter().map(|seed| (seed.id.as_str().to_owned(), seed.score)).collect(),
@@ -182,7 +182,7 @@ impl RecallRequest {
             profile: self.profile,
             spread: self.spread,
             fusion: if self.words { Fusion::Text } else { Fusion::Off },
-            dimensions: self.dimensions.as_ref().map_or_else(|| usual.dimensions.clone(), heard),
+            dimensions: self.dimensions.as_ref().map_or_else(|| usual.dimensions.clone(), chosen),
             now_ms: None,
             xlr: self.xlr.unwrap_or(usual.xlr),
             seed_mass: self.seed_mass,
@@ -268,17 +268,17 @@ impl Service {
 
     /// Answers a question from the mirror of a scope, which the first one loads. Where every recall is learned from,
     /// this one is recorded as an outcome before it is answered.
-    pub async fn recall(&self, scope: &Scope, asked: RecallRequest) -> Result<Recall, Error> {
+    pub async fn recall(&self, scope: &Scope, request: RecallRequest) -> Result<Recall, Error> {
         let current = self.ready(scope).await?;
         let mut recalled =
-            self.recalled(scope, &current, asked.ask(self.config.engine.default_query())).await?;
-        let contents = match asked.content {
+            self.recalled(scope, &current, request.to_query(self.config.engine.default_query())).await?;
+        let contents = match request.content {
             true => self.contents(scope, &current.view, &mut recalled).await?,
             false => BTreeMap::new(),
         };
         let freshness = self.freshness(&current);
         Box::pin(self.file(scope, &recalled)).await;
-        Ok(answer(&current.view, recalled, contents, freshness, asked.why))
+        Ok(answer(&current.view, recalled, contents, freshness, request.why))
     }
 
     /// Runs a recall on the view of a scope.
@@ -286,12 +286,12 @@ impl Service {
         &self,
         scope: &Scope,
         current: &Current,
-        ask: RecallQuery,
+        query: RecallQuery,
     ) -> Result<RecallResult, Error> {
         let (view, rules) = (Arc::clone(&current.view), self.config.engine.clone());
         let memory = self.questions.of_scope(scope);
-        let asking = move |scratch: &mut Scratch| recall_after(&view, &ask, &rules, &memory, scratch);
-        let recalled = self.compute.run(asking).await?.map_err(|why| Error::Invalid(why.to_string()))?;
+        let work = move |scratch: &mut Scratch| recall_after(&view, &query, &rules, &memory, scratch);
+        let recalled = self.compute.run(work).await?.map_err(|why| Error::Invalid(why.to_string()))?;
         self.mirror.recalled(scope, &current.view);
         Ok(recalled)
     }

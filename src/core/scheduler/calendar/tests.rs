@@ -83,8 +83,8 @@ fn walked(text: &str, zone: Zone, from: DateTime<Utc>, until: DateTime<Utc>) -> 
         let again = local <= furthest && at > from - Duration::days(2);
         let skipped = local - before > minute;
         let missing = |n: i64| before + minute * i32::try_from(n).unwrap();
-        let stands_in = skipped && (1..(local - before).num_minutes()).any(|n| matches(missing(n)));
-        if (matches(local) && (!again || pattern.is_interval)) || stands_in {
+        let is_substitute = skipped && (1..(local - before).num_minutes()).any(|n| matches(missing(n)));
+        if (matches(local) && (!again || pattern.is_interval)) || is_substitute {
             found.push(at);
         }
         furthest = furthest.max(local);

@@ -20,43 +20,44 @@ use std::cmp::Reverse;
 /// Activates nodes from seeds, and suppresses those that other seeds would activate too.
 pub fn xlr(
     view: &View,
-    asked: &XlrRequest,
+    request: &XlrRequest,
     rules: &RecallConfig,
     scratch: &mut Scratch,
 ) -> Result<XlrAnswer, Error> {
-    within("top_k", asked.top_k, TOP_K_MAX)?;
-    let (seeds, unknown) = seeds(view, &asked.seeds)?;
+    within("top_k", request.top_k, TOP_K_MAX)?;
+    let (seeds, unknown) = seeds(view, &request.seeds)?;
     let (graph, params) = (view.graph(), rules.activation(Profile::Recall));
-    let lit = hybrid::activate(graph, &seeds, params, graph.node_count(), &mut scratch.activation);
+    let activated = hybrid::activate(graph, &seeds, params, graph.node_count(), &mut scratch.activation);
     let budget = rules.evidence().pulses;
     let found = ebb_engine::xlr::xlr(graph, view.mean_degree(), &seeds, params, budget, &mut scratch.xlr);
-    let gate = |lit: &ActivatedNode| lit.value * found.gate(lit.node).unwrap_or(1.0);
+    let gate = |node: &ActivatedNode| node.value * found.gate(node.node).unwrap_or(1.0);
     let mut all: Vec<(usize, &ActivatedNode, f32)> =
-        (1..).zip(&lit.nodes).map(|(was, lit)| (was, lit, gate(lit))).collect();
+        (1..).zip(&activated.nodes).map(|(was, node)| (was, node, gate(node))).collect();
     all.sort_unstable_by_key(|(was, _, after)| (Reverse(after.to_bits()), *was));
-    let hit = |(was, lit, after): &(usize, &ActivatedNode, f32)| XlrHit {
-        node: known(view, lit.node),
+    let hit = |(was, reached, after): &(usize, &ActivatedNode, f32)| XlrHit {
+        node: known(view, reached.node),
         score: *after,
-        activation: lit.value,
+        activation: reached.value,
         was: *was,
-        contrast: found.field(lit.node).copied(),
+        contrast: found.field(reached.node).copied(),
     };
-    let flags = found.flags.with(Flag::ActivationTruncated, lit.truncated).names().collect();
+    let flags = found.flags.with(Flag::ActivationTruncated, activated.truncated).names().collect();
     Ok(XlrAnswer {
         state: state(view, flags, unknown),
-        hits: all.iter().take(asked.top_k).map(hit).collect(),
+        hits: all.iter().take(request.top_k).map(hit).collect(),
         anti_seeds: found.anti_seeds.iter().map(|node| graph.external_id(*node).to_owned()).collect(),
-        slots_read: lit.counters.slots_read,
-        nodes_touched: lit.counters.touched,
+        slots_read: activated.counters.slots_read,
+        nodes_touched: activated.counters.touched,
         pulses: found.pulses,
     })
 }
 
 impl Service {
     /// Runs [`xlr`] on the mirror of a scope.
-    pub async fn xlr(&self, scope: &Scope, asked: XlrRequest) -> Result<XlrAnswer, Error> {
-        let work =
-            move |view: &View, rules: &RecallConfig, scratch: &mut Scratch| xlr(view, &asked, rules, scratch);
+    pub async fn xlr(&self, scope: &Scope, request: XlrRequest) -> Result<XlrAnswer, Error> {
+        let work = move |view: &View, rules: &RecallConfig, scratch: &mut Scratch| {
+            xlr(view, &request, rules, scratch)
+        };
         let (mut answer, freshness) = self.on_mirror(scope, work).await?;
         answer.state.freshness = freshness;
         Ok(answer)
