@@ -160,7 +160,7 @@ mod tests {
     use super::*;
     use secrecy::ExposeSecret;
 
-    fn judge(uri: &str) -> Result<String, String> {
+    fn check(uri: &str) -> Result<String, String> {
         let address = Address::parse(uri).map_err(|e| e.to_string())?;
         address.safe().map_err(|e| e.to_string())?;
         Ok(address.shown())
@@ -168,16 +168,16 @@ mod tests {
 
     #[test]
     fn loopback_may_be_unencrypted_and_the_port_is_filled_in() {
-        assert_eq!(judge("bolt://127.0.0.1").unwrap(), "bolt://127.0.0.1:7687");
-        assert_eq!(judge("neo4j://localhost:9000/").unwrap(), "neo4j://localhost:9000");
-        assert_eq!(judge("bolt://[::1]:7688").unwrap(), "bolt://[::1]:7688");
-        assert_eq!(judge("bolt+ssc://127.8.0.1").unwrap(), "bolt+ssc://127.8.0.1:7687");
+        assert_eq!(check("bolt://127.0.0.1").unwrap(), "bolt://127.0.0.1:7687");
+        assert_eq!(check("neo4j://localhost:9000/").unwrap(), "neo4j://localhost:9000");
+        assert_eq!(check("bolt://[::1]:7688").unwrap(), "bolt://[::1]:7688");
+        assert_eq!(check("bolt+ssc://127.8.0.1").unwrap(), "bolt+ssc://127.8.0.1:7687");
     }
 
     #[test]
     fn beyond_loopback_only_verified_tls_passes() {
         assert_eq!(
-            judge("neo4j+s://x.example.org?policy=eu").unwrap(),
+            check("neo4j+s://x.example.org?policy=eu").unwrap(),
             "neo4j+s://x.example.org:7687?policy=eu"
         );
         for (uri, word) in [
@@ -188,7 +188,7 @@ mod tests {
             ("bolt://localhost.example.org", "unencrypted"),
             ("bolt://127.0.0.1.example.org", "unencrypted"),
         ] {
-            let said = judge(uri).unwrap_err();
+            let said = check(uri).unwrap_err();
             assert!(said.contains(word) && said.contains("--insecure"), "{uri}: {said}");
         }
     }
@@ -225,7 +225,7 @@ mod tests {
             "bolt://h/db",
             "bolt://[zz]",
         ] {
-            assert!(judge(uri).is_err(), "{uri} passed");
+            assert!(check(uri).is_err(), "{uri} passed");
         }
         for uri in [
             "bolt://neo4j:s3cret@127.0.0.1",
@@ -233,7 +233,7 @@ mod tests {
             "bolt://neo4j:1?s3cret@h",
             "neo4j:s3cret@127.0.0.1",
         ] {
-            let said = judge(uri).unwrap_err();
+            let said = check(uri).unwrap_err();
             assert!(!said.contains("cret") && !said.contains("s3"), "{said}");
         }
     }

@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn shared_locks_bear_each_other_and_keep_an_exclusive_one_out() {
+    fn shared_locks_coexist_and_exclude_an_exclusive_one() {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::open(&folder.path().join("h")).unwrap();
         let one = home.try_lock(Lock::InUse, Hold::Shared).unwrap();

@@ -73,11 +73,11 @@ pub(super) fn version(home: &Home) -> Option<String> {
 
 /// Why the server exited, from its log.
 pub(super) fn cause(home: &Home) -> Error {
-    judge(&tail(&home.join(SERVER_LOG), 0), home.path(), &home.join(SERVER_LOG))
+    classify(&tail(&home.join(SERVER_LOG), 0), home.path(), &home.join(SERVER_LOG))
 }
 
 /// Classifies a log by the phrases of each cause.
-fn judge(text: &str, home: &Path, log: &Path) -> Error {
+fn classify(text: &str, home: &Path, log: &Path) -> Error {
     let (home, log) = (home.to_path_buf(), log.to_path_buf());
     let line =
         |phrases: &[&str]| text.lines().find(|line| phrases.iter().any(|phrase| line.contains(phrase)));
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     fn said(text: &str) -> Error {
-        judge(text, Path::new("/h"), Path::new("/h/logs/server.log"))
+        classify(text, Path::new("/h"), Path::new("/h/logs/server.log"))
     }
 
     #[test]

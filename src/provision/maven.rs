@@ -278,7 +278,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn java_tells_its_version_in_more_than_one_way() {
+    fn every_form_of_java_version_is_read() {
         assert_eq!(java_version("openjdk version \"17.0.15\" 2025-04-15"), Some(17));
         assert_eq!(java_version("NOTE: Picked up JDK_JAVA_OPTIONS\njava version \"1.8.0_292\""), Some(8));
         assert_eq!(java_version("openjdk version \"25\" 2026-09-15"), Some(25));
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_download_shows_what_matters_and_the_way_out() {
+    fn a_failed_download_shows_the_error_and_the_next_step() {
         let bare =
             "[ERROR] No plugin found for prefix 'dependency' in the current project -> [Help 1]\n[ERROR] \n";
         let text = download_failed(Path::new("/c/lib"), bare).to_string();

@@ -81,8 +81,8 @@ pub(super) fn check(settings: &Settings, layers: &[Layer], faults: &mut Vec<Faul
         settings.http.listen.filter(|listen| !listen.ip().is_loopback() && !settings.http.proxy)
     {
         let what = format!(
-            "`http.listen` is {listen}, where other machines can ask; keys would cross the network in the clear. Put a \
-             proxy that ends TLS before it and say so with `http.proxy = true`"
+            "`http.listen` is {listen}, which other machines can reach; keys would be sent unencrypted. Put a \
+             proxy that terminates TLS in front of it and set `http.proxy = true`"
         );
         faults.push(Fault { origin: blamed(layers, &["http.listen", "http.proxy"]), what });
     }

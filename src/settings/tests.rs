@@ -242,7 +242,7 @@ fn the_cache_folder_follows_the_users_environment() {
 }
 
 #[test]
-fn the_java_of_java_home_is_used_where_it_is_there() {
+fn java_home_is_used_if_it_exists() {
     let home = tempfile::tempdir().unwrap();
     let at = || {
         let environment = Environment::from_iter([("JAVA_HOME", home.path().to_str().unwrap())]);

@@ -111,7 +111,7 @@ pub(super) fn uri<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, 
     let given = Guarded::deserialize(from).map(|Guarded(text)| text.trim().to_owned()).unwrap_or_default();
     match given.split_once("://").filter(|(scheme, _)| SCHEMES.contains(scheme)) {
         Some((_, rest)) if rest.contains('@') => Err(Error::custom(
-            "it must not hold a user or password; give them as neo4j.username and neo4j.password_file, or \
+            "it must not contain a user or password; set neo4j.username and neo4j.password_file, or \
              NEO4J_USERNAME and NEO4J_PASSWORD",
         )),
         Some((_, rest)) if !rest.is_empty() && !rest.contains(char::is_whitespace) => Ok(Some(given)),

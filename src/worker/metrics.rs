@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn an_alert_asks_for_metrics_that_are_there() {
+    fn alerts_use_existing_metrics() {
         let page = worked();
         let rules = include_str!("../../config/alerts.yml").lines().filter(|line| line.contains("expr: "));
         let words = rules.flat_map(|rule| rule.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')));

@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn worth_is_above_nothing_and_at_most_one() {
+    fn activation_of_outcome_nodes_is_above_0_and_at_most_1() {
         for nothing in [None, Some(f64::NAN), Some(f64::INFINITY), Some(0.0), Some(-1.0), Some(1e-60)] {
             assert_eq!(worth(nothing), None);
         }

@@ -104,7 +104,7 @@ impl Wanted {
 /// Runs a job once.
 ///
 /// # Errors
-/// Of the store; the run is then recorded as failed, unless it was lost or the server is gone.
+/// Errors of the store; the run is then recorded as failed, unless it was lost or the server is gone.
 pub async fn run_job(
     store: &Store,
     job: JobName,

@@ -203,8 +203,8 @@ impl Service {
 
 /// Quarantined rows.
 fn quarantined_rows(nodes: i64, others: Result<QuarantineCounts, Error>) -> Finding {
-    let fix = "see them with: ebb inspect quarantine; correct the value or the constraint that each names, then: ebb doctor --fix. \
-               Places and edges come back with the next run of evaporate, relations that Ebb knew with that of fade";
+    let fix = "see them with: ebb inspect quarantine; correct the value or constraint that each names, then run: ebb doctor --fix. \
+               Places and edges are released by the next run of evaporate, adopted relations by that of fade";
     let (QuarantineCounts { relations, places, edges }, unknown) = match others {
         Ok(found) => (found, None),
         Err(why) => (QuarantineCounts { relations: 0, places: 0, edges: 0 }, Some(why)),

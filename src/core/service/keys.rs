@@ -323,7 +323,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_spoilt_hash_meets_nothing_that_can_be_sent() {
+    fn a_malformed_hash_matches_no_key() {
         for stored in ["", "ab", &"g".repeat(65)] {
             assert!(!bool::from(digest(stored).ct_eq(&digest(&hash("")))), "{stored}");
         }

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_past_whose_accesses_are_known_is_drawn_whole_and_one_with_gaps_not_at_all() {
+    fn a_past_is_drawn_only_if_every_access_is_known() {
         let tunables = ConsolidationConfig::DOCUMENTED.check().unwrap();
         let touch = |state, hours| accessed(state, at(hours), Revive::Yes, &tunables).unwrap().0;
         let twice = touch(touch(created(at(0.0), false), 1.0), 2.0);
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_before_a_promotion_does_not_hide_what_came_after() {
+    fn a_past_can_start_at_a_promotion() {
         let tunables = ConsolidationConfig::DOCUMENTED.check().unwrap();
         let promoted = MemoryState {
             tier: Tier::ShortTerm,

@@ -89,7 +89,7 @@ fn resonant(view: &View, request: HarmonicsRequest, sympathetic: bool) -> Resona
 }
 
 #[test]
-fn where_there_is_nothing_to_contrast_with_the_gate_is_of_the_hot_wave_alone() {
+fn without_a_contrast_the_gate_is_of_the_hot_wave_alone() {
     let found = contrasted(&view(4, &[(0, 1, 0.8), (0, 2, 0.6), (1, 3, 0.9), (2, 3, 1.0)]), "n0", 20);
     assert_eq!((found.anti_seeds.len(), &found.state.flags[..]), (0, &["xlr_no_anti_seeds"][..]));
     assert_eq!((found.slots_read, found.nodes_touched, found.pulses), (4, 4, 4));
@@ -113,7 +113,7 @@ fn where_there_is_nothing_to_contrast_with_the_gate_is_of_the_hot_wave_alone() {
 }
 
 #[test]
-fn the_crowd_of_a_hub_is_damped_and_what_it_hid_comes_forward() {
+fn neighbours_of_a_hub_are_suppressed() {
     let view = team();
     let found = contrasted(&view, "Ledger", 1_000);
     assert_eq!(found.anti_seeds, ["Wiki", "lunch-thursday", "typo-harbour"]);
@@ -218,7 +218,7 @@ fn a_ring_of_three_shows_where_a_turn_takes_three_hops() {
 }
 
 #[test]
-fn what_swings_along_is_told_with_its_region() {
+fn sympathetic_nodes_have_their_region() {
     let chain = chain(8);
     let found = resonant(&chain, waves("n0", 10), true);
     let sympathy = found.sympathetic.unwrap();
@@ -260,7 +260,7 @@ fn example_4_7a_two_triangles_are_two_communities_and_an_edge_bridges_them() {
 }
 
 #[test]
-fn the_community_of_a_node_is_told_alone_with_how_it_is_joined() {
+fn a_request_for_a_node_returns_only_its_community() {
     let view = triangles();
     let of = |id: &str, members| {
         let node = Some(term(id));
@@ -282,7 +282,7 @@ fn the_community_of_a_node_is_told_alone_with_how_it_is_joined() {
 }
 
 #[test]
-fn what_is_left_out_of_communities_is_counted() {
+fn omitted_community_members_are_counted() {
     let two = triangles();
     let few = communities(&two, &CommunitiesRequest { top_k: 1, members: Some(2), ..whole() }).unwrap();
     assert_eq!((few.communities.len(), few.hits.len(), few.left_out), (1, 2, 4));
@@ -296,7 +296,7 @@ fn what_is_left_out_of_communities_is_counted() {
 }
 
 #[test]
-fn seeds_that_are_not_there_are_told_and_light_nothing() {
+fn unknown_seeds_are_reported_and_activate_nothing() {
     let view = chain(3);
     let scratch = &mut Scratch::default();
     let found =
@@ -313,7 +313,7 @@ fn seeds_that_are_not_there_are_told_and_light_nothing() {
 }
 
 #[test]
-fn what_lies_outside_its_range_is_refused_by_name() {
+fn values_out_of_range_are_refused_by_name() {
     let (view, rules, scratch) = (chain(3), rules(), &mut Scratch::default());
     let usual = || waves("n0", 10);
     let mut refused = Vec::new();

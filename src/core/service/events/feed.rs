@@ -45,8 +45,8 @@ pub enum FeedError {
     },
     /// The part that was already applied has changed.
     #[error(
-        "{path}: its first {lines} lines were imported before and have changed since; what was done cannot be undone. \
-         Give the changed file another name, or restore these lines"
+        "{path}: its first {lines} lines were imported before and have changed since; an import cannot be undone. \
+         Rename the changed file, or restore these lines"
     )]
     Changed {
         /// Path of the file.

@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn no_line_makes_the_reader_of_events_fall() {
+    fn no_line_makes_the_event_parser_panic() {
         let seeds = [
             r#"{"at":"2026-03-02T08:00:00+01:00","kind":"memory","id":"m","content":"x","mentions":["b","a"],"pinned":true}"#,
             r#"{"at":"2026-03-02T08:00:00Z","kind":"access","id":"m","session":"s","revive":false}"#,
