@@ -1,12 +1,12 @@
-//! The only reader of time, the only maker of new ids, and the one place where instants become text and back.
+//! The only reader of time and only creator of new ids; also the conversion between instants and text.
 //!
-//! Laws take `now` as a parameter; whoever calls them asks a [`Clock`]. Replay and tests drive a manual one, so a month
-//! passes in a second and the same input gives the same graph.
+//! Laws take `now` as a parameter; their callers read it from a [`Clock`]. Replay and tests use a manual one, so a
+//! month passes in a second and the same input gives the same graph.
 
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,
-    reason = "this is the one place that reads time, and how wrong a test has it"
+    reason = "the only reader of time, and of the offset that a test sets"
 )]
 
 use crate::domain::units::Timestamp;
@@ -17,19 +17,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime};
 
-/// Where `now` comes from: the machine, or a hand.
+/// Source of `now`: the machine, or a manual setting.
 #[derive(Debug, Clone)]
 pub enum Clock {
-    /// The machine's clock; in a build with debug assertions off by the milliseconds of `EBB_CLOCK_SKEW_MS`.
+    /// The machine's clock; in a build with debug assertions offset by the milliseconds of `EBB_CLOCK_SKEW_MS`.
     Real,
-    /// The machine's clock, wrong by so many milliseconds: what a wrong one does is found out by it.
+    /// The machine's clock, offset by these milliseconds, to test the effect of a wrong clock.
     Skewed(i64),
-    /// A clock that moves when it is told to. Clones share one hand.
+    /// A clock that is set manually. Clones share one setting.
     Manual(Arc<AtomicI64>),
 }
 
 impl Clock {
-    /// A clock that stands at `now` until it is moved.
+    /// A clock that stays at `now` until it is set.
     #[must_use]
     pub fn manual(now: Timestamp) -> Self {
         Self::Manual(Arc::new(AtomicI64::new(now.millis())))
@@ -47,22 +47,22 @@ impl Clock {
             Self::Skewed(ms) => real().unwrap_or(0).saturating_add(*ms),
             Self::Manual(ms) => ms.load(Ordering::SeqCst),
         };
-        // A machine whose clock stands outside the calendar is taken to stand at its epoch: leases use the server's.
+        // A machine whose clock is outside the calendar gets the epoch: leases use the server's clock.
         Timestamp::from_millis(ms).unwrap_or(Timestamp::EPOCH)
     }
 
-    /// How many milliseconds this clock is ahead of a server that read its own between `asked` and `answered`; what may be
-    /// the way there and back does not count, nor does a clock that is moved by hand.
+    /// By how many milliseconds this clock is ahead of a server that read its own between `sent` and `answered`; the
+    /// time of transmission does not count, and a manual clock has no skew.
     #[must_use]
-    pub fn skew_ms(&self, asked: Timestamp, server: Timestamp, answered: Timestamp) -> i64 {
-        let (asked, server, answered) = (asked.millis(), server.millis(), answered.millis());
+    pub fn skew_ms(&self, sent: Timestamp, server: Timestamp, answered: Timestamp) -> i64 {
+        let (sent, server, answered) = (sent.millis(), server.millis(), answered.millis());
         match self {
-            Self::Real | Self::Skewed(_) => (asked - server).max(0) - (server - answered).max(0),
+            Self::Real | Self::Skewed(_) => (sent - server).max(0) - (server - answered).max(0),
             Self::Manual(_) => 0,
         }
     }
 
-    /// Moves a manual clock; a real one cannot be moved and stays.
+    /// Sets a manual clock; a real one is unchanged.
     pub fn set(&self, now: Timestamp) {
         if let Self::Manual(ms) = self {
             ms.store(now.millis(), Ordering::SeqCst);
@@ -70,7 +70,7 @@ impl Clock {
     }
 }
 
-/// By how much a test has set the clock of this process wrong.
+/// Offset that a test has set for the clock of this process.
 #[cfg(debug_assertions)]
 fn injected_skew_ms() -> i64 {
     static SKEW: std::sync::LazyLock<i64> = std::sync::LazyLock::new(|| {
@@ -85,32 +85,32 @@ const fn injected_skew_ms() -> i64 {
     0
 }
 
-/// A process whose clock is further off the server's opens no runs and is not ready; from there on an instant that somebody
-/// states lies ahead.
+/// A process whose clock differs from the server's by more opens no runs and is not ready; a stated instant further
+/// ahead counts as in the future.
 pub const SKEW_MAX: Duration = Duration::from_secs(60);
-/// From how much on it is told.
+/// Least difference that is logged.
 pub const SKEW_TOLD: Duration = Duration::from_secs(5);
 
-/// Why a process whose clock is that far ahead of the server's cannot be relied on. In whole seconds: a log names a reason
-/// once, and milliseconds would make another one of it at each measurement.
+/// Why a process whose clock is that far ahead of the server's is not reliable. In whole seconds: a log repeats only a
+/// changed reason, and milliseconds would change it at each measurement.
 #[must_use]
 pub fn too_far_off(skew_ms: i64) -> Option<String> {
     let off = Duration::from_millis(skew_ms.unsigned_abs());
     let side = if skew_ms < 0 { "behind" } else { "ahead of" };
     (off > SKEW_MAX).then(|| {
         let seconds = off.saturating_add(Duration::from_millis(500)).as_secs();
-        format!("this machine's clock is {seconds} s {side} the server's; set one of them right")
+        format!("this machine's clock is {seconds} s {side} the server's; correct one of them")
     })
 }
 
-/// A time up to `most`, by lot to the millisecond: those who would do the same thing at the same moment wait it first.
+/// A random time up to `most`, to the millisecond, which spreads concurrent actions.
 #[must_use]
 pub fn jitter(most: Duration) -> Duration {
     let drawn = u128::from(RandomState::new().build_hasher().finish()) % (most.as_millis() + 1);
     Duration::from_millis(u64::try_from(drawn).unwrap_or(u64::MAX))
 }
 
-/// A new id: a v7 uuid, so that ids made later sort later.
+/// A new id: a v7 uuid, so that later ids sort later.
 #[must_use]
 pub fn new_id() -> String {
     if injected_skew_ms() == 0 {
@@ -121,13 +121,13 @@ pub fn new_id() -> String {
     uuid::Uuid::new_v7(uuid::Timestamp::from_unix(uuid::NoContext, millis / 1_000, nanos)).to_string()
 }
 
-/// A text that nobody can guess, not from any other: 122 bits of chance.
+/// An unguessable text: 122 random bits.
 #[must_use]
 pub fn chance() -> String {
     uuid::Uuid::new_v4().to_string()
 }
 
-/// An instant as people and JSON read it: `2026-03-02T08:00:00.000Z`.
+/// An instant in text and JSON: `2026-03-02T08:00:00.000Z`.
 #[must_use]
 pub fn rfc3339(at: Timestamp) -> String {
     DateTime::from_timestamp_millis(at.millis())
@@ -146,7 +146,7 @@ impl<'de> Deserialize<'de> for Timestamp {
     }
 }
 
-/// The instant of an RFC 3339 text, whatever its offset; finer parts than milliseconds are cut off.
+/// The instant of an RFC 3339 text with any offset, truncated to milliseconds.
 pub fn parse_rfc3339(text: &str) -> Result<Timestamp, String> {
     let at = DateTime::parse_from_rfc3339(text)
         .map_err(|why| format!("{text:?} is not an RFC 3339 instant such as 2026-03-02T08:00:00Z: {why}"))?;

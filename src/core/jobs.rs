@@ -1,10 +1,11 @@
 //! The jobs: one file, one verb, one job.
 //!
-//! Rules for authors. A job says in its `JOB` what it is called and when it is due. It takes a [`Request`] and the run that was opened for it, and works at the run's
-//! `now`, which whoever takes the run over keeps. It works in pages, each a transaction that begins with the run's guard.
-//! It recognises its own work by the data, so that running it twice at one instant changes nothing the second time. It
-//! retries nothing, and stops at its budget: what it did not reach is still due. A row on which a statement fails is
-//! quarantined, and holds nobody up (see `pages`).
+//! Rules for authors. A job states in its `JOB` its description, its default interval and what waits for it. It takes a
+//! [`Request`] and the run that was opened for it, and works at the run's `now`, which also holds for a program that
+//! takes the run over. It works in pages, each a transaction that begins with the run's guard. It recognises its own
+//! work by the data, so running it twice at one instant changes nothing the second time. It retries nothing, and stops
+//! at its budget: the rest is still due. A row on which a statement fails is quarantined, and delays no other (see
+//! `pages`).
 
 mod audit;
 mod cluster;
@@ -35,28 +36,28 @@ const ADOPTED_PAGE: usize = 1_000;
 
 /// Every job that the ledger knows, in the order in which jobs due at one instant run.
 ///
-/// The order is that of cause and effect, so that running all of them twice at one instant changes nothing the second
-/// time: the audit lays out what others find, expiry takes memories out of clusters, sessions make the pairs that
-/// clusters consist of, strengthening ripens what promotion then raises. Trails, relations and
-/// facts stand for themselves, and outcomes teach what relationships are after all that.
+/// The order is that of cause and effect, so running all of them twice at one instant changes nothing the second time:
+/// the audit prepares work for others, expiry removes memories from clusters, sessions make the pairs that clusters
+/// consist of, reinforcement makes memories ripe for promotion. Trails, relations and facts are independent, and
+/// outcomes are learned last, on the relationships that result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JobName {
-    /// Everything looked through for what no other job would find.
+    /// Everything checked for faults that no other job would find.
     Audit,
     /// Energy brought to now; working memories below the threshold expire.
     Decay,
-    /// Pairs of memories made stronger by the sessions that accessed both.
+    /// Pairs of memories strengthened by the sessions that accessed both.
     Coactivate,
     /// Clusters kept as the components of strong pairs.
     Cluster,
-    /// Promoted memories strengthened by new ones that are like them.
+    /// Promoted memories strengthened by similar new ones.
     Reinforce,
-    /// Ripe memories rise one tier.
+    /// Ripe memories promoted by one tier.
     Promote,
-    /// Pheromones brought to the present cycle, and costs with them.
+    /// Pheromones evaporated to the present cycle, and costs computed from them.
     Evaporate,
-    /// What relations weigh, written down.
+    /// Present weights of relations stored.
     Fade,
     /// Policies applied to the facts of each scope.
     Sweep,
@@ -94,43 +95,43 @@ impl JobName {
         }
     }
 
-    /// The name it has everywhere: on the command line, in configuration, in the graph, in metrics.
+    /// Name used on the command line, in configuration, in the graph and in metrics.
     #[must_use]
     pub const fn name(self) -> &'static str {
         self.job().name
     }
 
-    /// The job of that name.
+    /// The job with that name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|job| job.name() == name)
     }
 
-    /// What it does, in a line.
+    /// Description in one line.
     #[must_use]
     pub const fn about(self) -> &'static str {
         self.job().about
     }
 
-    /// Milliseconds between two scheduled runs where the configuration does not say, by the tunables in the graph.
+    /// Milliseconds between two scheduled runs if the configuration sets no schedule, by the tunables in the graph.
     #[must_use]
     pub fn interval_ms(self, tunables: &Tunables) -> i64 {
         (self.job().interval_ms)(tunables)
     }
 
-    /// Since when something waits for this job; `None` where nothing does, or where it is the job's task to look.
+    /// The instant since which work waits for this job; `None` if none does, or if the job itself must search for it.
     #[must_use]
     pub fn waits_since(self, backlog: &Backlog) -> Option<Timestamp> {
         (self.job().waits_since)(backlog)
     }
 
-    /// How much waits for this job.
+    /// Number of rows that wait for this job.
     #[must_use]
     pub fn remaining(self, waiting: &Waiting) -> i64 {
         (self.job().left)(waiting)
     }
 
-    /// Does its work.
+    /// Runs the job.
     pub async fn run(self, work: Work<'_>) -> Result<Completion, Error> {
         (self.job().run)(work).await
     }
@@ -140,16 +141,16 @@ impl JobName {
 struct Job {
     name: &'static str,
     about: &'static str,
-    /// Milliseconds between two scheduled runs where the configuration does not say.
+    /// Milliseconds between two scheduled runs if the configuration sets no schedule.
     interval_ms: fn(&Tunables) -> i64,
-    /// Since when something waits for it.
+    /// The instant since which work waits for it.
     waits_since: fn(&Backlog) -> Option<Timestamp>,
-    /// How much waits for it.
+    /// Number of rows that wait for it.
     left: fn(&Waiting) -> i64,
     run: for<'a> fn(Work<'a>) -> JobFuture<'a>,
 }
 
-/// A job at work. On the heap, so that whoever waits for a job does not compile all of them again.
+/// A running job. Boxed, so that its callers do not compile all jobs again.
 type JobFuture<'a> = Pin<Box<dyn Future<Output = Result<Completion, Error>> + 'a>>;
 
 impl std::fmt::Display for JobName {
@@ -158,16 +159,16 @@ impl std::fmt::Display for JobName {
     }
 }
 
-/// The options of a job. The default is what the schedule uses.
+/// Options of a run. The default is that of the schedule.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
     /// Stop after about this many rows.
     pub limit: Option<u64>,
     /// Stop after this time.
     pub time_limit: Option<Duration>,
-    /// Stop after the page in hand when this is cancelled.
+    /// Stop after the current page when this is cancelled.
     pub stop: CancellationToken,
-    /// Do what is not yet due: evaporation acts only each so many cycles.
+    /// Work even if not yet due: evaporation otherwise acts only once in so many cycles.
     pub force: bool,
     pub learning: Learning,
 }
@@ -175,24 +176,24 @@ pub struct Request {
 /// The context of a job: its inputs, its run and its budget.
 pub struct Work<'a> {
     pub store: &'a Store,
-    /// The tunables as the graph has them.
+    /// The tunables of the graph.
     pub tunables: &'a Tunables,
-    /// What was seen before the run was opened.
+    /// Inputs read before the run was opened.
     pub inputs: &'a RunInputs,
     /// The run that was opened for it.
     pub run: &'a mut Run,
     budget: Budget,
-    /// Rows that were quarantined since a statement failed on them.
+    /// Rows quarantined because a statement failed on them.
     quarantined: u32,
     forced: bool,
     learning: Learning,
 }
 
-/// Whether a job reached the end of what was due.
+/// Whether a job reached the end of its due work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Completion {
     End,
-    /// Its budget ended first.
+    /// The budget ended first.
     Budget,
 }
 
@@ -215,12 +216,12 @@ impl Budget {
             || self.ends.is_some_and(|ends| Instant::now() >= ends)
     }
 
-    /// From here on only a stop ends it.
+    /// From here on only a stop ends the run.
     fn until_stopped(&mut self) {
         (self.rows_left, self.ends) = (None, None);
     }
 
-    /// This many rows, cut to what is left.
+    /// This many rows, limited to the rest of the budget.
     fn page(&self, size: usize) -> usize {
         self.rows_left.map_or(size, |left| size.min(usize::try_from(left).unwrap_or(usize::MAX)))
     }
@@ -240,15 +241,15 @@ impl<'a> Work<'a> {
         Self { store, tunables, inputs, run, budget, quarantined: 0, forced, learning }
     }
 
-    /// How many rows to read for a page of this size: a dry run reads all that it counts at once, since what is rolled back
-    /// is there again for the next page.
+    /// Rows to read for a page of this size: a dry run reads all that it counts at once, since rolled back rows would
+    /// appear again on the next page.
     fn page(&self, size: usize) -> usize {
-        /// Rows that a dry run counts at most where a job cannot go on after a row.
+        /// Greatest number of rows of a dry run where a job cannot continue after a row.
         const DRY_RUN_ROWS: usize = 100_000;
         self.budget.page(if self.run.is_dry() { DRY_RUN_ROWS } else { size })
     }
 
-    /// Adopts memories that other writers made, before the job looks for its own. A dry run counts them only.
+    /// Adopts memories of other writers, before the job reads its own. A dry run only counts them.
     async fn adopt(&mut self) -> Result<Completion, Error> {
         let unstamped = self.inputs.unstamped;
         if self.run.is_dry() {
@@ -265,7 +266,7 @@ impl<'a> Work<'a> {
         .await
     }
 
-    /// Adopts facts that other writers made. A dry run counts them only.
+    /// Adopts facts of other writers. A dry run only counts them.
     async fn adopt_facts(&mut self) -> Result<Completion, Error> {
         if self.run.is_dry() {
             self.run.estimate(Tally { adopted: self.store.foreign_facts().await?, ..Tally::default() });

@@ -1,19 +1,19 @@
-//! The core of Ebb: what happens to memories in Neo4j, and when.
+//! The core of Ebb: maintenance of memories in Neo4j.
 //!
 //! | module | |
 //! |---|---|
 //! | [`domain`] | the laws: pure functions of facts, without I/O, a clock or async |
-//! | [`clock`] | the one reader of time and maker of new ids |
+//! | [`clock`] | the one reader of time and creator of new ids |
 //! | [`store`] | the one user of the driver: statements, transactions, retries |
 //! | [`mirror`] | a scope's hot memories as a graph in memory, kept fresh |
 //! | [`jobs`] | maintenance in batches: plan, apply, report |
 //! | [`scheduler`] | which job runs when |
-//! | [`api`] | what is asked and answered: requests and responses, one type for every surface |
+//! | [`api`] | requests and responses, one type for every surface |
 //! | [`service`] | operations for surfaces: HTTP, MCP, the command line |
 //!
 //! A module names only those above it in this table (held by `floors::a_floor_names_only_what_stands_below_it`).
 
-#![expect(missing_docs, reason = "the crate is not published, and a name that says it all needs no sentence")]
+#![expect(missing_docs, reason = "the crate is not published, and a clear name needs no doc")]
 
 pub mod api;
 pub mod clock;

@@ -1,4 +1,4 @@
-//! The schedule of jobs, and the guarantee that each occurrence runs once.
+//! The scheduler of jobs, which runs each occurrence once.
 
 pub mod calendar;
 pub mod cron;
@@ -17,18 +17,18 @@ use std::time::Duration;
 /// The schedule and the limits of one job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JobConfig {
-    /// Whether the schedule runs it. By hand it always can be.
+    /// Whether the schedule runs it; it can always be run manually.
     pub enabled: bool,
-    /// When; `None` takes the interval of the ConsolidationConfig node.
+    /// Rhythm; `None` takes the interval of the ConsolidationConfig node.
     pub rhythm: Option<Rhythm>,
-    /// How much later than its occurrence a run may begin.
+    /// Greatest delay of a run after its occurrence.
     pub jitter: Duration,
-    /// How long one run may take.
+    /// Time limit of one run.
     pub time_limit: Duration,
 }
 
 impl JobConfig {
-    /// The schedule in force, by the tunables in the graph.
+    /// The schedule in force, with the tunables of the graph.
     #[must_use]
     pub fn schedule(&self, job: JobName, tunables: &Tunables) -> Schedule {
         Schedule {
@@ -43,7 +43,7 @@ impl JobConfig {
 pub struct Config(pub [JobConfig; JobName::ALL.len()]);
 
 impl Config {
-    /// The one of a job.
+    /// The configuration of a job.
     #[must_use]
     pub fn of(&self, job: JobName) -> &JobConfig {
         let index = JobName::ALL.iter().position(|known| *known == job).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! The service: one function for each operation, which every surface calls.
+//! The service: one function for each operation, called by every surface.
 //!
 //! | function | command line | HTTP |
 //! |---|---|---|
@@ -37,8 +37,8 @@
 //! | [`Service::create_key`], [`Service::keys`], [`Service::revoke_key`] | `key create`, `list`, `revoke` | – |
 //! | [`Service::inspect`], [`Service::timeline`] | `inspect`, `plot tiers` | – |
 //!
-//! Every function takes the instant its laws see. Where a request states none, it is the clock's; on a scratch database, whose
-//! time is simulated, the instant that time has come to.
+//! Every function takes the instant at which the laws are evaluated. A request without one uses the clock; on a scratch
+//! database, whose time is simulated, the latest simulated instant.
 
 mod attempts;
 pub mod doctor;
@@ -58,7 +58,7 @@ mod request_hash;
 pub mod server;
 pub mod trails;
 
-// Types of the floors below, for surfaces, which name no other floor than this.
+// Types of the layers below, re-exported for surfaces, which name no other layer.
 pub use crate::jobs::JobName;
 pub use crate::scheduler::driver::{JobReport, Outcome};
 pub use crate::scheduler::due::{Rhythm, Schedule};
@@ -92,20 +92,20 @@ pub struct Config {
     pub jobs: scheduler::Config,
     /// The default scope.
     pub scope: Scope,
-    /// When a change is so large that a person must accept it.
+    /// Size from which a change must be confirmed.
     pub guard: Guard,
-    /// The mirrors that recall answers from.
+    /// The mirrors that answer recalls.
     pub mirror: mirror::Config,
-    /// The rules of recall.
+    /// The parameters of recall.
     pub engine: recall::RecallConfig,
     /// Which recalls are learned from.
     pub learn: LearningMode,
 }
 
-/// Every operation, over one database.
+/// All operations over one database.
 pub struct Service {
     store: Arc<Store>,
-    /// The same over connections of its own, for work that no request waits for.
+    /// The store with connections of its own, for work outside requests.
     jobs_store: Arc<Store>,
     clock: Clock,
     config: Config,
@@ -116,7 +116,7 @@ pub struct Service {
 }
 
 impl Service {
-    /// Puts the service over a store.
+    /// Creates the service over a store.
     #[must_use]
     pub fn new(store: Store, clock: Clock, config: Config) -> Self {
         let store = Arc::new(store);
@@ -128,21 +128,21 @@ impl Service {
         Self { store, jobs_store, clock, config, mirror, compute, questions, prepared: OnceCell::new() }
     }
 
-    /// The database below.
+    /// The store.
     #[must_use]
     pub fn store(&self) -> &Store {
         &self.store
     }
 
-    /// Checks, once, that the database was prepared: without constraints no write could be relied on.
+    /// Checks, once, that the schema of the database exists: writes depend on its constraints.
     ///
     /// # Errors
-    /// [`Error::Schema`], until somebody has prepared it; of the connection.
+    /// [`Error::Schema`] for a database that is not initialised; errors of the connection.
     pub async fn prepared(&self) -> Result<(), Error> {
         self.prepared.get_or_try_init(|| self.store.check_schema()).await.copied()
     }
 
-    /// The database below, for a worker, whose jobs run in threads and over connections of their own.
+    /// The store for a worker, whose jobs run in threads and over connections of their own.
     #[must_use]
     pub fn share_store(&self) -> Arc<Store> {
         Arc::clone(&self.jobs_store)
@@ -154,10 +154,10 @@ impl Service {
         &self.config.scope
     }
 
-    /// The instant of a request: the one stated, else the simulated time of a scratch database, else now, by the
-    /// server's clock: that of this process may be wrong, and what it writes would count from there.
-    pub async fn instant(&self, asked: Option<Timestamp>) -> Result<Timestamp, Error> {
-        match asked {
+    /// The instant of a request: the stated one, else the simulated time of a scratch database, else now by the
+    /// server's clock, since the clock of this process may be wrong and would date its writes wrongly.
+    pub async fn instant(&self, stated: Option<Timestamp>) -> Result<Timestamp, Error> {
+        match stated {
             Some(at) => Ok(at),
             None => {
                 let present = self.store.present().await?;
@@ -166,12 +166,12 @@ impl Service {
         }
     }
 
-    /// Now, by the server's clock, whether time is simulated or not.
+    /// Now, by the server's clock, even where time is simulated.
     async fn now(&self) -> Result<Timestamp, Error> {
         Ok(self.counted(self.store.present().await?.server))
     }
 
-    /// The server's instant, unless a hand moves the clock of this process.
+    /// The server's instant, unless the clock of this process is manual.
     fn counted(&self, server: Timestamp) -> Timestamp {
         match self.clock {
             Clock::Real | Clock::Skewed(_) => server,
@@ -185,7 +185,7 @@ impl Service {
         &self.clock
     }
 
-    /// How far an instant lies ahead of the server's clock, where time is not simulated; 0 if it does not.
+    /// How far an instant lies ahead of the server's clock; 0 if it does not, or if time is simulated.
     pub async fn ahead(&self, at: Timestamp) -> Result<Duration, Error> {
         let present = self.store.present().await?;
         if present.scratch.is_some() {
@@ -195,7 +195,7 @@ impl Service {
         Ok(Duration::from_millis(ahead_ms.unsigned_abs()))
     }
 
-    /// The parameters of learning, as the mirrors of this process use them.
+    /// The parameters of learning that the mirrors of this process use.
     #[must_use]
     pub fn learning(&self) -> Learning {
         self.config.mirror.learning()
@@ -206,7 +206,7 @@ impl Service {
     }
 }
 
-/// Refuses a number that is not 1 to `most`, by its name.
+/// Rejects a number outside 1 to `most`, naming it.
 fn within(name: &str, value: usize, most: usize) -> Result<(), String> {
     match (1..=most).contains(&value) {
         true => Ok(()),

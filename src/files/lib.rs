@@ -1,19 +1,18 @@
-//! Files that Ebb writes: whole or not at all, made new, for their owner alone unless they are meant for others.
+//! Atomic file writes: whole or not at all, always to a new file, readable only by the owner unless meant for others.
 //!
-//! New content goes to a file beside the old one, is brought to the disk, and takes over the name at once; then the folder
-//! is brought to the disk, so that the name lasts. Any failure before that takes the new file away again. A failure of the
-//! very last step is told, though the new file stands: it may be gone after a loss of power, and then the old one is there.
+//! New content is written to a file beside the old one, synced to the disk, and renamed over it; then the folder is
+//! synced, so that the name persists. Any failure before that removes the new file. A failure of the last sync is
+//! reported, although the new file is in place: a loss of power may bring back the old one.
 //!
-//! The new file is always made by this program: nothing is ever written through a link that somebody laid at its name, or
-//! into a file that lay there, whoever may read that. A link or a device at the name itself is refused.
+//! The new file is always created by this program: nothing is written through a link at its name, or into a file that
+//! existed there with other permissions. A link or a device at the name itself is refused.
 //!
 //! # Design notes
-//! The new file has one name and a lock, not a name of its own each time: what a kill leaves is taken away by the next
-//! writer, and two programs that write the same file at once cannot mix their bytes, since the second is told to wait. The
-//! lock belongs to the open file and goes with it when that takes over the name, so whoever opened it meanwhile looks
-//! again before it does anything.
+//! The new file has a fixed name and a lock, not a random name: a file left by a kill is removed by the next writer,
+//! and two concurrent writers of the same file cannot mix their bytes, since the second gets an error. The lock belongs
+//! to the open file, which is renamed with it, so a writer that opened it meanwhile checks its name again first.
 //!
-//! Invariant: no other code of the product makes files or opens them to write (held by
+//! Invariant: no other code of the product creates files or opens them to write (held by
 //! `floors::files_are_written_in_one_place`).
 
 use std::fs::{self, File, Permissions, TryLockError};
@@ -24,29 +23,29 @@ use std::path::{Path, PathBuf};
 /// Who may read a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Readers {
-    /// Its owner: it holds what people remember, or a secret.
+    /// The owner only: the file contains memories or a secret.
     Owner,
-    /// Everybody: a sample, a picture.
+    /// Everyone: a sample, a picture.
     Everybody,
 }
 
 /// Why a file was not replaced.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The system refused something.
+    /// An error of the system.
     #[error("cannot {doing} {}: {source}", path.display())]
     File {
-        /// What was tried.
+        /// The attempted operation.
         doing: &'static str,
-        /// With which file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why not.
+        /// The error.
         source: io::Error,
     },
-    /// Somebody else is writing the same file.
-    #[error("{} is being written by somebody else; try again when that is done", path.display())]
+    /// Another program is writing the same file.
+    #[error("{} is being written by another program; try again later", path.display())]
     Busy {
-        /// Which file.
+        /// Path of the file.
         path: PathBuf,
     },
 }
@@ -60,18 +59,18 @@ impl From<Error> for io::Error {
     }
 }
 
-/// Gives a file new content, all of it or none. Answers the file, open behind the content.
+/// Replaces the content of a file, all of it or none. Returns the file, open at the end of the content.
 ///
 /// # Errors
-/// [`Error::File`]; [`Error::Busy`] while somebody else replaces the same file.
+/// [`Error::File`]; [`Error::Busy`] while another program replaces the same file.
 pub fn replace(path: &Path, readers: Readers, content: &[u8]) -> Result<File, Error> {
     replace_by(&CALLS, path, readers, |into| into.write_all(content))
 }
 
-/// Begins a file of one's own for somebody to write on, such as a log; what lay at its name is gone.
+/// Creates a file to be written continuously, such as a log; an existing one is removed.
 ///
 /// # Errors
-/// Of the system.
+/// Errors of the system.
 pub fn begin(path: &Path) -> io::Result<File> {
     match fs::remove_file(path) {
         Err(why) if why.kind() != ErrorKind::NotFound => Err(why),
@@ -79,15 +78,15 @@ pub fn begin(path: &Path) -> io::Result<File> {
     }
 }
 
-/// The system calls of a replacement, in this order. A test may have any of them fail.
+/// The system calls of a replacement, in this order. A test can make each of them fail.
 pub struct Calls<'c> {
     /// Opens a new file for writing; fails if one is there.
     pub open: &'c dyn Fn(&Path) -> io::Result<File>,
     /// Writes some of the bytes, and returns how many.
     pub write: &'c dyn Fn(&File, &[u8]) -> io::Result<usize>,
-    /// Brings to the disk: the file, then its folder.
+    /// Syncs to the disk: the file, then its folder.
     pub sync: &'c dyn Fn(&File) -> io::Result<()>,
-    /// Gives the new file the name of the old one.
+    /// Renames the new file over the old one.
     pub rename: &'c dyn Fn(&Path, &Path) -> io::Result<()>,
 }
 
@@ -99,7 +98,8 @@ pub const CALLS: Calls<'static> = Calls {
     rename: &|from, to| fs::rename(from, to),
 };
 
-/// Replaces a file by these system calls, with the content that a closure writes. Returns the file, open behind the content.
+/// Replaces a file by these system calls, with content written by a closure. Returns the file, open at the end of the
+/// content.
 ///
 /// # Errors
 /// As [`replace`].
@@ -117,20 +117,20 @@ pub fn replace_by(
     let file = claim(calls, path, &partial)?;
     let replaced = fill(calls, &file, readers, content)
         .map_err(fault("write", &partial))
-        .and_then(|()| (calls.sync)(&file).map_err(fault("bring to the disk", &partial)))
+        .and_then(|()| (calls.sync)(&file).map_err(fault("sync", &partial)))
         .and_then(|()| (calls.rename)(&partial, path).map_err(fault("replace", path)));
     if let Err(why) = replaced {
-        // If even this fails, the next writer takes it away.
+        // If even this fails, the next writer removes it.
         fs::remove_file(&partial).ok();
         return Err(why);
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let synced = File::open(folder).and_then(|folder| (calls.sync)(&folder));
-    synced.map_err(fault("bring to the disk the name of", path))?;
+    synced.map_err(fault("sync the name of", path))?;
     Ok(file)
 }
 
-/// The name of the new file until it is whole.
+/// The name of the new file until it is complete.
 #[must_use]
 pub fn partial(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
@@ -138,7 +138,7 @@ pub fn partial(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// The file that is to take over the name, made now, for nobody else to write.
+/// Creates the new file, locked for this writer.
 fn claim(calls: &Calls<'_>, path: &Path, partial: &Path) -> Result<File, Error> {
     let fault = |why| fault("open", partial)(why);
     let locked = |file: &File| match file.try_lock() {
@@ -146,8 +146,8 @@ fn claim(calls: &Calls<'_>, path: &Path, partial: &Path) -> Result<File, Error> 
         Err(TryLockError::WouldBlock) => Err(Error::Busy { path: path.to_owned() }),
         Err(TryLockError::Error(why)) => Err(fault(why)),
     };
-    // Whoever had the lock may have given the file its name, or taken it away.
-    let stands = |file: &File| -> Result<bool, Error> {
+    // The previous holder of the lock may have renamed or removed the file.
+    let is_current = |file: &File| -> Result<bool, Error> {
         let held = file.metadata().map_err(fault)?;
         let there = fs::symlink_metadata(partial);
         Ok(there.is_ok_and(|there| there.ino() == held.ino() && there.dev() == held.dev()))
@@ -156,7 +156,7 @@ fn claim(calls: &Calls<'_>, path: &Path, partial: &Path) -> Result<File, Error> 
         match (calls.open)(partial) {
             Ok(file) => {
                 locked(&file)?;
-                if stands(&file)? {
+                if is_current(&file)? {
                     return Ok(file);
                 }
                 continue;
@@ -164,7 +164,7 @@ fn claim(calls: &Calls<'_>, path: &Path, partial: &Path) -> Result<File, Error> 
             Err(why) if why.kind() == ErrorKind::AlreadyExists => {}
             Err(why) => return Err(fault(why)),
         }
-        // What a kill left, what somebody is writing just now, or something that was laid here.
+        // A file left by a kill, being written now, or placed here by another user.
         let left = match fs::symlink_metadata(partial) {
             Err(why) if why.kind() == ErrorKind::NotFound => continue,
             there => there.map_err(fault)?,
@@ -175,7 +175,7 @@ fn claim(calls: &Calls<'_>, path: &Path, partial: &Path) -> Result<File, Error> 
         };
         if let Some(file) = &lock {
             locked(file)?;
-            if !stands(file)? {
+            if !is_current(file)? {
                 continue;
             }
         }
@@ -200,7 +200,7 @@ fn fill(
     out.flush()
 }
 
-/// The file while it is filled.
+/// The file while it is written.
 struct Filled<'f> {
     calls: &'f Calls<'f>,
     file: &'f File,
@@ -230,9 +230,9 @@ mod tests {
         fs::symlink_metadata(path).unwrap().permissions().mode() & 0o777
     }
 
-    /// What can lie at the name of a file, or beside it where the new one is to be made.
+    /// Things that can exist at the name of a file, or beside it where the new one is created.
     #[test]
-    fn nothing_that_lies_in_the_way_is_written_through_or_keeps_its_mode() {
+    fn existing_files_and_links_are_never_written_through() {
         type Lay = fn(&Path, &Path);
         let lay: [(&str, Lay); 5] = [
             ("nothing", |_, _| {}),
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_open_can_be_gone_on_with() {
+    fn a_returned_file_can_be_appended_to() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lines");
         let mut file = replace(&path, Readers::Owner, b"one\n").unwrap();

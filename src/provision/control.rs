@@ -1,4 +1,4 @@
-//! What a person does with a managed server beside using it: stop it, look at it, remove it.
+//! Operations on a managed server besides using it: stop, status, remove.
 
 use std::path::{Path, PathBuf};
 
@@ -13,8 +13,8 @@ use super::lock::{Hold, POLL};
 use super::server::{SHUTDOWN_TIMEOUT, refuse_given};
 use super::{Config, Origin, docker, log, probe, process};
 
-/// Stops the managed server of this home and waits until it is gone; `false` if none was running. While
-/// others use it, only with `force`.
+/// Stops the managed server of this home and waits until it has ended; `false` if none was running. While others use
+/// it, only with `force`.
 ///
 /// # Errors
 /// When others use it, when it is still stopping after 40 s, or when the settings name a given server.
@@ -25,7 +25,7 @@ pub async fn stop(config: &Config, force: bool) -> Result<bool, Error> {
     let mut hold = None;
     let deadline = Instant::now() + SHUTDOWN_TIMEOUT;
     let mut users_seen = 0;
-    let mut told = false;
+    let mut signalled = false;
     while home.has_keeper()? {
         hold = match hold {
             None => home.try_lock(Lock::InUse, Hold::Exclusive)?,
@@ -33,16 +33,16 @@ pub async fn stop(config: &Config, force: bool) -> Result<bool, Error> {
         };
         let shared = hold.is_none() && home.try_lock(Lock::InUse, Hold::Shared)?.is_some();
         users_seen = if shared { users_seen + 1 } else { 0 };
-        // Seen more than once: programs that only look at the lock hold it for an instant.
+        // Checked more than once: programs that only test the lock hold it for an instant.
         if users_seen > 5 && !force {
             return Err(Error::InUse {
                 home: home.path().to_path_buf(),
                 users: named(process::holders(&home.join("in-use.lock"))),
             });
         }
-        if let Some(record) = home.record().filter(|_| !told && (force || hold.is_some())) {
+        if let Some(record) = home.record().filter(|_| !signalled && (force || hold.is_some())) {
             send_signal(Some(record.keeper_pid), Signal::TERM);
-            told = true;
+            signalled = true;
         }
         if Instant::now() >= deadline {
             return Err(Error::StillStopping {
@@ -52,31 +52,31 @@ pub async fn stop(config: &Config, force: bool) -> Result<bool, Error> {
         }
         tokio::time::sleep(POLL).await;
     }
-    let Some(record) = home.record() else { return Ok(told) };
+    let Some(record) = home.record() else { return Ok(signalled) };
     let orphan = process::runs(&home, &record);
     process::end_orphan(&docker::program(config), &home, &record).await?;
-    Ok(told || orphan)
+    Ok(signalled || orphan)
 }
 
 fn named(users: Vec<String>) -> String {
     if users.is_empty() { "another program".to_owned() } else { users.join(", ") }
 }
 
-/// What is known about the managed server of a home.
+/// The status of the managed server of a home.
 #[derive(Debug, Clone, Serialize)]
 pub struct Status {
-    /// The home folder, as set.
+    /// The home folder, as configured.
     pub home: PathBuf,
-    /// The server; nothing if none runs.
+    /// The running server; `None` if there is none.
     pub server: Option<Running>,
 }
 
-/// A managed server that runs.
+/// A running managed server.
 #[derive(Debug, Clone, Serialize)]
 pub struct Running {
-    /// How it was brought up.
+    /// How it was started.
     pub origin: Origin,
-    /// Neo4j version, once it has said so.
+    /// Neo4j version, once known.
     pub version: Option<String>,
     /// Address for Bolt.
     pub uri: String,
@@ -84,18 +84,17 @@ pub struct Running {
     pub http: String,
     /// Process of the server; with Docker that of the client in the foreground.
     pub pid: u32,
-    /// Process of its keeper; nothing if that was killed. Such a server is ended by the next command that
-    /// uses the home.
+    /// Process of its keeper; `None` if that was killed. Such a server is ended by the next command that uses the home.
     pub keeper_pid: Option<u32>,
-    /// Whether it outlives its users.
+    /// Whether it continues without users.
     pub stay: bool,
     /// Whether it answers the Bolt handshake.
     pub ready: bool,
-    /// Who uses it, by program and process, where the system tells.
+    /// Its users, by program and process, where the system lists them.
     pub users: Vec<String>,
 }
 
-/// Looks at the managed server of a home, without changing anything.
+/// Returns the status of the managed server of a home, without changing anything.
 ///
 /// # Errors
 /// When a lock file cannot be read.
@@ -120,11 +119,11 @@ pub async fn status(config: &Config) -> Result<Status, Error> {
     Ok(Status { server: Some(running), ..none })
 }
 
-/// Removes the home folder of a stopped managed server, with all its data. Only a folder that carries the
-/// mark of Ebb; one that is not there is fine.
+/// Removes the home folder of a stopped managed server, with all its data. Only a folder with Ebb's marker file; a
+/// missing one is no error.
 ///
 /// # Errors
-/// When the folder is not ours, or its server runs.
+/// When the folder has no marker, or its server runs.
 pub async fn wipe(home: &Path) -> Result<(), Error> {
     if !home.exists() {
         return Ok(());

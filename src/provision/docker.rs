@@ -1,10 +1,10 @@
-//! A server in a container, where a Docker engine answers. Everything goes through the `docker` program,
-//! which knows how to reach its engine.
+//! A server in a container, if a Docker engine is available. Everything goes through the `docker` program, which knows
+//! how to reach its engine.
 //!
-//! `docker run` stays in the foreground as the keeper's child, so that a container is watched and stopped
-//! like any other server. The data lies in the home folder, owned by the user: both ways can work on the same
-//! home. Inside the container the server listens everywhere, and only the loopback of this machine is mapped
-//! to it. The password reaches the container through the client's environment, not through its command line.
+//! `docker run` stays in the foreground as the keeper's child, so a container is watched and stopped like any other
+//! server. The data is in the home folder, owned by the user: Docker and Maven can use the same home. Inside the
+//! container the server listens on all interfaces, and only the loopback of this machine is mapped to it. The password
+//! is passed through the client's environment, not its command line.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -21,9 +21,9 @@ use super::maven::{both, run};
 use super::plan::Plan;
 use super::{Config, Ports, Way, log};
 
-/// How long the engine may take to answer a question.
+/// Time limit of a request to the engine.
 const QUESTION: Duration = Duration::from_secs(10);
-/// How long an image may take to come.
+/// Time limit of pulling an image.
 const PULL: Duration = Duration::from_secs(30 * 60);
 
 /// The `docker` program of the settings, or the one in the path.
@@ -31,7 +31,7 @@ pub(super) fn program(config: &Config) -> PathBuf {
     config.docker.clone().unwrap_or_else(|| "docker".into())
 }
 
-/// Makes sure of engine and image and says how the server is started.
+/// Checks engine and image and returns the command that starts the server.
 pub(super) async fn plan(
     config: &Config,
     home: &Home,
@@ -82,20 +82,19 @@ pub(super) async fn plan(
     })
 }
 
-/// The name under which the image takes a setting from its environment: dots become `_`, and `_` becomes
-/// `__`.
+/// The environment variable of the image for a setting: dots become `_`, and `_` becomes `__`.
 fn variable(setting: &str) -> String {
     format!("NEO4J_{}", setting.replace('_', "__").replace('.', "_"))
 }
 
-/// One container for one home.
+/// The name of the container of a home.
 fn container_name(home: &Home) -> String {
     let hash = Sha256::digest(home.path().as_os_str().as_encoded_bytes());
     let hash: String = hash.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
     format!("ebb-neo4j-{hash}")
 }
 
-/// An error of this file, with what to do next.
+/// An error with the next step.
 fn refused(why: impl Into<String>, next: impl Into<String>) -> Error {
     Error::Docker { why: why.into(), next: next.into() }
 }
@@ -107,15 +106,15 @@ async fn check_engine(docker: &Path) -> Result<(), Error> {
     match timeout(QUESTION, run(&mut command)).await {
         Err(_) => Err(refused("the Docker engine does not answer", next)),
         Ok(Err(e)) if e.kind() == ErrorKind::NotFound => {
-            Err(refused(format!("there is no program {}", docker.display()), next))
+            Err(refused(format!("the program {} does not exist", docker.display()), next))
         }
         Ok(Err(e)) => Err(refused(format!("{} cannot be run ({e})", docker.display()), next)),
-        Ok(Ok(output)) if !output.status.success() => Err(refused("no Docker engine answers", next)),
+        Ok(Ok(output)) if !output.status.success() => Err(refused("no Docker engine is running", next)),
         Ok(Ok(_)) => Ok(()),
     }
 }
 
-/// The image is here, or is pulled.
+/// Checks that the image is on this machine, or pulls it.
 async fn check_image(docker: &Path, image: &str) -> Result<(), Error> {
     let mut command = Command::new(docker);
     command.args(["image", "inspect", "--format", "{{.Id}}", image]);
@@ -129,24 +128,24 @@ async fn check_image(docker: &Path, image: &str) -> Result<(), Error> {
         Ok(Ok(output)) if output.status.success() => return Ok(()),
         Ok(Ok(output)) => log::meaningful(&both(&output)).trim().to_owned(),
         Ok(Err(e)) => e.to_string(),
-        Err(_) => "no end after 30 minutes".to_owned(),
+        Err(_) => "not finished after 30 minutes".to_owned(),
     };
     let why = format!("the image {image} is not on this machine and cannot be pulled ({said})");
     Err(refused(
         why,
-        "Name an image that can be had in EBB_NEO4J_IMAGE, or let Ebb use Maven and Java (EBB_NEO4J=maven)",
+        "Set EBB_NEO4J_IMAGE to an image that can be pulled, or let Ebb use Maven and Java (EBB_NEO4J=maven)",
     ))
 }
 
-/// Ends a container gently; one that is not there is fine.
+/// Stops a container; a missing one is no error.
 pub(super) async fn stop(docker: &Path, name: &str) {
     let mut command = Command::new(docker);
     command.args(["stop", "--time", "30", name]);
-    let _ = timeout(Duration::from_secs(40), run(&mut command)).await; // what it could not do is done now
+    let _ = timeout(Duration::from_secs(40), run(&mut command)).await; // if that failed, this removes it
     remove(docker, name).await;
 }
 
-/// Removes a container, running or not. One that is not there is fine, and without an engine there is none.
+/// Removes a container, running or not. A missing one is no error, and without an engine there is none.
 pub(super) async fn remove(docker: &Path, name: &str) {
     let mut command = Command::new(docker);
     command.args(["rm", "--force", name]);

@@ -1,54 +1,54 @@
-//! What can go wrong while a server is found or started. One variant is one situation a person can act on:
-//! its text says what, where and why, and ends with the next command. Texts never carry a password or the
-//! user part of an address.
+//! Errors of finding or starting a server. Each variant is one situation in which the user can act: its text states the
+//! fault, the place and the reason, and ends with the next step. Texts never contain a password or the user part of an
+//! address.
 
 use std::path::PathBuf;
 
-/// Why there is no server to work with, or why one could not be stopped or removed.
+/// Why no server is available, or why one could not be stopped or removed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The given address is not one a Neo4j server can be reached under.
+    /// The given address is not a valid address of a Neo4j server.
     #[error(
         "the Neo4j address {uri} cannot be used: {why}. Set NEO4J_URI to something like bolt://127.0.0.1:7687 or neo4j+s://db.example.org"
     )]
     Uri {
-        /// The address as given, its user part cut off.
+        /// The given address, without its user part.
         uri: String,
-        /// What is wrong with it.
+        /// Why it is not valid.
         why: String,
     },
-    /// The given address would send data and password unencrypted, or to a server nobody verified.
+    /// The given address would send data and password unencrypted, or to an unverified server.
     #[error(
         "the Neo4j address {uri} is refused: {why}. Use {instead}, or allow it with --insecure (neo4j.insecure = true)"
     )]
     Insecure {
-        /// The address as given, its user part cut off.
+        /// The given address, without its user part.
         uri: String,
-        /// What would be at risk.
+        /// The risk.
         why: &'static str,
-        /// The scheme that is safe.
+        /// The safe scheme.
         instead: &'static str,
     },
-    /// An address is given, but no password.
+    /// An address is given without a password.
     #[error(
-        "there is no password for {uri}: NEO4J_URI names a server, but neither NEO4J_PASSWORD nor NEO4J_PASSWORD_FILE is set. Set one of them (for a server without authentication any word will do), or unset NEO4J_URI to let Ebb run a server of its own"
+        "there is no password for {uri}: NEO4J_URI names a server, but neither NEO4J_PASSWORD nor NEO4J_PASSWORD_FILE is set. Set one of them (any text for a server without authentication), or unset NEO4J_URI to let Ebb run its own server"
     )]
     NoPassword {
         /// The given address.
         uri: String,
     },
-    /// The file that should hold the password of the given server cannot be used.
-    #[error("the password file {} cannot be used: {why}. Put the password on its first line, readable by you alone (chmod 600)", path.display())]
+    /// The file with the password of the given server cannot be used.
+    #[error("the password file {} cannot be used: {why}. Put the password on its first line, readable only by you (chmod 600)", path.display())]
     PasswordFile {
-        /// The file named in the settings.
+        /// Path of the password file.
         path: PathBuf,
-        /// Why not.
+        /// Why it cannot be used.
         why: String,
     },
-    /// Neither Docker nor Maven and Java can bring up a server here.
+    /// Neither Docker nor Maven and Java can start a server here.
     #[error(
-        "no Neo4j server can be brought up on this machine\n  through Docker: {docker}\n  through Maven and Java: {maven}\nEither start a Docker engine, or install Java 17 or newer and Maven (Debian: apt install openjdk-17-jre-headless maven; macOS: brew install openjdk@17 maven), or name a running server in NEO4J_URI; then run the command again"
+        "no Neo4j server can be started on this machine\n  through Docker: {docker}\n  through Maven and Java: {maven}\nEither start a Docker engine, or install Java 17 or newer and Maven (Debian: apt install openjdk-17-jre-headless maven; macOS: brew install openjdk@17 maven), or set NEO4J_URI to a running server; then run the command again"
     )]
     NoWay {
         /// Why not through Docker.
@@ -56,53 +56,53 @@ pub enum Error {
         /// Why not through Maven.
         maven: String,
     },
-    /// The Docker engine, or the image, is not to be had.
+    /// The Docker engine or the image is not available.
     #[error("{why}. {next}")]
     Docker {
-        /// What was found instead.
+        /// The fault.
         why: String,
-        /// What to do about it.
+        /// The next step.
         next: String,
     },
-    /// There is no Java.
+    /// Java is missing.
     #[error(
-        "the managed Neo4j server needs Java, and {java} is not to be found. Install Java 17 or newer (Debian: apt install openjdk-17-jre-headless; macOS: brew install openjdk@17), or name another in neo4j.java"
+        "the managed Neo4j server needs Java, and {java} was not found. Install Java 17 or newer (Debian: apt install openjdk-17-jre-headless; macOS: brew install openjdk@17), or set neo4j.java to another"
     )]
     JavaMissing {
-        /// The program that was looked for.
+        /// The program that was searched for.
         java: String,
     },
-    /// Java is too old or does not say how old it is.
+    /// Java is too old or does not state its version.
     #[error(
-        "the managed Neo4j server needs Java 17 or newer, and {java} is {found}. Install a newer one (Debian: apt install openjdk-17-jre-headless; macOS: brew install openjdk@17), or name it in neo4j.java"
+        "the managed Neo4j server needs Java 17 or newer, and {java} is {found}. Install a newer one (Debian: apt install openjdk-17-jre-headless; macOS: brew install openjdk@17), or set neo4j.java to one"
     )]
     JavaTooOld {
-        /// The program that was asked.
+        /// The Java program.
         java: String,
-        /// Its answer.
+        /// Its version output.
         found: String,
     },
-    /// The artifacts are not in the cache, and there is no Maven to fetch them.
-    #[error("the Neo4j artifacts are not in {} yet, and {mvn}, which would fetch them, is not to be found. Install Maven (Debian: apt install maven; macOS: brew install maven); it is needed once. A filled folder copied from another machine does as well", lib.display())]
+    /// The artifacts are not in the cache, and Maven is missing.
+    #[error("the Neo4j artifacts are not in {} yet, and {mvn}, which would fetch them, was not found. Install Maven (Debian: apt install maven; macOS: brew install maven); it is needed once. Or copy that folder from another machine", lib.display())]
     MavenMissing {
-        /// The program that was looked for.
+        /// The program that was searched for.
         mvn: String,
-        /// Where the artifacts belong.
+        /// Folder of the artifacts.
         lib: PathBuf,
     },
-    /// Maven ran and did not bring the artifacts.
+    /// Maven ran but did not fetch the artifacts.
     #[error("Maven could not fetch the Neo4j artifacts into {}:\n{output}\n{next}", lib.display())]
     Download {
-        /// Where the artifacts belong.
+        /// Folder of the artifacts.
         lib: PathBuf,
-        /// The last lines of its output that say something.
+        /// The relevant last lines of its output.
         output: String,
-        /// What to do about it.
+        /// The next step.
         next: &'static str,
     },
-    /// A stated port is taken.
+    /// A configured port is taken.
     #[error(
-        "port {port} on 127.0.0.1 is taken, and neo4j.{key} states it. Free the port, state another one, or set neo4j.{key} = 0 to let Ebb take a free one"
+        "port {port} on 127.0.0.1 is taken, and neo4j.{key} requires it. Free the port, set another one, or set neo4j.{key} = 0 to let Ebb choose a free one"
     )]
     PortTaken {
         /// `bolt_port` or `http_port`.
@@ -110,88 +110,88 @@ pub enum Error {
         /// The port.
         port: u16,
     },
-    /// The home folder holds something that is not ours.
-    #[error("the folder {} holds files but no mark of Ebb, so it is left alone. Name an empty or a new folder in neo4j.home", path.display())]
+    /// The home folder has contents that Ebb did not create.
+    #[error("the folder {} has files but no marker file of Ebb, so it is not used. Set neo4j.home to an empty or a new folder", path.display())]
     ForeignHome {
         /// The folder.
         path: PathBuf,
     },
-    /// The home folder holds a database whose password is lost.
-    #[error("the database in {} exists, but the file {} with its password does not. Put the password back into that file (chmod 600), or, if the data may go, remove the folder: rm -r {}", home.display(), home.join("password").display(), home.display())]
+    /// The home folder has a database whose password is lost.
+    #[error("the database in {} exists, but the file {} with its password does not. Put the password back into that file (chmod 600), or, to delete the data, remove the folder: rm -r {}", home.display(), home.join("password").display(), home.display())]
     PasswordLost {
         /// The home folder of the managed server.
         home: PathBuf,
     },
-    /// Another process has the store open.
-    #[error("another Neo4j server has the database in {} open, and it is not one that Ebb keeps. Stop it (ps ax | grep neo4j names it), or name another folder in neo4j.home; log: {}", home.display(), log.display())]
+    /// Another process has the database open.
+    #[error("another Neo4j server has the database in {} open, and Ebb did not start it. Stop it (find it with: ps ax | grep neo4j), or set neo4j.home to another folder; log: {}", home.display(), log.display())]
     StoreLocked {
         /// The home folder.
         home: PathBuf,
         /// The server's log.
         log: PathBuf,
     },
-    /// The server did not get the memory it asked for.
+    /// The server did not get the memory it requested.
     #[error("Neo4j did not get the memory it needs ({line}). Lower neo4j.heap_mb and neo4j.pagecache_mb, or free memory; log: {}", log.display())]
     Memory {
-        /// The line that says so.
+        /// The line of the log with the error.
         line: String,
         /// The server's log.
         log: PathBuf,
     },
-    /// The store was written by a server this one cannot follow.
-    #[error("the database in {} was written by another Neo4j version that this one cannot read ({line}). Run it with that version (neo4j.image, or NEO4J_URI), or name another folder in neo4j.home; log: {}", home.display(), log.display())]
+    /// The database was written by an incompatible server.
+    #[error("the database in {} was written by another Neo4j version and this one cannot read it ({line}). Run it with that version (neo4j.image, or NEO4J_URI), or set neo4j.home to another folder; log: {}", home.display(), log.display())]
     StoreVersion {
         /// The home folder.
         home: PathBuf,
-        /// The line that says so.
+        /// The line of the log with the error.
         line: String,
         /// The server's log.
         log: PathBuf,
     },
-    /// The server ended by itself.
-    #[error("the Neo4j server in {} ended before it was ready:\n{lines}\nThe whole log is {}; then try again: ebb neo4j start", home.display(), log.display())]
+    /// The server exited.
+    #[error("the Neo4j server in {} exited before it was ready:\n{lines}\nThe whole log is {}; fix the cause, then run: ebb neo4j start", home.display(), log.display())]
     Died {
         /// The home folder.
         home: PathBuf,
-        /// The last lines of its log that say something.
+        /// The relevant last lines of its log.
         lines: String,
         /// The server's log.
         log: PathBuf,
     },
-    /// The server runs but does not answer.
+    /// The server runs but does not respond.
     #[error("the Neo4j server in {} did not answer on 127.0.0.1:{port} within {seconds} s. Raise neo4j.start_timeout if this machine is slow; log: {}", home.display(), log.display())]
     NotReady {
         /// The home folder.
         home: PathBuf,
         /// Its Bolt port.
         port: u16,
-        /// How long it was waited for.
+        /// How long a response was awaited.
         seconds: u64,
         /// The server's log.
         log: PathBuf,
     },
-    /// The process that watches over the server could not be started.
+    /// The keeper could not be started.
     #[error("the keeper of the Neo4j server in {} did not start: {why}. Try again: ebb neo4j start", home.display())]
     Keeper {
         /// The home folder.
         home: PathBuf,
-        /// What it said last.
+        /// The reason.
         why: String,
     },
-    /// A given server was to be started or stopped.
+    /// Start or stop was requested for a given server.
     #[error(
-        "NEO4J_URI names the server {uri}, and Ebb starts and stops only its own. Unset NEO4J_URI to work with the managed server"
+        "NEO4J_URI is set to {uri}, and Ebb starts and stops only its own server. Unset NEO4J_URI to use the managed server"
     )]
     NotOurs {
         /// The given address.
         uri: String,
     },
-    /// The server is in use by others.
-    #[error("the Neo4j server in {} is in use by {users}. End them first, or stop it all the same: ebb neo4j stop --force", home.display())]
+    /// The server has other users.
+    #[error("the Neo4j server in {} is in use by {users}. Stop them first, or stop it anyway: ebb neo4j stop --force", home.display())]
     InUse {
         /// The home folder.
         home: PathBuf,
-        /// Who uses it.
+        /// The users.
         users: String,
     },
     /// The folder cannot be removed while its server runs.
@@ -200,27 +200,26 @@ pub enum Error {
         /// The home folder.
         home: PathBuf,
     },
-    /// The server was told to stop and is still at it.
-    #[error("the Neo4j server in {} is still stopping after {seconds} s. It goes on by itself; see: ebb neo4j status", home.display())]
+    /// The server is still stopping.
+    #[error("the Neo4j server in {} is still stopping after {seconds} s. It continues by itself; see: ebb neo4j status", home.display())]
     StillStopping {
         /// The home folder.
         home: PathBuf,
-        /// How long it was waited for.
+        /// How long its end was awaited.
         seconds: u64,
     },
-    /// A file or program did not do what it always does.
+    /// An error of the system.
     #[error("{what}: {source}")]
     Io {
-        /// What was attempted, with its path.
+        /// The attempted operation, with its path.
         what: String,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
 }
 
 impl Error {
-    /// Whether the settings are at fault rather than the machine: callers exit with the code for
-    /// configuration.
+    /// Whether the settings are at fault rather than the machine: callers exit with the code for configuration.
     #[must_use]
     pub fn is_configuration(&self) -> bool {
         matches!(
@@ -234,7 +233,7 @@ impl Error {
     }
 }
 
-/// Turns an I/O error into [`Error::Io`] with what was attempted.
+/// Converts an I/O error into [`Error::Io`] with the attempted operation.
 pub(super) fn io(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> Error {
     let what = what.into();
     move |source| Error::Io { what, source }

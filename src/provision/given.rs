@@ -1,9 +1,8 @@
-//! A server named in the settings. Nothing is contacted here: the address is judged, so that a password never
-//! travels in the clear or to a server nobody verified, and the store makes the connection and reports what
-//! it meets there.
+//! A server given in the settings. Nothing is contacted here: the address is checked, so that a password is never sent
+//! unencrypted or to an unverified server; the store makes the connection and reports its errors.
 //!
-//! Unencrypted Bolt is fine on loopback, where there is nobody to listen. Everywhere else it takes verified
-//! TLS, unless `insecure` says that the network itself is trusted.
+//! Unencrypted Bolt is allowed on loopback, which is not observable from outside. Everywhere else verified TLS is
+//! required, unless `insecure` states that the network itself is trusted.
 
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
@@ -13,12 +12,12 @@ use secrecy::SecretString;
 
 use super::{Config, Endpoint, Error, Origin};
 
-/// Bytes of a password file at most.
+/// Greatest size of a password file, bytes.
 const PASSWORD_FILE_MAX: u64 = 4_096;
-/// The port of Bolt when an address names none.
+/// The default port of Bolt.
 const BOLT_PORT: u16 = 7687;
 
-/// Checks the given address and joins it with user name, password and database.
+/// Checks the given address and adds user name, password and database.
 pub(super) fn endpoint(config: &Config, uri: &str) -> Result<Endpoint, Error> {
     let address = Address::parse(uri)?;
     if !config.insecure {
@@ -37,7 +36,7 @@ pub(super) fn endpoint(config: &Config, uri: &str) -> Result<Endpoint, Error> {
     })
 }
 
-/// The password from the settings; the one stated directly goes before the file.
+/// The password from the settings; a direct value takes precedence over the file.
 fn password(config: &Config) -> Result<Option<SecretString>, Error> {
     let Some(path) = config.password_file.as_ref().filter(|_| config.password.is_none()) else {
         return Ok(config.password.clone());
@@ -45,11 +44,11 @@ fn password(config: &Config) -> Result<Option<SecretString>, Error> {
     first_line(path).map(Some)
 }
 
-/// The password that a file holds: its first line.
+/// The password in a file: its first line.
 fn first_line(path: &Path) -> Result<SecretString, Error> {
     let refused = |why: String| Error::PasswordFile { path: path.to_owned(), why };
     let unread = |e: std::io::Error| refused(e.to_string());
-    // A pipe would be waited for, and /dev/zero never ends.
+    // A pipe could block, and /dev/zero never ends.
     let found = std::fs::metadata(path).map_err(unread)?;
     if !found.is_file() {
         return Err(refused("it is not a regular file".to_owned()));
@@ -58,10 +57,10 @@ fn first_line(path: &Path) -> Result<SecretString, Error> {
     let file = std::fs::File::open(path).map_err(unread)?;
     file.take(PASSWORD_FILE_MAX + 1).read_to_string(&mut text).map_err(unread)?;
     if u64::try_from(text.len()).is_ok_and(|bytes| bytes > PASSWORD_FILE_MAX) {
-        return Err(refused(format!("it has more than {PASSWORD_FILE_MAX} bytes, which no password has")));
+        return Err(refused(format!("it has more than {PASSWORD_FILE_MAX} bytes")));
     }
     if found.permissions().mode() & 0o077 != 0 {
-        tracing::warn!(path = %path.display(), "others may read the password file; close it with: chmod 600");
+        tracing::warn!(path = %path.display(), "other users can read the password file; run: chmod 600");
     }
     match text.lines().next() {
         Some(line) if !line.is_empty() => Ok(line.to_owned().into()),
@@ -69,7 +68,7 @@ fn first_line(path: &Path) -> Result<SecretString, Error> {
     }
 }
 
-/// A Neo4j address taken apart.
+/// A parsed Neo4j address.
 #[derive(Debug, PartialEq, Eq)]
 struct Address<'a> {
     scheme: &'a str,
@@ -88,20 +87,20 @@ impl<'a> Address<'a> {
         if rest.contains('@') {
             return Err(refused(
                 uri,
-                "it carries a user name, and addresses end up in logs; set NEO4J_USERNAME and NEO4J_PASSWORD",
+                "it contains a user name, and addresses are logged; set NEO4J_USERNAME and NEO4J_PASSWORD",
             ));
         }
         let (authority, query) = rest.split_once('?').unwrap_or((rest, ""));
         let authority = authority.strip_suffix('/').unwrap_or(authority);
         if authority.contains('/') {
-            return Err(refused(uri, "it has a path; the database is named by NEO4J_DATABASE"));
+            return Err(refused(uri, "it has a path; set NEO4J_DATABASE to name the database"));
         }
         let (host, port) =
-            host_and_port(authority).ok_or_else(|| refused(uri, "its host or port is not readable"))?;
+            host_and_port(authority).ok_or_else(|| refused(uri, "its host or port is not valid"))?;
         Ok(Self { scheme, host, port, query })
     }
 
-    /// Refuses what would show data or password to the network.
+    /// Refuses an address that would expose data or password to the network.
     fn safe(&self) -> Result<(), Error> {
         if self.loopback() || self.scheme.ends_with("+s") {
             return Ok(());
@@ -115,7 +114,7 @@ impl<'a> Address<'a> {
         Err(Error::Insecure { uri: self.shown(), why, instead })
     }
 
-    /// Whether the host is this machine, by its address or by the one name that always means it.
+    /// Whether the host is this machine, by loopback address or as `localhost`.
     fn loopback(&self) -> bool {
         let host = self.host.trim_start_matches('[').trim_end_matches(']');
         host.eq_ignore_ascii_case("localhost")
@@ -129,7 +128,7 @@ impl<'a> Address<'a> {
     }
 }
 
-/// Host (IPv6 in brackets) and port, 7687 when there is none; nothing if either is malformed.
+/// Host (IPv6 in brackets) and port, 7687 by default; `None` if either is malformed.
 fn host_and_port(authority: &str) -> Option<(&str, u16)> {
     let (host, port) = match authority.rsplit_once(':') {
         Some((host, port)) if !port.ends_with(']') => (host, port.parse().ok().filter(|port| *port != 0)?),
@@ -147,7 +146,7 @@ fn refused(uri: &str, why: impl Into<String>) -> Error {
     Error::Uri { uri: shown(uri), why: why.into() }
 }
 
-/// An address as it may be shown: without its user part.
+/// An address for display: without its user part.
 pub(super) fn shown(uri: &str) -> String {
     match (uri.split_once("://"), uri.rsplit_once('@')) {
         (Some((scheme, _)), Some((_, host))) => format!("{scheme}://…@{host}"),
@@ -161,7 +160,7 @@ mod tests {
     use super::*;
     use secrecy::ExposeSecret;
 
-    fn judge(uri: &str) -> Result<String, String> {
+    fn check(uri: &str) -> Result<String, String> {
         let address = Address::parse(uri).map_err(|e| e.to_string())?;
         address.safe().map_err(|e| e.to_string())?;
         Ok(address.shown())
@@ -169,16 +168,16 @@ mod tests {
 
     #[test]
     fn loopback_may_be_unencrypted_and_the_port_is_filled_in() {
-        assert_eq!(judge("bolt://127.0.0.1").unwrap(), "bolt://127.0.0.1:7687");
-        assert_eq!(judge("neo4j://localhost:9000/").unwrap(), "neo4j://localhost:9000");
-        assert_eq!(judge("bolt://[::1]:7688").unwrap(), "bolt://[::1]:7688");
-        assert_eq!(judge("bolt+ssc://127.8.0.1").unwrap(), "bolt+ssc://127.8.0.1:7687");
+        assert_eq!(check("bolt://127.0.0.1").unwrap(), "bolt://127.0.0.1:7687");
+        assert_eq!(check("neo4j://localhost:9000/").unwrap(), "neo4j://localhost:9000");
+        assert_eq!(check("bolt://[::1]:7688").unwrap(), "bolt://[::1]:7688");
+        assert_eq!(check("bolt+ssc://127.8.0.1").unwrap(), "bolt+ssc://127.8.0.1:7687");
     }
 
     #[test]
     fn beyond_loopback_only_verified_tls_passes() {
         assert_eq!(
-            judge("neo4j+s://x.example.org?policy=eu").unwrap(),
+            check("neo4j+s://x.example.org?policy=eu").unwrap(),
             "neo4j+s://x.example.org:7687?policy=eu"
         );
         for (uri, word) in [
@@ -189,7 +188,7 @@ mod tests {
             ("bolt://localhost.example.org", "unencrypted"),
             ("bolt://127.0.0.1.example.org", "unencrypted"),
         ] {
-            let said = judge(uri).unwrap_err();
+            let said = check(uri).unwrap_err();
             assert!(said.contains(word) && said.contains("--insecure"), "{uri}: {said}");
         }
     }
@@ -226,7 +225,7 @@ mod tests {
             "bolt://h/db",
             "bolt://[zz]",
         ] {
-            assert!(judge(uri).is_err(), "{uri} passed");
+            assert!(check(uri).is_err(), "{uri} passed");
         }
         for uri in [
             "bolt://neo4j:s3cret@127.0.0.1",
@@ -234,7 +233,7 @@ mod tests {
             "bolt://neo4j:1?s3cret@h",
             "neo4j:s3cret@127.0.0.1",
         ] {
-            let said = judge(uri).unwrap_err();
+            let said = check(uri).unwrap_err();
             assert!(!said.contains("cret") && !said.contains("s3"), "{said}");
         }
     }

@@ -1,12 +1,11 @@
-//! The home folder of a managed server: what lies in it, and the three locks by which programs agree on one
-//! server.
+//! The home folder of a managed server: its files, and the three locks by which programs share one server.
 //!
-//! | file | holds |
+//! | file | content |
 //! |---|---|
-//! | `.ebb-managed` | the mark: Ebb made this folder, so Ebb may remove it |
-//! | `password` | the password of user `neo4j`, made on the first start, readable by its owner alone |
-//! | `server.json` | [`Record`]: the server that runs, written by its keeper |
-//! | `start.lock` | held (exclusive) by whoever starts, stops or removes |
+//! | `.ebb-managed` | marker file: Ebb created this folder, so Ebb may remove it |
+//! | `password` | the password of user `neo4j`, created at the first start, readable only by its owner |
+//! | `server.json` | [`Record`]: the running server, written by its keeper |
+//! | `start.lock` | held (exclusive) while the server is started, stopped or removed |
 //! | `in-use.lock` | held (shared) by each user, exclusive by a keeper whose last user is gone |
 //! | `keeper.lock` | held (exclusive) by the keeper as long as it lives |
 //! | `data`, `logs`, `conf` | Neo4j's own, and `logs/server.log`, `logs/keeper.log` |
@@ -26,27 +25,27 @@ use super::error::{Error, io};
 use super::lock::{Hold, try_lock, wait_lock};
 use super::{Ports, Way};
 
-/// The mark of a folder that Ebb made.
+/// Marker file of a folder that Ebb created.
 const MARK: &str = ".ebb-managed";
 
-/// A server that runs, as its keeper wrote it down.
+/// The running server, as recorded by its keeper.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Record {
-    /// How it was brought up.
+    /// How it was started.
     pub(super) way: Way,
     /// The server's process; with Docker that of the client in the foreground.
     pub(super) pid: u32,
-    /// The process that watches it.
+    /// The keeper process.
     pub(super) keeper_pid: u32,
-    /// The container's name, with Docker.
+    /// Name of the container, with Docker.
     pub(super) container: Option<String>,
     /// Bolt port on 127.0.0.1.
     pub(super) bolt: u16,
     /// HTTP port on 127.0.0.1.
     pub(super) http: u16,
-    /// Whether it outlives its users.
+    /// Whether it continues without users.
     pub(super) stay: bool,
-    /// Where `logs/debug.log` ended when it started, bytes.
+    /// Length of `logs/debug.log` when it started, bytes.
     pub(super) log_from: u64,
 }
 
@@ -56,57 +55,56 @@ impl Record {
     }
 }
 
-/// A home folder that carries the mark.
+/// A home folder with the marker file.
 #[derive(Debug, Clone)]
 pub(super) struct Home {
     path: PathBuf,
 }
 
 impl Home {
-    /// Opens a home, making it if there is nothing yet. A folder with contents and without the mark is
-    /// refused.
+    /// Opens a home, and creates it if it is missing or empty. A folder with contents but without marker is refused.
     pub(super) fn open(path: &Path) -> Result<Self, Error> {
         let what = |verb: &str| format!("cannot {verb} the home folder {}", path.display());
         if !path.join(MARK).is_file() {
-            DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(io(what("make")))?;
+            DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(io(what("create")))?;
             let empty = fs::read_dir(path).map_err(io(what("read")))?.next().is_none();
             if !empty && !path.join(MARK).is_file() {
                 return Err(Error::ForeignHome { path: path.to_path_buf() });
             }
             fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o700))
-                .map_err(io(what("close")))?;
-            let text = "The data of a Neo4j server that Ebb starts and stops. With this file in it Ebb may remove the folder.\n";
+                .map_err(io(what("restrict access to")))?;
+            let text = "The data of a Neo4j server that Ebb starts and stops. This file allows Ebb to remove the folder.\n";
             let marked = ebb_files::replace(&path.join(MARK), Readers::Owner, text.as_bytes());
-            marked.map_err(|why| io(what("mark"))(why.into()))?;
+            marked.map_err(|why| io(what("write the marker file of"))(why.into()))?;
         }
         for folder in ["conf", "data", "logs"] {
-            fs::create_dir_all(path.join(folder)).map_err(io(what("fill")))?;
+            fs::create_dir_all(path.join(folder)).map_err(io(what("create folders in")))?;
         }
         Ok(Self { path: path.canonicalize().map_err(io(what("read")))? })
     }
 
-    /// A home that is already there and carries the mark.
+    /// An existing home with the marker.
     pub(super) fn existing(path: &Path) -> Option<Self> {
         let path = path.canonicalize().ok()?;
         path.join(MARK).is_file().then_some(Self { path })
     }
 
-    /// The folder, absolute and without links.
+    /// The absolute path of the folder, without links.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// A file or folder inside.
+    /// The path of a file or folder inside.
     pub(super) fn join(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
 
-    /// Whether a server has ever run here: it makes this database first.
+    /// Whether a server has ever run here: it creates this database first.
     pub(super) fn has_store(&self) -> bool {
         self.join("data/databases/system").exists()
     }
 
-    /// The password of the server, if it is kept here.
+    /// The stored password of the server.
     pub(super) fn kept_password(&self) -> Result<SecretString, Error> {
         match fs::read_to_string(self.join("password")) {
             Ok(text) if !text.trim().is_empty() => Ok(text.trim().to_owned().into()),
@@ -117,7 +115,7 @@ impl Home {
         }
     }
 
-    /// The password, made now if no server has run here yet. The caller holds the start lock.
+    /// The password, generated if no server has run here yet. The caller holds the start lock.
     pub(super) fn password(&self) -> Result<SecretString, Error> {
         if self.has_store() || self.join("password").exists() {
             return self.kept_password();
@@ -127,26 +125,26 @@ impl Home {
         Ok(password)
     }
 
-    /// Writes a file only its owner can read, whole or not at all.
+    /// Writes a file that only its owner can read, whole or not at all.
     pub(super) fn write_private(&self, name: &str, text: &str) -> Result<(), Error> {
         let path = self.join(name);
         let written = ebb_files::replace(&path, Readers::Owner, text.as_bytes()).map(drop);
         written.map_err(|why| io(format!("cannot write {}", path.display()))(why.into()))
     }
 
-    /// What the last keeper wrote down; nothing if it cleaned up, or if the file is not readable as one.
+    /// The record of the last keeper; `None` if it was removed, or is not readable.
     pub(super) fn record(&self) -> Option<Record> {
         serde_json::from_str(&fs::read_to_string(self.join("server.json")).ok()?).ok()
     }
 
-    /// Writes the record down, whole or not at all.
+    /// Writes the record, whole or not at all.
     pub(super) fn write_record(&self, record: &Record) -> Result<(), Error> {
-        let text =
-            serde_json::to_string_pretty(record).map_err(|e| io("cannot write down the server")(e.into()))?;
+        let text = serde_json::to_string_pretty(record)
+            .map_err(|e| io("cannot write the record of the server")(e.into()))?;
         self.write_private("server.json", &text)
     }
 
-    /// Removes the record; there being none is fine.
+    /// Removes the record; a missing one is no error.
     pub(super) fn remove_record(&self) -> Result<(), Error> {
         match fs::remove_file(self.join("server.json")) {
             Err(e) if e.kind() != ErrorKind::NotFound => Err(io("cannot remove server.json")(e)),
@@ -154,17 +152,17 @@ impl Home {
         }
     }
 
-    /// Whether a keeper lives. A shared try, so that two programs asking at once do not see each other.
+    /// Whether there is a keeper. Tests with a shared lock, so that two concurrent tests do not affect each other.
     pub(super) fn has_keeper(&self) -> Result<bool, Error> {
         Ok(self.try_lock(Lock::Keeper, Hold::Shared)?.is_none())
     }
 
-    /// Opens a lock file and takes it if it is free.
+    /// Opens a lock file and locks it if it is free.
     pub(super) fn try_lock(&self, lock: Lock, hold: Hold) -> Result<Option<File>, Error> {
         try_lock(&self.join(lock.file()), hold)
     }
 
-    /// Waits for the start lock, saying so after a second and then every ten.
+    /// Waits for the start lock, logging the wait after a second and then every ten.
     pub(super) async fn start_lock(&self) -> Result<File, Error> {
         let path = self.join(Lock::Start.file());
         wait_lock(
@@ -228,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn shared_locks_bear_each_other_and_keep_an_exclusive_one_out() {
+    fn shared_locks_coexist_and_exclude_an_exclusive_one() {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::open(&folder.path().join("h")).unwrap();
         let one = home.try_lock(Lock::InUse, Hold::Shared).unwrap();

@@ -1,12 +1,11 @@
-//! The keeper: a process of its own that runs a managed server as its child, and ends it when the last user
-//! is gone.
+//! The keeper: a process that runs a managed server as its child, and stops it when the last user is gone.
 //!
-//! Users hold a shared lock on `in-use.lock`; the keeper waits for the exclusive one, and the system grants
-//! it in the moment the last user lets go or dies, `kill -9` included. No heartbeat, no count that a crash
-//! would leave wrong. From then on the lock keeps new users out until server and keeper are gone.
+//! Users hold a shared lock on `in-use.lock`; the keeper waits for the exclusive one, which the system grants as soon
+//! as the last user releases its lock or dies, even by `kill -9`. So there is no heartbeat, and no count that a crash
+//! would leave wrong. From then on the lock keeps new users out until server and keeper have ended.
 //!
-//! It is a session of its own, so that neither Ctrl-C in the terminal nor the terminal's end reaches it or
-//! the server. What it is to run comes through its standard input, since that may hold the password.
+//! It has a session of its own, so neither Ctrl-C in the terminal nor the end of the terminal reaches it or the server.
+//! The plan is passed through its standard input, since that may contain the password.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -25,33 +24,33 @@ use super::lock::{self, Hold, POLL};
 use super::plan::Plan;
 use super::{docker, log};
 
-/// How long a server may be silent after it was told to stop, before it is killed.
+/// How long a stopping server may write nothing to its log before it is killed.
 const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
-/// The longest a stop may take however much is going on.
+/// Time limit of a stop.
 const STOP_LIMIT: Duration = Duration::from_secs(10 * 60);
 
-/// The body of the hidden command `ebb neo4j keep --home HOME`: reads a plan from standard input, runs it,
-/// returns when the server is gone.
+/// The body of the hidden command `ebb neo4j keep --home HOME`: reads a plan from standard input, runs it, and returns
+/// when the server has ended.
 ///
 /// # Errors
-/// When the home, the plan or the server's program cannot be used, and when the server ended by itself.
+/// When the home, the plan or the server's program cannot be used, and when the server exited.
 pub fn keep(home: &Path) -> Result<(), Error> {
-    let _ = setsid(); // refused only to a process that leads its group already, which is as good
+    let _ = setsid(); // fails only in a process that already leads its group
     let home = Home::existing(home).ok_or_else(|| Error::ForeignHome { path: home.to_path_buf() })?;
-    let plan: Plan = serde_json::from_reader(std::io::stdin().lock())
-        .map_err(|e| io("cannot read what to run")(e.into()))?;
+    let plan: Plan =
+        serde_json::from_reader(std::io::stdin().lock()).map_err(|e| io("cannot read the plan")(e.into()))?;
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(io("cannot begin"))?;
     let life = runtime.block_on(life(&home))?;
     let mut last = None;
     let result = runtime.block_on(watch(&home, plan, &mut last));
     runtime.shutdown_background();
-    drop(life); // first: whoever gets the other lock next finds no keeper
+    drop(life); // first: the next holder of the other lock then finds no keeper
     drop(last);
     result
 }
 
-/// The lock that says this home has a keeper. Others hold it for an instant to see whether it is free.
+/// The lock of the keeper of this home. Other programs hold it for an instant to test whether it is free.
 async fn life(home: &Home) -> Result<File, Error> {
     for _ in 0..100 {
         if let Some(file) = home.try_lock(Lock::Keeper, Hold::Exclusive)? {
@@ -59,11 +58,11 @@ async fn life(home: &Home) -> Result<File, Error> {
         }
         tokio::time::sleep(POLL).await;
     }
-    Err(Error::Keeper { home: home.path().to_path_buf(), why: "another keeper is at work".to_owned() })
+    Err(Error::Keeper { home: home.path().to_path_buf(), why: "another keeper is running".to_owned() })
 }
 
-/// Runs the server until it ends, its last user is gone, or somebody says stop. `last` receives the lock that
-/// keeps new users out.
+/// Runs the server until it exits, its last user is gone, or a signal stops it. `last` receives the lock that keeps new
+/// users out.
 async fn watch(home: &Home, plan: Plan, last: &mut Option<File>) -> Result<(), Error> {
     let handler = |kind| signal(kind).map_err(io("cannot listen for signals"));
     let (mut terminate, mut interrupt) =
@@ -82,7 +81,7 @@ async fn watch(home: &Home, plan: Plan, last: &mut Option<File>) -> Result<(), E
         log_from,
     };
     if let Err(e) = home.write_record(&record) {
-        stop(home, &plan, &mut child).await; // nobody would find it again
+        stop(home, &plan, &mut child).await; // without a record it could not be found again
         return Err(e);
     }
 
@@ -94,8 +93,8 @@ async fn watch(home: &Home, plan: Plan, last: &mut Option<File>) -> Result<(), E
             _ = interrupt.recv() => break false,
             lock = granted(&mut unused) => {
                 unused = None;
-                // A server that stays is not watched any more: it waits to be told. The record is read now,
-                // since it may have been made to stay meanwhile.
+                // A server started to stay has no user to wait for: it runs until it is stopped. The record is read
+                // now, since `stay` may have been set meanwhile.
                 if !home.record().is_some_and(|record| record.stay) {
                     *last = lock;
                     break false;
@@ -122,19 +121,19 @@ fn spawn(home: &Home, plan: &Plan) -> Result<Child, Error> {
     command.spawn().map_err(io(what("run", &plan.program)))
 }
 
-/// Waits, on a thread of its own, for the lock that the last user leaves. The thread ends with the process.
+/// Waits, on a thread of its own, for the lock of the users. The thread ends with the process.
 fn when_unused(path: PathBuf) -> oneshot::Receiver<File> {
     let (send, receive) = oneshot::channel();
     std::thread::spawn(move || {
         let lock = lock::open(&path);
         if let Ok(file) = lock.and_then(|file| file.lock().map(|()| file)) {
-            let _ = send.send(file); // nobody listens any more: the keeper is leaving
+            let _ = send.send(file); // fails only when the keeper is exiting
         }
     });
     receive
 }
 
-/// The end of that wait; never, if there is none any more. Nothing, if the lock could not be waited for.
+/// The result of that wait; pending forever if there is none any more; `None` if the lock failed.
 async fn granted(unused: &mut Option<oneshot::Receiver<File>>) -> Option<File> {
     match unused {
         Some(lock) => lock.await.ok(),
@@ -142,8 +141,7 @@ async fn granted(unused: &mut Option<oneshot::Receiver<File>>) -> Option<File> {
     }
 }
 
-/// Asks the server to stop and waits as long as its log shows it working on that; then kills it. Whether it ended by
-/// itself.
+/// Stops the server and waits as long as its log grows; then kills it. Returns whether it exited by itself.
 async fn stop(home: &Home, plan: &Plan, child: &mut Child) -> bool {
     send_signal(child.id(), Signal::TERM);
     let began = Instant::now();
@@ -164,7 +162,7 @@ async fn stop(home: &Home, plan: &Plan, child: &mut Child) -> bool {
     false
 }
 
-/// Sends a signal to a process; one that is gone is fine.
+/// Sends a signal to a process; a missing one is no error.
 pub(super) fn send_signal(pid: Option<u32>, signal: Signal) {
     let pid = pid.and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
     if let Some(pid) = pid {

@@ -1,4 +1,4 @@
-//! A managed server brought up: the way chosen, the keeper handed its plan, the answer waited for.
+//! Starts a managed server: chooses the way, hands the plan to the keeper, and waits for readiness.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -12,10 +12,10 @@ use super::home::{Home, Record};
 use super::plan::Plan;
 use super::{Config, Keeper, Ports, Way, docker, log, maven, ports, probe, process};
 
-/// How often a start is tried with other ports, if the ones found free were taken meanwhile.
+/// Number of starts with other ports, if the chosen free ones were taken meanwhile.
 const TRIES: u32 = 3;
 
-/// Starts a server, after ending what an unclean stop may have left.
+/// Starts a server, after ending one left by an unclean stop.
 pub(super) async fn launch(
     config: &Config,
     keeper: &Keeper,
@@ -44,7 +44,7 @@ pub(super) async fn launch(
     }
 }
 
-/// How the server is brought up: the forced way, or the first that is possible.
+/// Chooses how the server is started: the forced way, or the first one possible.
 async fn plan(config: &Config, home: &Home, ports: Ports, password: &SecretString) -> Result<Plan, Error> {
     if config.way == Some(Way::Docker) {
         return docker::plan(config, home, ports, password).await;
@@ -56,7 +56,7 @@ async fn plan(config: &Config, home: &Home, ports: Ports, password: &SecretStrin
         Err(Error::Docker { why, .. }) => why,
         other => return other,
     };
-    tracing::info!("not through Docker ({docker}); trying Maven and Java");
+    tracing::info!("cannot use Docker ({docker}); trying Maven and Java");
     maven::plan(config, home, ports, password).await.map_err(|e| match e {
         Error::JavaMissing { .. }
         | Error::JavaTooOld { .. }
@@ -66,17 +66,17 @@ async fn plan(config: &Config, home: &Home, ports: Ports, password: &SecretStrin
     })
 }
 
-/// Hands the plan to a new keeper and waits until the server answers.
+/// Hands the plan to a new keeper and waits until the server is ready.
 async fn run(config: &Config, keeper: &Keeper, home: &Home, plan: &Plan) -> Result<(Record, Child), Error> {
     tracing::info!("starting Neo4j in {}", home.path().display());
     let refused = |why: String| Error::Keeper { home: home.path().to_path_buf(), why };
-    ebb_files::begin(&home.join(log::SERVER_LOG)).map_err(io("cannot begin the server's log"))?; // so that nothing old is taken for new
+    ebb_files::begin(&home.join(log::SERVER_LOG)).map_err(io("cannot create the server's log"))?; // so that no old line is read as new
     let output =
-        ebb_files::begin(&home.join(log::KEEPER_LOG)).map_err(io("cannot begin the keeper's log"))?;
-    let errors = output.try_clone().map_err(io("cannot begin the keeper's log"))?;
+        ebb_files::begin(&home.join(log::KEEPER_LOG)).map_err(io("cannot create the keeper's log"))?;
+    let errors = output.try_clone().map_err(io("cannot create the keeper's log"))?;
     let log_from = log::length(&home.join(log::DEBUG_LOG));
     let (program, words) =
-        keeper.command.split_first().ok_or_else(|| refused("no command is set for it".to_owned()))?;
+        keeper.command.split_first().ok_or_else(|| refused("it has no command".to_owned()))?;
     let mut command = Command::new(program);
     command.args(words).arg("--home").arg(home.path()).current_dir(home.path());
     command.stdin(Stdio::piped()).stdout(output).stderr(errors);
@@ -84,7 +84,7 @@ async fn run(config: &Config, keeper: &Keeper, home: &Home, plan: &Plan) -> Resu
         command.spawn().map_err(|e| refused(format!("cannot run {}: {e}", program.to_string_lossy())))?;
     let text = serde_json::to_vec(plan).map_err(|e| refused(e.to_string()))?;
     if let Some(mut input) = child.stdin.take() {
-        let _ = input.write_all(&text).await; // one that did not live to read it is noticed below
+        let _ = input.write_all(&text).await; // an early exit of the keeper is handled below
     }
     let alive = || matches!(child.try_wait(), Ok(None));
     let ready = probe::wait(home, plan.ports.bolt, log_from, config.start_timeout, alive).await;

@@ -1,32 +1,30 @@
 //! Find or start a Neo4j server.
 //!
-//! The order of choice: a server given by its address; else a *managed* one on this machine, through the
-//! Docker engine if one answers and has or can pull the image, else from Maven artifacts and the machine's
-//! Java. Each way that is passed over is named in one line; if none is left, one error lists what to install.
-//! A managed server keeps its data, password and logs in a home folder of its own (`home.rs`) and listens on
-//! loopback only.
+//! The order of choice: a server given by its address; else a *managed* one on this machine, through the Docker engine
+//! if one is running and has or can pull the image, else from Maven artifacts with the machine's Java. Each way that is
+//! skipped is logged in one line; if none is left, one error lists what to install. A managed server keeps its data,
+//! password and logs in a home folder of its own (`home.rs`) and listens on loopback only.
 //!
 //! # One server, many programs
-//! Every program that uses a home holds a shared lock in it, and a *keeper* (`keeper.rs`), which runs the
-//! server as its child, waits for the exclusive one: it gets it when the last user is gone, however that user
-//! went, and then stops the server. A server started to stay is not watched and waits to be told. Starting,
-//! stopping and removing are serialised by a second lock, so two programs that start at once end up with one
-//! server. A third lock tells whether the keeper lives.
+//! Every program that uses a home holds a shared lock in it, and a *keeper* (`keeper.rs`), which runs the server as its
+//! child, waits for the exclusive one: it gets it when the last user is gone, for any reason, and then stops the
+//! server. A server started to stay runs until it is stopped. Starting, stopping and removing are serialised by a
+//! second lock, so two programs that start at once share one server. A third lock tells whether the keeper is running.
 //!
-//! What can be hurt, and what follows:
+//! Failures and their effects:
 //! - A user is killed: its lock is free at once; if it was the last one the keeper stops the server.
-//! - The keeper is killed: the server goes on for those who use it. The next to come stops it and starts a
-//!   new one on the same data and, if they are free, the same ports, so that the others can connect again; if
-//!   nobody comes, the last user to leave stops it.
-//! - The server dies: the keeper cleans up and leaves, and the next to come starts another. The cause is read
-//!   from the log and told.
-//! - Two servers start at once and choose the same free port: the one that loses it ends, and is started again on
-//!   another.
-//! - The starter dies while the server starts: the keeper finds itself without users and stops it.
-//! - Both keeper and users are killed at once: the server is left over until the next command that starts
-//!   or stops in this home, which ends it.
+//! - The keeper is killed: the server continues for its users. The next program stops it and starts a new one on the
+//!   same data and, if they are free, the same ports, so that the others can reconnect; if there is no next program,
+//!   the last user stops it.
+//! - The server dies: the keeper cleans up and exits, and the next program starts another server. The cause is read
+//!   from the log and reported.
+//! - Two servers start at once and choose the same free port: the one that fails to bind it exits, and is started again
+//!   on another.
+//! - The starter dies while the server starts: the keeper has no user and stops it.
+//! - Keeper and users are killed at once: the server stays until the next command that starts or stops in this home,
+//!   which ends it.
 //!
-//! This floor reads no environment and knows no other floor. Linux and macOS.
+//! This crate reads no environment and names no other layer. Linux and macOS.
 
 mod control;
 mod docker;
@@ -59,51 +57,50 @@ pub use error::Error;
 pub use keeper::keep;
 pub use server::{Server, start};
 
-/// Which server to work with, and how a managed one is brought up. The values come from `config/default.toml`
-/// and what overrides it.
+/// Which server to use, and how to start a managed one. The values come from `config/default.toml` and what overrides
+/// it.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Address of a given server (`bolt`, `bolt+s`, `neo4j`, `neo4j+s`, …). Without it a managed server is
-    /// used.
+    /// Address of a given server (`bolt`, `bolt+s`, `neo4j`, `neo4j+s`, …). Without it a managed server is used.
     pub uri: Option<String>,
-    /// User name at a given server; a managed one has `neo4j`.
+    /// User name at a given server; that of a managed one is `neo4j`.
     pub username: String,
-    /// Password at a given server. Goes before `password_file`; a managed server makes its own.
+    /// Password at a given server. Takes precedence over `password_file`; that of a managed server is generated.
     pub password: Option<SecretString>,
-    /// File whose first line is that password.
+    /// File with that password in its first line.
     pub password_file: Option<PathBuf>,
     /// Name of the database.
     pub database: String,
-    /// Allows a given server beyond loopback without verified TLS.
+    /// Allows a given server outside loopback without verified TLS.
     pub insecure: bool,
-    /// Home folder of the managed server: data, password, logs. One server for each.
+    /// Home folder of the managed server: data, password, logs. Each has one server.
     pub home: PathBuf,
-    /// Forces one way of bringing it up.
+    /// Forces one way of starting it.
     pub way: Option<Way>,
     /// Docker image of the managed server.
     pub image: String,
     /// Bolt port on 127.0.0.1; 0 takes 7687, or a free one if that is taken.
     pub bolt_port: u16,
-    /// HTTP port on 127.0.0.1, where Neo4j Browser is; 0 takes 7474, or a free one if that is taken.
+    /// HTTP port on 127.0.0.1, for Neo4j Browser; 0 takes 7474, or a free one if that is taken.
     pub http_port: u16,
-    /// Most Java heap, MiB; at least 128.
+    /// Greatest Java heap, MiB; at least 128.
     pub heap_mb: u32,
     /// Page cache, MiB; at least 8.
     pub pagecache_mb: u32,
-    /// How long a start may take, beside fetching and the replay of a log.
+    /// Time limit of a start, without fetching artifacts or replaying a log.
     pub start_timeout: Duration,
-    /// Folder for what is fetched once and shared by all homes; the artifacts go into `neo4j` in it. Without it a
-    /// folder `cache` beside the home.
+    /// Folder for downloads shared by all homes; the artifacts are in its folder `neo4j`. Without it a folder `cache`
+    /// beside the home.
     pub cache: Option<PathBuf>,
-    /// Java to use, 17 or newer; without it `java` from the path.
+    /// Path of Java, 17 or newer; without it `java` from the path.
     pub java: Option<PathBuf>,
-    /// Maven to use; without it `mvn` from the path.
+    /// Path of Maven; without it `mvn` from the path.
     pub mvn: Option<PathBuf>,
-    /// Docker client to use; without it `docker` from the path.
+    /// Path of the Docker client; without it `docker` from the path.
     pub docker: Option<PathBuf>,
 }
 
-/// How a managed server is brought up.
+/// How a managed server is started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Way {
@@ -113,11 +110,11 @@ pub enum Way {
     Maven,
 }
 
-/// Where a server came from.
+/// The origin of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
-    /// Named in the settings; not ours to start or stop.
+    /// Given in the settings; Ebb does not start or stop it.
     Given,
     /// Managed, in a container.
     Docker,
@@ -144,10 +141,10 @@ impl fmt::Display for Origin {
     }
 }
 
-/// All a client needs to connect.
+/// Everything a client needs to connect.
 #[derive(Debug, Clone)]
 pub struct Endpoint {
-    /// Address for Bolt, with its port and without user part.
+    /// Bolt address, with its port and without user part.
     pub uri: String,
     /// User name.
     pub username: String,
@@ -155,42 +152,41 @@ pub struct Endpoint {
     pub password: SecretString,
     /// Name of the database.
     pub database: String,
-    /// Base address of HTTP and of Neo4j Browser, without a slash at its end; known for managed servers only.
+    /// Base address of HTTP and of Neo4j Browser, without a final slash; only of managed servers.
     pub http: Option<String>,
-    /// Where the server came from.
+    /// The origin of the server.
     pub origin: Origin,
     /// Home folder of a managed server.
     pub home: Option<PathBuf>,
 }
 
-/// The command line that runs [`keep`]: the program and its words, to which `--home HOME` is added.
+/// The command that runs [`keep`]: program and arguments, to which `--home HOME` is added.
 #[derive(Debug, Clone)]
 pub struct Keeper {
-    /// Program first, such as `["/usr/bin/ebb", "neo4j", "keep"]`. Not empty.
+    /// Program and arguments, such as `["/usr/bin/ebb", "neo4j", "keep"]`. Not empty.
     pub command: Vec<OsString>,
 }
 
 impl Keeper {
-    /// The keeper of the `ebb` program at this path.
+    /// The keeper command of the `ebb` program at this path.
     #[must_use]
     pub fn of(ebb: &Path) -> Self {
         Self { command: vec![ebb.into(), "neo4j".into(), "keep".into()] }
     }
 }
 
-/// The server to work with: the given one, or a managed one, started if it does not run. It is kept running
-/// as long as the answer lives.
+/// Returns the server to use: the given one, or a managed one, started if it does not run. It is kept running as long
+/// as the returned value lives.
 ///
 /// # Errors
-/// Each of [`Error`] that tells of the settings, of what is missing on the machine, or of a start that
-/// failed.
+/// An [`Error`] of the settings, of missing programs on the machine, or of a failed start.
 pub async fn acquire(config: &Config, keeper: &Keeper) -> Result<Server, Error> {
     match &config.uri {
         Some(uri) => Ok(Server::given(given::endpoint(config, uri)?)),
         None => {
             if config.password.is_some() || config.password_file.is_some() {
                 tracing::warn!(
-                    "a password is set but NEO4J_URI is not: the managed server has a password of its own"
+                    "a password is set but NEO4J_URI is not: the managed server has its own password"
                 );
             }
             server::acquire(config, keeper, false).await
@@ -198,8 +194,8 @@ pub async fn acquire(config: &Config, keeper: &Keeper) -> Result<Server, Error> 
     }
 }
 
-/// Neo4j Browser at this server, its form filled in and, if given, a query in its editor; nothing runs by
-/// itself. Nothing if it is not known where its HTTP is.
+/// The address of Neo4j Browser at this server, with its form filled in and, if given, a query in its editor, which is
+/// not run. `None` if the HTTP address is unknown.
 #[must_use]
 pub fn browser_url(endpoint: &Endpoint, cypher: Option<&str>) -> Option<String> {
     let http = endpoint.http.as_ref()?;
@@ -223,28 +219,28 @@ fn percent(text: &str) -> String {
     out
 }
 
-/// The settings of every managed server, whichever way it is brought up.
+/// Settings of every managed server, however it is started.
 fn server_settings(config: &Config, ports: Ports) -> Vec<(&'static str, String)> {
     let fixed = [
-        // No reports to the maker.
+        // No usage reports.
         ("dbms.usage_report.enabled", "false"),
         ("client.allow_telemetry", "false"),
-        // Both are off by default, and a forgotten transaction would hold its locks for ever.
+        // Both are off by default, and an abandoned transaction would hold its locks forever.
         ("db.transaction.timeout", "30s"),
         ("db.lock.acquisition.timeout", "10s"),
-        // A small store stays small.
+        // Keeps a small database small.
         ("db.tx_log.preallocate", "false"),
         ("db.tx_log.rotation.retention_policy", "keep_none"),
-        // Bounds what is replayed after a kill.
+        // Limits the replay after a kill.
         ("db.checkpoint.interval.time", "1m"),
         ("db.checkpoint.iops.limit", "-1"),
-        // Statements name their index entries, so growth alone makes no plan worse; a young graph grows tenfold in seconds.
+        // Statements name their indexes, so growth alone makes no plan worse; a young graph grows tenfold in seconds.
         ("dbms.cypher.min_replan_interval", "1m"),
-        // A stop in half a second instead of ten.
+        // Stops in half a second instead of ten.
         ("internal.server.bolt.thread_pool_shutdown_wait_time", "0s"),
     ];
     let own = [
-        // Browser follows it.
+        // Used by Browser.
         ("server.bolt.advertised_address", format!("127.0.0.1:{}", ports.bolt)),
         ("server.http.advertised_address", format!("127.0.0.1:{}", ports.http)),
         ("server.memory.pagecache.size", format!("{}m", config.pagecache_mb)),

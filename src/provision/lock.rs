@@ -1,5 +1,5 @@
-//! Locks between programs. They belong to open files, not to process ids: the system frees them however a
-//! process ends, and a process id that has been given to somebody else cannot be mistaken for its holder.
+//! Locks between programs. They belong to open files, not to process ids: the system frees them however a process ends,
+//! and a reused process id cannot be mistaken for the holder.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -10,23 +10,23 @@ use tokio::time::Instant;
 
 use super::error::{Error, io};
 
-/// How often a lock that is held by another program is tried again.
+/// Interval of attempts on a lock held by another program.
 pub(super) const POLL: Duration = Duration::from_millis(50);
 
-/// How a lock is held: by many, or by one.
+/// Mode of a lock: shared or exclusive.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Hold {
     Shared,
     Exclusive,
 }
 
-/// Opens the file of a lock, made if there is none. Nothing is written in it.
+/// Opens a lock file, created if missing. Nothing is written to it.
 pub(super) fn open(path: &Path) -> std::io::Result<File> {
     OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path)
 }
 
-/// Takes a lock if it is free. A file removed since it was opened is no lock any more (its folder was wiped),
-/// so it is opened anew.
+/// Locks a file if the lock is free. A file removed since it was opened is no longer a lock (its folder was deleted),
+/// so it is opened again.
 pub(super) fn try_lock(path: &Path, hold: Hold) -> Result<Option<File>, Error> {
     let what = || format!("cannot lock {}", path.display());
     loop {
@@ -47,8 +47,8 @@ pub(super) fn try_lock(path: &Path, hold: Hold) -> Result<Option<File>, Error> {
     }
 }
 
-/// Waits for an exclusive lock, saying so after a second and then every ten. Without a limit: the holder's
-/// own work is bounded, and its end frees the lock.
+/// Waits for an exclusive lock, logging the wait after a second and then every ten. Without a limit: the holder's own
+/// work is bounded, and its end frees the lock.
 pub(super) async fn wait_lock(path: &Path, who: &str) -> Result<File, Error> {
     let mut say = Instant::now() + Duration::from_secs(1);
     loop {

@@ -1,6 +1,5 @@
-//! What the logs of a managed server say, read for people: why it ended, whether it is still replaying its
-//! log, which version it is. Neo4j's exit code is always 1, so its log is the only place where the cause
-//! stands.
+//! Reads the logs of a managed server: why it exited, whether it is still replaying its transaction log, its version.
+//! Neo4j's exit code is always 1, so only its log states the cause.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -12,9 +11,9 @@ use super::home::Home;
 /// How much of a log's beginning or end is read, bytes: more than any start writes.
 const PART: u64 = 256 * 1024;
 
-/// The file inside the home that takes the server's own output.
+/// File in the home with the server's own output.
 pub(super) const SERVER_LOG: &str = "logs/server.log";
-/// The file inside the home that takes the keeper's output.
+/// File in the home with the keeper's output.
 pub(super) const KEEPER_LOG: &str = "logs/keeper.log";
 /// Neo4j's own detailed log.
 pub(super) const DEBUG_LOG: &str = "logs/debug.log";
@@ -32,12 +31,12 @@ pub(super) fn tail(path: &Path, from: u64) -> String {
     part(path, from)
 }
 
-/// The beginning of a file, at most [`PART`] bytes: what a server said while it started.
+/// The beginning of a file, at most [`PART`] bytes: the output of the server's start.
 fn head(path: &Path) -> String {
     part(path, 0)
 }
 
-/// At most [`PART`] bytes of a file; one that cannot be read is empty.
+/// At most [`PART`] bytes of a file; empty if it cannot be read.
 fn part(path: &Path, from: u64) -> String {
     let mut bytes = Vec::new();
     let read = |bytes: &mut Vec<u8>| {
@@ -60,25 +59,25 @@ pub(super) fn recovering(home: &Home, from: u64) -> bool {
     }
 }
 
-/// Whether the server says of itself that it has started: all its ports are open then, and they are its own.
+/// Whether the log of the server says that it has started: all its ports are then open, and its own.
 pub(super) fn started(home: &Home) -> bool {
     head(&home.join(SERVER_LOG)).lines().any(|line| line.trim_end().ends_with("INFO  Started."))
 }
 
-/// The version the server announces in its output.
+/// The version in the server's output.
 pub(super) fn version(home: &Home) -> Option<String> {
     let text = head(&home.join(SERVER_LOG));
     let (_, rest) = text.split_once("======== Neo4j ")?;
     Some(rest.split_whitespace().next()?.to_owned())
 }
 
-/// Why the server ended, from the log it left.
+/// Why the server exited, from its log.
 pub(super) fn cause(home: &Home) -> Error {
-    judge(&tail(&home.join(SERVER_LOG), 0), home.path(), &home.join(SERVER_LOG))
+    classify(&tail(&home.join(SERVER_LOG), 0), home.path(), &home.join(SERVER_LOG))
 }
 
-/// Sorts a log by the phrases that stand for one cause each.
-fn judge(text: &str, home: &Path, log: &Path) -> Error {
+/// Classifies a log by the phrases of each cause.
+fn classify(text: &str, home: &Path, log: &Path) -> Error {
     let (home, log) = (home.to_path_buf(), log.to_path_buf());
     let line =
         |phrases: &[&str]| text.lines().find(|line| phrases.iter().any(|phrase| line.contains(phrase)));
@@ -114,8 +113,7 @@ pub(super) fn port_was_taken(error: &Error) -> bool {
     lines.contains("address already in use") || lines.contains("port is already allocated")
 }
 
-/// The last lines of an output that say something to a person: errors and their causes, else simply the last
-/// ones.
+/// The last relevant lines of an output: errors and their causes, else simply the last ones.
 pub(super) fn meaningful(text: &str) -> String {
     let says = |line: &&str| {
         ["ERROR", "Error", "error", "Caused by", "Exception", "FATAL", "Unrecognized", "denied"]
@@ -131,10 +129,10 @@ pub(super) fn meaningful(text: &str) -> String {
     };
     let errors = pick(text.lines().filter(says).collect());
     let chosen = if errors.is_empty() { pick(text.lines().collect()) } else { errors };
-    if chosen.is_empty() { "  (it wrote nothing)".to_owned() } else { chosen }
+    if chosen.is_empty() { "  (no output)".to_owned() } else { chosen }
 }
 
-/// A line without time, level marks and colours, cut to a length that fits a terminal or two.
+/// A line without time, level and colours, cut to a length that fits a terminal or two.
 fn plain(line: &str) -> String {
     let line = line
         .replace("\u{1b}[1m", "")
@@ -154,7 +152,7 @@ mod tests {
     use super::*;
 
     fn said(text: &str) -> Error {
-        judge(text, Path::new("/h"), Path::new("/h/logs/server.log"))
+        classify(text, Path::new("/h"), Path::new("/h/logs/server.log"))
     }
 
     #[test]
@@ -187,7 +185,7 @@ mod tests {
     #[test]
     fn an_output_without_errors_still_shows_its_end() {
         assert_eq!(meaningful("one\n\ntwo\n"), "  one\n  two");
-        assert_eq!(meaningful(""), "  (it wrote nothing)");
+        assert_eq!(meaningful(""), "  (no output)");
     }
 
     #[test]

@@ -1,16 +1,15 @@
 //! A server from Maven artifacts, run by the machine's Java.
 //!
-//! The artifacts are the jars that `config/neo4j/pom.xml` names, in `<cache>/neo4j/<hash of that file>/lib`:
-//! read-only, shared by every server of this user, and complete if they are there at all, since they are
-//! fetched into a folder beside it that is renamed at the end. One program fetches, others wait. Once `lib`
-//! is there Maven is not needed.
+//! The artifacts are the jars listed in `config/neo4j/pom.xml`, in `<cache>/neo4j/<hash of that file>/lib`: read-only,
+//! shared by every server of this user, and always complete, since they are fetched into another folder that is renamed
+//! at the end. One program fetches, others wait. Once `lib` exists Maven is not needed.
 //!
-//! Java reads and checks some thirty thousand classes before the server answers its first question. The first server that
-//! is stopped in order leaves them beside `lib` in the form in which they ran (class data sharing), for the Java that made
-//! it; those after it start in two thirds of the time.
+//! Java reads and verifies some thirty thousand classes before the server answers its first request. The first server
+//! that stops cleanly stores them beside `lib` in their loaded form (class data sharing), for the same Java; later
+//! servers start in two thirds of the time.
 //!
-//! The password goes to Neo4j's own tool through an argument file that only its owner can read: words on a
-//! command line are visible to every user of the machine.
+//! The password is passed to Neo4j's own tool in an argument file that only its owner can read: command lines are
+//! visible to every user of the machine.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -27,15 +26,15 @@ use super::lock::wait_lock;
 use super::plan::{Kept, Plan};
 use super::{Config, Ports, Way, log};
 
-/// Which artifacts make a server.
+/// The list of artifacts of a server.
 const POM: &str = include_str!("../../config/neo4j/pom.xml");
-/// The oldest Java the server runs on.
+/// Oldest supported Java version.
 const JAVA_FLOOR: u32 = 17;
-/// The longest a download may take: a slow line gets through, a dead one ends some day.
+/// Time limit of a download: long enough for a slow line, and bounded for a dead one.
 const DOWNLOAD: Duration = Duration::from_secs(30 * 60);
 /// The main class of the pinned version.
 const MAIN: &str = "org.neo4j.server.CommunityEntryPoint";
-/// What the server needs of Java, beside heap and class path.
+/// Java options, besides heap and class path.
 const FLAGS: [&str; 11] = [
     "-XX:+UseG1GC",
     "-XX:-OmitStackTraceInFastThrow",
@@ -46,12 +45,12 @@ const FLAGS: [&str; 11] = [
     "-Dfile.encoding=UTF-8",
     "-Dlog4j2.disable.jmx=true",
     "-Dio.netty.tryReflectionSetAccessible=true",
-    // Which classes it does not keep, one line each.
+    // Disables log lines about classes that are not stored.
     "-Xlog:cds=off",
     "-Xlog:cds+dynamic=off",
 ];
 
-/// Makes everything ready and says how the server is started.
+/// Prepares the artifacts and returns the command that starts the server.
 pub(super) async fn plan(
     config: &Config,
     home: &Home,
@@ -102,7 +101,7 @@ pub(super) async fn plan(
     })
 }
 
-/// Asks Java how old it is, and answers what it said of itself.
+/// Checks the version of Java, and returns its version output.
 async fn check_java(java: &Path) -> Result<String, Error> {
     let name = java.display().to_string();
     let output = run(Command::new(java).arg("-version")).await;
@@ -114,15 +113,15 @@ async fn check_java(java: &Path) -> Result<String, Error> {
     match java_version(&said) {
         Some(version) if version >= JAVA_FLOOR => Ok(said),
         Some(version) => Err(Error::JavaTooOld { java: name, found: format!("version {version}") }),
-        // The stand-in that some systems ship says where to get a Java, and no version.
+        // The placeholder of some systems prints where to get Java, and no version.
         None => Err(Error::JavaTooOld {
             java: name,
-            found: format!("no Java that tells its version:\n{}", log::meaningful(&said)),
+            found: format!("not a Java that reports its version:\n{}", log::meaningful(&said)),
         }),
     }
 }
 
-/// The main number of a version: 17 of `openjdk version "17.0.15"`, 8 of `java version "1.8.0_292"`.
+/// The major version: 17 of `openjdk version "17.0.15"`, 8 of `java version "1.8.0_292"`.
 fn java_version(said: &str) -> Option<u32> {
     let (_, rest) = said.split_once("version \"")?;
     let mut numbers = rest.split(|c: char| !c.is_ascii_digit());
@@ -132,12 +131,12 @@ fn java_version(said: &str) -> Option<u32> {
     }
 }
 
-/// A short name for a text.
+/// A short hash of a text, as a name.
 fn hash(text: &str) -> String {
     Sha256::digest(text).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The folder of jars, fetched if it is not there.
+/// The folder of jars, fetched if missing.
 async fn artifacts(config: &Config, home: &Home, java: &Path) -> Result<PathBuf, Error> {
     let cache = config.cache.clone().unwrap_or_else(|| home.path().with_file_name("cache"));
     let folder = std::path::absolute(cache.join("neo4j").join(hash(POM)))
@@ -147,7 +146,7 @@ async fn artifacts(config: &Config, home: &Home, java: &Path) -> Result<PathBuf,
         return Ok(lib);
     }
     std::fs::create_dir_all(&folder)
-        .map_err(io(format!("cannot make the cache folder {}", folder.display())))?;
+        .map_err(io(format!("cannot create the cache folder {}", folder.display())))?;
     let _only_one =
         wait_lock(&folder.join("fetch.lock"), "another program is fetching the Neo4j artifacts").await?;
     if !lib.is_dir() {
@@ -157,9 +156,9 @@ async fn artifacts(config: &Config, home: &Home, java: &Path) -> Result<PathBuf,
     Ok(lib)
 }
 
-/// Lets Maven fill a folder beside `lib`, which becomes `lib` only once it is complete.
+/// Runs Maven to fill a folder beside `lib`, renamed to `lib` once it is complete.
 async fn fetch(mvn: &Path, java: &Path, folder: &Path, lib: &Path) -> Result<(), Error> {
-    // A new name each time: the Maven of a program that was killed goes on writing into the old one.
+    // A new name each time: the Maven of a killed program continues to write into the old one.
     for old in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         if old.file_name().to_string_lossy().starts_with("partial-") {
             let _ = std::fs::remove_dir_all(old.path());
@@ -177,7 +176,7 @@ async fn fetch(mvn: &Path, java: &Path, folder: &Path, lib: &Path) -> Result<(),
     command.arg("dependency:copy-dependencies").arg("-DincludeScope=runtime");
     command.arg(format!("-DoutputDirectory={}", partial.join("lib").display()));
     if let Some(java_home) = java.ancestors().nth(2).filter(|_| java.is_absolute()) {
-        command.env("JAVA_HOME", java_home); // a stated Java serves Maven as well
+        command.env("JAVA_HOME", java_home); // a configured Java is used for Maven too
     }
     let output = match tokio::time::timeout(DOWNLOAD, run(&mut command)).await {
         Ok(Ok(output)) => output,
@@ -185,15 +184,16 @@ async fn fetch(mvn: &Path, java: &Path, folder: &Path, lib: &Path) -> Result<(),
             return Err(Error::MavenMissing { mvn: mvn.display().to_string(), lib: lib.to_path_buf() });
         }
         Ok(Err(e)) => return Err(io(format!("cannot run {}", mvn.display()))(e)),
-        Err(_) => return Err(download_failed(lib, "no end after 30 minutes")),
+        Err(_) => return Err(download_failed(lib, "not finished after 30 minutes")),
     };
     if !output.status.success() {
         return Err(download_failed(lib, &both(&output)));
     }
     if !has_server(&partial.join("lib")) {
-        return Err(download_failed(lib, "Maven ended well, but the server is not among what it copied"));
+        return Err(download_failed(lib, "Maven succeeded, but the server is not among the jars"));
     }
-    std::fs::rename(partial.join("lib"), lib).map_err(io(format!("cannot name {}", lib.display())))?;
+    std::fs::rename(partial.join("lib"), lib)
+        .map_err(io(format!("cannot rename the folder to {}", lib.display())))?;
     let _ = std::fs::remove_dir_all(&partial);
     tracing::info!("Neo4j is in {}", lib.display());
     Ok(())
@@ -205,10 +205,9 @@ fn has_server(lib: &Path) -> bool {
     names.into_iter().any(|name| name.to_string_lossy().starts_with("neo4j-server-"))
 }
 
-/// What Maven said last, and the way out that fits it.
+/// The last output of Maven, and the fitting next step.
 fn download_failed(lib: &Path, said: &str) -> Error {
-    // Without a repository Maven lacks its own plugin first of all, and puts that in words that do not speak
-    // of a network.
+    // Without a repository Maven first lacks its own plugin, and reports that without mentioning a network.
     let network = [
         "Could not transfer",
         "Could not resolve",
@@ -218,17 +217,17 @@ fn download_failed(lib: &Path, said: &str) -> Error {
         "Unknown host",
     ];
     let next = if network.iter().any(|phrase| said.contains(phrase)) {
-        "Its repository is out of reach: check the network and the proxy or mirror in ~/.m2/settings.xml, then run the command again. Offline, copy a filled lib folder from another machine to that place"
+        "Its repository is out of reach: check the network and the proxy or mirror in ~/.m2/settings.xml, then run the command again. Offline, copy a complete lib folder from another machine to that path"
     } else {
-        "Mend what it names, then run the command again; or start a Docker engine, or name a running server in NEO4J_URI"
+        "Fix that error, then run the command again; or start a Docker engine, or set NEO4J_URI to a running server"
     };
     let noise = ["Re-run Maven", "re-run Maven", "For more information about", "[ERROR] [Help"];
-    let told = said.lines().filter(|line| !noise.iter().any(|phrase| line.contains(phrase)));
-    let told = told.collect::<Vec<_>>().join("\n").replace(" -> [Help 1]", "");
-    Error::Download { lib: lib.to_path_buf(), output: log::meaningful(&told), next }
+    let lines = said.lines().filter(|line| !noise.iter().any(|phrase| line.contains(phrase)));
+    let output = lines.collect::<Vec<_>>().join("\n").replace(" -> [Help 1]", "");
+    Error::Download { lib: lib.to_path_buf(), output: log::meaningful(&output), next }
 }
 
-/// Tells Neo4j the password before it runs for the first time; afterwards that has no effect.
+/// Sets the password of Neo4j before its first start; later calls have no effect.
 async fn set_initial_password(
     java: &Path,
     lib: &Path,
@@ -263,13 +262,13 @@ async fn set_initial_password(
     Err(Error::Died { home: home.path().to_path_buf(), lines, log: home.join(log::SERVER_LOG) })
 }
 
-/// Runs a program to its end, its output kept; it ends with us.
+/// Runs a program to its end and returns its output; it ends with this process.
 pub(super) async fn run(command: &mut Command) -> std::io::Result<Output> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     command.spawn()?.wait_with_output().await
 }
 
-/// Output and error output, one after the other.
+/// Standard output, then error output.
 pub(super) fn both(output: &Output) -> String {
     [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes)).join("\n")
 }
@@ -279,7 +278,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn java_tells_its_version_in_more_than_one_way() {
+    fn every_form_of_java_version_is_read() {
         assert_eq!(java_version("openjdk version \"17.0.15\" 2025-04-15"), Some(17));
         assert_eq!(java_version("NOTE: Picked up JDK_JAVA_OPTIONS\njava version \"1.8.0_292\""), Some(8));
         assert_eq!(java_version("openjdk version \"25\" 2026-09-15"), Some(25));
@@ -287,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_download_shows_what_matters_and_the_way_out() {
+    fn a_failed_download_shows_the_error_and_the_next_step() {
         let bare =
             "[ERROR] No plugin found for prefix 'dependency' in the current project -> [Help 1]\n[ERROR] \n";
         let text = download_failed(Path::new("/c/lib"), bare).to_string();

@@ -1,26 +1,26 @@
-//! What the keeper of a server is to run: made by whoever starts it, read by the process that stays.
+//! The plan that a starter passes to the keeper of a server.
 
 use super::{Ports, Way};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// What to run, made by the starter and read by the keeper.
+/// The command to run, written by the starter and read by the keeper.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Plan {
     pub(super) way: Way,
     /// Java or the Docker client.
     pub(super) program: PathBuf,
     pub(super) args: Vec<String>,
-    /// Variables added to the environment; may hold the password, so a plan is never shown.
+    /// Variables added to the environment; may contain the password, so a plan is never logged.
     pub(super) env: Vec<(String, String)>,
     pub(super) container: Option<String>,
     pub(super) ports: Ports,
     pub(super) stay: bool,
-    /// What the server leaves for those after it when it ends in order.
+    /// File that the server leaves for later ones when it stops cleanly.
     pub(super) kept: Option<Kept>,
 }
 
-/// A file that a server writes as it ends, and the name under which others look for it.
+/// A file that a server writes when it stops, and its final name.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Kept {
     pub(super) made: PathBuf,
@@ -28,9 +28,9 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// Gives the file its name if it is whole, or removes it: without it servers only start slower.
+    /// Renames the file if it is complete, or removes it: without it servers only start more slowly.
     pub(super) fn settle(&self, whole: bool) {
-        // Whoever was first is as good.
+        // The file of another server is as good.
         if !whole || self.name.exists() || std::fs::rename(&self.made, &self.name).is_err() {
             let _ = std::fs::remove_file(&self.made);
         }

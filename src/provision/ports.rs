@@ -1,5 +1,5 @@
-//! Which ports a managed server gets. A stated port is that port or an error; an unstated one is the usual
-//! port, or a free one if somebody has that, and then it is said which.
+//! The ports of a managed server. A configured port is that port or an error; otherwise the default port, or a free one
+//! if that is taken, which is logged.
 
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, TcpListener};
@@ -18,11 +18,11 @@ pub(super) struct Ports {
     pub(super) http: u16,
 }
 
-/// The ports of the next start. `before` are those of a server that ended uncleanly: taken again where they
-/// are free and none are stated, so that those who used it find it there.
+/// Chooses the ports of the next start. `before` are those of a server that ended uncleanly: used again if they are
+/// free and none are configured, so that its clients can reconnect.
 pub(super) fn choose(config: &Config, before: Option<Ports>) -> Result<Ports, Error> {
     let bolt = listener("bolt_port", config.bolt_port, before.map(|ports| ports.bolt), 7687)?;
-    // The first one is still held while the second is chosen, so they differ.
+    // The first one is still bound while the second is chosen, so they differ.
     let http = listener("http_port", config.http_port, before.map(|ports| ports.http), 7474)?;
     let port = |listener: &TcpListener| listener.local_addr().map(|address| address.port());
     let read = || Ok(Ports { bolt: port(&bolt)?, http: port(&http)? });
@@ -45,7 +45,7 @@ fn listener(key: &'static str, stated: u16, before: Option<u16>, usual: u16) -> 
     }
     let listener = bind(0).map_err(io("cannot find a free port"))?;
     if let Ok(address) = listener.local_addr() {
-        tracing::info!("port {usual} is taken; taking {} for neo4j.{key}", address.port());
+        tracing::info!("port {usual} is taken; using {} for neo4j.{key}", address.port());
     }
     Ok(listener)
 }

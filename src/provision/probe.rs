@@ -1,9 +1,9 @@
-//! Ready means: answers the Bolt handshake, and says in its own log that it has started.
+//! Readiness: the server answers the Bolt handshake and its own log says that it has started.
 //!
-//! In the handshake four magic bytes and four proposed versions go out, and four bytes come back. An open port is
-//! less: Docker's own end of it is open before the server's. The log is needed because another server may have taken
-//! the port in the meantime; it would answer as well, while ours is about to fail on it. Logging in is the store's
-//! business.
+//! In the handshake the client sends four magic bytes and four proposed versions, and gets four bytes back. An open
+//! port is not sufficient: Docker opens its own end of it before the server. The log is needed because another server
+//! may have taken the port in the meantime; it would answer as well, while ours is about to fail on it. Authentication
+//! is left to the store.
 
 use std::net::Ipv4Addr;
 use std::time::Duration;
@@ -17,12 +17,12 @@ use super::home::Home;
 use super::lock::POLL;
 use super::log;
 
-/// The magic word of Bolt, then the versions proposed: 5.0 to 5.8, 4.2 to 4.4, and two empty places.
+/// The magic bytes of Bolt, then the proposed versions: 5.0 to 5.8, 4.2 to 4.4, and two empty entries.
 const HELLO: [u8; 20] = [0x60, 0x60, 0xB0, 0x17, 0, 8, 8, 5, 0, 2, 4, 4, 0, 0, 0, 0, 0, 0, 0, 0];
-/// How long an answer on loopback may take.
+/// Time limit of an answer on loopback.
 const ANSWER: Duration = Duration::from_secs(2);
 
-/// Whether a Bolt server that speaks one of our versions answers on this port of the loopback.
+/// Whether a Bolt server with a supported version answers on this port of the loopback.
 pub(super) async fn answers(port: u16) -> bool {
     let talk = async {
         let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await?;
@@ -34,8 +34,8 @@ pub(super) async fn answers(port: u16) -> bool {
     matches!(timeout(ANSWER, talk).await, Ok(Ok([0, _, _, 4 | 5])))
 }
 
-/// Waits until the server of this home answers. The time runs only while the server is not replaying its log,
-/// which takes as long as it takes and says so; `alive` tells whether there is still something to wait for.
+/// Waits until the server of this home answers. The time limit excludes the replay of its log, which takes as long as
+/// it takes and is logged; `alive` tells whether the server process still exists.
 pub(super) async fn wait(
     home: &Home,
     port: u16,
@@ -46,7 +46,7 @@ pub(super) async fn wait(
     let mut deadline = Instant::now() + limit;
     let mut say = Instant::now();
     loop {
-        // Asked before the handshake: an answer counts only from a server that was alive when it came.
+        // Read before the handshake: an answer counts only from a server that was alive when it came.
         let lives = alive();
         if lives && log::started(home) && answers(port).await {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Processes seen from outside: is this still the server of that home, and who holds a lock.
+//! Processes seen from outside: whether one is still the server of a home, and which ones hold a lock.
 
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
@@ -14,11 +14,11 @@ use super::keeper::send_signal;
 use super::lock::POLL;
 use super::{Error, docker};
 
-/// How long an orphan may take to stop before it is killed.
+/// Time that an orphan has to stop before it is killed.
 const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The command line of a process, words parted by spaces; nothing if it is gone. From `/proc` where there is
-/// one, else from `ps`.
+/// The command line of a process, arguments separated by spaces; `None` if it is gone. From `/proc` where that exists,
+/// else from `ps`.
 fn command_line(pid: u32) -> Option<String> {
     let line = if Path::new("/proc/self/cmdline").exists() {
         let bytes = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
@@ -32,8 +32,8 @@ fn command_line(pid: u32) -> Option<String> {
     (!line.is_empty()).then_some(line)
 }
 
-/// Whether the recorded server still runs: a process id alone may by now be somebody else's, so its command
-/// line must name the home too.
+/// Whether the recorded server still runs: a process id alone may have been reused, so its command line must name the
+/// home too.
 pub(super) fn runs(home: &Home, record: &Record) -> bool {
     command_line(record.pid).is_some_and(|line| line.contains(&home.path().display().to_string()))
 }
@@ -63,8 +63,8 @@ pub(super) async fn end_orphan(docker: &Path, home: &Home, record: &Record) -> R
     home.remove_record()
 }
 
-/// The programs that hold a lock with others, as `ebb serve (process 123)`. Only Linux tells; elsewhere, and
-/// for programs of other containers, the list is empty.
+/// The programs that share a lock, as `ebb serve (process 123)`. Linux only; elsewhere, and for programs of other
+/// containers, the list is empty.
 pub(super) fn holders(lock: &Path) -> Vec<String> {
     let (Ok(meta), Ok(table)) =
         (File::open(lock).and_then(|file| file.metadata()), std::fs::read_to_string("/proc/locks"))
@@ -83,7 +83,7 @@ pub(super) fn holders(lock: &Path) -> Vec<String> {
     pids.into_iter().map(|pid| format!("{} (process {pid})", name(pid))).collect()
 }
 
-/// A process by its program and what it was told first, without the options behind it.
+/// A process by its program and first argument, without the options behind it.
 fn name(pid: u32) -> String {
     let Some(line) = command_line(pid) else { return "a program".to_owned() };
     let mut words = line.split_whitespace();

@@ -1,5 +1,5 @@
-//! The managed server as its users see it: a share in it, taken and given up. How the locks play together is
-//! told in the floor's own page.
+//! A user's share of the managed server, acquired and released. The documentation of the crate explains how the locks
+//! work together.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -15,36 +15,34 @@ use super::launch::launch;
 use super::lock::{Hold, POLL};
 use super::{Config, Endpoint, Keeper, Origin, docker, given, probe, process};
 
-/// How long a leaving or stopping program waits for the server's end.
+/// Time limit of waiting for the server's end on release or stop.
 pub(super) const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(40);
 
-/// A server that may be used. Dropping it gives up this program's share; [`Server::release`] also waits for
-/// what follows from that.
+/// A server in use. Dropping it releases this program's share; [`Server::release`] also waits for the effect.
 #[derive(Debug)]
 pub struct Server {
-    /// How to connect.
+    /// Connection data.
     pub endpoint: Endpoint,
     share: Option<Share>,
 }
 
-/// What a user of a managed server holds.
+/// The share of a user of a managed server.
 #[derive(Debug)]
 struct Share {
     lock: File,
     home: Home,
     docker: PathBuf,
-    /// Kept by the program that started it, so that its end is noticed by the runtime.
+    /// Held by the program that started it, so that the runtime notices its end.
     _keeper: Option<Child>,
 }
 
 impl Server {
-    /// A server that is not ours to keep.
+    /// A server that Ebb does not manage.
     pub(super) fn given(endpoint: Endpoint) -> Self {
         Self { endpoint, share: None }
     }
 
-    /// Gives up this program's share and, if it was the last one, waits until the server is gone, at most 40
-    /// s.
+    /// Releases this program's share and, if it was the last one, waits at most 40 s until the server has ended.
     ///
     /// # Errors
     /// When the server is still stopping by then, or a lock file cannot be read.
@@ -56,8 +54,8 @@ impl Server {
             if !home.has_keeper()? {
                 return sweep_up(&home, &docker).await;
             }
-            // Nobody else: the keeper is about to notice. Nobody may share: it has noticed. Others share it:
-            // it stays for them.
+            // Alone: the keeper is about to notice. No shared lock either: the keeper has noticed. Others share it: the
+            // server stays for them.
             let alone = home.try_lock(Lock::InUse, Hold::Exclusive)?.is_some();
             let others = !alone && home.try_lock(Lock::InUse, Hold::Shared)?.is_some();
             if others || home.record().is_some_and(|record| record.stay) {
@@ -74,7 +72,7 @@ impl Server {
     }
 }
 
-/// After the keeper is gone: a server it left behind, because it was killed, is ended by the last user.
+/// After the end of the keeper: if it was killed, the last user ends the server that it left.
 async fn sweep_up(home: &Home, docker: &Path) -> Result<(), Error> {
     let Some(record) = home.record() else { return Ok(()) };
     let _start = home.start_lock().await?;
@@ -94,7 +92,7 @@ pub async fn start(config: &Config, keeper: &Keeper) -> Result<Endpoint, Error> 
     Ok(acquire(config, keeper, true).await?.endpoint)
 }
 
-/// Takes a share in the managed server, starting it if it does not run.
+/// Acquires a share in the managed server, started if it does not run.
 pub(super) async fn acquire(config: &Config, keeper: &Keeper, stay: bool) -> Result<Server, Error> {
     let home = Home::open(&config.home)?;
     let docker = docker::program(config);
@@ -111,7 +109,7 @@ pub(super) async fn acquire(config: &Config, keeper: &Keeper, stay: bool) -> Res
     Ok(Server { endpoint, share: Some(Share { lock, home, docker, _keeper: child }) })
 }
 
-/// A share, once no keeper is at its end.
+/// A share, acquired while no keeper is ending.
 async fn share(home: &Home) -> Result<File, Error> {
     let mut say = Instant::now() + Duration::from_secs(1);
     loop {
@@ -126,11 +124,11 @@ async fn share(home: &Home) -> Result<File, Error> {
     }
 }
 
-/// The server that runs already, once it answers; nothing if there is none or it ended meanwhile. The caller
-/// holds a share, so no keeper begins to stop now.
+/// The running server, once it answers; `None` if there is none or it ended meanwhile. The caller holds a share, so no
+/// keeper starts to stop now.
 async fn join(config: &Config, home: &Home) -> Result<Option<Record>, Error> {
     while home.has_keeper()? {
-        // A keeper without a record is just beginning (its starter died) or leaving.
+        // A keeper without a record is starting (its starter died) or exiting.
         if let Some(record) = home.record() {
             let alive = || home.has_keeper().unwrap_or(false);
             match probe::wait(home, record.bolt, record.log_from, config.start_timeout, alive).await {
@@ -156,7 +154,7 @@ fn endpoint(config: &Config, home: &Home, record: &Record, password: SecretStrin
     }
 }
 
-/// Starting and stopping are for servers of our own.
+/// Only managed servers can be started and stopped.
 pub(super) fn refuse_given(config: &Config) -> Result<(), Error> {
     match &config.uri {
         Some(uri) => Err(Error::NotOurs { uri: given::shown(uri) }),

@@ -1,7 +1,7 @@
-//! Checks between values, once each is sound alone, and choices between keys that exclude each other.
+//! Checks between values, once each is valid alone, and choices between keys that exclude each other.
 //!
-//! A fault is placed at a key that was given: if the key that breaks the rule has its default value, at the other key of
-//! the rule.
+//! A fault is placed at a key that was given: if the key that breaks the rule has its default value, at the other key
+//! of the rule.
 
 use super::fault::{Fault, Origin};
 use super::keys::KEYS;
@@ -11,8 +11,8 @@ use config::Value;
 use ebb_core::domain::trail::EvaporationError;
 use ebb_core::domain::tunables::ConsolidationConfig;
 
-/// Keeps one of two keys that exclude each other, such as a password and its file, or an interval and a cron pattern: the
-/// one of the higher layer, so that a variable can replace either key of a file.
+/// Keeps one of two keys that exclude each other, such as a password and its file, or an interval and a cron pattern:
+/// that of the higher layer, so that a variable can replace either key of a file.
 pub(super) fn choose(layers: &mut [Layer], faults: &mut Vec<Fault>) {
     choose_one(layers, "neo4j.password", "neo4j.password_file", faults);
     for job in KEYS.iter().filter_map(|key| key.name.strip_suffix(".every")) {
@@ -40,8 +40,9 @@ fn remove(layers: &mut [Layer], key: &str) {
     layers.iter_mut().for_each(|layer| layer.0.retain(|given| given.key.name != key));
 }
 
-/// Moves the policies of all layers into the highest: a later one replaces the earlier one of its id, in its place, so
-/// that a variable can replace one policy of a file and leave the others. Any other list is replaced as a whole.
+/// Moves the policies of all layers into the highest: a later one replaces the earlier one with its id, at the same
+/// position, so that a variable can replace one policy of a file and keep the others. Any other list is replaced as a
+/// whole.
 pub(super) fn merge_policies(layers: &mut [Layer]) {
     let mut merged: Vec<Value> = Vec::new();
     let mut last: Option<Given> = None;
@@ -80,8 +81,8 @@ pub(super) fn check(settings: &Settings, layers: &[Layer], faults: &mut Vec<Faul
         settings.http.listen.filter(|listen| !listen.ip().is_loopback() && !settings.http.proxy)
     {
         let what = format!(
-            "`http.listen` is {listen}, where other machines can ask; keys would cross the network in the clear. Put a \
-             proxy that ends TLS before it and say so with `http.proxy = true`"
+            "`http.listen` is {listen}, which other machines can reach; keys would be sent unencrypted. Put a \
+             proxy that terminates TLS in front of it and set `http.proxy = true`"
         );
         faults.push(Fault { origin: blamed(layers, &["http.listen", "http.proxy"]), what });
     }
@@ -89,7 +90,8 @@ pub(super) fn check(settings: &Settings, layers: &[Layer], faults: &mut Vec<Faul
         check_laws(layers, faults);
     }
     let Err(broken) = settings.memory.clone().check() else { return };
-    // A value that is no number was reported above, and its default takes its place here: a conflict with that is no fault.
+    // A value that is not a number was reported above, and is replaced by its default here: a conflict with that is no
+    // fault.
     let named_above = |name: &str| faults.iter().any(|fault| mentions(&fault.what, name));
     let mut more = Vec::new();
     for fault in broken {
@@ -107,7 +109,7 @@ pub(super) fn check(settings: &Settings, layers: &[Layer], faults: &mut Vec<Faul
     faults.extend(more);
 }
 
-/// Builds the laws from the settings, which checks the numbers that only the laws know ranges for.
+/// Builds the laws from the settings, which checks ranges that only the laws know.
 fn laws(settings: &Settings) -> Result<(), String> {
     let relation = &settings.relation;
     relation.fading().map_err(|why| format!("it is {}; {why}", relation.half_life_days))?;
@@ -121,8 +123,8 @@ fn laws(settings: &Settings) -> Result<(), String> {
     settings.engine.plasticity().map_err(|why| why.to_string()).map(drop)
 }
 
-/// Finds the values that break a law: those that do so alone, with all else at its default; then the first of the others
-/// that do so together. The laws themselves name no keys, and stop at their first fault.
+/// Finds the values that break a law: first those that do so alone, with all else at its default; then the first of the
+/// others that do so together. The laws themselves name no keys, and stop at their first fault.
 fn check_laws(layers: &[Layer], faults: &mut Vec<Fault>) {
     let Some(defaults) = layers.first() else { return };
     let broken = |values: &[&Given]| {
@@ -162,7 +164,7 @@ fn blamed(layers: &[Layer], keys: &[&str]) -> Origin {
         .unwrap_or(Origin::Default)
 }
 
-/// Whether a text holds this name as a whole word.
+/// Whether a text contains this name as a whole word.
 fn mentions(text: &str, name: &str) -> bool {
     text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == name)
 }

@@ -1,8 +1,8 @@
-//! The section `[engine]`: how signals spread, which evidence counts and how much, what is learned.
+//! The section `[engine]`: spreading, evidence and its weights, learning.
 //!
 //! # Design notes
-//! Groups of synonyms replace the fifteen of the default file: as any list does, and because a word can be in one group only,
-//! so that beside groups that cannot be removed many words could not be given another meaning.
+//! Groups of synonyms replace the fifteen of the default file, as any list does: a word can be in one group only, so
+//! with groups that cannot be removed many words could not be given another meaning.
 
 use super::values::{groups, has_twins, map_of, whole};
 use ebb_engine::activation::ActivationConfig;
@@ -23,10 +23,10 @@ use std::sync::{Arc, LazyLock};
 
 /// The kinds of evidence, in the order of [`Dimension::ALL`].
 const DIMENSIONS: [&str; 4] = ["structural", "semantic", "temporal", "causal"];
-/// The key of the half-life of kinds that have none of their own.
+/// The key of the half-life of kinds without one of their own.
 const OTHERS: &str = "others";
 
-/// The section. The engine checks its numbers when `agreement` builds the rules of them.
+/// The section. The engine checks its numbers when `agreement` builds the parameters from them.
 #[derive(Debug, Clone, Deserialize)]
 #[expect(missing_docs, reason = "each field is described in config/default.toml")]
 pub struct Config {
@@ -81,7 +81,7 @@ fn dimensions<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Dimension>, D::E
     })
 }
 
-/// Hours by kinds of nodes: those that have a name, and all others.
+/// Half-lives in hours, by kind of node: those of named kinds, and of all others.
 fn half_lives<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, f32>, D::Error> {
     static KINDS: LazyLock<Vec<&str>> =
         LazyLock::new(|| NodeType::named().filter_map(NodeType::name).chain([OTHERS]).collect());
@@ -128,10 +128,10 @@ impl Profile {
 }
 
 impl Config {
-    /// The rules by which questions are answered, and what is used where a request leaves it open.
+    /// The parameters of recall, with defaults for what a request omits.
     ///
     /// # Errors
-    /// For a number outside its range, or a word that means two things.
+    /// For a number outside its range, or a word in two groups.
     pub fn rules(&self) -> Result<recall::RecallConfig, ebb_engine::Error> {
         let (recall, reference) =
             (self.recall.over(ActivationConfig::RECALL), self.reference.over(ActivationConfig::REFERENCE));
@@ -153,12 +153,12 @@ impl Config {
         WeightRange { floor: self.weight_floor, cap: self.weight_cap }.checked()
     }
 
-    /// How fast is learned and forgotten.
+    /// The rates of learning and decay.
     pub fn plasticity(&self) -> Result<PlasticityConfig, graph::Error> {
         PlasticityConfig::new(self.learning_rate, self.decay_rate)
     }
 
-    /// How far waves run, and how they are read.
+    /// The reach of waves, and how they are read.
     pub fn resonance(&self) -> Result<resonance::ResonanceConfig, graph::Error> {
         Ok(resonance::ResonanceConfig {
             wavelength: PosF32::new(self.wavelength)?,

@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// The variables of the process by name. One whose name or value is not UTF-8 is left out: no setting has such a name,
-/// and no setting could hold such a value.
+/// The variables of the process by name. Variables whose name or value is not UTF-8 are omitted: no setting has such a
+/// name, and none could hold such a value.
 #[derive(Debug, Clone, Default)]
 pub struct Environment(BTreeMap<String, String>);
 
@@ -33,7 +33,7 @@ impl Environment {
         self.get("NO_COLOR").is_some()
     }
 
-    /// The user's cache folder for Ebb, and the variable that it follows from; `None` without a home.
+    /// The user's cache folder for Ebb, and the variable that determines it; `None` without a home.
     pub(super) fn cache_folder(&self) -> Option<(PathBuf, &'static str)> {
         let absolute = |name| self.get(name).map(PathBuf::from).filter(|path| path.is_absolute());
         (absolute("XDG_CACHE_HOME").map(|cache| (cache.join("ebb"), "XDG_CACHE_HOME")))

@@ -1,32 +1,32 @@
 //! The faults of a configuration, each with its place: a file with line and column, the name of a variable, or a flag.
 //!
-//! `ebb config show` names the [`Origin`] of a sound value in the same form.
+//! `ebb config show` prints the [`Origin`] of a valid value in the same form.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// Where a value was given.
+/// The place of a value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Origin {
     /// The embedded `config/default.toml`.
     Default,
-    /// A default that follows from this variable of the environment.
+    /// A default determined by this variable of the environment.
     DefaultBy(&'static str),
     /// A configuration file; line and column count from 1, columns in characters.
     File {
-        /// The file as it was named.
+        /// Path of the file, as given.
         path: PathBuf,
         /// Line, from 1.
         line: usize,
         /// Column, from 1.
         column: usize,
     },
-    /// A file as a whole: it cannot be read.
+    /// A file that cannot be read.
     Whole(PathBuf),
     /// An environment variable, by name.
     Variable(String),
-    /// A flag of the command line, as it was written.
+    /// A flag of the command line, as given.
     Flag(String),
 }
 
@@ -43,13 +43,13 @@ impl fmt::Display for Origin {
     }
 }
 
-/// One fault: where, and what. The text never holds a secret value.
+/// A fault and its place. The text never contains a secret value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 #[error("{origin}: {what}")]
 pub struct Fault {
-    /// Where the faulty value was given.
+    /// Place of the faulty value.
     pub origin: Origin,
-    /// What is wrong with it and what it must be.
+    /// The fault, and the rule for the value.
     pub what: String,
 }
 

@@ -1,4 +1,4 @@
-//! The keys of the configuration, as the types of the sections have them.
+//! The keys of the configuration, derived from the types of the sections.
 
 use super::reader::{self, Privacy};
 use std::borrow::Cow;
@@ -7,12 +7,12 @@ use std::sync::LazyLock;
 /// A key of the configuration.
 #[derive(Debug)]
 pub(super) struct Key {
-    /// Section, dot, name: as it is written in a file.
+    /// Section, dot, name: the form used in a file.
     pub(super) name: String,
-    /// The fields of the settings that lead to it.
+    /// Path of fields in the settings.
     pub(super) path: Vec<&'static str>,
     pub(super) privacy: Privacy,
-    /// Of a list of tables: the fields of each, and whether one must be given.
+    /// For a list of tables: the fields of each, and whether one is required.
     pub(super) fields: Vec<(&'static str, bool)>,
 }
 
@@ -40,16 +40,16 @@ fn add(keys: &mut Vec<Key>, path: &[&'static str]) {
     keys.push(Key { name, path: path.to_vec(), privacy: field.privacy, fields });
 }
 
-/// The key of this name, whatever the case of its letters: environment variables lose it.
+/// The key with this name, in any case of letters: environment variables lose it.
 pub(super) fn find(name: &str) -> Option<&'static Key> {
     let name = documented(name);
     KEYS.iter().find(|key| key.name.eq_ignore_ascii_case(&name))
 }
 
-/// The block in which the relation decay document keeps its settings, and the section that it is here.
+/// The block of the relation decay document for its settings, and the corresponding section.
 const DOCUMENTED: (&str, &str) = ("settings.memory.decay", "relation");
 
-/// A key under the name that it has here, of one as a document names it.
+/// The name of a key, converted from the form of the document.
 fn documented(key: &str) -> Cow<'_, str> {
     let (block, section) = DOCUMENTED;
     match key.split_at_checked(block.len()) {
@@ -60,7 +60,7 @@ fn documented(key: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether this path is a section, or holds some.
+/// Whether this path is a section, or contains some.
 pub(super) fn is_section(path: &str) -> bool {
     let block = DOCUMENTED.0;
     let holds_it = |dot: usize| block[..dot].eq_ignore_ascii_case(path);
@@ -73,8 +73,8 @@ fn sections() -> impl Iterator<Item = &'static str> {
     KEYS.iter().flat_map(|key| key.name.match_indices('.').map(|(dot, _)| &key.name[..dot]))
 }
 
-/// The key most likely meant: one of the same section with a name like it, the same name in another section, or a path
-/// that looks alike as a whole.
+/// The key most likely meant: one of the same section with a similar name, the same name in another section, or a path
+/// that is similar as a whole.
 pub(super) fn nearest_key(wrong: &str) -> Option<&'static str> {
     let wrong = documented(wrong).to_ascii_lowercase();
     let (section, name) = wrong.rsplit_once('.').unwrap_or(("", &wrong));
@@ -92,7 +92,7 @@ pub(super) fn nearest_section(wrong: &str) -> Option<&'static str> {
     closest(sections().map(|section| (section, section)), &wrong.to_ascii_lowercase(), 0.5)
 }
 
-/// Of names, each with an answer, the answer of the one most like `wrong`.
+/// Of names, each with an answer, the answer of the one most similar to `wrong`.
 pub(super) fn closest(
     candidates: impl Iterator<Item = (&'static str, &'static str)>,
     wrong: &str,

@@ -1,8 +1,8 @@
 //! The layers of a configuration: embedded defaults, a file, the environment, flags.
 //!
-//! Each layer is read into a list of values by key, each with its place and checked alone; an unknown key or a wrong value
-//! becomes a fault and is left out. The `config` crate then merges the layers: it implements precedence, but knows no
-//! lines and stops at the first fault.
+//! Each layer is read into a list of values by key, each with its place and checked alone; an unknown key or an invalid
+//! value becomes a fault and is omitted. The `config` crate then merges the layers: it implements precedence, but has
+//! no line numbers and stops at the first fault.
 
 use super::fault::{Fault, Origin};
 use super::keys::{self, Key};
@@ -16,7 +16,7 @@ use std::path::Path;
 #[derive(Debug, Clone)]
 pub(super) struct Given {
     pub(super) key: &'static Key,
-    /// As it was understood.
+    /// The parsed value.
     pub(super) value: Value,
     pub(super) origin: Origin,
 }
@@ -35,8 +35,8 @@ impl Source for Layer {
     }
 }
 
-/// The variables that every program around Neo4j knows, the two that choose where a managed server comes from, and the two
-/// that hold decay policies, of which the later replaces policies of the earlier.
+/// Variables common to programs with Neo4j, the two that choose the origin of a managed server, and the two with decay
+/// policies, of which the later replaces policies of the earlier.
 const USUAL: [(&str, &str); 9] = [
     ("NEO4J_URI", "neo4j.uri"),
     ("NEO4J_USERNAME", "neo4j.username"),
@@ -60,14 +60,14 @@ impl Layer {
         Self::of_entries(&entries, faults)
     }
 
-    /// The values of a YAML text. Its sections and keys are those of TOML; the documented block `settings.memory.decay` is
-    /// another name of `[relation]` in both.
+    /// The values of a YAML text. Its sections and keys are those of TOML; the documented block `settings.memory.decay`
+    /// is another name of `[relation]` in both.
     pub(super) fn of_yaml(text: &str, place: Place<'_>, faults: &mut Vec<Fault>) -> Self {
         let entries = raw::of_yaml(text, place, faults);
         Self::of_entries(&entries, faults)
     }
 
-    /// The embedded defaults. Where artifacts are cached and which Java runs follows from the environment.
+    /// The embedded defaults. The cache folder and the Java program are determined by the environment.
     pub(super) fn of_defaults(environment: &Environment, faults: &mut Vec<Fault>) -> Self {
         let mut layer = Self::of_toml(super::DEFAULT_TOML, &|_, _| Origin::Default, faults);
         let cache = environment.cache_folder().map(|(folder, variable)| ("neo4j.cache", folder, variable));
@@ -94,7 +94,7 @@ impl Layer {
         }
     }
 
-    /// The values of the environment: the usual names first, then `EBB__SECTION__KEY`, which wins over them.
+    /// The values of the environment: the common names first, then `EBB__SECTION__KEY`, which overrides them.
     pub(super) fn of_environment(environment: &Environment, faults: &mut Vec<Fault>) -> Self {
         let mut layer = Self::default();
         for (name, key) in USUAL {
@@ -134,18 +134,18 @@ impl Layer {
             match &raw.data {
                 Data::Table(inner) if keys::is_section(&path) => self.table(&path, inner, faults),
                 Data::Table(_) if keys::find(&path).is_none() => {
-                    // Its keys would all be unknown too: the one fault is the section.
+                    // Its keys would all be unknown too: only the section is reported.
                     let nearest = keys::nearest_section(&path).map(str::to_owned);
                     faults
                         .push(Fault { origin: raw.origin.clone(), what: unknown("section", &path, nearest) });
                 }
                 _ => {
                     let Some(given) = check(&path, raw, faults) else { continue };
-                    // The reader of TOML refuses a key given twice, but not one given in two spellings.
+                    // The TOML parser rejects a key given twice, but not one given in two spellings.
                     match self.0.iter().find(|first| first.key.name == given.key.name) {
                         None => self.0.push(given),
                         Some(Given { key, origin, .. }) => {
-                            let what = format!("`{}` is given twice; it stands at {origin} too", key.name);
+                            let what = format!("`{}` is given twice; also at {origin}", key.name);
                             faults.push(Fault { origin: given.origin, what });
                         }
                     }
@@ -155,7 +155,7 @@ impl Layer {
     }
 }
 
-/// The value of this key, or a fault and nothing.
+/// The value of this key, or `None` after recording a fault.
 fn check(path: &str, raw: &Raw, faults: &mut Vec<Fault>) -> Option<Given> {
     let what = match keys::find(path) {
         Some(key) if !key.fields.is_empty() => return tables(key, raw, faults),
@@ -186,8 +186,8 @@ fn unknown(what: &str, path: &str, nearest: Option<String>) -> String {
 
 type Fields = Vec<(String, Raw)>;
 
-/// The value of a key that is a list of tables: tables of a file, or a JSON array in a variable, which is the form in which
-/// the documents write decay policies.
+/// The value of a key that is a list of tables: tables of a file, or a JSON array in a variable, which is the form of
+/// decay policies in the documents.
 fn tables(key: &'static Key, raw: &Raw, faults: &mut Vec<Fault>) -> Option<Given> {
     let (name, before) = (&key.name, faults.len());
     let as_table = |raw: &Raw| match &raw.data {
@@ -224,7 +224,7 @@ fn tables(key: &'static Key, raw: &Raw, faults: &mut Vec<Fault>) -> Option<Given
             if fault.field == "id"
                 && let Some(earlier) = values[..fault.index].iter().position(is_same)
             {
-                what += &format!("; it stands at {} too", list[earlier].1);
+                what += &format!("; also at {}", list[earlier].1);
             }
             faults.push(Fault { origin, what });
         }

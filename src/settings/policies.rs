@@ -29,7 +29,8 @@ pub(super) fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Policies, D::Er
     })
 }
 
-/// What is wrong with the policies of one layer. Their words, like all of a configuration, may be in letters of any case.
+/// Returns the faults of the policies of one layer. Their words, like all of a configuration, may be in letters of any
+/// case.
 pub(super) fn faults(tables: &mut [Map<String, Value>]) -> Vec<PolicyFault> {
     let draft = |table: &mut Map<String, Value>| {
         for name in ["scope", "mode"] {

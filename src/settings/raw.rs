@@ -1,4 +1,4 @@
-//! Values as they were given, each with its place: the common form of TOML, YAML, JSON, variables and flags.
+//! Raw values, each with its place: the common form of TOML, YAML, JSON, variables and flags.
 
 use super::fault::{Fault, Origin};
 use saphyr::{LoadableYamlNode, MarkedYaml, Scalar, YamlData};
@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 use std::ops::Range;
 use toml_edit::{Document, Item, TableLike, Value};
 
-/// A value as it was given, and where. The value of a key is placed at the key.
+/// A raw value and its place. The value of a key has the place of the key.
 #[derive(Debug, Clone)]
 pub(super) struct Raw {
     pub(super) data: Data,
@@ -19,15 +19,15 @@ pub(super) enum Data {
     Whole(i64),
     Number(f64),
     Text(String),
-    /// Text of a variable or a flag, which may stand for a value of any type.
+    /// Text of a variable or a flag, which may represent a value of any type.
     Bare(String),
     List(Vec<Raw>),
     Table(Vec<(String, Raw)>),
-    /// A value that no key may have, in words.
+    /// A description of a value that no key accepts.
     Other(String),
 }
 
-/// Makes a place of a line and a column, both from 1; columns count characters.
+/// Creates a place from a line and a column, both from 1; columns count characters.
 pub(super) type Place<'a> = &'a dyn Fn(usize, usize) -> Origin;
 
 /// The entries of a TOML text.
@@ -83,7 +83,7 @@ fn toml_value(value: &Value, at: Spot<'_>) -> Data {
     }
 }
 
-/// The entries of a YAML text: the form in which the relation decay document writes its settings.
+/// The entries of a YAML text: the form of settings in the relation decay document.
 pub(super) fn of_yaml(text: &str, place: Place<'_>, faults: &mut Vec<Fault>) -> Vec<(String, Raw)> {
     let at = |node: &MarkedYaml<'_>| place(node.span.start.line(), node.span.start.col() + 1);
     let documents = MarkedYaml::load_from_str(text).unwrap_or_else(|why| {
@@ -95,7 +95,7 @@ pub(super) fn of_yaml(text: &str, place: Place<'_>, faults: &mut Vec<Fault>) -> 
     for document in &documents {
         match yaml_value(document, &at, faults) {
             Data::Table(more) => entries.extend(more),
-            // An empty document holds nothing.
+            // An empty document has no entries.
             Data::Other(_) => {}
             _ => {
                 let what =
@@ -137,7 +137,7 @@ fn yaml_value(
     }
 }
 
-/// The tables of a JSON array, each placed by its number. A field that is null is one that is not given.
+/// The tables of a JSON array, each placed by its number. A null field counts as omitted.
 pub(super) fn of_json(text: &str, origin: &Origin) -> serde_json::Result<Vec<Raw>> {
     let objects: Vec<serde_json::Map<String, Json>> = serde_json::from_str(text)?;
     let table = |(n, object)| {
@@ -168,7 +168,7 @@ fn json_value(value: Json, origin: &Origin) -> Data {
     }
 }
 
-/// For faults: the value as it was written.
+/// The value as written, for faults.
 impl std::fmt::Display for Raw {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.data {

@@ -1,13 +1,13 @@
 //! Reads one value through the type of its field, and describes fields by their types.
 //!
-//! Deserialising the settings as a whole would stop at the first fault and could not say on which line it is. So each value
-//! is read alone: the settings are deserialised along one path, from a map that holds nothing else. The other fields are
-//! missing, which fails the whole, but only after the one field was read; its result is kept. The same walk with a value that
-//! no field accepts yields the keys of a section and the rule of a field.
+//! Deserialising the settings as a whole would stop at the first fault and could not report its line. So each value is
+//! read alone: the settings are deserialised along one path, from a map that contains nothing else. The other fields
+//! are missing, which fails the whole, but only after the one field was read; its result is kept. The same procedure
+//! with a value that no field accepts yields the keys of a section and the rule of a field.
 //!
 //! # Design notes
-//! A value of a file has a type; a variable or a flag is bare text. A number in quotes is a mistake in a file, and in a
-//! variable the only way to write one. The reader accepts both, and keeps the typed value, from which the layers are
+//! A value in a file has a type; a variable or a flag is plain text. A number in quotes is a mistake in a file, but the
+//! only way to write one in a variable. The reader accepts both, and keeps the typed value, from which the layers are
 //! merged and which `config show` prints.
 
 use super::Settings;
@@ -18,7 +18,7 @@ use serde::Deserialize;
 use serde::de::value::{MapDeserializer, StrDeserializer};
 use serde::de::{DeserializeSeed, Deserializer, Error, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 
-/// The rule that a value breaks, as the end of a sentence; it quotes no value that may be secret.
+/// The rule that a value breaks, as the end of a sentence; it contains no value that may be secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct Rule(pub(super) String);
@@ -32,16 +32,16 @@ impl Error for Rule {
 /// How much of a value may be printed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Privacy {
-    /// All of it.
+    /// Every value.
     #[default]
     Open,
-    /// It, but not one that is faulty.
+    /// Valid values only.
     Guarded,
-    /// Nothing.
+    /// No value.
     Secret,
 }
 
-/// A field of the settings, as its type describes it.
+/// A field of the settings, described by its type.
 #[derive(Debug, Default)]
 pub(super) struct Field {
     /// The keys of the section, or of each table of a list.
@@ -49,7 +49,7 @@ pub(super) struct Field {
     pub(super) is_list: bool,
     pub(super) is_optional: bool,
     pub(super) privacy: Privacy,
-    /// The rule that the value read breaks.
+    /// The rule that the value breaks.
     pub(super) broken: Option<Rule>,
 }
 
@@ -73,7 +73,7 @@ fn walk(path: &[&'static str], raw: &Raw) -> (Field, ValueKind) {
 struct Reader<'a> {
     path: &'a [&'static str],
     raw: &'a Raw,
-    /// The name of the newtype around the value: see `values`.
+    /// Name of the newtype around the value: see `values`.
     mark: &'static str,
     field: &'a mut Field,
     value: &'a mut ValueKind,
@@ -206,7 +206,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
             |text: &str| Raw { data: Data::Bare(text.trim().to_owned()), origin: self.raw.origin.clone() };
         let split: Vec<Raw>;
         let items = match &self.raw.data {
-            // What its items are is to be described.
+            // A dummy item, which yields the description of the items.
             Data::Other(_) => std::slice::from_ref(self.raw),
             Data::List(items) => items,
             Data::Bare(text) => {
@@ -221,7 +221,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
         Ok(list)
     }
 
-    /// For fields that take values of any type, and check them later.
+    /// For fields that accept values of any type, and check them later.
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Rule> {
         match &self.raw.data {
             Data::Switch(_) => self.deserialize_bool(visitor),
@@ -243,7 +243,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
     }
 }
 
-/// A map that holds nothing but the first name of a path, or a list of the one table that the path leads through.
+/// A map that contains only the first name of a path, or a list of the one table on the path.
 struct Step<'a>(Option<Reader<'a>>);
 
 impl<'de> MapAccess<'de> for Step<'_> {

@@ -1,4 +1,4 @@
-//! The sections of the configuration: the one place that names its keys, and what the value of each may be.
+//! The sections of the configuration: the only definition of its keys and of their valid values.
 //!
 //! The list of keys, the checks, `ebb config show` and the reference page follow from these types; `config/default.toml`
 //! holds the default and the description of each key.
@@ -21,7 +21,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The section `[neo4j]`: which server, and how to run a managed one.
+/// The section `[neo4j]`: the server to use, and how to run a managed one.
 #[derive(Deserialize)]
 #[serde(remote = "ebb_provision::Config")]
 pub(super) struct Server {
@@ -74,7 +74,7 @@ fn dimensions<'de, D: Deserializer<'de>>(from: D) -> Result<Option<usize>, D::Er
     whole(from, 1, 4_096, "numbers").map(Some)
 }
 
-/// The section `[relation]`, whose names are those of the relation decay document.
+/// The section `[relation]`, with the names of the relation decay document.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Relation {
@@ -95,7 +95,7 @@ impl Relation {
     }
 }
 
-/// The section `[pheromones]`, whose names are those of the stigmergy document.
+/// The section `[pheromones]`, with the names of the stigmergy document.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Pheromones {
     pub exploitation_decay: f64,
@@ -134,17 +134,17 @@ impl Pheromones {
         }
     }
 
-    /// How fast pheromones evaporate.
+    /// The rates of evaporation.
     pub fn evaporation(&self) -> Result<Evaporation, EvaporationError> {
         Evaporation::new(self.rates(), self.pheromone_cap)
     }
 
-    /// Which labels and types carry pheromones.
+    /// The labels and types that carry pheromones.
     pub fn allowed(&self) -> Result<Allowed, NamesError> {
         Allowed::new(&self.labels, &self.relationship_types)
     }
 
-    /// The rules of all operations on trails.
+    /// The parameters of all operations on trails.
     pub fn trails(&self) -> Result<Trails, String> {
         Ok(Trails {
             evaporation: self.evaporation().map_err(|why| why.to_string())?,
@@ -194,21 +194,21 @@ pub struct Job {
 }
 
 impl Job {
-    /// When the configuration has it run; `None` where it leaves that to the graph.
+    /// The rhythm set by the configuration; `None` leaves it to the graph.
     #[must_use]
     pub fn rhythm(&self) -> Option<Rhythm> {
         let every = self.every.and_then(|every| i64::try_from(every.as_millis()).ok());
         self.cron.clone().map(|cron| self.rhythm_of(cron)).or_else(|| every.map(Rhythm::Every))
     }
 
-    /// When a pattern has it run in the time zone of this job.
+    /// The rhythm of a pattern in the time zone of this job.
     #[must_use]
     pub fn rhythm_of(&self, cron: Box<Pattern>) -> Rhythm {
         Rhythm::Cron(cron, self.timezone)
     }
 }
 
-/// The section `[worker]`: how a worker holds what it works on.
+/// The section `[worker]`: leases, the interval of ticks, and the port for probes.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Worker {
     #[serde(deserialize_with = "span::<SECOND, { 10 * MINUTE }, _, _>")]
@@ -219,7 +219,7 @@ pub struct Worker {
     pub listen: Option<SocketAddr>,
 }
 
-/// The section `[http]`: where the API answers, and to whom.
+/// The section `[http]`: addresses and access of the API.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Http {
     #[serde(default, deserialize_with = "address")]
@@ -235,7 +235,7 @@ fn rate<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
     whole(from, 1, 1_000_000, "requests a second")
 }
 
-/// The section `[mirror]`: what is held in memory for recall, and how current it is kept.
+/// The section `[mirror]`: contents and freshness of the graph in memory for recall.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Mirror {
     #[serde(deserialize_with = "scopes")]
@@ -258,13 +258,13 @@ fn recalls<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
     whole(from, 1, 1_000_000, "recalls")
 }
 
-/// The section `[mcp]`: what agents may do through MCP.
+/// The section `[mcp]`: permissions of agents over MCP.
 #[derive(Debug, Clone, Copy, Deserialize)]
 pub struct Mcp {
     pub allow_writes: bool,
 }
 
-/// The section `[guard]`: when a change is too large to make without confirmation.
+/// The section `[guard]`: size from which a change needs confirmation.
 #[derive(Debug, Clone, Copy, Deserialize)]
 pub struct Guard {
     pub enabled: bool,
@@ -284,7 +284,7 @@ impl From<Guard> for guard::Guard {
 pub struct Retention {
     #[serde(deserialize_with = "span::<HOUR, KEPT_MAX, _, _>")]
     pub requests: Duration,
-    // Runs are kept longer than the window within which a missed one is caught up.
+    // Runs are kept longer than the window for catching up missed ones.
     #[serde(deserialize_with = "span::<{ 8 * DAY }, KEPT_MAX, _, _>")]
     pub runs: Duration,
     #[serde(deserialize_with = "span::<DAY, KEPT_MAX, _, _>")]

@@ -190,7 +190,7 @@ fn text_that_is_not_toml_names_line_and_column() {
     let said = faults("[neo4j]\nheap_mb = = 3\n", &[], &[]).remove(0);
     assert!(said.starts_with("ebb.toml:2:11: this is not TOML: "), "{said}");
     let twice = faults("[worker]\nlease = \"1s\"\nLease = \"2s\"\n", &[], &[]);
-    assert_eq!(twice, ["ebb.toml:3:1: `worker.lease` is given twice; it stands at ebb.toml:2:1 too"]);
+    assert_eq!(twice, ["ebb.toml:3:1: `worker.lease` is given twice; also at ebb.toml:2:1"]);
 }
 
 #[test]
@@ -242,7 +242,7 @@ fn the_cache_folder_follows_the_users_environment() {
 }
 
 #[test]
-fn the_java_of_java_home_is_used_where_it_is_there() {
+fn java_home_is_used_if_it_exists() {
     let home = tempfile::tempdir().unwrap();
     let at = || {
         let environment = Environment::from_iter([("JAVA_HOME", home.path().to_str().unwrap())]);
@@ -331,7 +331,7 @@ fn policies_come_from_three_sources_and_every_fault_has_its_place() {
         [
             "ebb.toml:1:1: `policies.half_life_s` is missing; mode confidence needs it, not ttl_s",
             "ebb.toml:12:1: `policies.ttl_s` is -60; it is a number of seconds above 0",
-            "env STIGMEM_DECAY_POLICIES[1]: `policies.id` is \"d\", as that of an earlier policy; ids are unique; it stands at env STIGMEM_DECAY_POLICIES[0] too",
+            "env STIGMEM_DECAY_POLICIES[1]: `policies.id` is \"d\", as that of an earlier policy; ids are unique; also at env STIGMEM_DECAY_POLICIES[0]",
             "env STIGMEM_DECAY_POLICIES[1]: `policies.scope` is \"mars\"; it is local, team, company, public or *",
             "env STIGMEM_DECAY_POLICIES[1]: unknown field `hafl_life_s` of `policies`; the nearest name is `half_life_s`",
         ]

@@ -18,23 +18,23 @@ pub(super) const MINUTE: u64 = 60 * SECOND;
 pub(super) const HOUR: u64 = 60 * MINUTE;
 pub(super) const DAY: u64 = 24 * HOUR;
 
-/// The longest time for which something is kept: ten years.
+/// The longest retention: ten years.
 pub(super) const KEPT_MAX: u64 = 10 * 366 * DAY;
 
-/// Text that is never shown. The reader knows this type, and the three below, by its name.
+/// Text that is never printed. The reader identifies this type, and the three below, by its name.
 #[derive(Deserialize)]
 pub(super) struct Secret(SecretString);
-/// Text that may hold a secret by mistake: shown once it is sound, but not in a fault.
+/// Text that may contain a secret by mistake: printed if it is valid, but not in a fault.
 #[derive(Deserialize)]
 pub(super) struct Guarded(String);
-/// Lists of texts; in a variable they have semicolons between them.
+/// Lists of texts; in a variable separated by semicolons.
 #[derive(Deserialize)]
 pub(super) struct Groups(Vec<Vec<String>>);
-/// A number that may have a unit of bytes.
+/// A number with an optional unit of bytes.
 #[derive(Deserialize)]
 pub(super) struct Bytes(i64);
 
-/// A value of the type `G` that `accept` takes; for any other, the rule.
+/// A value of the type `G` that `accept` accepts; otherwise the rule.
 fn checked<'de, G: Deserialize<'de>, T, D: Deserializer<'de>>(
     from: D,
     rule: impl FnOnce() -> String,
@@ -43,7 +43,7 @@ fn checked<'de, G: Deserialize<'de>, T, D: Deserializer<'de>>(
     G::deserialize(from).ok().and_then(accept).ok_or_else(|| Error::custom(rule()))
 }
 
-/// Text that `read` takes, or the rule that it names; `rule` for what is no text.
+/// Text that `read` accepts; otherwise the rule that it returns, or `rule` if it is not text.
 fn text<'de, T, D: Deserializer<'de>>(
     from: D,
     rule: &str,
@@ -81,7 +81,7 @@ pub(super) fn ratio<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error>
     checked(from, || "it must be a number in 0 ..= 1".to_owned(), within)
 }
 
-/// A duration with a unit, or an optional one.
+/// A duration with a unit, optional or not.
 pub(super) fn span<'de, const LEAST: u64, const GREATEST: u64, T: From<Duration>, D: Deserializer<'de>>(
     from: D,
 ) -> Result<T, D::Error> {
@@ -111,7 +111,7 @@ pub(super) fn uri<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, 
     let given = Guarded::deserialize(from).map(|Guarded(text)| text.trim().to_owned()).unwrap_or_default();
     match given.split_once("://").filter(|(scheme, _)| SCHEMES.contains(scheme)) {
         Some((_, rest)) if rest.contains('@') => Err(Error::custom(
-            "it must not hold a user or password; give them as neo4j.username and neo4j.password_file, or \
+            "it must not contain a user or password; set neo4j.username and neo4j.password_file, or \
              NEO4J_USERNAME and NEO4J_PASSWORD",
         )),
         Some((_, rest)) if !rest.is_empty() && !rest.contains(char::is_whitespace) => Ok(Some(given)),
@@ -127,14 +127,14 @@ pub(super) fn address<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Socke
     text(from, rule, |given| given.parse().map(Some).map_err(|_| rule.to_owned()))
 }
 
-/// An address of this machine: requests there carry no key.
+/// An address of this machine: requests there need no key.
 pub(super) fn loopback<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SocketAddr>, D::Error> {
     let rule = "it must be a loopback address and a port, such as \"127.0.0.1:9464\"";
     let own = |given: &SocketAddr| given.ip().is_loopback();
     text(from, rule, |given| given.parse().ok().filter(own).map(Some).ok_or_else(|| rule.to_owned()))
 }
 
-/// Origins of web pages, with commas between.
+/// Origins of web pages, separated by commas.
 pub(super) fn origins<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     let rule = "it must be origins with commas between, such as \"https://app.example.org\", without a path";
     let is_origin = |text: &&str| {
@@ -164,7 +164,7 @@ pub(super) fn zone<'de, D: Deserializer<'de>>(from: D) -> Result<Zone, D::Error>
     text(from, &rule, Zone::named)
 }
 
-/// Labels and types of relationships. Which may stand in a statement, and that none does twice, the law checks.
+/// Labels and types of relationships. The law checks that they are valid in a statement and not repeated.
 pub(super) fn names<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     let rule = "it must be a list of names, none twice: letters, digits and underscores, beginning with no digit, 64 at most";
     checked(from, || rule.to_owned(), Some)
@@ -187,7 +187,7 @@ pub(super) fn has_twins<T: PartialEq>(given: &[T]) -> bool {
     given.iter().enumerate().any(|(n, one)| given[..n].contains(one))
 }
 
-/// A map whose keys are known, so that they are listed like the fields of a struct.
+/// A map with known keys, so that they are listed like the fields of a struct.
 pub(super) fn map_of<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     from: D,
     keys: &'static [&'static str],

@@ -1,7 +1,7 @@
-//! The ports of a process: that of the API, the worker's own for probes and metrics, or both.
+//! The ports of a process: that of the API, that of the worker for probes and metrics, or both.
 //!
-//! A process with an API serves probes and metrics there, because one port is what people expect of one process; a worker's own
-//! port is opened beside it only if it is configured, since a supervisor may then look there.
+//! A process with an API serves probes and metrics there, because one port is expected of one process; a worker's own
+//! port is opened beside it only if it is configured, since a supervisor may then use it.
 
 use super::metrics::{self, ProcessState};
 use super::{Error, Roles};
@@ -25,12 +25,12 @@ pub const HTTP_PORT: u16 = 8322;
 /// How long a stop waits for open requests.
 const DRAIN_LIMIT: Duration = Duration::from_secs(8);
 
-/// Addresses of a process.
+/// Addresses that a process listens on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ports {
-    /// Of the API, with probes and metrics.
+    /// Address of the API, with probes and metrics.
     pub api: Option<SocketAddr>,
-    /// For probes and metrics alone.
+    /// Address for probes and metrics alone.
     pub probes: Option<SocketAddr>,
 }
 

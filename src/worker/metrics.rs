@@ -1,6 +1,7 @@
 //! The page `/metrics`, in the text format 0.0.4 of Prometheus; `docs/reference/metrics.md` is written from it.
 //!
-//! Every worker prints its own counts; the gauges of the graph (lag, stuck attempts, quarantined rows) are the same in each.
+//! Every worker prints its own counts; the gauges of the graph (lag, stuck attempts, quarantined rows) are the same in
+//! each.
 //!
 //! The page is written here and not by the crate prometheus-client, which writes OpenMetrics alone: a counter's TYPE and HELP
 //! would lose their `_total`, and there is no summary for `ebb_run_seconds`.
@@ -12,7 +13,7 @@ use ebb_core::scheduler::meter::{Counts, Ending, JobCounts};
 use std::fmt::Write;
 use std::time::Duration;
 
-/// State of the process beside the counts of its scheduler.
+/// State of the process besides the counters of its scheduler.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ProcessState {
     /// Whether the worker is ready.
@@ -21,9 +22,9 @@ pub struct ProcessState {
     pub retries: u64,
     /// Commits of unknown outcome.
     pub unknown_commits: u64,
-    /// Responses of the API by the class of their status, where there is one.
+    /// Responses of the API by the class of their status, if there is one.
     pub responses: Option<[(&'static str, u64); 4]>,
-    /// Capacity that requests use, and connections that were cut, where there is an API.
+    /// Capacity in use by requests, and closed connections, if there is an API.
     pub usage: Option<([(&'static str, Usage); 6], u64)>,
     /// The mirrors of this process.
     pub mirrors: Vec<Mirror>,
@@ -207,7 +208,7 @@ fn mirrors(page: &mut Page, mirrors: &[Mirror]) {
     });
 }
 
-/// The label of a scope, which may hold what ends a label; it holds no line break.
+/// The label of a scope, escaped; a scope has no line break.
 fn of_scope(mirror: &Mirror) -> String {
     let scope = mirror.scope.as_str().replace('\\', r"\\").replace('"', "\\\"");
     format!("{{scope=\"{scope}\"}}")
@@ -332,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn an_alert_asks_for_metrics_that_are_there() {
+    fn alerts_use_existing_metrics() {
         let page = worked();
         let rules = include_str!("../../config/alerts.yml").lines().filter(|line| line.contains("expr: "));
         let words = rules.flat_map(|rule| rule.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')));

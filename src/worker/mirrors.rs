@@ -1,5 +1,5 @@
-//! Refreshes the mirrors of a process at their interval and publishes their status in the graph. A process that serves HTTP
-//! loads them at its start; over stdio only those that a request has used are kept.
+//! Refreshes the mirrors of a process at their interval and publishes their status in the graph. A process that serves
+//! HTTP loads them at its start; over stdio only mirrors that a request has used are kept.
 //!
 //! # Comparison
 //! Other writers may change the graph without recording it. So a day after a scope was last read whole, a refresh reads all of it
@@ -37,9 +37,9 @@ const PAUSE_AFTER_RETURN: Duration = Duration::from_secs(3);
 /// Mirrors that are refreshed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Selection {
-    /// All; those not loaded yet are.
+    /// All scopes; mirrors not loaded yet are loaded.
     All,
-    /// Those that a request has loaded.
+    /// Mirrors that a request has loaded.
     Loaded,
 }
 
@@ -59,7 +59,7 @@ pub(super) async fn run(
 
 /// Refreshes the loaded mirrors while `serving` runs, and returns its result.
 pub async fn refresh_while<T>(service: &Arc<Service>, serving: impl Future<Output = T>) -> T {
-    // Nothing probes the database here: a refresh fails while it is away, and there is a next one.
+    // Nothing probes the database here: a refresh fails while it is away, and the next one follows.
     let (_always, readable) = watch::channel(Ok(()));
     let (panics, stop) = (Panics::default(), CancellationToken::new());
     let served = async {
@@ -99,7 +99,7 @@ async fn refresh_in_loop(
     }
 }
 
-/// Brings mirrors up to date at each of their turns, while the database answers.
+/// Refreshes mirrors at their interval, while the database answers.
 async fn refreshing(
     service: Arc<Service>,
     which: Selection,
@@ -134,12 +134,12 @@ async fn refreshing(
     Ok(())
 }
 
-/// Brings a mirror up to date, or compares it when that is due.
+/// Refreshes a mirror, or compares it if that is due.
 async fn look(service: &Service, scope: &Scope) -> Result<Mirror, Error> {
     if service.since_read(scope)?.is_none_or(|ago| ago < COMPARE_EVERY) {
         return service.refresh_mirror(scope).await;
     }
-    // What differed is in the log by then.
+    // Differences have been logged by then.
     service.verify_mirror(scope).await?;
     service.mirrored(scope)
 }

@@ -17,7 +17,7 @@ use tracing::{error, info, warn};
 
 /// The source of a configuration.
 pub struct Source<'a> {
-    /// The file to watch; it need not be there.
+    /// The file to watch; it may be missing.
     pub file: PathBuf,
     /// Reads all layers again.
     pub load: &'a dyn Fn() -> Result<Settings, Faults>,

@@ -354,7 +354,7 @@ async fn what_is_missing_is_named_with_what_to_install() {
     let text = said(Config { mvn: none(), cache: empty.clone(), ..place.config() }).await;
     assert!(text.contains("Install Maven") && text.contains("/lib"), "{text}");
     let text = said(Config { docker: none(), way: Some(Way::Docker), ..place.config() }).await;
-    assert!(text.contains("there is no program") && text.contains("Docker engine"), "{text}");
+    assert!(text.contains("does not exist") && text.contains("Docker engine"), "{text}");
     let text = said(Config { docker: none(), java: none(), way: None, ..place.config() }).await;
     assert!(
         text.contains("through Docker") && text.contains("through Maven") && text.contains("NEO4J_URI"),

@@ -1,11 +1,11 @@
-//! Looks through everything once a day for what no other job would find: what other writers left half done, and rows
-//! that somebody has mended.
+//! Checks everything once a day for what no other job would find: unfinished changes of other writers, and corrected
+//! rows.
 //!
-//! Every other job looks only at what waits for it. That is fast, and blind to a memory whose date was removed by hand, an
-//! access that was drawn and deleted between two looks, or a member of a cluster that another writer's statement let
-//! expire. The audit takes foreign memories and facts under the laws, releases quarantined rows where their values are
-//! sound now, sets dates anew, lets sessions and clusters be looked at where they could be wrong, and frees claims. Last
-//! it removes what Ebb recorded for itself and nobody needs any more: requests after a day, runs and attempts after 30.
+//! Every other job reads only the rows that wait for it. That is fast, but misses a memory whose date was removed, an
+//! access that was created and deleted between two runs, or a member of a cluster that another writer's statement let
+//! expire. The audit adopts foreign memories and facts, releases quarantined rows whose values are valid now, sets
+//! dates again, marks sessions and clusters that could be wrong as waiting, and frees claims. Finally it deletes
+//! expired records of Ebb's own: requests after a day, runs and attempts after 30.
 //!
 //! Invariant: a second run changes nothing (held by `jobs::audit::twice_is_once`).
 
@@ -17,7 +17,7 @@ use crate::store::{Error, PageMode, Run, Store};
 pub(super) const JOB: Job = Job {
     name: "audit",
     about: "looks through everything for what no other job would find, and mends it",
-    // Its own times are in the configuration; a day is what it is made for.
+    // Its schedule is in the configuration; it is designed for one run a day.
     interval_ms: |_| DAY_MS,
     waits_since: |_| None,
     left: |_| 0,
@@ -27,7 +27,7 @@ pub(super) const JOB: Job = Job {
 /// Memories of one transaction.
 const PAGE: usize = 1_000;
 
-/// Looks through everything.
+/// Checks everything.
 async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     work.adopt().await?;
     work.adopt_facts().await?;

@@ -1,12 +1,12 @@
 //! Keeps clusters as the connected components of strong pairs.
 //!
-//! Memories whose pairs became stronger, that expired, came back or lost a neighbour are on a list; what hangs together
-//! with them is read and settled by the law, so the cost follows what changed. A changed threshold puts every memory
-//! that it could concern on the list.
+//! Memories whose pairs became stronger, that expired, came back or lost a neighbour are on a list; the memories
+//! connected with them are read and their clusters computed by the law, so the cost follows the changes. A changed
+//! threshold puts every affected memory on the list.
 //!
 //! # Design notes
-//! Reading comes before writing and is no part of its transactions: a component may be larger than one should be. What
-//! changes in between puts its memories on the list again.
+//! Reading comes before writing and is no part of its transactions: a component may be too large for one. A change in
+//! between puts its memories on the list again.
 //!
 //! Invariant: a second run changes nothing (held by `jobs::coactivate::s6_coactivation_idempotent`).
 //! Invariant: clusters are the components of the pairs (held by `jobs::cluster::clusters_are_the_components`).
@@ -24,10 +24,10 @@ pub(super) const JOB: Job = Job {
     run: |work| Box::pin(run(work)),
 };
 
-/// Memories of the list that are looked at together.
+/// Memories of the list that are processed together.
 const PAGE: usize = 2_000;
 
-/// Settles everything that is on the list at the run's `now`.
+/// Processes everything on the list at the run's `now`.
 async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     let threshold = work.tunables.config().coactivation_threshold;
     let before = work.store.clusters_threshold().await?;

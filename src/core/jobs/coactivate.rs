@@ -1,13 +1,12 @@
-//! Makes pairs of memories stronger by the sessions that accessed both, each session once.
+//! Strengthens pairs of memories by the sessions that accessed both, each session once.
 //!
-//! Only sessions that wait are looked at: whoever joins a memory to a session lets it wait. What other writers drew is
-//! found by comparing two counts, at no cost that grows; only where they differ are all sessions looked through, by their
-//! degrees.
+//! Only sessions marked as waiting are read: every access of a memory in a session marks it. Accesses of other writers
+//! are found by comparing two counts, at constant cost; only if they differ are all sessions checked, by their degrees.
 //!
 //! # Design notes
-//! A session of 200 memories has 19,900 pairs, so a page is measured in pairs: as many sessions as make up one, and of a
-//! session with more a part. Pairs and the marks that say so are one transaction, so a page that is repeated finds
-//! nothing to count.
+//! A session of 200 memories has 19,900 pairs, so a page is measured in pairs: several small sessions, or a part of a
+//! large one. Pairs and the marks that count them are written in one transaction, so a repeated page finds nothing to
+//! count.
 //!
 //! Invariant: a second run changes no weight (held by `jobs::coactivate::s6_coactivation_idempotent`).
 //! Invariant: a session is counted once however often it is accessed (held by `jobs::coactivate::a_late_access_pairs_once`).
@@ -26,7 +25,7 @@ pub(super) const JOB: Job = Job {
     run: |work| Box::pin(run(work)),
 };
 
-/// Sessions that are named at a time.
+/// Sessions listed at a time.
 const SESSIONS: usize = 100;
 /// Pairs of the sessions of one transaction, unless one session alone has more.
 const PAIRS: usize = 5_000;
@@ -39,7 +38,7 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     if let Completion::Budget = count(&mut work).await? {
         return Ok(Completion::Budget);
     }
-    // A dry run counts the sessions that are known to wait.
+    // A dry run counts the sessions that are marked as waiting.
     if !work.run.is_dry()
         && work.store.unseen_accesses().await?
         && work.store.find_accesses(work.run).await? > 0
@@ -74,14 +73,14 @@ async fn count(work: &mut Work<'_>) -> Result<Completion, Error> {
                 return Ok(Completion::Budget);
             }
         }
-        // A session of many pairs takes several transactions, and so waits on.
+        // A session of many pairs takes several transactions, and waits until the last.
         if work.run.is_dry() || (counted == waiting.len() && counted < limit) {
             return Ok(Completion::End);
         }
     }
 }
 
-/// Sessions in the slices that one transaction takes.
+/// Number of sessions in each transaction.
 fn pages(waiting: &[WaitingSession]) -> Vec<&[WaitingSession]> {
     let mut pages = Vec::new();
     let mut rest = waiting;

@@ -1,7 +1,8 @@
-//! Brings the energy of every due memory to now; a working one that fell below the threshold expires.
+//! Brings the energy of every due memory to now; a working memory below the threshold expires.
 //!
-//! Energy is a function of time, so the pass changes no value that anybody would compute: it refreshes what people see
-//! in the graph and dates expiry. A memory that a moving index hid from a page is still due and met by the next run.
+//! Energy is a function of time, so the pass changes no value that would be computed: it refreshes the stored values,
+//! which people see in the graph, and dates expiry. A memory that a moving index hid from a page is still due and found
+//! by the next run.
 //!
 //! The first page has the documented batch size.
 //!
@@ -20,7 +21,7 @@ pub(super) const JOB: Job = Job {
     run: |work| Box::pin(run(work)),
 };
 
-/// Sweeps all that is due at the run's `now`.
+/// Decays all memories due at the run's `now`.
 async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     if work.adopt().await? == Completion::Budget {
         return Ok(Completion::Budget);

@@ -1,9 +1,9 @@
 //! Evaporates the pheromones of places and edges to the present cycle, and computes the costs of edges.
 //!
-//! What is left of a pheromone is a function of the cycles since its anchor, so the pass changes nothing that anybody would
-//! compute: it refreshes what people see in the graph, and lets what has fallen silent out of the index by which it finds
-//! its work. It comes by each cycle and acts when `decay_interval_cycles` have passed since it last did, or when somebody
-//! insists. What other writers left is found on the way, by a look at every place and edge.
+//! The present value of a pheromone is a function of the cycles since its anchor, so the pass changes no value that
+//! would be computed: it refreshes the stored values, which people see in the graph, and removes values near zero from
+//! the index by which it finds its work. It runs in each cycle and acts when `decay_interval_cycles` have passed since
+//! it last did, or when forced. Changes of other writers are found on the way, by a check of every place and edge.
 //!
 //! Invariant: a second run in the same cycle changes no bit (held by `jobs::evaporate::twice_is_once`).
 //! Invariant: one run after a pause leaves what the runs that were missed would have (held by
@@ -15,7 +15,7 @@ use crate::store::{Error, PageMode, Run, Store};
 pub(super) const JOB: Job = Job {
     name: "evaporate",
     about: "lets the pheromones of trails evaporate by the cycles that have passed",
-    // A cycle is an hour where nobody says otherwise.
+    // The default length of a cycle is an hour.
     interval_ms: |_| HOUR_MS,
     waits_since: |backlog| backlog.evaporate,
     left: |_| 0,
@@ -24,7 +24,7 @@ pub(super) const JOB: Job = Job {
 
 const PAGE_FIRST: usize = 1_000;
 
-/// Lets everything evaporate to the cycle of the run's `now`, if it is time.
+/// Evaporates everything to the cycle of the run's `now`, if it is due.
 async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     let store = work.store;
     let counter = store.cycles().await?;

@@ -1,8 +1,8 @@
-//! Writes the present weight of every relation, always computed from its base, and adopts relations of other writers.
+//! Stores the present weight of every relation, always computed from its base, and adopts relations of other writers.
 //!
-//! A relation's weight is a function of time, so the pass changes nothing that anybody would compute: it refreshes what
-//! people see in the graph, and counts what has fallen below the minimum. It is eager, since it is weekly and its counters
-//! are what users read.
+//! A relation's weight is a function of time, so the pass changes no value that would be computed: it refreshes the
+//! stored weights, which people see in the graph, and counts those below the minimum. It processes all relations, since
+//! it is weekly and users read its counters.
 //!
 //! Invariant: a second pass at the same instant changes nothing (held by `jobs::fade::twice_is_once`).
 //! Invariant: four weekly passes leave what one leaves after 28 days (held by `jobs::fade::always_from_the_base`).
@@ -13,7 +13,7 @@ use crate::store::{Error, PageMode, Run, Store};
 pub(super) const JOB: Job = Job {
     name: "fade",
     about: "writes down what every relation weighs, always from the weight it was given",
-    // Its own times are in the configuration, by the week.
+    // Its schedule, weekly, is in the configuration.
     interval_ms: |_| 7 * DAY_MS,
     waits_since: |backlog| backlog.fade,
     left: |_| 0,
@@ -22,12 +22,12 @@ pub(super) const JOB: Job = Job {
 
 const PAGE_FIRST: usize = 1_000;
 
-/// Fades all relations at the run's `now`.
+/// Decays all relations to the run's `now`.
 async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     if !work.store.has_relations().await? {
         return Ok(Completion::End);
     }
-    // A dry run does not count them: they fade once they are adopted.
+    // A dry run does not count them: they decay once they are adopted.
     if !work.run.is_dry() {
         let adopt = async |store: &Store, run: &mut Run, page_mode: PageMode<'_>| {
             store.adopt_relations(run, page_mode).await

@@ -1,20 +1,22 @@
 //! Learns the weights of relationships from outcomes: scope by scope, each outcome once, in order of arrival.
 //!
-//! A page is some outcomes of one scope. What is around their nodes is read, with what was learned there; then each of them is
-//! learned, in memory, and what they changed is written in one transaction, with how many outcomes the scope has learned by then.
-//! That number is looked at first, under its lock, so a page that is repeated finds it moved and does nothing. One run of the job
-//! goes on in the whole database, so of each scope one program learns. Mirrors take the rows over at their next look.
+//! A page is some outcomes of one scope. The neighbourhood of their nodes is read, with its learned weights; then the
+//! outcomes are learned in memory, and the changes are written in one transaction, with the number of outcomes that the
+//! scope has learned by then. That number is checked first, under its lock, so a repeated page finds it changed and
+//! does nothing. There is one run of the job in the whole database, so each scope has one learner. Mirrors read the
+//! rows at their next refresh.
 //!
 //! # Design notes
-//! A row is written as it was after the outcome that changed it last, so rows follow from the outcomes and not from how these fall
-//! into pages (held by `jobs::learn::pages_leave_the_same_rows`). What a row says fades by itself, for whoever reads it; one of
-//! which nothing can be left any more is removed.
+//! A row is written as of the outcome that changed it last, so rows follow from the outcomes and not from their
+//! division into pages (held by `jobs::learn::pages_leave_the_same_rows`). Readers decay the value of a row; one that
+//! has decayed to nothing is deleted.
 //!
-//! An outcome of which no node is there, or that says no worth, teaches nothing, and counts: everything else fades by it.
+//! An outcome without existing nodes, or without value, teaches nothing, but counts as a tick: everything else decays
+//! by it.
 //!
-//! Scopes take turns by pages, so that none waits for the end of another that is never done.
+//! Scopes take turns by pages, so that none waits for one with endless outcomes.
 //!
-//! Invariants: an outcome counts once, whoever is killed when (held by
+//! Invariants: an outcome counts once, even after a kill (held by
 //! `jobs::learn::killed_anywhere_it_leaves_what_an_undisturbed_run_leaves`); a second run changes nothing (held by
 //! `jobs::learn::twice_is_once`).
 
@@ -32,7 +34,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) const JOB: Job = Job {
     name: "learn",
     about: "lets outcomes teach what relationships weigh, each once, in the order they came",
-    // Mirrors take it over at their next look.
+    // Mirrors read them at their next refresh.
     interval_ms: |_| MINUTE_MS,
     waits_since: |backlog| backlog.learn,
     left: |waiting| waiting.outcomes,
@@ -43,15 +45,15 @@ pub(super) const JOB: Job = Job {
 const PAGE: usize = 50;
 /// Nodes of one transaction at most, unless one outcome alone has more.
 const NODES: usize = 2_000;
-/// Rows that are removed after a scope has learned.
+/// Rows deleted after a scope has learned.
 const TRIMMED: usize = 10_000;
 /// Outcomes that a dry run reads at once: each may name hundreds of nodes.
 const DRY_RUN_OUTCOMES: usize = 2_000;
 
-/// A relationship, one way: where it begins, its type, where it leads.
+/// A directed relationship: source, type, target.
 type Way = (String, String, String);
 
-/// Learns all that waits.
+/// Learns all waiting outcomes.
 async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     if work.run.is_dry() {
         return estimate(&mut work).await.map(|()| Completion::End);
@@ -66,7 +68,7 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     Ok(reached)
 }
 
-/// Page after page, of each scope in turn.
+/// Learns page after page, of each scope in turn.
 async fn learn(work: &mut Work<'_>, taught: &mut BTreeSet<Scope>) -> Result<Completion, Error> {
     let (mut after, mut size) = (String::new(), PAGE);
     loop {
@@ -97,7 +99,7 @@ async fn learn(work: &mut Work<'_>, taught: &mut BTreeSet<Scope>) -> Result<Comp
     }
 }
 
-/// Removes rows of which nothing can be left.
+/// Deletes rows that have decayed to nothing.
 async fn trim(work: &mut Work<'_>, scope: &Scope) -> Result<(), Error> {
     let Some(horizon) = work.learning.rules.horizon() else { return Ok(()) };
     let tick = work.store.ticks(scope).await?;
@@ -107,7 +109,7 @@ async fn trim(work: &mut Work<'_>, scope: &Scope) -> Result<(), Error> {
     Ok(())
 }
 
-/// Outcomes in the slices that one transaction takes.
+/// Number of outcomes in each transaction.
 fn pages(waiting: &[WaitingOutcome]) -> impl Iterator<Item = &[WaitingOutcome]> {
     let of_scope = waiting.chunk_by(|a, b| a.scope == b.scope);
     of_scope.flat_map(|outcomes| {
@@ -125,7 +127,7 @@ fn pages(waiting: &[WaitingOutcome]) -> impl Iterator<Item = &[WaitingOutcome]> 
     })
 }
 
-/// What a run would do, up to 2,000 outcomes: it learns them in memory.
+/// The result that a run would have, for up to 2,000 outcomes: it learns them in memory.
 async fn estimate(work: &mut Work<'_>) -> Result<(), Error> {
     let waiting = work.store.waiting_outcomes("", work.budget.page(DRY_RUN_OUTCOMES)).await?;
     let mut of_scope = BTreeMap::<&Scope, Estimated>::new();
@@ -146,7 +148,7 @@ async fn estimate(work: &mut Work<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// The state that a dry run has learned of a scope so far; nothing of it is written.
+/// The learned state of a scope in a dry run; nothing of it is written.
 #[derive(Default)]
 struct Estimated {
     tick: Option<u64>,
@@ -159,7 +161,7 @@ impl Estimated {
         self.rows.extend(lesson.rows.into_iter().map(|row| (way(&row), row)));
     }
 
-    /// Rows of the store, and instead of them those that are known better.
+    /// Rows of the store, replaced by the newer ones of this dry run.
     fn over(&self, rows: Vec<SynapseRow>, ids: &BTreeSet<&str>) -> Vec<SynapseRow> {
         let is_near =
             |row: &&SynapseRow| ids.contains(row.source.as_str()) || ids.contains(row.target.as_str());
@@ -174,7 +176,7 @@ fn way(row: &SynapseRow) -> Way {
     (row.source.clone(), row.relation.clone(), row.target.clone())
 }
 
-/// By whom and when is taught.
+/// Context of learning.
 struct Teaching<'a> {
     store: &'a Store,
     learning: &'a Learning,
@@ -182,7 +184,7 @@ struct Teaching<'a> {
 }
 
 impl Teaching<'_> {
-    /// What a page of outcomes of one scope teaches, after what a dry run has learned.
+    /// The changes by a page of outcomes of one scope, on top of those of a dry run.
     async fn of(&self, page: &[WaitingOutcome], after: &Estimated) -> Result<Lesson, Error> {
         let Self { store, learning, now } = self;
         let scope = page.first().map_or_else(Scope::local, |outcome| outcome.scope.clone());
@@ -205,8 +207,8 @@ impl Teaching<'_> {
     }
 }
 
-/// What changes by these outcomes, one after the other, each row as it was after the last that changed it; and how many of
-/// their nodes are not there, or not worth anything.
+/// The changes by these outcomes, one after the other, each row as of the outcome that changed it last; and the number
+/// of their nodes that do not exist or have no value.
 fn taught(
     graph: &Graph,
     mut synapses: Synapses,
@@ -222,7 +224,7 @@ fn taught(
             }
         }
         let ticked = synapses.tick(graph, &active).map_err(fault)?;
-        // A record that was dropped had faded, as its row does for whoever reads it.
+        // A dropped record had decayed, as its row does for readers.
         for place in ticked.touched {
             if let Some(synapse) = synapses.synapse(place.slot) {
                 let row = row(graph, place, synapse, ticked.tick);
@@ -233,7 +235,7 @@ fn taught(
     Ok((changed.into_values().collect(), unknown))
 }
 
-/// How active the nodes of an outcome are, above 0 and up to 1.
+/// Activation of the nodes of an outcome, above 0 and up to 1.
 fn worth(reward: Option<f64>) -> Option<f32> {
     let reward = reward.filter(|reward| reward.is_finite())?;
     #[expect(clippy::cast_possible_truncation, reason = "at most 1, rounded once")]
@@ -249,7 +251,7 @@ fn of_store(why: mirror::Error) -> Error {
 }
 
 fn fault(why: impl std::fmt::Display) -> Error {
-    Error::Invalid(format!("what outcomes teach cannot be worked out: {why}"))
+    Error::Invalid(format!("outcomes cannot be learned: {why}"))
 }
 
 #[cfg(test)]
@@ -280,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn worth_is_above_nothing_and_at_most_one() {
+    fn activation_of_outcome_nodes_is_above_0_and_at_most_1() {
         for nothing in [None, Some(f64::NAN), Some(f64::INFINITY), Some(0.0), Some(-1.0), Some(1e-60)] {
             assert_eq!(worth(nothing), None);
         }
@@ -289,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_dry_run_learned_stands_instead_of_what_is_written() {
+    fn rows_of_a_dry_run_replace_stored_rows() {
         let row = |source: &str, target: &str, tick| SynapseRow {
             source: source.to_owned(),
             relation: "CALLS".to_owned(),

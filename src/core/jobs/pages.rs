@@ -1,18 +1,18 @@
-//! Pages of a job that walks over ordered rows: as large as a transaction allows, and without the rows on
-//! which a statement fails.
+//! Pages of a job over ordered rows: as large as a transaction allows, and without rows on which a statement fails.
 //!
 //! # Design notes
-//! A page doubles while a transaction stays under half a second, up to 10,000 rows, beyond which nothing is gained; it is
-//! halved when one takes over two seconds or too much memory. A person who browses the graph meanwhile waits for one page
-//! at most.
+//! A page doubles while a transaction takes less than half a second, up to 10,000 rows, beyond which nothing is gained;
+//! it is halved when one takes over two seconds or too much memory. So other users of the graph wait for one page at
+//! most.
 //!
-//! A statement that fails on data fails as a whole and names no row. Its page is halved as well, down to the one row on
-//! which it fails alone; that row is quarantined with the server's message, and the job goes on past it. The server ends
-//! a transaction at its first failure, so the row is quarantined by another one; where a page is named by a cursor and not
-//! by its rows, a writer that moves the row away in between gets the next one quarantined. `ebb doctor --fix` gives it back.
+//! A statement that fails on data fails as a whole and names no row. Its page is also halved, down to the single row on
+//! which it fails; that row is quarantined with the server's message, and the job continues after it. The server ends a
+//! transaction at its first failure, so the row is quarantined by another one; where a page is defined by a cursor and
+//! not by its rows, a writer that moves the row in between causes the next one to be quarantined. `ebb doctor --fix`
+//! releases it.
 //!
-//! More than a hundred such rows in one run are no bad rows: the run fails with the message, so that a fault of the whole
-//! database does not quarantine everything.
+//! More than a hundred such rows in one run are not the fault of rows: the run fails with the message, so that a fault
+//! of the whole database does not quarantine everything.
 
 use super::{Completion, Work};
 use crate::store::{Error, PageMode, Run, Store};
@@ -22,7 +22,7 @@ use tracing::warn;
 const PAGE_MAX: usize = 10_000;
 const GROW_UNDER: Duration = Duration::from_millis(500);
 const SHRINK_OVER: Duration = Duration::from_secs(2);
-/// Rows that one run quarantines since a statement failed on them, at most.
+/// Greatest number of rows that one run quarantines because a statement failed on them.
 const QUARANTINED_MAX: u32 = 100;
 
 /// The reaction to a failed page.
@@ -44,8 +44,8 @@ fn next(work: &mut Work<'_>, why: Error, size: usize) -> Result<(Next, Error), E
     Ok((Next::Quarantine, why))
 }
 
-/// Does page after page, the first of `first` rows, until one comes back short or the budget is spent. `page` is given what
-/// to take and answers how many rows it had.
+/// Processes page after page, the first of `first` rows, until one is short or the budget is spent. `page` gets the
+/// rows to take and returns how many it had.
 pub(super) async fn each(
     work: &mut Work<'_>,
     first: usize,
@@ -72,8 +72,8 @@ pub(super) async fn each(
     }
 }
 
-/// Does pages of `size` rows until one comes back short, or the budget is spent: for adoption, whose rows are no part of the
-/// limit in rows.
+/// Processes pages of `size` rows until one is short or the budget is spent: for adoption, whose rows are not part of
+/// the limit in rows.
 pub(super) async fn until_short(
     work: &mut Work<'_>,
     size: usize,
@@ -90,8 +90,8 @@ pub(super) async fn until_short(
     }
 }
 
-/// Does one page of up to `limit` rows, of fewer where it fails on so many, or quarantines the first where it fails on that
-/// alone. Answers how many rows the page had, and of how many it was in the end.
+/// Processes one page of up to `limit` rows: of fewer if it fails on so many, and if it fails on a single row,
+/// quarantines that. Returns how many rows the page had, and its final size.
 pub(super) async fn one(
     work: &mut Work<'_>,
     mut limit: usize,
@@ -106,7 +106,7 @@ pub(super) async fn one(
             (Next::Halve, _) => limit /= 2,
             (Next::Quarantine, why) => {
                 return match page(work.store, work.run, PageMode::Quarantine(&why)).await? {
-                    // It is no row that makes the statement fail.
+                    // No row causes the failure.
                     0 => Err(why),
                     rows => Ok((rows, limit)),
                 };
@@ -115,8 +115,8 @@ pub(super) async fn one(
     }
 }
 
-/// Does named items, all at once or in halves where that fails, and quarantines those on which it fails alone: `act` is given
-/// the items and, where it is to quarantine the only one, why.
+/// Processes named items, all at once or in halves if that fails, and quarantines items on which it fails alone: `act`
+/// gets the items and, if it is to quarantine the only one, the reason.
 pub(super) async fn items<T>(
     work: &mut Work<'_>,
     items: &[T],

@@ -1,7 +1,7 @@
-//! Raises ripe memories one tier, in claims of the documented batch size, each claim through an attempt.
+//! Promotes ripe memories by one tier, in claims of the documented batch size, each claim through an attempt.
 //!
-//! One tier a pass: a memory whose energy is still above the next threshold is ripe again at once, and the claim after
-//! takes it, or the next run.
+//! One tier a pass: a memory whose energy is above the next threshold too is ripe again at once, and is taken by the
+//! next claim or the next run.
 //!
 //! Invariant: a memory is promoted once (held by `jobs::promote::fifty_workers_one_promotion`).
 //! Invariant: a second run at the same instant changes nothing (held by `jobs::promote::twice_is_once`).
@@ -20,13 +20,13 @@ pub(super) const JOB: Job = Job {
     run: |work| Box::pin(run(work)),
 };
 
-/// Promotes all that is ripe at the run's `now`.
+/// Promotes all memories ripe at the run's `now`.
 async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     if work.adopt().await? == Completion::Budget {
         return Ok(Completion::Budget);
     }
     if work.run.is_dry() {
-        // All that is ripe: a claim that is rolled back would meet the same memories again.
+        // All at once: a claim that is rolled back would find the same memories again.
         let ripe = work.store.waiting(work.run.now).await?.ripe;
         let ripe = ripe.min(i64::try_from(work.budget.page(usize::MAX)).unwrap_or(i64::MAX));
         work.run.estimate(Tally { scanned: ripe, changed: ripe, promoted: ripe, ..Tally::default() });
@@ -47,7 +47,8 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
         let rows = usize::try_from(claimed.claimed).unwrap_or(usize::MAX);
         match store.apply(run, &claimed, tunables).await {
             Ok(tally) => {
-                // Nothing looked at is an attempt whose lost commit has landed; looked at in vain would be so for ever.
+                // Zero rows scanned means that a lost commit of the attempt took effect; rows scanned without progress
+                // would repeat forever.
                 in_vain.set(tally.scanned > 0 && tally.promoted + tally.quarantined == 0);
                 Ok(rows)
             }

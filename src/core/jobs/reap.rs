@@ -1,14 +1,14 @@
-//! Ends attempts whose lease is over and frees the memories they held; gives those of foreign writers a lease; parts
-//! attempts that hold one memory.
+//! Ends attempts whose lease has expired and frees the memories they held; gives those of foreign writers a lease;
+//! separates attempts that hold the same memory.
 //!
-//! Runs at every tick and before every claim, and needs no ledger: ending an attempt twice is ending it once. Only this
-//! ends a lease that ran out, by the server's clock.
+//! Runs at every tick and before every claim, and needs no ledger: ending an attempt twice has no further effect. Only
+//! this ends an expired lease, by the server's clock.
 
 use crate::domain::attempt::Right;
 use crate::store::{Error, ReapReport, Store};
 use tracing::info;
 
-/// Reaps, and says what it did.
+/// Reaps, and returns the counts.
 pub async fn run(store: &Store, right: Right) -> Result<ReapReport, Error> {
     let reaped = store.reap(right).await?;
     if reaped != ReapReport::default() {

@@ -1,12 +1,12 @@
-//! Strengthens short-term and long-term memories by new ones that are similar.
+//! Strengthens short-term and long-term memories by similar new ones.
 //!
-//! Every memory is new once. It is compared by its embedding, where it carries one, with those of the vector index; else
-//! by its text with the texts of its scope, which are read once in a run, and only when there is something to compare.
+//! Every memory is new once. It is compared by its embedding, if it has one, with those of the vector index; else by
+//! its text with the texts of its scope, which are read once in a run, and only if there is something to compare.
 //!
 //! # Design notes
-//! Of a scope with more than 50,000 promoted memories those of most energy are compared, and the run says so: what is
-//! nearly forgotten is the least to be missed, and the texts must fit in memory. The vector index knows neither scope
-//! nor tier, so as many neighbours are asked for as it takes to find twenty that count, or to fall under the threshold.
+//! Of a scope with more than 50,000 promoted memories only those with the most energy are compared, and the run logs
+//! that: memories with the least energy matter least, and the texts must fit in memory. The vector index knows neither
+//! scope nor tier, so the number of neighbours is raised until twenty count, or until one falls below the threshold.
 //!
 //! Invariant: a pair is strengthened once (held by `jobs::reinforce::twice_is_once`).
 
@@ -20,24 +20,24 @@ use std::collections::BTreeMap;
 pub(super) const JOB: Job = Job {
     name: "reinforce",
     about: "lets new memories strengthen promoted ones that are like them, each pair once",
-    // It keeps pace with promotion, which it feeds.
+    // As often as promotion, which depends on it.
     interval_ms: Tunables::promotion_interval_ms,
     waits_since: |backlog| backlog.reinforce,
     left: |waiting| waiting.reinforce,
     run: |work| Box::pin(run(work)),
 };
 
-/// Old memories that one new one strengthens at most, the likest.
+/// Greatest number of old memories that one new one strengthens, the most similar.
 const MOST: usize = 20;
-/// New memories of one transaction: with what they strengthen, a thousand rows.
+/// New memories of one transaction: with those they strengthen, a thousand rows.
 const PAGE: usize = 50;
-/// Texts of one scope that are compared at most.
+/// Greatest number of texts of one scope that are compared.
 const CORPUS_MAX: usize = 50_000;
-/// Neighbours that the vector index is asked for at first, and at most.
+/// Neighbours requested from the vector index at first, and at most.
 const NEIGHBOURS: usize = 100;
 const NEIGHBOURS_MAX: usize = 6_400;
 
-/// Lets all that is new at the run's `now` strengthen what is like it.
+/// Strengthens memories similar to those that are new at the run's `now`.
 async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     if work.adopt().await? == Completion::Budget {
         return Ok(Completion::Budget);
@@ -71,11 +71,11 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     }
 }
 
-/// The texts of each scope, as far as they were needed.
+/// The texts of each scope, as far as they were read.
 #[derive(Default)]
 struct Texts {
     scopes: BTreeMap<String, (Vec<MemoryKey>, CharNgramIndex)>,
-    /// Scopes that were cut since somebody was told.
+    /// Scopes that were cut since the last log line.
     cut: i64,
 }
 
@@ -117,7 +117,7 @@ fn by_text(
     threshold: f64,
 ) -> Vec<(MemoryKey, f64)> {
     let (keys, index) = texts;
-    // One more, since a memory that was promoted meanwhile is likest to itself.
+    // One more, since a memory that was promoted meanwhile is most similar to itself.
     let like = index.most_similar(&new.text, MOST + 1).into_iter();
     let named = like.filter_map(|like| Some((keys.get(like.text as usize)?.clone(), f64::from(like.score))));
     named.filter(|(key, score)| *key != new.key && *score > threshold).take(MOST).collect()

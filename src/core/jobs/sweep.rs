@@ -1,22 +1,22 @@
 //! Applies the policies to the facts of each scope, or of a requested one.
 //!
-//! A sweep only adds facts: a lineage whose head has become too old gets a new head of confidence 0, one that ages a less
-//! confident one. It goes through the lineages of a scope by the page, in the order of their keys, and recognises its own
-//! work by the data: what it has said at an instant it does not say again at that instant.
+//! A sweep only adds facts: a lineage whose head has become too old gets a new head of confidence 0, one that ages a
+//! less confident one. It processes the lineages of a scope by pages, in the order of their keys, and recognises its
+//! own work by the data: a fact that it has added at an instant is not added again at that instant.
 //!
 //! | occurrence | scopes | policies in their own mode | guard |
 //! |---|---|---|---|
-//! | of the schedule, or by hand | all four | yes | stops a scope; the others go on, and the run ends guarded |
-//! | `job/<id>` | the one asked for | or the one mode or policy asked for | as accepted |
+//! | of the schedule, or manual | all four | yes | stops a scope; the others continue, and the run ends guarded |
+//! | `job/<id>` | the requested one | or the one requested mode or policy | as accepted |
 //!
 //! # Design notes
-//! Where a policy retracts, a scope is looked through before anything is written: only then is it known how many the
-//! guard would have to let through. That costs a read of the scope, which is a tenth of what writing a fifth of it would.
-//! The facts of other writers are taken under the laws before that, so none of them gets past the guard.
-//! A sweep that somebody asked for heeds no limit of rows or time: it is divided by its pages, and lasts until it is done.
+//! Where a policy retracts, a scope is read completely before anything is written: only then is the number of facts
+//! known that the guard checks. That costs a read of the scope, a tenth of the cost of writing a fifth of it. The facts
+//! of other writers are adopted before that, so none of them escapes the guard. A requested sweep has no limit of rows
+//! or time: it is divided by its pages, and runs to its end.
 //!
-//! With `guard.first_run_dry`, a policy only counts in its first run by the schedule, and so does each later wording of it:
-//! what it would do stands in the history of the job before it does anything.
+//! With `guard.first_run_dry`, a policy only counts in its first run by the schedule, and so does each later version of
+//! it: its effect is in the history of the job before it acts.
 //!
 //! Invariant: a second sweep at the same instant changes nothing (held by `jobs::sweep::twice_is_once`).
 
@@ -30,7 +30,7 @@ use tracing::info;
 pub(super) const JOB: Job = Job {
     name: "sweep",
     about: "applies the decay policies to the facts of each scope, by adding facts",
-    // Its own times are in the configuration; a day is what it is made for.
+    // Its schedule is in the configuration; it is designed for one run a day.
     interval_ms: |_| DAY_MS,
     waits_since: |backlog| backlog.sweep,
     left: |_| 0,
@@ -38,7 +38,7 @@ pub(super) const JOB: Job = Job {
 };
 
 const PAGE_FIRST: usize = 1_000;
-/// Lineages of one look: nothing is locked or written.
+/// Lineages of one page of a count: nothing is locked or written.
 const LOOK: usize = 20_000;
 
 /// Sweeps at the run's `now`.
@@ -97,34 +97,34 @@ async fn run_requested(mut work: Work<'_>, id: &str) -> Result<Completion, Error
         return Ok(Completion::End);
     }
     let ended = sweep(&mut work, job.asked).await;
-    // Where it was cut off, whoever takes the run over goes on with it.
+    // A program that takes the run over continues here.
     if let Some(why) = ended.as_ref().err().filter(|why| !why.is_cut_off()) {
         work.store.end_sweep(work.run, id, Err(&why.to_string())).await?;
     }
     ended
 }
 
-async fn sweep(work: &mut Work<'_>, mut asked: RequestedSweep) -> Result<Completion, Error> {
+async fn sweep(work: &mut Work<'_>, mut requested: RequestedSweep) -> Result<Completion, Error> {
     let policies = work.store.policies().await?.policies;
-    let rules = policies.rules(asked.scope, asked.mode, asked.policy.as_deref());
-    // One that has written was let through.
-    if asked.cursor.is_empty() {
-        check_guard(work.store, asked.scope, &rules, work.run.now, asked.accepted).await??;
+    let rules = policies.rules(requested.scope, requested.mode, requested.policy.as_deref());
+    // A sweep that has written facts has passed the guard.
+    if requested.cursor.is_empty() {
+        check_guard(work.store, requested.scope, &rules, work.run.now, requested.accepted).await??;
     }
-    let id = asked.id.clone();
+    let id = requested.id.clone();
     let reached = pages::each(work, PAGE_FIRST, async |store, run, page_mode| {
         let lineages;
-        (asked, lineages) = store.sweep_requested(run, &id, &rules, page_mode).await?;
+        (requested, lineages) = store.sweep_requested(run, &id, &rules, page_mode).await?;
         Ok(lineages)
     })
     .await?;
     if reached == Completion::End {
-        work.store.end_sweep(work.run, &id, Ok(&rules.summary(&asked.counters))).await?;
+        work.store.end_sweep(work.run, &id, Ok(&rules.summary(&requested.counters))).await?;
     }
     Ok(reached)
 }
 
-/// Whether the guard lets a sweep of a scope through.
+/// Whether the guard allows a sweep of a scope.
 async fn check_guard(
     store: &Store,
     scope: FactScope,
@@ -139,12 +139,12 @@ async fn check_guard(
     Ok(store.guard().judge(found.retracted, found.live, accepted).map_err(Error::Guarded))
 }
 
-/// What a sweep of a scope would find at `now`; nothing is written. Two pages are read at once: one alone leaves the
-/// program waiting for the server and the server for the program.
+/// The result that a sweep of a scope would have at `now`; nothing is written. Two pages are read at once: with one
+/// alone the program and the server would wait for each other in turn.
 pub async fn look(store: &Store, scope: FactScope, rules: &Rules, now: Timestamp) -> Result<Counters, Error> {
     let (mut all, mut after) = (Counters::default(), String::new());
     loop {
-        // On the heap: two of them at once are much for a stack.
+        // Boxed: two of them at once are large for a stack.
         let page = |after| Box::pin(store.preview_heads(scope, rules, now, after, LOOK));
         let Some(middle) = store.heads_page_end(scope, &after, LOOK).await? else {
             all += page(&after).await?.counters;
@@ -154,7 +154,7 @@ pub async fn look(store: &Store, scope: FactScope, rules: &Rules, now: Timestamp
         let (one, two) = (one?, two?);
         all += one.counters;
         if one.last != middle {
-            // Lineages came or went meanwhile: the second page does not begin where the first ends.
+            // Lineages were added or removed meanwhile: the second page does not begin where the first ends.
             after = one.last;
             continue;
         }
@@ -166,7 +166,7 @@ pub async fn look(store: &Store, scope: FactScope, rules: &Rules, now: Timestamp
     }
 }
 
-/// What a run would do. Nothing is locked, and the guard stops nothing.
+/// The result that a run would have. Nothing is locked, and the guard does not apply.
 async fn estimate(work: Work<'_>) -> Result<Completion, Error> {
     let policies = work.store.policies().await?.policies;
     let mut left = work.budget.page(usize::MAX);

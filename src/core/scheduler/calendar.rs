@@ -1,18 +1,17 @@
-//! Cron patterns in the time of a place, as instants: croner reads the pattern, this says when the place's clocks show
-//! such a time.
+//! Cron patterns in a time zone, as instants: croner reads the pattern, this module converts its local times.
 //!
-//! A clock on a wall is no function of time: once a year it skips an hour, once it shows one twice. The rules:
+//! Local time is no function of time: once a year an hour is skipped, once it is repeated. The rules:
 //!
-//! - A local time that does not exist stands for the first instant after the gap. Two of one gap are one occurrence.
-//! - A local time that exists twice is the first of the two. A pattern whose minutes or hours begin with `*` is an
+//! - A local time that does not exist means the first instant after the gap. Two in one gap are one occurrence.
+//! - A local time that exists twice means the first of the two. A pattern whose minutes or hours begin with `*` is an
 //!   interval rather than a time of day, and runs through both hours.
 //!
 //! # Design notes
-//! The pattern is searched among local times as such (in UTC, where each exists once), and what is found is carried to
-//! the place; croner's own search in a zone misses occurrences when it starts inside an hour that is shown twice, and
-//! takes `0 2,14 * * *` for an interval.
+//! The pattern is searched among local times as such (in UTC, where each exists once), and the result is converted to
+//! the zone; croner's own search in a zone misses occurrences when it starts inside a repeated hour, and treats
+//! `0 2,14 * * *` as an interval.
 //!
-//! Invariant: these are the instants that a walk through all minutes finds (held by
+//! Invariant: the result is the same as of a walk through all minutes (held by
 //! `calendar::tests::twenty_zones_agree_with_a_walk_through_every_minute`).
 
 use crate::domain::units::Timestamp;
@@ -33,13 +32,13 @@ pub struct Pattern {
 pub struct Zone(Tz);
 
 impl Zone {
-    /// The zone of Greenwich without its summer time.
+    /// The zone UTC.
     pub const UTC: Self = Self(Tz::UTC);
 
     /// The zone of that name, such as `Europe/Berlin`.
     ///
     /// # Errors
-    /// What the name must be, as the end of a sentence.
+    /// The rule that the name breaks, as the end of a sentence.
     pub fn named(name: &str) -> Result<Self, String> {
         let rule = "it must be a zone of the IANA database, such as \"UTC\" or \"Europe/Berlin\"";
         name.trim().parse().map(Self).map_err(|_| rule.to_owned())
@@ -56,7 +55,7 @@ impl Pattern {
     /// Reads a pattern: minute, hour, day of the month, month, day of the week.
     ///
     /// # Errors
-    /// What is wrong with it, as the end of a sentence; a pattern that never fires is refused.
+    /// The fault, as the end of a sentence; a pattern that never fires is refused.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let fields: Vec<&str> = text.split(' ').collect();
@@ -67,14 +66,14 @@ impl Pattern {
             return Err(five_fields(fields.len()));
         }
         let parser = CronParser::builder().seconds(Seconds::Disallowed).year(Year::Disallowed).build();
-        let cron = parser.parse(&text).map_err(|why| format!("it is no cron pattern: {why}"))?;
+        let cron = parser.parse(&text).map_err(|why| format!("it is not a cron pattern: {why}"))?;
         let is_interval = minute.starts_with('*') || hour.starts_with('*');
         let pattern = Self { text, cron, is_interval };
         let fires = pattern.local_from(DateTime::UNIX_EPOCH.naive_utc()).is_some();
         if fires { Ok(pattern) } else { Err("it never fires".to_owned()) }
     }
 
-    /// The pattern as it was written.
+    /// The original text of the pattern.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
@@ -85,7 +84,8 @@ impl Pattern {
     pub fn next(&self, zone: Zone, after: Timestamp) -> Option<Timestamp> {
         let after = instant(after)?;
         let (local, shown_twice) = shown(zone, after);
-        // In the first of two like hours, those of the second that the clocks have passed already are still to come.
+        // In the first of two equal hours, occurrences of the second are still to come although their local time has
+        // passed.
         let mut local = self.local_from(local - shown_twice)?;
         let mut first: Option<DateTime<Utc>> = None;
         loop {
@@ -95,7 +95,7 @@ impl Pattern {
                     first = Some(at);
                 }
             }
-            // The earlier of two instants never goes back as local times go on.
+            // The earlier of two instants never decreases as local times increase.
             if first.is_some_and(|first| early.is_some_and(|early| early >= first)) {
                 return first.and_then(timestamp);
             }
@@ -103,12 +103,12 @@ impl Pattern {
         }
     }
 
-    /// The last occurrence that is not after an instant.
+    /// The last occurrence at or before an instant.
     #[must_use]
     pub fn latest(&self, zone: Zone, now: Timestamp) -> Option<Timestamp> {
         let now = instant(now)?;
         let (local, shown_twice) = shown(zone, now);
-        // In the second of two like hours, all of the first has been.
+        // In the second of two equal hours, all occurrences of the first have passed.
         let mut local = self.local_until(local + shown_twice)?;
         let mut last: Option<DateTime<Utc>> = None;
         loop {
@@ -128,7 +128,7 @@ impl Pattern {
 
     /// The first local time of the pattern from this one on.
     fn local_from(&self, local: NaiveDateTime) -> Option<NaiveDateTime> {
-        // A minute begun is over.
+        // A minute that has begun is over.
         let whole = local.with_second(0)?.with_nanosecond(0)?;
         let from = if whole < local { whole + Duration::minutes(1) } else { whole };
         let found = self.cron.find_next_occurrence(&from.and_utc(), true).ok()?;
@@ -149,7 +149,7 @@ fn five_fields(there: usize) -> String {
     )
 }
 
-/// What the clocks of a place show at an instant, and by how much they are put back around it, if they show this twice.
+/// The local time at an instant, and by how much clocks are set back around it, if that time occurs twice.
 fn shown(zone: Zone, at: DateTime<Utc>) -> (NaiveDateTime, Duration) {
     let local = at.with_timezone(&zone.0).naive_local();
     match zone.0.from_local_datetime(&local) {
@@ -160,7 +160,7 @@ fn shown(zone: Zone, at: DateTime<Utc>) -> (NaiveDateTime, Duration) {
     }
 }
 
-/// The instants at which the clocks of a place show a time: one, two, or the end of the gap that it falls into.
+/// The instants of a local time: one, two, or the end of the gap that it falls into.
 fn instants(zone: Zone, local: NaiveDateTime) -> [Option<DateTime<Utc>>; 2] {
     match zone.0.from_local_datetime(&local) {
         MappedLocalTime::Single(at) => [Some(at.with_timezone(&Utc)), None],
@@ -173,7 +173,7 @@ fn instants(zone: Zone, local: NaiveDateTime) -> [Option<DateTime<Utc>>; 2] {
 
 /// The first instant after the gap that a local time falls into.
 fn end_of_gap(zone: Zone, local: NaiveDateTime) -> Option<DateTime<Utc>> {
-    // The longest gap there was is a day, where a place changed sides of the date line.
+    // The longest gap ever was a day, where a zone crossed the date line.
     let day = Duration::days(1) + Duration::hours(1);
     let offset = |at: NaiveDateTime| zone.0.offset_from_utc_datetime(&at);
     let shift = |at: NaiveDateTime| chrono::Offset::fix(&offset(at)).local_minus_utc();

@@ -1,18 +1,18 @@
 //! The loop of a worker: at each wake-up it reads the ledger and starts jobs that are due or were abandoned.
 //!
-//! It knows no job. From schedule, last run and now it works out the occurrence that is due and has the driver run it;
-//! that one of several workers does is the ledger's affair. An open run whose lease is over, or that this very program
-//! holds and does not work on, is finished at once, whatever the schedule says. A job never runs beside itself: an
-//! occurrence that comes due while the last run still goes waits for its end, of several the latest.
+//! It knows no job. From schedule, last run and now it computes the due occurrence and has the driver run it; the
+//! ledger ensures that only one of several workers does. An open run whose lease has expired, or that this very program
+//! holds and does not work on, is finished at once, whatever the schedule. A job never runs twice at a time: an
+//! occurrence that becomes due during the last run waits for its end; of several, only the latest runs.
 //!
-//! Schedules, tunables and the clock are read anew at each look, so an edit in the graph or in the configuration counts
-//! from the next second on.
+//! Schedules, tunables and the clock are read again at each survey, so an edit in the graph or in the configuration
+//! takes effect within a second.
 //!
 //! # Design notes
-//! A job runs on a thread of its own. What it plans between two transactions may take a processor for a second, and the
-//! loop, the probes and other jobs go on meanwhile. A panic ends the thread's task and nothing else: the run is recorded
-//! as failed, and the next occurrence looks again. Three within a minute end the worker, so that whoever supervises it
-//! sees them.
+//! A job runs on a thread of its own. Planning between two transactions may take a processor for a second, while the
+//! loop, the probes and other jobs continue. A panic ends the thread's task and nothing else: the run is recorded as
+//! failed, and the next occurrence runs as usual. Three within a minute end the worker, so that its supervisor sees
+//! them.
 
 use super::Config;
 use super::cron::Wake;
@@ -35,53 +35,52 @@ use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 use tracing::{error, warn};
 
-/// Jobs that run at the same time: each takes a connection or two, and the server is one.
+/// Greatest number of jobs at a time: each takes one or two connections to the one server.
 const AT_ONCE: usize = 4;
-/// As long as none has come to its end since the database was last away. A server that has just come back plans each
-/// statement when it first meets it, and for everybody who asks meanwhile once more: twelve jobs of four workers kept
-/// two cores busy for six seconds with the plan of one statement.
+/// The same until a job has finished since the database was last away. A server that has just come back plans each
+/// statement when it first receives it, and again for every concurrent request: twelve jobs of four workers kept two
+/// cores busy for six seconds with the plan of one statement.
 const AT_ONCE_AT_FIRST: usize = 1;
-/// How long that is at most: a first job may work for minutes.
+/// Greatest duration of that limit: a first job may work for minutes.
 const FIRST_LIMIT: Duration = Duration::from_secs(10);
-/// How long a look may take before it is begun anew: longer than a server that was just started needs for its first
-/// answers.
-const LOOK_LIMIT: Duration = Duration::from_secs(15);
-/// How long a job that failed is left alone.
+/// Time limit of a survey: longer than a server that was just started needs for its first responses.
+const SURVEY_LIMIT: Duration = Duration::from_secs(15);
+/// Pause of a job that failed.
 const PAUSE: Duration = Duration::from_secs(2);
-/// How long runs get to come to the end of their transaction when the worker stops.
+/// Time that runs have to finish their transaction when the worker stops.
 const GRACE: Duration = Duration::from_secs(6);
-/// How long letting go may take after that.
+/// Time limit of releasing them after that.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The dependencies of the worker loop.
 #[derive(Clone)]
 pub struct Dispatcher {
     pub store: Arc<Store>,
-    /// Where `now` comes from.
+    /// Source of `now`.
     pub clock: Clock,
     /// The schedules in force.
     pub config: watch::Receiver<Arc<Config>>,
-    /// Says "look".
+    /// Starts a survey of the ledger.
     pub wake: Wake,
-    /// Says "stop".
+    /// Stops the loop.
     pub stop: CancellationToken,
     pub meter: Arc<Meter>,
     /// Panics of the last minute.
     pub panics: Arc<Panics>,
-    /// Whether work gets on.
+    /// State of the recovery after the database was away.
     pub recovery: Arc<Recovery>,
     pub learning: Learning,
 }
 
-/// What the look that is under way has seen; waits for ever if there is none.
-async fn seen<T>(look: &mut Option<impl Future<Output = T> + Unpin>) -> T {
-    match look {
-        Some(look) => look.await,
+/// The result of the survey under way; pending forever if there is none.
+async fn result_of<T>(survey: &mut Option<impl Future<Output = T> + Unpin>) -> T {
+    match survey {
+        Some(survey) => survey.await,
         None => std::future::pending().await,
     }
 }
 
-/// Since when a job has another rhythm than this loop saw before.
+/// The instant since which a job has another rhythm than this loop first saw.
 fn changed_since(
     state: &mut DispatcherState,
     job: JobName,
@@ -100,45 +99,45 @@ fn changed_since(
 enum Start {
     /// A run that was left open.
     OpenRun,
-    /// An occurrence, and how many before it were missed.
+    /// An occurrence, and the number of missed ones before it.
     Occurrence(Timestamp, u64),
-    /// A requested sweep: its id, and its instant.
+    /// A requested sweep: its id and its instant.
     RequestedSweep(String, Timestamp),
-    /// To record as failed the run in which it panicked.
+    /// Record the run in which the job panicked as failed.
     Panicked,
 }
 
-/// A job at work.
+/// A running job.
 struct Running {
     job: JobName,
     start: Start,
     begun: Instant,
 }
 
-/// The result of a job: `None` when another worker was quicker.
+/// The result of a job: `None` if another worker had taken it.
 type JobResult = Result<Option<JobReport>, Error>;
 
-/// The loop's own memory; the ledger's is in the graph.
+/// State of the loop in memory; the ledger is in the graph.
 struct DispatcherState {
     tasks: JoinSet<JobResult>,
     running: Vec<(Id, Running)>,
-    /// Ends what does not end by itself.
+    /// Aborts tasks that do not end by themselves.
     cut: CancellationToken,
-    /// Until when a job that failed is left alone, and what it last_error.
+    /// End of the pause of a job that failed, and its error.
     paused: BTreeMap<JobName, (Instant, String)>,
     overlapped: BTreeMap<JobName, Timestamp>,
     /// Jobs whose run is still to be recorded as failed.
     panicked: BTreeSet<JobName>,
-    /// The rhythm of each job at the last look, and since when it is another than before.
+    /// The rhythm of each job at the last survey, and the instant since which it differs from before.
     rhythms: BTreeMap<JobName, (Rhythm, Option<Timestamp>)>,
-    /// The error of the last look at the ledger.
+    /// The error of the last survey.
     last_error: Option<String>,
-    /// The first look since which the database answers and work does not yet get on.
+    /// The first survey at which the database answered, while no job has finished since.
     cold_since: Option<Instant>,
 }
 
 impl Dispatcher {
-    /// Works until it is told to stop; then ends or gives up what runs.
+    /// Works until the stop; then finishes or releases its runs.
     pub async fn work(self) -> Result<(), TooManyPanics> {
         let mut state = DispatcherState {
             tasks: JoinSet::new(),
@@ -151,8 +150,8 @@ impl Dispatcher {
             last_error: None,
             cold_since: None,
         };
-        // A look that takes its time keeps nobody from being heard.
-        let mut look = None;
+        // A slow survey does not block the stop or the end of a job.
+        let mut survey = None;
         let ended = loop {
             tokio::select! {
                 biased;
@@ -163,25 +162,25 @@ impl Dispatcher {
                     }
                     self.wake.look();
                 }
-                seen = seen(&mut look), if look.is_some() => {
-                    look = None;
-                    self.act(&mut state, seen);
+                result = result_of(&mut survey), if survey.is_some() => {
+                    survey = None;
+                    self.act(&mut state, result);
                 }
-                () = self.wake.wait(), if look.is_none() => look = Some(Box::pin(self.look())),
+                () = self.wake.wait(), if survey.is_none() => survey = Some(Box::pin(self.survey())),
             }
         };
-        drop(look);
+        drop(survey);
         self.stop.cancel();
         self.release_all(state).await;
         ended
     }
 
-    /// Looks at the ledger; and, once jobs get on, at what somebody has to see to.
-    async fn look(&self) -> Result<(Timestamp, LedgerSurvey), String> {
+    /// Reads the ledger; and, once the recovery is complete, requested sweeps and counts of rows that need attention.
+    async fn survey(&self) -> Result<(Timestamp, LedgerSurvey), String> {
         self.recovery.returned().await;
-        let asked = self.clock.now();
+        let sent = self.clock.now();
         let names = JobName::ALL.map(JobName::name);
-        let look = async {
+        let survey = async {
             let mut facts = self.store.survey(&names).await?;
             if self.recovery.is_complete() {
                 facts.requested_sweep = self.store.next_requested_sweep().await?;
@@ -191,15 +190,15 @@ impl Dispatcher {
             }
             Ok::<_, Error>(facts)
         };
-        match tokio::time::timeout(LOOK_LIMIT, look).await {
-            Ok(Ok(facts)) => Ok((asked, facts)),
+        match tokio::time::timeout(SURVEY_LIMIT, survey).await {
+            Ok(Ok(facts)) => Ok((sent, facts)),
             Ok(Err(why)) => Err(why.to_string()),
-            Err(_) => Err(format!("no answer within {} s", LOOK_LIMIT.as_secs())),
+            Err(_) => Err(format!("no answer within {} s", SURVEY_LIMIT.as_secs())),
         }
     }
 
-    fn act(&self, state: &mut DispatcherState, seen: Result<(Timestamp, LedgerSurvey), String>) {
-        let usable = seen.and_then(|(asked, facts)| match self.skewed(asked, &facts) {
+    fn act(&self, state: &mut DispatcherState, result: Result<(Timestamp, LedgerSurvey), String>) {
+        let usable = result.and_then(|(sent, facts)| match self.skewed(sent, &facts) {
             None => Ok(facts),
             Some(why) => Err(why),
         });
@@ -225,9 +224,9 @@ impl Dispatcher {
         }
     }
 
-    /// Why no run may be opened by this machine's clock.
-    fn skewed(&self, asked: Timestamp, facts: &LedgerSurvey) -> Option<String> {
-        let skew_ms = self.clock.skew_ms(asked, facts.server_now, self.clock.now());
+    /// Why this machine's clock forbids opening runs.
+    fn skewed(&self, sent: Timestamp, facts: &LedgerSurvey) -> Option<String> {
+        let skew_ms = self.clock.skew_ms(sent, facts.server_now, self.clock.now());
         too_far_off(skew_ms)
     }
 
@@ -241,7 +240,7 @@ impl Dispatcher {
             let since = changed_since(state, job, &schedule.rhythm, now);
             let due = settings.enabled.then(|| schedule.due(job.name(), ledger.last, now)).flatten();
             let due = due.map(|due| match since {
-                // Of occurrences that no schedule had at their time, none was missed.
+                // Occurrences before the change of the schedule were not missed.
                 Some(since) => Due { missed: due.missed.min(schedule.rhythm.between(since, due.at)), ..due },
                 None => due,
             });
@@ -252,8 +251,8 @@ impl Dispatcher {
                 counts.stranded = ledger.open.as_ref().map_or(Duration::ZERO, |open| open.stranded);
             });
             let start = due.map(|due| Start::Occurrence(due.at, due.missed));
-            let asked = facts.requested_sweep.as_ref().filter(|_| job == JobName::Sweep);
-            let start = start.or_else(|| asked.map(|(id, at)| Start::RequestedSweep(id.clone(), *at)));
+            let requested = facts.requested_sweep.as_ref().filter(|_| job == JobName::Sweep);
+            let start = start.or_else(|| requested.map(|(id, at)| Start::RequestedSweep(id.clone(), *at)));
             let Some(start) = self.start_of(state, job, ledger, start) else { continue };
             if state.tasks.len() >= if self.recovery.is_complete() { AT_ONCE } else { AT_ONCE_AT_FIRST } {
                 continue;
@@ -271,7 +270,7 @@ impl Dispatcher {
         }
     }
 
-    /// What a job is to be begun for: nothing while it runs here or elsewhere, or has just failed.
+    /// The reason to start a job: none while it runs here or elsewhere, or has just failed.
     fn start_of(
         &self,
         state: &mut DispatcherState,
@@ -287,7 +286,7 @@ impl Dispatcher {
         let elsewhere = ledger.open.as_ref().is_some_and(|open| !open.ours && !open.free);
         if here.is_some() || elsewhere {
             if let Some(Start::Occurrence(at, _)) = due.as_ref()
-                // The ledger may not know yet what was begun here.
+                // The ledger may not yet contain a run that was started here.
                 && !matches!(here, Some(Start::Occurrence(begun, _)) if begun == *at)
                 && state.overlapped.insert(job, *at) != Some(*at)
             {
@@ -320,7 +319,7 @@ impl Dispatcher {
                         run_job(&store, job, &wanted, request).await.map(Some)
                     }
                     Start::Panicked => {
-                        let why = "the job panicked; the log of its worker says where".to_owned();
+                        let why = "the job panicked; see the log of its worker".to_owned();
                         store.release_run(job.name(), RunRelease::Failed(why)).await.map(|()| None)
                     }
                 }
@@ -350,7 +349,7 @@ impl Dispatcher {
         let took = begun.elapsed();
         match ended {
             Ok((_, Ok(report))) => {
-                // To find that another is at work takes little, and says little.
+                // A run held by another worker ends quickly and is not logged.
                 if report.as_ref().is_some_and(|report| report.outcome != Outcome::Skipped) {
                     self.recovery.mark_progress();
                 }
@@ -417,11 +416,11 @@ impl Dispatcher {
         }
     }
 
-    /// Waits until what runs has come to the end of its transaction, and frees what did not.
+    /// Waits until runs have finished their transaction, and releases those that did not in time.
     async fn release_all(&self, mut state: DispatcherState) {
         let all = async {
             while let Some(ended) = state.tasks.join_next_with_id().await {
-                // One panic more does not matter to a worker that stops.
+                // Another panic does not matter to a stopping worker.
                 let _ = self.settle(&mut state, ended).await;
             }
         };

@@ -1,8 +1,8 @@
 //! The execution of one occurrence of a job: opened in the ledger, run, and closed.
 //!
-//! The driver knows no job: it asks the ledger for the occurrence, finishes what a dead predecessor left open (with that
-//! run's own `now`), lets the job work, and records what it did. A run by hand goes the same way under an occurrence of
-//! its own, and never counts as the schedule's last.
+//! The driver knows no job: it opens the occurrence in the ledger, finishes the run that a dead predecessor left open
+//! (with that run's own `now`), lets the job work, and records the result. A manual run takes the same path under an
+//! occurrence of its own, and never counts as the schedule's last.
 
 use crate::domain::attempt::{Right, RunState};
 use crate::domain::units::Timestamp;
@@ -13,12 +13,12 @@ use crate::store::{
 use std::time::Instant;
 use tracing::{Instrument, debug, info, info_span, warn};
 
-/// The occurrence to run, and the right to take it.
+/// The occurrence to run, and the right to open it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
-    /// Its name in the ledger.
+    /// Name in the ledger.
     pub occurrence: String,
-    /// The instant the laws see.
+    /// The instant at which the laws are evaluated.
     pub now: Timestamp,
     pub trigger: Trigger,
     pub right: Right,
@@ -35,9 +35,9 @@ pub enum Trigger {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     Done,
-    /// Somebody else holds the job, or the occurrence is over.
+    /// Another program holds the job, or the occurrence is over.
     Skipped,
-    /// This program was told to stop: another takes the run up where it is.
+    /// This program is stopping: another one continues the run.
     Released,
 }
 
@@ -46,25 +46,25 @@ pub enum Outcome {
 pub struct JobReport {
     pub job: JobName,
     pub occurrence: String,
-    /// Its run, where there is one.
+    /// Id of the run, if there is one.
     pub run_id: Option<String>,
-    /// The instant the laws saw.
+    /// The instant at which the laws were evaluated.
     pub now: Timestamp,
     pub outcome: Outcome,
-    /// What all its batches did.
+    /// Counts of all its pages.
     pub tally: Tally,
-    /// How many memories still wait at that instant.
+    /// Memories still due at that instant.
     pub due_left: i64,
-    /// Whether the budget ended before the work.
+    /// Whether the budget ended before all due work was done.
     pub truncated: bool,
     pub reason: Option<String>,
 }
 
 impl JobReport {
-    /// What was done.
+    /// The counts of a run that is done.
     ///
     /// # Errors
-    /// [`Error::Conflict`] if nothing was, since another program is at it.
+    /// [`Error::Conflict`] if the run was skipped or released, since another program works on it.
     pub fn done(self) -> Result<Tally, Error> {
         match self.outcome {
             Outcome::Done => Ok(self.tally),
@@ -82,7 +82,7 @@ impl Wanted {
         Self { occurrence: crate::clock::rfc3339(at), now: at, trigger: Trigger::Schedule, right }
     }
 
-    /// The run of a sweep that somebody asked for.
+    /// The run of a requested sweep.
     #[must_use]
     pub fn requested(id: &str, at: Timestamp) -> Self {
         Self {
@@ -93,7 +93,7 @@ impl Wanted {
         }
     }
 
-    /// A run by hand.
+    /// A manual run.
     #[must_use]
     pub fn by_hand(now: Timestamp, right: Right) -> Self {
         let occurrence = format!("{BY_HAND}{}", crate::clock::new_id());
@@ -104,7 +104,7 @@ impl Wanted {
 /// Runs a job once.
 ///
 /// # Errors
-/// Of the store; the run is then recorded as failed, unless it was lost or the server is gone.
+/// Errors of the store; the run is then recorded as failed, unless it was lost or the server is gone.
 pub async fn run_job(
     store: &Store,
     job: JobName,
@@ -115,7 +115,7 @@ pub async fn run_job(
     run_job_after(store, inputs, job, wanted, request).await
 }
 
-/// As [`run_job`], for whoever has just looked.
+/// Runs a job as [`run_job`], with inputs that the caller has just read.
 pub async fn run_job_after(
     store: &Store,
     mut inputs: RunInputs,
@@ -136,12 +136,10 @@ pub async fn run_job_after(
                 info!(job = job.name(), run_id = run.run_id, "resuming the open run of a former holder");
                 let whole = Request { limit: None, ..request.clone() };
                 match work(store, job, run, &inputs, wanted.right, whole).await {
-                    Ok(left) if left.outcome == Outcome::Released => {
-                        "this program was told to stop".to_owned()
-                    }
+                    Ok(left) if left.outcome == Outcome::Released => "this program is stopping".to_owned(),
                     Err(why) if why.is_cut_off() => return Err(why),
                     ended => {
-                        // Its record says so, and whoever asks now asked for another.
+                        // The failure is in its record, and the caller requested another run.
                         if let Err(why) = ended {
                             warn!(job = job.name(), %why, "the open run of a former holder failed");
                         }
@@ -183,7 +181,7 @@ async fn work(
         let stop = request.stop.clone();
         let held = run.lease();
         let body = async {
-            // What dead programs marked is not ripe for anybody.
+            // Memories claimed by dead programs are not ripe for others.
             if job == JobName::Promote && inputs.attempts {
                 reap::run(store, right).await?;
             }
@@ -235,10 +233,12 @@ async fn work(
     .await
 }
 
-/// Works, with a sign of life three times in a lease: what a job does between two transactions may take longer than one.
+/// Works, and renews the lease three times within its length: a job may take longer than a lease between two
+/// transactions.
 ///
-/// Neither is ever dropped half-way, since a transaction whose future is dropped keeps its locks until its connection is
-/// used again. So a job whose run was lost is not stopped from here either: its next transaction's guard does that.
+/// Neither future is dropped before its end, since a transaction whose future is dropped keeps its locks until its
+/// connection is used again. So a job whose run was lost is not stopped from here: the guard of its next transaction
+/// does that.
 async fn beating<T>(store: &Store, held: &RunLease, work: impl Future<Output = T>) -> T {
     let mut work = std::pin::pin!(work);
     loop {
@@ -291,7 +291,7 @@ pub async fn finish_open(
     work(store, job, run, &inputs, right, request).await.map(Some)
 }
 
-/// What a run of a job at `now` would do: the run, rolled back. It leaves nothing in the ledger.
+/// The result that a run of a job at `now` would have: the run, rolled back. It leaves nothing in the ledger.
 pub async fn dry_run_job(
     store: &Store,
     job: JobName,

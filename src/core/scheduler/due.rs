@@ -1,21 +1,21 @@
 //! The due occurrence of a schedule, as a pure function of schedule, last run and now.
 //!
-//! Intervals fall on whole multiples since 1970-01-01T00:00Z, so every program that asks finds the same instants, and a
-//! schedule needs no memory of when it was begun; cron patterns are in [`super::calendar`]. Whatever was missed, there is
-//! one catch-up: the latest occurrence, if it is not older than [`WINDOW_MS`]. What was missed before it is counted.
+//! Intervals fall on whole multiples since 1970-01-01T00:00Z, so every program finds the same instants, and a schedule
+//! needs no record of its start; cron patterns are in [`super::calendar`]. After missed occurrences there is one
+//! catch-up: the latest occurrence, if it is not older than [`WINDOW_MS`]. Those missed before it are counted.
 //!
-//! Jitter delays a run, not its occurrence: by a share of the job's greatest delay that follows from job and occurrence,
-//! so all workers agree on it, and a worker that restarts does not draw again.
+//! Jitter delays a run, not its occurrence: by a share of the job's greatest delay that follows from job and
+//! occurrence, so all workers use the same delay, and so does a worker that restarts.
 //!
 //! Invariant: after the catch-up nothing is due (held by `one_catch_up_whatever_was_missed`).
 
 use super::calendar::{Pattern, Zone};
 use crate::domain::units::Timestamp;
 
-/// An occurrence older than this, a week, is not caught up: its successor is near, or nobody waits for it.
+/// An occurrence older than this, a week, is not caught up: its successor is near, or it is no longer needed.
 pub const WINDOW_MS: i64 = 7 * 24 * 3_600_000;
 
-/// A pattern of every minute fires so often in ten weeks.
+/// Greatest number of occurrences counted: those of a pattern of every minute in ten weeks.
 pub const COUNT_MAX: u64 = 100_000;
 
 /// The recurrence of a job.
@@ -23,7 +23,7 @@ pub const COUNT_MAX: u64 = 100_000;
 pub enum Rhythm {
     /// At whole multiples of this many milliseconds since 1970.
     Every(i64),
-    /// When the clocks of a place show such a time.
+    /// When the clocks of a zone show such a time.
     Cron(Box<Pattern>, Zone),
 }
 
@@ -31,15 +31,15 @@ pub enum Rhythm {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Schedule {
     pub rhythm: Rhythm,
-    /// How much later than its occurrence a run may begin, milliseconds.
+    /// Greatest delay of a run after its occurrence, milliseconds.
     pub jitter_ms: i64,
 }
 
-/// An occurrence that is due.
+/// A due occurrence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Due {
     pub at: Timestamp,
-    /// How many before it, of the last week, never ran.
+    /// Number of missed occurrences before it, of the last week.
     pub missed: u64,
 }
 
@@ -57,7 +57,7 @@ impl Rhythm {
         }
     }
 
-    /// The last occurrence that is not after an instant.
+    /// The last occurrence at or before an instant.
     #[must_use]
     pub fn latest(&self, now: Timestamp) -> Option<Timestamp> {
         match self {
@@ -69,8 +69,8 @@ impl Rhythm {
         }
     }
 
-    /// How many occurrences lie between two instants, neither of them counted; of a cron pattern the first
-    /// [`COUNT_MAX`], because they are found one by one.
+    /// Number of occurrences between two instants, both excluded; of a cron pattern at most [`COUNT_MAX`], because they
+    /// are found one by one.
     #[must_use]
     pub fn between(&self, after: Timestamp, before: Timestamp) -> u64 {
         if let Self::Every(every) = self {
@@ -95,7 +95,7 @@ impl Schedule {
         Self { rhythm, jitter_ms: 0 }
     }
 
-    /// When the run of an occurrence may begin.
+    /// Earliest instant at which the run of an occurrence may begin.
     #[must_use]
     pub fn begins(&self, job: &str, occurrence: Timestamp) -> Timestamp {
         let share = hash(job, occurrence) % (self.jitter_ms.max(0).unsigned_abs() + 1);
@@ -103,13 +103,13 @@ impl Schedule {
         Timestamp::from_millis(delayed).unwrap_or(occurrence)
     }
 
-    /// The occurrence due at `now`, if the last that ran is `last`.
+    /// The occurrence due at `now`, if the last run was of `last`.
     #[must_use]
     pub fn due(&self, job: &str, last: Option<Timestamp>, now: Timestamp) -> Option<Due> {
         let oldest = Timestamp::from_millis(now.millis() - WINDOW_MS).unwrap_or(Timestamp::FIRST);
         let begun = last.map_or(oldest, |last| last.max(oldest));
         let mut at = self.rhythm.latest(now)?;
-        // One whose delay still lasts hides none that waits before it.
+        // An occurrence that is still delayed hides none before it.
         while at > begun && self.begins(job, at) > now {
             at = self.rhythm.latest(Timestamp::from_millis(at.millis() - 1).ok()?)?;
         }
@@ -118,7 +118,7 @@ impl Schedule {
     }
 }
 
-/// The same in every program, whatever compiled it: FNV-1a, its bits mixed by the finaliser of splitmix64.
+/// A hash independent of the compiler: FNV-1a, its bits mixed by the finaliser of splitmix64.
 fn hash(job: &str, occurrence: Timestamp) -> u64 {
     let bytes = job.bytes().chain(occurrence.millis().to_le_bytes());
     let fnv = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {

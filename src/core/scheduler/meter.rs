@@ -1,6 +1,6 @@
 //! The counters of a worker since it started.
 //!
-//! One lock for all: it is taken once a run and once a look, and a reader sees numbers that belong together.
+//! One lock for all counters: it is taken once a run and once a survey, and a reader sees consistent numbers.
 
 use crate::domain::units::Timestamp;
 use crate::jobs::JobName;
@@ -19,16 +19,16 @@ pub enum Ending {
     Panicked,
     /// Another worker took it over meanwhile.
     Lost,
-    /// This worker was told to stop.
+    /// This worker stopped.
     Released,
 }
 
 impl Ending {
-    /// Every one.
+    /// All outcomes.
     pub const ALL: [Self; 6] =
         [Self::Done, Self::Failed, Self::Guarded, Self::Panicked, Self::Lost, Self::Released];
 
-    /// Its label.
+    /// Metric label.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -42,60 +42,60 @@ impl Ending {
     }
 }
 
-/// The counters of one job.
+/// Counters of one job.
 #[derive(Debug, Clone, Default)]
 pub struct JobCounts {
-    /// Runs by how they ended.
+    /// Runs by outcome.
     pub runs: BTreeMap<Ending, u64>,
-    /// How long they took together.
+    /// Total duration of runs.
     pub took: Duration,
     /// Rows by what was done to them.
     pub rows: BTreeMap<&'static str, i64>,
     /// Occurrences that never ran.
     pub missed: u64,
-    /// Occurrences that came due while the run before still went.
+    /// Occurrences that became due during the previous run.
     pub overlaps: u64,
-    /// Runs that a dead holder left and this worker finished.
+    /// Runs of dead holders that this worker finished.
     pub adopted: u64,
-    /// How long the occurrence that is due has waited.
+    /// How long the due occurrence has waited.
     pub lag: Duration,
-    /// For how long anybody might have taken its open run.
+    /// Time since the lease of its open run expired.
     pub stranded: Duration,
-    /// When the last run that did its work ended.
+    /// When the last completed run ended.
     pub last_done: Option<Timestamp>,
 }
 
-/// The counters of the worker.
+/// Counters of the worker.
 #[derive(Debug, Clone, Default)]
 pub struct Counts {
     pub jobs: BTreeMap<JobName, JobCounts>,
-    /// Attempts whose lease was over and that this worker ended.
+    /// Attempts with an expired lease that this worker ended.
     pub reaped: u64,
-    /// Looks at the ledger that failed.
+    /// Failed reads of the ledger.
     pub failed_looks: u64,
     pub panics: u64,
-    /// Changes of the configuration that were not taken over because it had faults.
+    /// Configuration changes that were rejected for faults.
     pub failed_reloads: u64,
-    /// Rows that are quarantined, as last seen.
+    /// Quarantined rows, at the last survey.
     pub quarantined: i64,
-    /// Attempts that nobody ended long after their lease, as last seen.
+    /// Attempts still open long after their lease expired, at the last survey.
     pub stuck: i64,
-    /// This machine's clock less the server's, milliseconds, as last seen.
+    /// This machine's clock minus the server's, milliseconds, at the last survey.
     pub skew_ms: i64,
 }
 
-/// The counts of one worker.
+/// The counters of one worker.
 #[derive(Debug, Default)]
 pub struct Meter(Mutex<Counts>);
 
 impl Meter {
-    /// The counts, to change or to read them.
+    /// The counters, locked.
     pub fn counts(&self) -> MutexGuard<'_, Counts> {
-        // Numbers that a panic left half changed are still numbers.
+        // Counters stay usable after a panic.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes what was counted of a job.
+    /// Changes the counters of a job.
     pub fn job(&self, job: JobName, change: impl FnOnce(&mut JobCounts)) {
         change(self.counts().jobs.entry(job).or_default());
     }
@@ -108,7 +108,7 @@ impl JobCounts {
         self.took += took;
     }
 
-    /// Counts what a run did.
+    /// Adds the counts of a run.
     pub fn worked(&mut self, tally: Tally) {
         for (what, rows) in tally.counts() {
             *self.rows.entry(what).or_default() += rows;

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// So many panics within a minute end the worker.
+/// Number of panics within a minute that ends the worker.
 const PANICS_MAX: usize = 3;
 
 /// Panics of the last minute, in all loops of a worker.
@@ -12,7 +12,7 @@ pub struct Panics(std::sync::Mutex<VecDeque<Instant>>);
 
 /// Three panics within a minute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("{PANICS_MAX} panics within a minute; the log says where")]
+#[error("{PANICS_MAX} panics within a minute; see the log")]
 pub struct TooManyPanics;
 
 impl Panics {

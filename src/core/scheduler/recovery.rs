@@ -1,33 +1,33 @@
 //! The recovery of a worker after the database was unreachable, shared by all its loops.
 //!
-//! A server that has just come back plans each statement when it first meets it, once for everybody who asks. So what
-//! was under way goes first, then one job, and all else waits until it has come to its end. Workers do not come back at
-//! the same moment: each waits for up to a second, drawn by lot, and what the first of them asks is planned
-//! for all.
+//! A server that has just come back plans each statement when it first receives it, once for each concurrent request.
+//! So open runs are continued first, then one job runs, and all else waits until that has finished. Workers do not come
+//! back at the same moment: each waits for up to a second, at random, and the statements of the first are planned for
+//! all.
 
 use crate::clock::jitter;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// Within which the workers of a database that was away come back to it.
+/// Longest delay of a worker after a database that was away answers again.
 const RETURN: Duration = Duration::from_secs(1);
 
 /// The stage of a recovery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// The database was away when it was last asked.
+    /// The database did not answer the last request.
     Away,
-    /// It was, and answers again, or something else went wrong with it.
+    /// It was away and answers again, or failed otherwise.
     Back,
-    /// It answers, and nothing has been done yet.
+    /// It answers, and no job has finished yet.
     Cold,
-    /// A job has come to its end since the database was last away, or there was none to do, or it has answered for ten
+    /// A job has finished since the database was last away, or none was due, or the database has answered for ten
     /// seconds.
     Warm,
 }
 
-/// How far work gets on. Until it does, all else that a worker asks of the database can wait: while a server that has
-/// just come back plans that, work waits.
+/// The recovery of the database. Until it is complete, all other requests of a worker wait: planning them would delay
+/// its jobs.
 #[derive(Debug)]
 pub struct Recovery(watch::Sender<Stage>);
 
@@ -38,38 +38,38 @@ impl Default for Recovery {
 }
 
 impl Recovery {
-    /// Whether work gets on.
+    /// Whether a job has finished since the database was last away.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         *self.0.borrow() == Stage::Warm
     }
 
-    /// Says that it does.
+    /// Marks the recovery as complete.
     pub fn mark_progress(&self) {
         self.set(|_| Stage::Warm);
     }
 
-    /// Says that the database is away, until it [answers](Self::answers).
+    /// Marks the database as away, until it [answers](Self::answers).
     pub fn away(&self) {
         self.set(|_| Stage::Away);
     }
 
-    /// Says that a question to the database failed.
+    /// Marks a request to the database as failed.
     pub fn failed(&self) {
         self.set(|before| if before == Stage::Away { before } else { Stage::Back });
     }
 
-    /// Says that it answers.
+    /// Marks the database as answering.
     pub fn answers(&self) {
         self.set(|before| if before == Stage::Away { Stage::Back } else { before });
     }
 
-    /// Waits until work gets on.
+    /// Waits until the recovery is complete.
     pub async fn warm(&self) {
         let _ = self.0.subscribe().wait_for(|stage| *stage == Stage::Warm).await;
     }
 
-    /// Waits until a database that was away answers, and for up to a second by lot.
+    /// Waits until a database that was away answers, and then up to a second, at random.
     pub async fn returned(&self) {
         if matches!(*self.0.borrow(), Stage::Cold | Stage::Warm) {
             return;

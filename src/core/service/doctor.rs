@@ -1,40 +1,40 @@
-//! Checks of a database and its configuration, and repairs that have one right answer.
+//! Checks of a database and its configuration, and repairs that need no decision.
 
 use super::Service;
 use crate::store::{About, Drift, Error, FutureRows, MirrorStatus, QuarantineCounts};
 use serde::Serialize;
 
-/// Something that is not as it should be, with the way to mend it.
+/// The result of a check, with advice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// How bad it is.
+    /// Severity.
     pub level: Level,
-    /// The name of the check.
+    /// Name of the check.
     pub what: String,
-    /// The result.
+    /// Result.
     pub found: String,
-    /// Advice; empty where nothing is wrong.
+    /// Advice; empty if nothing is wrong.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub fix: String,
 }
 
-/// How bad a finding is.
+/// Severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
-    /// As it should be.
+    /// Correct.
     Well,
-    /// Works, but not as safely or as fast as it could.
+    /// Works, but less safely or less fast than it could.
     Warning,
     /// Does not work.
     Problem,
 }
 
 impl Service {
-    /// Looks at everything Ebb depends on. Every look answers, also when an earlier one found a fault.
+    /// Checks everything that Ebb depends on. Every check runs, even if an earlier one found a fault.
     ///
     /// # Errors
-    /// None but that the server cannot be reached at all.
+    /// Only if the server cannot be reached at all.
     pub async fn doctor(&self) -> Result<Vec<Finding>, Error> {
         let about = match self.store.about().await {
             Ok(about) => about,
@@ -44,15 +44,19 @@ impl Service {
             vec![well("server", format!("{} {} {}", about.name, about.version, about.edition))];
         findings.push(self.clock_skew(&about));
         findings.push(match self.store.probe_write().await {
-            Ok(()) => well("writes", "the server takes them".to_owned()),
+            Ok(()) => well("writes", "the server accepts writes".to_owned()),
             Err(why) => refused("writes", &why).unwrap_or_else(|| {
-                problem("writes", why.to_string(), "run it again; if it stays, see the log of the server")
+                problem(
+                    "writes",
+                    why.to_string(),
+                    "run it again; if it fails again, see the log of the server",
+                )
             }),
         });
         findings.extend(self.server_settings().await);
         findings.extend(self.schema().await);
         findings.push(match self.store.tunables().await {
-            Ok(_) => well("tunables", "every value on the ConsolidationConfig node can be used".to_owned()),
+            Ok(_) => well("tunables", "every value on the ConsolidationConfig node is valid".to_owned()),
             Err(Error::Schema(_)) => problem(
                 "tunables",
                 "there is no ConsolidationConfig node named 'default'".to_owned(),
@@ -77,18 +81,18 @@ impl Service {
             }),
         });
         let waiting = self.store.waiting(self.instant(None).await?).await?;
-        findings.push(aside(waiting.quarantined, self.store.quarantine_counts().await));
-        findings.push(ahead(self.store.future_rows(self.instant(None).await?).await));
-        findings.push(adopted(
+        findings.push(quarantined_rows(waiting.quarantined, self.store.quarantine_counts().await));
+        findings.push(future_dates(self.store.future_rows(self.instant(None).await?).await));
+        findings.push(foreign_rows(
             "other writers",
             self.store.unstamped().await?,
             ("memory", "memories"),
             "decay",
         ));
-        findings.push(adopted("facts", self.store.foreign_facts().await?, ("fact", "facts"), "sweep"));
-        findings.push(held(&self.store.mirrors_status().await?));
+        findings.push(foreign_rows("facts", self.store.foreign_facts().await?, ("fact", "facts"), "sweep"));
+        findings.push(mirror_shares(&self.store.mirrors_status().await?));
         findings.push(match self.store.policies().await {
-            Ok(found) => well("policies", format!("{} can be used", found.policies.all().len())),
+            Ok(found) => well("policies", format!("{} are valid", found.policies.all().len())),
             Err(why) => problem(
                 "policies",
                 why.to_string(),
@@ -98,26 +102,26 @@ impl Service {
         Ok(findings)
     }
 
-    /// Repairs what has one right answer: missing schema and tunables, and quarantined rows that are
-    /// sound now. Answers what it did, a sentence each.
+    /// Repairs that need no decision: missing schema and tunables, and quarantined rows whose values are valid now.
+    /// Returns a sentence for each repair made.
     pub async fn mend(&self) -> Result<Vec<String>, Error> {
         let mut done = Vec::new();
         let repaired = self.store.repair_schema().await?;
         if repaired > 0 {
-            done.push(format!("made {repaired} constraints or indexes that were missing"));
+            done.push(format!("created {repaired} missing constraints or indexes"));
         }
         let added = self.store.ensure_tunables(&self.config.consolidation).await?;
         if added > 0 {
-            done.push(format!("added {added} tunables that the ConsolidationConfig node lacked"));
+            done.push(format!("added {added} missing tunables to the ConsolidationConfig node"));
         }
         let tunables = self.store.tunables().await?;
         let released = self.store.release_sound(self.instant(None).await?, &tunables).await?;
         if released > 0 {
-            done.push(format!("released {released} rows whose values are sound"));
+            done.push(format!("released {released} rows whose values are valid"));
         }
         let rewound = self.store.rewind(self.instant(None).await?).await?;
         if rewound > 0 {
-            done.push(format!("brought {rewound} rows back whose dates lay ahead of the clock"));
+            done.push(format!("reset {rewound} rows whose dates lay ahead of the clock"));
         }
         Ok(done)
     }
@@ -131,13 +135,13 @@ impl Service {
                 level: Level::Warning,
                 what: "clock".to_owned(),
                 found,
-                fix: "synchronise the clocks; a worker goes by this machine's, all else by the server's"
+                fix: "synchronise the clocks; a worker uses this machine's, everything else the server's"
                     .to_owned(),
             },
             _ => problem(
                 "clock",
                 found,
-                "synchronise the clocks: until then this machine's worker opens no run, and /readyz says no",
+                "synchronise the clocks: until then this machine's worker starts no run, and /readyz fails",
             ),
         }
     }
@@ -166,9 +170,7 @@ impl Service {
                     level: Level::Warning,
                     what: name.to_owned(),
                     found: value.map_or_else(|| "unknown".to_owned(), |value| format!("{value} s")),
-                    fix: format!(
-                        "set {name}={advice} on the server: a client that vanishes then frees its locks by itself"
-                    ),
+                    fix: format!("set {name}={advice} on the server: locks of a lost client are then freed"),
                 },
             })
             .collect()
@@ -177,7 +179,7 @@ impl Service {
     async fn schema(&self) -> Vec<Finding> {
         match self.store.drift().await {
             Err(why) => vec![problem("schema", why.to_string(), "use the version of Ebb that initialised it")],
-            Ok(drift) if drift.is_empty() => vec![well("schema", "every constraint and index is there".to_owned())],
+            Ok(drift) if drift.is_empty() => vec![well("schema", "every constraint and index exists".to_owned())],
             Ok(drift) => drift
                 .into_iter()
                 .map(|drift| match drift {
@@ -190,7 +192,7 @@ impl Service {
                         level: Level::Warning,
                         what: "schema".to_owned(),
                         found: format!("{name} is {state}"),
-                        fix: "wait until the server has built it; if it failed, drop it and run: ebb doctor --fix"
+                        fix: "wait until the server has built it; if that failed, drop it and run: ebb doctor --fix"
                             .to_owned(),
                     },
                 })
@@ -200,9 +202,9 @@ impl Service {
 }
 
 /// Quarantined rows.
-fn aside(nodes: i64, others: Result<QuarantineCounts, Error>) -> Finding {
-    let fix = "see them with: ebb inspect quarantine; correct the value or the constraint that each names, then: ebb doctor --fix. \
-               Places and edges come back with the next run of evaporate, relations that Ebb knew with that of fade";
+fn quarantined_rows(nodes: i64, others: Result<QuarantineCounts, Error>) -> Finding {
+    let fix = "see them with: ebb inspect quarantine; correct the value or constraint that each names, then run: ebb doctor --fix. \
+               Places and edges are released by the next run of evaporate, adopted relations by that of fade";
     let (QuarantineCounts { relations, places, edges }, unknown) = match others {
         Ok(found) => (found, None),
         Err(why) => (QuarantineCounts { relations: 0, places: 0, edges: 0 }, Some(why)),
@@ -219,41 +221,44 @@ fn aside(nodes: i64, others: Result<QuarantineCounts, Error>) -> Finding {
         .map(|(count, one, several)| format!("{count} {}", if count == 1 { one } else { several }))
         .collect();
     if said.is_empty() && unknown.is_none() {
-        return well("rows", "none is set aside".to_owned());
+        return well("rows", "none is quarantined".to_owned());
     }
     if !said.is_empty() {
-        said = vec![format!("{} set aside, with their values as they are", said.join(", "))];
+        said = vec![format!("{} quarantined, values unchanged", said.join(", "))];
     }
     said.extend(unknown.map(|why| format!("relations and trails could not be counted: {why}")));
     problem("rows", said.join("; "), fix)
 }
 
-/// How much of their scopes mirrors hold.
-fn held(told: &[MirrorStatus]) -> Finding {
-    let fix = "raise mirror.max_bytes, or name fewer scopes in mirror.scopes";
-    let partial = |told: &&MirrorStatus| !told.stale && !told.whole;
-    let said = |told: &MirrorStatus| match told.nodes {
-        0 => format!("that of {} in {} is empty: nothing fits, recall answers 503", told.scope, told.process),
+/// Share of their scopes that mirrors hold.
+fn mirror_shares(statuses: &[MirrorStatus]) -> Finding {
+    let fix = "raise mirror.max_bytes, or list fewer scopes in mirror.scopes";
+    let partial = |mirror: &&MirrorStatus| !mirror.stale && !mirror.whole;
+    let describe = |mirror: &MirrorStatus| match mirror.nodes {
+        0 => format!(
+            "the mirror of {} in {} is empty: nothing fits, recall returns 503",
+            mirror.scope, mirror.process
+        ),
         _ => format!(
-            "that of {} in {} holds {} nodes, {:.3} of all",
-            told.scope, told.process, told.nodes, told.held_share
+            "the mirror of {} in {} holds {} nodes, {:.3} of all",
+            mirror.scope, mirror.process, mirror.nodes, mirror.held_share
         ),
     };
-    let found: Vec<String> = told.iter().filter(partial).map(said).collect();
+    let found: Vec<String> = statuses.iter().filter(partial).map(describe).collect();
     if found.is_empty() {
-        return well("mirrors", "each holds all of its scope".to_owned());
+        return well("mirrors", "each holds its whole scope".to_owned());
     }
-    let is_empty = told.iter().filter(partial).any(|told| told.nodes == 0);
+    let is_empty = statuses.iter().filter(partial).any(|mirror| mirror.nodes == 0);
     let level = if is_empty { Level::Problem } else { Level::Warning };
     Finding { level, what: "mirrors".to_owned(), found: found.join("; "), fix: fix.to_owned() }
 }
 
-/// Instants that a wrong clock left in the future, from which nothing decays.
-fn ahead(found: Result<FutureRows, Error>) -> Finding {
+/// Dates in the future, written with a wrong clock; nothing decays from them.
+fn future_dates(found: Result<FutureRows, Error>) -> Finding {
     let found = match found {
         Ok(found) => found,
         Err(why) => {
-            let fix = "mend what the line on cycles or the server names, then run: ebb doctor";
+            let fix = "fix the fault on the line for cycles or the server, then run: ebb doctor";
             return problem("dates ahead", format!("cannot be counted: {why}"), fix);
         }
     };
@@ -276,26 +281,26 @@ fn ahead(found: Result<FutureRows, Error>) -> Finding {
         .map(|(count, several)| format!("{several}: {count}"))
         .collect();
     if said.is_empty() {
-        return well("dates ahead", "none lies ahead of the clock".to_owned());
+        return well("dates ahead", "no date lies ahead of the clock".to_owned());
     }
     problem(
         "dates ahead",
         match named.as_slice() {
-            [] => format!("dates of a clock that was wrong lie in the future ({})", said.join(", ")),
+            [] => format!("dates written with a wrong clock lie in the future ({})", said.join(", ")),
             named => format!(
-                "dates of a clock that was wrong lie in the future ({}), such as {}",
+                "dates written with a wrong clock lie in the future ({}), such as {}",
                 said.join(", "),
                 named.join(", ")
             ),
         },
-        "they count from now on, with the values they have, after: ebb doctor --fix",
+        "to let them decay from now on, with their present values, run: ebb doctor --fix",
     )
 }
 
-/// Rows of other writers that no run has adopted.
-fn adopted(what: &str, count: i64, (one, several): (&str, &str), job: &str) -> Finding {
+/// Rows of other writers that no run has adopted yet.
+fn foreign_rows(what: &str, count: i64, (one, several): (&str, &str), job: &str) -> Finding {
     if count == 0 {
-        return well(what, format!("every {one} is under the laws"));
+        return well(what, format!("every {one} is adopted"));
     }
     Finding {
         level: Level::Warning,
@@ -312,7 +317,7 @@ fn well(what: &str, found: String) -> Finding {
     Finding { level: Level::Well, what: what.to_owned(), found, fix: String::new() }
 }
 
-/// Statements that the server refuses until a person changes its configuration.
+/// A problem for a statement that the server refuses until its configuration is changed.
 fn refused(what: &str, why: &Error) -> Option<Finding> {
     why.refusal().map(|refusal| problem(what, format!("{refusal}: {why}"), refusal.fix()))
 }
@@ -321,7 +326,7 @@ fn problem(what: &str, found: String, fix: &str) -> Finding {
     Finding { level: Level::Problem, what: what.to_owned(), found, fix: fix.to_owned() }
 }
 
-/// Seconds of a server's duration, such as `30s`, `1m` or `500ms`; 0 is off.
+/// The seconds of a duration setting of the server, such as `30s`, `1m` or `500ms`; 0 is off.
 fn humane_seconds(text: &str) -> Option<f64> {
     let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let number: f64 = text[..split].parse().ok()?;

@@ -8,7 +8,7 @@
 //! | [`rank`] | nodes by PageRank |
 //! | [`communities`] | communities, and the nodes that join them |
 //!
-//! They work on a view, whether it is that of a mirror or of a file, so that a graph can be looked at without any database.
+//! They work on a view, of a mirror or of a file, so a graph can be examined without a database.
 
 mod communities;
 mod waves;
@@ -40,35 +40,35 @@ use std::sync::Arc;
 /// Activates nodes from seeds.
 pub fn activate(
     view: &View,
-    asked: &ActivateRequest,
+    request: &ActivateRequest,
     rules: &RecallConfig,
     scratch: &mut Scratch,
 ) -> Result<EngineAnswer, Error> {
-    within("top_k", asked.top_k, TOP_K_MAX)?;
-    let profile = *rules.activation(asked.profile);
-    let max_depth = asked.depth.unwrap_or(profile.max_depth);
+    within("top_k", request.top_k, TOP_K_MAX)?;
+    let profile = *rules.activation(request.profile);
+    let max_depth = request.depth.unwrap_or(profile.max_depth);
     within("depth", usize::from(max_depth), usize::from(DEPTH_MAX))?;
     let params = ActivationConfig { max_depth, ..profile };
-    let (seeds, unknown_seeds) = seeds(view, &asked.seeds)?;
-    let lit = hybrid::activate(view.graph(), &seeds, &params, asked.top_k, &mut scratch.activation);
+    let (seeds, unknown_seeds) = seeds(view, &request.seeds)?;
+    let activated = hybrid::activate(view.graph(), &seeds, &params, request.top_k, &mut scratch.activation);
     Ok(EngineAnswer {
         generation: view.generation().0,
         freshness: of_file(view),
-        truncated: lit.truncated,
-        hits: lit.nodes.iter().map(|lit| hit(view, lit.node, lit.value)).collect(),
+        truncated: activated.truncated,
+        hits: activated.nodes.iter().map(|activated| hit(view, activated.node, activated.value)).collect(),
         unknown_seeds,
-        flags: if lit.truncated { vec!["activation_truncated"] } else { Vec::new() },
-        slots_read: lit.counters.slots_read,
-        nodes_touched: lit.counters.touched,
+        flags: if activated.truncated { vec!["activation_truncated"] } else { Vec::new() },
+        slots_read: activated.counters.slots_read,
+        nodes_touched: activated.counters.touched,
     })
 }
 
-/// Ranks nodes by PageRank, of the whole graph or personalised to seeds.
-pub fn rank(view: &View, asked: &PageRankRequest) -> Result<EngineAnswer, Error> {
-    within("top_k", asked.top_k, TOP_K_MAX)?;
-    let (seeds, unknown_seeds) = seeds(view, &asked.seeds)?;
+/// Ranks nodes by PageRank, over the whole graph or personalised to seeds.
+pub fn rank(view: &View, request: &PageRankRequest) -> Result<EngineAnswer, Error> {
+    within("top_k", request.top_k, TOP_K_MAX)?;
+    let (seeds, unknown_seeds) = seeds(view, &request.seeds)?;
     let graph = view.graph();
-    let (of, unconverged): (Vec<f32>, bool) = if asked.seeds.is_empty() {
+    let (of, unconverged): (Vec<f32>, bool) = if request.seeds.is_empty() {
         (
             graph.nodes().map(|node| graph.pagerank(node)).collect(),
             view.flags().names().any(|name| name == UNCONVERGED),
@@ -80,9 +80,9 @@ pub fn rank(view: &View, asked: &PageRankRequest) -> Result<EngineAnswer, Error>
     };
     let mut all: Vec<(NodeId, f32)> = graph.nodes().zip(of).filter(|(_, score)| *score > 0.0).collect();
     let order = |(node, score): &(NodeId, f32)| (Reverse(score.to_bits()), graph.rank(*node));
-    if all.len() > asked.top_k {
-        all.select_nth_unstable_by_key(asked.top_k - 1, order);
-        all.truncate(asked.top_k);
+    if all.len() > request.top_k {
+        all.select_nth_unstable_by_key(request.top_k - 1, order);
+        all.truncate(request.top_k);
     }
     all.sort_unstable_by_key(order);
     Ok(EngineAnswer {
@@ -99,12 +99,12 @@ pub fn rank(view: &View, asked: &PageRankRequest) -> Result<EngineAnswer, Error>
 
 const UNCONVERGED: &str = "pagerank_unconverged";
 
-/// The freshness of an answer found in a file; that of a mirror is filled in later.
+/// Freshness of a result from a file; that of a mirror is filled in later.
 fn of_file(view: &View) -> Freshness {
     Freshness::of_file(view.ticks().at_start())
 }
 
-/// The state of a view, with the flags of an answer.
+/// State of a view, with the flags of a result.
 fn state(view: &View, flags: Vec<&'static str>, unknown_seeds: Vec<String>) -> EngineState {
     let truncated = flags.iter().any(|flag| flag.ends_with("_truncated"));
     EngineState { generation: view.generation().0, freshness: of_file(view), truncated, flags, unknown_seeds }
@@ -123,7 +123,7 @@ fn hit(view: &View, node: NodeId, score: f32) -> EngineHit {
     EngineHit { node: known(view, node), score }
 }
 
-/// Seeds that are there, and the ids of the others.
+/// Seeds that exist, and the ids of the others.
 type Seeds = (Vec<(NodeId, f32)>, Vec<String>);
 
 fn seeds(view: &View, given: &[GivenSeed]) -> Result<Seeds, Error> {
@@ -147,13 +147,13 @@ fn within(name: &str, value: usize, max: usize) -> Result<(), Error> {
     super::within(name, value, max).map_err(Error::Invalid)
 }
 
-/// A number above 0; `name` stands in the error.
+/// A number above 0; `name` is used in the error.
 fn positive(name: &str, value: f32) -> Result<PosF32, Error> {
     PosF32::new(value).map_err(|_| Error::Invalid(format!("{name} is {value}; it must be a number above 0")))
 }
 
 impl Service {
-    /// Works on what is held of a scope, in a thread of its own; answers how current that was, too.
+    /// Runs work on the mirror of a scope, in a thread of its own; also returns the mirror's freshness.
     async fn on_mirror<A: Send + 'static>(
         &self,
         scope: &Scope,
@@ -165,18 +165,18 @@ impl Service {
         Ok((answer, self.freshness(&current)))
     }
 
-    /// [`activate`] in the mirror of a scope.
-    pub async fn activate(&self, scope: &Scope, asked: ActivateRequest) -> Result<EngineAnswer, Error> {
+    /// Runs [`activate`] on the mirror of a scope.
+    pub async fn activate(&self, scope: &Scope, request: ActivateRequest) -> Result<EngineAnswer, Error> {
         let work = move |view: &View, rules: &RecallConfig, scratch: &mut Scratch| {
-            activate(view, &asked, rules, scratch)
+            activate(view, &request, rules, scratch)
         };
         let (answer, freshness) = self.on_mirror(scope, work).await?;
         Ok(EngineAnswer { freshness, ..answer })
     }
 
-    /// [`rank`] in the mirror of a scope.
-    pub async fn rank(&self, scope: &Scope, asked: PageRankRequest) -> Result<EngineAnswer, Error> {
-        let work = move |view: &View, _: &RecallConfig, _: &mut Scratch| rank(view, &asked);
+    /// Runs [`rank`] on the mirror of a scope.
+    pub async fn rank(&self, scope: &Scope, request: PageRankRequest) -> Result<EngineAnswer, Error> {
+        let work = move |view: &View, _: &RecallConfig, _: &mut Scratch| rank(view, &request);
         let (answer, freshness) = self.on_mirror(scope, work).await?;
         Ok(EngineAnswer { freshness, ..answer })
     }

@@ -1,8 +1,9 @@
-//! Events from files: `import` brings them in as they are, `replay` also runs the jobs in between, under simulated time.
+//! Events from files: `import` applies them, `replay` also runs the jobs in between, under simulated time.
 //!
-//! A file is read in a thread of its own, in batches; each batch is one transaction that also records how many lines are
-//! done. Repeating a file, or a longer version of it, goes on where it stopped, whatever stopped it. What an event does
-//! does not depend on where batches are cut, so a run that was killed and repeated ends with the same graph.
+//! A file is read in a thread of its own, in batches; each batch is one transaction that also records how many lines
+//! are done. Importing a file again, or a longer version of it, continues where the last import stopped, for whatever
+//! reason. The effect of an event does not depend on batch boundaries, so a run that was killed and repeated leaves the
+//! same graph.
 
 mod feed;
 mod line;
@@ -24,62 +25,62 @@ use std::time::Instant;
 
 pub use feed::FeedError;
 
-/// Lines of one batch at most: beyond this creating nodes gains nothing.
+/// Lines of a batch at most: larger ones create nodes no faster.
 const BATCH_LINES: usize = 2_000;
 
-/// What to do with a line that cannot be applied.
+/// Handling of a line that cannot be applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BadLines {
-    /// Stop before anything of its batch is written.
+    /// Stop before any line of its batch is written.
     Stop,
-    /// Set it aside in a file beside the events and go on.
+    /// Write it to a file of rejected lines beside the events and continue.
     SetAside,
 }
 
-/// How far an import has come, for whoever watches.
+/// Progress of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tick {
     /// Bytes of the file that are done.
     pub bytes: u64,
     /// Bytes of the file.
     pub bytes_total: u64,
-    /// The instant of the last event.
+    /// Instant of the last event.
     pub at: Option<Timestamp>,
 }
 
-/// What an import or a replay did.
+/// Result of an import or a replay.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Imported {
-    /// Events that were applied now.
+    /// Events applied now.
     pub events: u64,
-    /// Of which kinds.
+    /// Events by kind.
     pub by_kind: BTreeMap<&'static str, u64>,
-    /// Lines that an earlier run had done.
+    /// Lines that an earlier run had applied.
     pub lines_before: u64,
     /// Transactions.
     pub batches: u64,
-    /// Outcomes of which nothing was left, since what was recalled held nothing of use.
+    /// Outcomes that were not recorded, since the recall returned no useful hit.
     pub outcomes_without_hit: u64,
-    /// Lines set aside.
+    /// Rejected lines.
     pub skipped_bad: u64,
-    /// Where they are.
+    /// File of the rejected lines.
     pub set_aside_in: Option<PathBuf>,
     /// Wall-clock seconds.
     pub seconds: f64,
-    /// Runs by job, for a replay.
+    /// For a replay: runs by job.
     pub runs: BTreeMap<JobName, JobRuns>,
-    /// The simulated instant a replay ended at.
+    /// Simulated instant at which a replay ended.
     pub ended_at: Option<Timestamp>,
 }
 
-/// What a file holds that an import would take.
+/// Content of a file that an import would apply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checked {
     /// Events by kind.
     pub by_kind: BTreeMap<&'static str, u64>,
-    /// Lines that an earlier run has done.
+    /// Lines that an earlier run has applied.
     pub lines_before: u64,
-    /// Lines that are no events: number and reason.
+    /// Lines that are not events: number and reason.
     pub bad: Vec<(u64, String)>,
 }
 
@@ -88,13 +89,13 @@ pub struct Checked {
 pub struct JobRuns {
     /// Occurrences that ran.
     pub ran: u64,
-    /// Occurrences with nothing due, which were passed over.
+    /// Occurrences skipped because nothing was due.
     pub nothing_due: u64,
     /// Rows written.
     pub changed: i64,
     /// Memories that expired.
     pub expired: i64,
-    /// Memories that rose.
+    /// Memories that were promoted.
     pub promoted: i64,
 }
 
@@ -108,26 +109,26 @@ pub enum ImportError {
     /// The database.
     #[error(transparent)]
     Store(#[from] Error),
-    /// What an outcome is asked of.
+    /// The recall of an outcome.
     #[error(transparent)]
     Recall(#[from] recall::Error),
     /// A line that the database refuses.
     #[error("{path}:{line}: {why}")]
     Line {
-        /// Which file.
+        /// Path of the file.
         path: String,
-        /// Which line, from 1.
+        /// Line number, from 1.
         line: u64,
-        /// Why.
         why: Error,
     },
 }
 
 impl Service {
-    /// Brings the events of a file in, exactly once however often it is repeated.
+    /// Imports the events of a file, exactly once however often it is repeated.
     ///
     /// # Errors
-    /// [`ImportError`]: the file cannot be read, a line of it is bad, its done part has changed, or the database failed.
+    /// [`ImportError`]: the file cannot be read, a line of it is invalid, its applied part has changed, or the database
+    /// failed.
     pub async fn import(
         &self,
         path: &Path,
@@ -142,8 +143,8 @@ impl Service {
         Ok(feeder.finish())
     }
 
-    /// Reads and checks every line of a file that an import would take, and writes nothing. What only the database
-    /// could refuse (an id that is taken, an access to nothing) shows when it is imported.
+    /// Reads and checks every line of a file that an import would apply, and writes nothing. Faults that only the
+    /// database can find (an id that is taken, an access to a missing memory) appear at the import.
     pub async fn check(
         &self,
         path: &Path,
@@ -183,7 +184,7 @@ impl Service {
         Ok(checked)
     }
 
-    /// What the lines of a file are read by.
+    /// The parameters by which the lines of a file are read.
     async fn reading(&self, key: &str) -> Result<Reading, Error> {
         let present = self.store.present().await?;
         let latest = self.counted(present.server).after(SKEW_MAX.as_secs_f64() * 1_000.0);
@@ -197,7 +198,7 @@ impl Service {
     }
 }
 
-/// The folder of the managed server that replays a file: named after the file and what identifies it.
+/// Folder of the managed server that replays a file: named after the file and its key.
 pub fn scratch_folder(path: &Path) -> Result<PathBuf, FeedError> {
     let (key, name) = feed::identify(path)?;
     let stem: String =
@@ -205,7 +206,7 @@ pub fn scratch_folder(path: &Path) -> Result<PathBuf, FeedError> {
     Ok(Path::new(".ebb/replay").join(format!("{stem}-{}", &key[..8])))
 }
 
-/// The name of its kind in a file.
+/// Name of its kind in a file.
 fn kind(trace: &Trace) -> &'static str {
     match trace.what {
         Walk::Node { .. } => "node",
@@ -215,7 +216,7 @@ fn kind(trace: &Trace) -> &'static str {
     }
 }
 
-/// A file on its way into the database.
+/// A file while it is imported.
 struct Feeder<'a> {
     service: &'a Service,
     feed: Feed,
@@ -224,7 +225,7 @@ struct Feeder<'a> {
     bad: BadLines,
     begun: Instant,
     at: Option<Timestamp>,
-    /// The tunables as they were at the beginning, for a replay, whose batches are short; an import reads them for each batch.
+    /// For a replay, whose batches are short: the tunables at the beginning; an import reads them for each batch.
     tunables: Option<Tunables>,
     done: Imported,
 }
@@ -261,7 +262,7 @@ impl<'a> Feeder<'a> {
         self.done
     }
 
-    /// Applies one step of the file in one transaction, or in a few where a session's end needs them.
+    /// Applies one step of the file in one transaction, or in a few for the end of a session.
     async fn apply(&mut self, step: Step) -> Result<(), ImportError> {
         let from = self.lines;
         self.lines = i64::try_from(step.lines).unwrap_or(i64::MAX);
@@ -346,7 +347,7 @@ impl<'a> Feeder<'a> {
         }
     }
 
-    /// Stops at a bad line, or sets it aside.
+    /// Stops at an invalid line, or writes it to the file of rejected lines.
     fn refuse(&mut self, line: u64, bad: feed::BadLine) -> Result<(), ImportError> {
         match self.bad {
             BadLines::Stop => Err(match bad.why {

@@ -1,4 +1,4 @@
-//! Why a memory is where it is: its curve, what lies ahead of it, what happened to it, in words.
+//! Why a memory is where it is: its energy curve, what lies ahead of it, and its history, in words.
 
 use super::Service;
 use super::past::stretches;
@@ -13,16 +13,16 @@ use crate::store::{Error, MemoryEvent, Record};
 
 pub use super::past::Stretch;
 
-/// A memory explained, with what a picture of it shows.
+/// A memory explained, with the data of its plot.
 #[derive(Debug)]
 pub struct Explanation {
-    /// In words and numbers.
+    /// The explanation in words and numbers.
     pub explained: Explained,
-    /// Its energy over time, from its anchor on: instants and values.
+    /// Its energy from its anchor on: instants and values.
     pub curve: Vec<(Timestamp, f64)>,
-    /// Its energy before the anchor, as far as what is recorded explains it: a stretch between each two events.
+    /// Its energy before the anchor, as far as the records explain it: a stretch between each two events.
     pub past: Vec<Stretch>,
-    /// The energies that decide something for a memory of its tier, by name: `promotion`, `expiry`.
+    /// The thresholds for a memory of its tier, by name: `promotion`, `expiry`.
     pub thresholds: Vec<(&'static str, f64)>,
 }
 
@@ -68,7 +68,7 @@ fn hours_ms(hours: f64) -> f64 {
     hours * ms
 }
 
-/// The energy from its anchor until a little after the last crossing, or for three half-lives.
+/// The energy from its anchor until shortly after the last crossing, or for three half-lives.
 fn curve(
     state: &MemoryState,
     at: Timestamp,
@@ -107,41 +107,45 @@ fn because(
     };
     let used =
         format!("it was accessed {}, last at {}", times(state.access_count), rfc3339(state.last_accessed));
-    let rose = history
+    let promotion = history
         .iter()
         .find(|event| event.what != "ACCESSED_IN")
         .map(|event| {
-            format!(" It rose at {} with an energy of {:.3}.", rfc3339(event.at), event.energy.unwrap_or(0.0))
+            format!(
+                " It was promoted at {} with an energy of {:.3}.",
+                rfc3339(event.at),
+                event.energy.unwrap_or(0.0)
+            )
         })
         .unwrap_or_default();
     let config = tunables.config();
     if state.pinned {
         return format!(
-            "It is pinned: neither time nor jobs change it; {used}. Its energy rests at {energy:.3}. \
-             To let it fade: ebb memory unpin {}",
+            "It is pinned: neither time nor jobs change it; {used}. Its energy stays at {energy:.3}. \
+             To let it decay: ebb memory unpin {}",
             record.id
         );
     }
     match state.tier {
         Tier::ExpiredWorking => format!(
             "It expired at {}: {used}, and a working memory whose energy falls below {} expires. Its energy was {energy:.3} \
-             then and rests there. Nothing was deleted; the next access revives it.",
+             then and stays there. Nothing was deleted; the next access revives it.",
             rfc3339(record.last_expired.unwrap_or(state.energy_at)),
             config.expiry_threshold
         ),
         Tier::ArchivedWorking | Tier::ArchivedShortTerm => {
-            "It is the stub that a promotion left behind: a record of what the memory was then.".to_owned()
+            "It is the stub that a promotion left: a record of the memory as it was then.".to_owned()
         }
         tier => {
             let next = match (state.ripe_at, tier.next(), tunables.promotion_threshold(tier)) {
                 (Some(ripe), Some(next), _) => {
                     format!(
-                        " It is ripe since {} and rises to {next} at the next run of promote.",
+                        " It is ripe since {} and is promoted to {next} at the next run of promote.",
                         rfc3339(ripe)
                     )
                 }
                 (None, Some(next), Some(threshold)) => format!(
-                    " It rises to {next} when an access lifts its energy above {threshold}: {} would do now.",
+                    " It is promoted to {next} when an access lifts its energy above {threshold}: {} would suffice now.",
                     accesses((threshold - energy).max(0.0))
                 ),
                 _ => " There is no tier above.".to_owned(),
@@ -152,14 +156,14 @@ fn because(
                 .map(|crossing| format!(" Unused, it expires at {}.", rfc3339(crossing.at)))
                 .unwrap_or_default();
             format!(
-                "It is {tier} with an energy of {energy:.3} at {}: {used}.{rose}{next}{expiry}",
+                "It is {tier} with an energy of {energy:.3} at {}: {used}.{promotion}{next}{expiry}",
                 rfc3339(at)
             )
         }
     }
 }
 
-/// How many accesses at one instant lift an energy by strictly more than `gap`.
+/// Number of accesses at one instant that lift an energy by strictly more than `gap`.
 fn accesses(gap: f64) -> String {
     let count = gap.floor() + 1.0;
     if count < 2.0 { "one access".to_owned() } else { format!("{count:.0} accesses") }

@@ -1,8 +1,8 @@
 //! Facts: asserted, listed, swept by decay policies; and the policies themselves.
 //!
-//! A sweep of up to 100,000 lineages is answered when it is done. A larger one is recorded and answered at once with the
-//! id under which it can be asked about; a worker takes it up within a second, and another takes it over should that one
-//! die. One that counts only is always answered at once, since it writes nothing.
+//! A sweep of up to 100,000 lineages is answered when it is done. A larger one is recorded and answered at once with
+//! the id of its job, which can be polled; a worker starts it within a second, and another continues it if the first
+//! one dies. A sweep that only counts is always answered when it is done, since it writes nothing.
 
 use super::Service;
 use super::memories::WriteMode;
@@ -24,21 +24,21 @@ use tokio_util::sync::CancellationToken;
 const PAGE: usize = 1_000;
 /// Lineages of the largest sweep that is answered when it is done.
 const AT_ONCE_MAX: i64 = 100_000;
-/// Lineages that a sweep gets through in a second at the least, where every one of them changes.
+/// Least number of lineages that a sweep processes in a second, if every one of them changes.
 const PER_SECOND: i64 = 2_000;
-/// Time between two looks at a sweep that somebody waits for.
+/// Interval of checks of a sweep that a caller waits for.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
 /// How long a sweep waits for its turn before it is left to a worker.
 const TURN_LIMIT: Duration = Duration::from_secs(10);
 
 impl Service {
-    /// Asserts facts, all or none; answers which of them are the heads of their lineages.
+    /// Asserts facts, all or none; returns which of them are heads of their lineages.
     pub async fn assert_facts(
         &self,
         mode: &WriteMode,
         facts: &[Assertion],
     ) -> Result<Vec<FactReceipt>, Error> {
-        // The ids are made anew at each try, and a client that tries again does so later.
+        // Ids differ at each attempt, and a retry comes later, so neither is part of the hash.
         let assertion = |fact: &Assertion| {
             let tuple = &fact.tuple;
             json!({
@@ -55,7 +55,7 @@ impl Service {
         self.store.assert_facts(mode.with_hash(&hash), facts).await
     }
 
-    /// Facts after a cursor (empty at first), at most `limit`, if there is one. Heads come in the order of their lineages,
+    /// Facts after a cursor (empty at first), at most `limit` if given. Heads come in the order of their lineages,
     /// others by id.
     pub async fn facts(
         &self,
@@ -77,19 +77,18 @@ impl Service {
         }
     }
 
-    /// Sweeps a scope. A sweep that is answered when it is done is left to a worker at `stop`,
-    /// if there is one.
+    /// Sweeps a scope. A sweep that would be answered when it is done is left to a worker at `stop`, if given.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for a policy that there is not; [`Error::Guarded`], no fact written; [`Error::Policies`];
-    /// [`Error::Conflict`] for a request id that was used for other words.
+    /// [`Error::Invalid`] for an unknown policy; [`Error::Guarded`], with no fact written; [`Error::Policies`];
+    /// [`Error::Conflict`] for a request id that was used for another request.
     pub async fn sweep(
         &self,
         write: &WriteMode,
         request: &SweepRequest,
         stop: Option<CancellationToken>,
     ) -> Result<Sweep, Error> {
-        // The instant apart: a client that tries again does so later.
+        // The instant is not part of the hash: a retry comes later.
         let SweepRequest { scope, mode, policy_id, accept_affected: accepted, at } = request;
         let at = self.instant(*at).await?;
         let policy_id = policy_id.as_ref().map(Term::as_str);
@@ -114,7 +113,7 @@ impl Service {
                     let found = sweep::look(&self.store, *scope, &rules, at).await?;
                     return Ok(Sweep::Done(answer(at, *scope, rules.summary(&found))));
                 }
-                let asked = RequestedSweep {
+                let requested = RequestedSweep {
                     id: new_id(),
                     scope: *scope,
                     mode: *mode,
@@ -125,7 +124,7 @@ impl Service {
                     cursor: String::new(),
                     counters: Counters::default(),
                 };
-                self.store.request_sweep(write_mode, &asked).await?
+                self.store.request_sweep(write_mode, &requested).await?
             }
         };
         let mut job = self.store.sweep_job(&id).await?;
@@ -137,8 +136,8 @@ impl Service {
                 let work = Request { stop: stop.clone(), ..Request::default() };
                 driver::run_job(&self.store, JobName::Sweep, &wanted, work).await?;
                 job = self.store.sweep_job(&id).await?;
-                // A worker that looked in between has it: what it comes to is the answer. While the sweep of another scope goes
-                // on it has its turn later, and is waited for unless that takes long.
+                // A worker may have started it already: its result is the answer. While the sweep of another scope
+                // runs, this one waits for its turn, up to a limit.
                 let waits = match job.state {
                     SweepState::Running => true,
                     SweepState::Pending => began.elapsed() < TURN_LIMIT,
@@ -156,7 +155,7 @@ impl Service {
                 "the sweep {id} failed: {}",
                 job.reason.as_deref().unwrap_or("its run ended before its end")
             ))),
-            // A worker does it: it is large, or another run of the job goes on.
+            // A worker does it: it is large, or another run of the job is open.
             state => Ok(Sweep::Queued(QueuedSweep {
                 job_id: id,
                 status: state,
@@ -165,7 +164,7 @@ impl Service {
         }
     }
 
-    /// A sweep that was asked for, as it stands.
+    /// The state of a requested sweep.
     pub async fn sweep_job(&self, id: &str) -> Result<SweepJob, Error> {
         self.store.sweep_job(id).await.map(status)
     }
@@ -175,18 +174,19 @@ impl Service {
         self.store.policies().await
     }
 
-    /// Sets a policy, in the place of one of the same id; answers it, and whether it is new.
+    /// Sets a policy, replacing one of the same id; returns it, and whether it is new.
     ///
     /// # Errors
-    /// [`Error::Invalid`] with every fault of it; [`Error::Conflict`] for a request id that was used for other words.
+    /// [`Error::Invalid`] with every fault of it; [`Error::Conflict`] for a request id that was used for another
+    /// request.
     pub async fn set_policy(&self, mode: &WriteMode, draft: Draft) -> Result<(Policy, bool), Error> {
         let checked = Policies::check(&[draft]).map_err(|faults| {
             let faults: Vec<String> =
                 faults.into_iter().map(|fault| format!("{} {}", fault.field, fault.what)).collect();
-            Error::Invalid(format!("the policy cannot be: {}", faults.join("; ")))
+            Error::Invalid(format!("the policy is not valid: {}", faults.join("; ")))
         })?;
         let policy = checked.all().first().cloned();
-        let policy = policy.ok_or_else(|| Error::Invalid("there is no policy in this".to_owned()))?;
+        let policy = policy.ok_or_else(|| Error::Invalid("the request has no policy".to_owned()))?;
         let (ttl_s, half_life_s) = match policy.measure {
             Measure::TtlS(ttl) => (Some(ttl), None),
             Measure::HalfLifeS(half_life) => (None, Some(half_life)),
@@ -227,18 +227,18 @@ fn answer(at: Timestamp, scope: FactScope, summary: Summary) -> SweepAnswer {
     }
 }
 
-/// A sweep as it stands. Only a sweep that acts is recorded, so what would have been is none of its answer unless all that
-/// matched only counts.
+/// The state of a sweep. Only a sweep that acts is recorded, so the answer has no counts of a dry run unless every
+/// matching policy only counts.
 fn status(job: store::SweepJob) -> SweepJob {
-    let asked = job.asked;
-    let counters = &asked.counters;
-    let mode = job.answered.or(asked.mode).unwrap_or(Mode::Confidence);
+    let sweep = job.asked;
+    let counters = &sweep.counters;
+    let mode = job.answered.or(sweep.mode).unwrap_or(Mode::Confidence);
     let (did, would) = if mode == Mode::DryRun { (0, 1) } else { (1, 0) };
     let applied =
         if job.state == SweepState::Done { job.applied } else { counters.matched.iter().cloned().collect() };
     let so_far = SweepAnswer {
-        swept_at: asked.now,
-        scope: asked.scope,
+        swept_at: sweep.now,
+        scope: sweep.scope,
         mode,
         facts_evaluated: counters.evaluated,
         facts_retracted: did * counters.retracted,
@@ -247,5 +247,5 @@ fn status(job: store::SweepJob) -> SweepJob {
         dry_run_would_reduce: would * counters.would_reduce,
         policies_applied: applied,
     };
-    SweepJob { job_id: asked.id, status: job.state, so_far, reason: job.reason }
+    SweepJob { job_id: sweep.id, status: job.state, so_far, reason: job.reason }
 }

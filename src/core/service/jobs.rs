@@ -1,4 +1,4 @@
-//! Jobs: run by hand, run dry, listed with their schedules and their history.
+//! Jobs: run manually or as a dry run, listed with their schedules and their history.
 
 use super::Service;
 use super::memories::RequestId;
@@ -13,11 +13,11 @@ use crate::scheduler::due::Rhythm;
 use crate::store::{BY_HAND, Error, Past, Tally};
 use tokio_util::sync::CancellationToken;
 
-/// Runs of a job among which a repeated request looks for its own.
+/// Number of runs of a job searched for the run of a repeated request.
 const REPEATS: u32 = 100;
 
 impl Service {
-    /// Runs a job by hand, at `now`.
+    /// Runs a job manually, at `now`.
     pub async fn run_job(
         &self,
         job: JobName,
@@ -28,7 +28,8 @@ impl Service {
         self.run_job_once(&once, job, now, limit, CancellationToken::new()).await
     }
 
-    /// The same, once under a request id: a repeat answers with the recorded run. At `stop` the run is left to another process.
+    /// The same, once under a request id: a repeat returns the recorded run. At `stop` the run is left to another
+    /// process.
     pub async fn run_job_once(
         &self,
         request: &RequestId,
@@ -40,7 +41,7 @@ impl Service {
         self.run_once(request, job, now, Request { limit, stop, ..Request::default() }).await
     }
 
-    /// As [`Service::run_job_once`].
+    /// Runs a job as [`Service::run_job_once`].
     pub(super) async fn run_once(
         &self,
         request: &RequestId,

@@ -1,13 +1,13 @@
 //! API keys: created, listed, revoked, and checked at each request.
 //!
-//! A secret has 256 random bits, so a plain SHA-256 of it is all that need be stored: there is nothing to guess, and a
-//! slow hash would only help a sender of wrong keys to load the server. Hashes are compared in constant time, and for an id that
-//! is unknown, revoked or expired against one that nothing meets, so that the time of a refusal reveals nothing.
+//! A secret has 256 random bits, so only a plain SHA-256 of it is stored: it cannot be guessed, and a slow hash would
+//! only let a sender of wrong keys load the server. Hashes are compared in constant time, and for an id that is
+//! unknown, revoked or expired with one that nothing matches, so the time of a refusal reveals nothing.
 //!
-//! # How old the answer may be
-//! A [`Keyring`] reads the keys again when what it has is older than [`FRESH`], so a key that was revoked opens nothing
-//! two seconds later. An id that it does not know makes it look sooner, for a key that was made just now. While the
-//! database is away nobody is let in.
+//! # Freshness
+//! A [`Keyring`] reads the keys again when its copy is older than [`FRESH`], so a revoked key is refused two seconds
+//! later. An unknown id causes an earlier read, since the key may have just been created. While the database is away
+//! every caller is refused.
 
 use super::Service;
 use super::memories::RequestId;
@@ -23,12 +23,12 @@ use subtle::ConstantTimeEq;
 use tokio::runtime::Handle;
 use tokio::sync::Mutex;
 
-/// How old what is known of the keys may be.
+/// Greatest age of the copy of the keys.
 pub const FRESH: Duration = Duration::from_secs(2);
-/// How soon it is asked again after a question that failed, and for a key that is not known.
+/// Least time between reads after a failed read, and for an unknown key.
 const AGAIN: Duration = Duration::from_millis(250);
 
-/// A key that was just made: the one time that its secret is known.
+/// A new key, with its secret, which is not shown again.
 #[derive(Debug, Clone)]
 pub struct NewKey {
     /// Its id.
@@ -37,22 +37,22 @@ pub struct NewKey {
     pub secret: String,
     /// Its right and scopes.
     pub grant: Grant,
-    /// Until when; `None` until it is revoked.
+    /// When it expires; `None` if only when revoked.
     pub expires: Option<Timestamp>,
 }
 
-/// Why no key could be made.
+/// Why no key was created.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyError {
-    /// A name or scope that is none.
+    /// An invalid name or scope.
     #[error(transparent)]
     Name(#[from] NameError),
-    /// No scope at all.
+    /// No scope.
     #[error("a key needs a scope, or {EVERY_SCOPE} for all")]
     NoScope,
-    /// The system gives no random numbers.
-    #[error("the system gives no random numbers: {0}")]
+    /// The system provides no random numbers.
+    #[error("the system provides no random numbers: {0}")]
     Random(String),
     /// The database.
     #[error(transparent)]
@@ -60,7 +60,7 @@ pub enum KeyError {
 }
 
 impl Service {
-    /// Makes a key with a right over scopes, `*` for all, for good or for a while.
+    /// Creates a key with a right over scopes, `*` for all, with or without expiry.
     pub async fn create_key(
         &self,
         name: &str,
@@ -68,7 +68,7 @@ impl Service {
         scopes: &[String],
         lasts: Option<Duration>,
     ) -> Result<NewKey, KeyError> {
-        // A name is shown in tables: what is fit for a scope is fit for it.
+        // Names are shown in tables, so they follow the rules of scopes.
         let name = Scope::new(name)?;
         let scopes = if scopes.iter().any(|scope| scope == EVERY_SCOPE) {
             Scopes::Every
@@ -92,25 +92,25 @@ impl Service {
         Ok(NewKey { secret: format!("{PREFIX}{id}_{secret}"), id, grant, expires })
     }
 
-    /// All keys, the oldest first.
+    /// All keys, oldest first.
     pub async fn keys(&self) -> Result<Vec<KeyRow>, Error> {
         self.store.keys().await
     }
 
-    /// Removes keys that were revoked or have expired more than `days` ago; answers how many. The API stays closed.
+    /// Removes keys that were revoked or have expired more than `days` ago; returns how many. The API stays closed.
     pub async fn prune_keys(&self, days: u32) -> Result<i64, Error> {
         self.store.prune_keys(days).await
     }
 
-    /// Lets programs on this machine in without a key again; answers whether it was closed.
+    /// Allows programs on this machine to call without a key again; returns whether a key was required.
     ///
     /// # Errors
-    /// [`Error::Conflict`] where a key is left.
+    /// [`Error::Conflict`] if a key is left.
     pub async fn open_keys(&self) -> Result<bool, Error> {
         self.store.open_keys().await
     }
 
-    /// Revokes a key for good; answers its name and whether it was in force until now.
+    /// Revokes a key permanently; returns its name and whether it was in force until now.
     pub async fn revoke_key(&self, id: &str) -> Result<(Option<String>, bool), Error> {
         let now = self.now().await?;
         self.store.revoke_key(id, now).await
@@ -124,40 +124,40 @@ fn hash(text: &str) -> String {
 /// The caller of an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
-    /// The id of the key; `None` where none is needed.
+    /// Id of the key; `None` where none is needed.
     pub key: Option<String>,
-    /// The surface, which is recorded with a write where there is no key.
+    /// The surface, recorded with a write if there is no key.
     pub surface: &'static str,
-    /// Its right and scopes.
+    /// Right and scopes.
     pub grant: Grant,
 }
 
 /// Why a caller has no access to a scope.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotYours {
-    /// None is named, and several could be meant.
+    /// No scope is named, and the key has several.
     #[error("this key has several scopes; name one of {0}")]
     Several(String),
-    /// Another's.
+    /// The key has no right in this scope.
     #[error("this key has no right to {0} in this scope")]
     Forbidden(&'static str),
 }
 
 impl Caller {
-    /// The user of this machine, over this surface.
+    /// The user of this machine, through this surface.
     #[must_use]
     pub const fn local(surface: &'static str) -> Self {
         Self { key: None, surface, grant: Grant::ALL }
     }
 
-    /// Distinguishes callers; those without a key are one.
+    /// Name that distinguishes callers; all those without a key share one.
     #[must_use]
     pub fn name(&self) -> &str {
         self.key.as_deref().unwrap_or_default()
     }
 
-    /// The scope of a request, in which the caller must have the right: the one named, else the only one of its key, else the
-    /// usual one.
+    /// The scope of a request, in which the caller must have the right: the named one, else the only one of its key,
+    /// else the default.
     pub fn scope(&self, named: Option<&Scope>, usual: &Scope, right: Right) -> Result<Scope, NotYours> {
         let usual = || match &self.grant.scopes {
             Scopes::Every => Some(usual),
@@ -173,7 +173,7 @@ impl Caller {
         }
     }
 
-    /// The id by which a write counts once: the caller's own, prefixed with its key, or a new one.
+    /// The request id, under which a write counts once: the caller's own, prefixed with its key, or a new one.
     #[must_use]
     pub fn request(&self, named: Option<&str>) -> RequestId {
         let own = named
@@ -182,22 +182,22 @@ impl Caller {
     }
 }
 
-/// Why a request is not let in.
+/// Why a request is refused.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Denied {
     /// No key, and one is needed.
     #[error("this needs an API key: send Authorization: Bearer ebb_…")]
     NoKey,
-    /// A key that is unknown, wrong, revoked, expired or spoilt: which of these is not revealed.
-    #[error("this API key is not known, was revoked or has expired")]
+    /// A key that is unknown, wrong, revoked, expired or malformed: the caller cannot tell which.
+    #[error("this API key is unknown, was revoked or has expired")]
     WrongKey,
     /// The keys cannot be read.
     #[error(transparent)]
     Store(Error),
 }
 
-/// The keys in force, as of a moment ago.
+/// A copy of the keys in force, at most [`FRESH`] old.
 pub struct Keyring {
     store: Arc<Store>,
     known: Mutex<Known>,
@@ -205,28 +205,28 @@ pub struct Keyring {
 
 #[derive(Default)]
 struct Known {
-    asked: Option<Instant>,
-    /// Whether the last question was answered, and what it was answered.
+    read_at: Option<Instant>,
+    /// The keys of the last read; `None` if it failed.
     keys: Option<Keys>,
-    /// The code with which the server refused the last question, and its class.
+    /// The code with which the server refused the last read, and its class.
     refused: Option<(String, Class)>,
 }
 
 struct Keys {
-    /// Whether there is one, or has been: that outlives keys, however they went.
+    /// Whether there is or was a key: it stays true when all keys are gone.
     closed: bool,
     live: BTreeMap<String, (String, Grant)>,
 }
 
 impl Keyring {
-    /// Knows nothing yet.
+    /// A keyring that has read nothing yet.
     #[must_use]
     pub fn new(store: Arc<Store>) -> Self {
         Self { store, known: Mutex::default() }
     }
 
-    /// Who it is that sends this key, or none. With `open`, everybody is let in until the first key exists; then nobody
-    /// without one, also when all keys are gone, until somebody opens it (`ebb key open`).
+    /// The caller that sends this key, or none. With `open`, every caller is allowed until the first key exists; then
+    /// none without a key, even when all keys are gone, until `ebb key open`.
     pub async fn caller(&self, token: Option<&str>, open: bool) -> Result<Caller, Denied> {
         let mut known = self.known.lock().await;
         let keys = known.fresh(&self.store, FRESH).await?;
@@ -236,8 +236,9 @@ impl Keyring {
         };
         let (id, secret) = parts(token).unwrap_or_default();
         if !keys.live.contains_key(id) {
-            // It may have been made just now. Whoever sends ids that nobody knows waits, and nobody else does.
-            let wait = known.asked.and_then(|asked| AGAIN.checked_sub(asked.elapsed())).unwrap_or_default();
+            // The key may have just been created. Only senders of unknown ids wait.
+            let wait =
+                known.read_at.and_then(|read_at| AGAIN.checked_sub(read_at.elapsed())).unwrap_or_default();
             drop(known);
             tokio::time::sleep(wait).await;
             known = self.known.lock().await;
@@ -247,7 +248,7 @@ impl Keyring {
         let nothing = (String::new(), Grant::ALL);
         let found = keys.live.get(id);
         let (stored, grant) = found.unwrap_or(&nothing);
-        // Compared whether or not there is such a key; an empty hash meets none.
+        // Compared whether or not there is such a key; nothing matches an empty hash.
         let meets: bool = digest(stored).ct_eq(&digest(&hash(secret))).into();
         match found {
             Some(_) if meets => Ok(Caller { key: Some(id.to_owned()), surface: "key", grant: grant.clone() }),
@@ -255,13 +256,13 @@ impl Keyring {
         }
     }
 
-    /// Whether there is a key that opens anything.
+    /// Whether there is a key in force.
     pub async fn has_live_keys(&self) -> Result<bool, Error> {
         Ok(!Keys::of(self.store.live_keys().await?).live.is_empty())
     }
 }
 
-/// A stored hash at the one length that is compared, whatever somebody wrote there.
+/// A stored hash, forced to the one length that is compared.
 fn digest(stored: &str) -> [u8; 64] {
     let mut digest = [0; 64];
     if stored.len() == digest.len() {
@@ -271,17 +272,17 @@ fn digest(stored: &str) -> [u8; 64] {
 }
 
 impl Known {
-    /// What is known, asked anew if that is older than `age`.
+    /// The keys, read again if the copy is older than `age`.
     async fn fresh(&mut self, store: &Arc<Store>, age: Duration) -> Result<&Keys, Denied> {
         let age = if self.keys.is_none() { AGAIN } else { age };
-        if self.asked.is_none_or(|asked| asked.elapsed() > age) {
-            let (asked, runtime) = (Arc::clone(store), Handle::current());
-            // On a thread of its own: what asks the database is bound to one, and a caller is not.
-            let asking = tokio::task::spawn_blocking(move || runtime.block_on(asked.live_keys()));
-            let found = asking.await.unwrap_or_else(|gone| {
+        if self.read_at.is_none_or(|read_at| read_at.elapsed() > age) {
+            let (reader, runtime) = (Arc::clone(store), Handle::current());
+            // On a thread of its own: the query is bound to a thread, and a caller is not.
+            let reading = tokio::task::spawn_blocking(move || runtime.block_on(reader.live_keys()));
+            let found = reading.await.unwrap_or_else(|gone| {
                 Err(Error::Unavailable { uri: store.uri().to_owned(), why: gone.to_string() })
             });
-            self.asked = Some(Instant::now());
+            self.read_at = Some(Instant::now());
             match found {
                 Ok(rows) => (self.keys, self.refused) = (Some(Keys::of(rows)), None),
                 Err(why) => {
@@ -322,7 +323,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_spoilt_hash_meets_nothing_that_can_be_sent() {
+    fn a_malformed_hash_matches_no_key() {
         for stored in ["", "ab", &"g".repeat(65)] {
             assert!(!bool::from(digest(stored).ct_eq(&digest(&hash("")))), "{stored}");
         }

@@ -14,40 +14,40 @@ use crate::store::{
 };
 use serde_json::{Value, json};
 
-/// A write that may be repeated: the same id counts once.
+/// Identity of a write that may be repeated: the same id counts once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestId {
     id: String,
     own: bool,
     /// The caller.
     by: String,
-    /// At random: of it, not of the caller's id, the ids of what the request makes are made. The graph keeps it with the
-    /// request, so that a repeat names the same; when the request is no longer kept, the same id is another request.
+    /// Random seed of the ids that the request creates, independent of the caller's id. The graph keeps it with the
+    /// request, so that a repeat creates the same ids; once the request is deleted, the same id is another request.
     seed: String,
 }
 
 impl RequestId {
-    /// The caller's own id, or a new one that nobody can repeat.
+    /// The caller's own id, or a new one that cannot be repeated.
     #[must_use]
-    pub fn or_new(by: &str, asked: Option<&str>) -> Self {
-        let id = asked.map_or_else(new_id, str::to_owned);
-        Self { id, own: asked.is_some(), by: by.to_owned(), seed: new_id() }
+    pub fn or_new(by: &str, given: Option<&str>) -> Self {
+        let id = given.map_or_else(new_id, str::to_owned);
+        Self { id, own: given.is_some(), by: by.to_owned(), seed: new_id() }
     }
 
-    /// Whether it is the caller's own, who may send it again.
+    /// Whether the id is the caller's own, which may be sent again.
     #[must_use]
     pub fn is_own(&self) -> bool {
         self.own
     }
 
-    /// The id of what the request makes at this place of it and does not name. A repeat may name something else: what the
-    /// answer says is what counts.
+    /// The id of an unnamed item at this place of the request. A repeat may compute another one: the id in the answer
+    /// counts.
     #[must_use]
     pub fn names(&self, index: usize) -> String {
         if self.own { made(&self.seed, index) } else { new_id() }
     }
 
-    /// The id of the run that it starts, the same again if it is repeated.
+    /// The id of the run that the request starts, the same for a repeat.
     pub(super) fn occurrence(&self) -> String {
         if self.own { event_id(&format!("request/{}", self.id), 0) } else { new_id() }
     }
@@ -57,12 +57,12 @@ impl RequestId {
     }
 }
 
-/// Whether a write is to last.
+/// Whether a write is committed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WriteMode {
-    /// It counts, once under this id.
+    /// Committed, once under this id.
     Once(RequestId),
-    /// The same work by the same statements, rolled back.
+    /// Executed by the same statements and rolled back.
     DryRun,
 }
 
@@ -72,24 +72,23 @@ impl From<RequestId> for WriteMode {
     }
 }
 
-/// Why a batch did nothing.
+/// Why a batch was not applied.
 #[derive(Debug, thiserror::Error)]
 pub enum BatchError {
-    /// One of its events cannot be applied.
+    /// An event cannot be applied.
     #[error("[{index}]: {why}")]
     Event {
         /// Its place in the batch.
         index: usize,
-        /// Why.
         why: Error,
     },
-    /// None of them is at fault.
+    /// No event is at fault.
     #[error(transparent)]
     Store(#[from] Error),
 }
 
 impl WriteMode {
-    /// The id of what is made and not named by the caller.
+    /// The id of a created item that the caller did not name.
     #[must_use]
     pub fn names(&self) -> String {
         match self {
@@ -98,7 +97,7 @@ impl WriteMode {
         }
     }
 
-    /// The seed of the ids that the request makes, where a repeat must make the same.
+    /// The seed of the ids that the request creates, where a repeat must create the same.
     fn seed(&self) -> Option<&str> {
         match self {
             Self::Once(request) if request.own => Some(&request.seed),
@@ -115,13 +114,13 @@ impl WriteMode {
 }
 
 impl Service {
-    /// The embedding of a memory, as every embedding of this database must be.
+    /// A checked embedding of a memory, valid for this database.
     pub fn embedding(&self, id: &MemoryId, numbers: Vec<f64>) -> Result<Embedding, EmbeddingError> {
         Embedding::new(id, numbers, self.store.similarity())
     }
 
-    /// A memory to make, checked; `index` is its place in the request, which names it where it has no id, and `now` its instant
-    /// where it states none.
+    /// A checked event that creates a memory; `index` is its place in the request, from which its id follows if none is
+    /// given, and `now` its instant if none is given.
     pub fn remember_event(
         &self,
         request: &RequestId,
@@ -136,10 +135,11 @@ impl Service {
         new.event(id, scope, now, self.store.similarity()).map_err(fault)
     }
 
-    /// Stores a memory; an existing one of the same id and content counts as accessed.
+    /// Stores a memory; an existing one with the same id and content counts as accessed.
     ///
     /// # Errors
-    /// [`Error::Conflict`] if the id is taken by other content, or if what this request made was forgotten since.
+    /// [`Error::Conflict`] if the id is taken by other content, or if the memory of this request has been forgotten
+    /// since.
     pub async fn remember(&self, mode: &WriteMode, remember: Remember) -> Result<Memory, Error> {
         let (scope, at) = (remember.scope.clone(), remember.at);
         let key = MemoryKey::new(&scope, &remember.id);
@@ -150,17 +150,17 @@ impl Service {
         memories.pop().filter(|_| done != EventEffect::Forgotten).ok_or_else(|| forgotten(&key))
     }
 
-    /// Uses a memory: its energy now plus 1.
+    /// Accesses a memory: its energy now plus 1.
     ///
     /// # Errors
-    /// [`Error::NotFound`]; [`Error::Refused`] for a stub, or for an expired one that is not to be revived.
+    /// [`Error::NotFound`]; [`Error::Refused`] for a stub, or for an expired one that must not be revived.
     pub async fn access(&self, mode: &WriteMode, access: Access) -> Result<Memory, Error> {
         let (key, at) = (MemoryKey::new(&access.scope, &access.id), access.at);
         let memory = self.apply(mode, &[Event::Access(access)], at).await?.1.pop();
         memory.ok_or_else(|| Error::NotFound { what: "memory", id: key.to_string() })
     }
 
-    /// Uses memories at one instant, all or none, in their order.
+    /// Accesses memories at one instant, all or none, in order.
     pub async fn access_all(
         &self,
         mode: &WriteMode,
@@ -172,7 +172,8 @@ impl Service {
         Ok(self.apply(mode, &events, at).await?.1)
     }
 
-    /// Applies events in their order, all or none; answers what each did, and the memories as they are then, at an instant.
+    /// Applies events in order, all or none; returns the effect of each, and the memories as they are then, at an
+    /// instant.
     async fn apply(
         &self,
         mode: &WriteMode,
@@ -184,11 +185,11 @@ impl Service {
         })
     }
 
-    /// Applies events in their order, all or none; answers to which memory each was and what it did. An id that the request
-    /// itself named is that of the first time.
+    /// Applies events in order, all or none; returns the memory and the effect of each. An id that the request itself
+    /// created is that of the first time.
     ///
     /// # Errors
-    /// [`BatchError::Event`] for the first that cannot be applied.
+    /// [`BatchError::Event`] for the first event that cannot be applied.
     pub async fn apply_all(
         &self,
         request: &RequestId,
@@ -210,7 +211,7 @@ impl Service {
             |index: usize, event: &Event| seed.is_some_and(|seed| event.id().as_str() == made(seed, index));
         let documents = events.iter().enumerate().map(|(index, event)| document(event, named(index, event)));
         let hash = request_hash("events", &documents.collect());
-        // The id of the first time, of what the request itself named.
+        // For ids that the request itself created: those of the first time.
         let first_id = |first: Option<&str>, index: usize, event: &Event| {
             first.filter(|_| named(index, event)).map(|first| made(first, index))
         };
@@ -255,7 +256,7 @@ impl Service {
         Ok(Memory::at(self.record(key).await?, at, &tunables))
     }
 
-    /// One memory as it is stored.
+    /// One memory as stored.
     pub(super) async fn record(&self, key: &MemoryKey) -> Result<Record, Error> {
         let found = self.store.memories(std::slice::from_ref(key)).await?.pop();
         found.ok_or_else(|| Error::NotFound { what: "memory", id: key.to_string() })
@@ -275,7 +276,7 @@ impl Service {
         Ok(records.into_iter().map(|record| Memory::at(record, at, &tunables)).collect())
     }
 
-    /// Their names alone.
+    /// The ids of such memories.
     pub async fn list_keys(
         &self,
         scope: &Scope,
@@ -302,8 +303,8 @@ impl Service {
         Ok(records.into_iter().map(shown).collect())
     }
 
-    /// Forgets memories of a scope for good, all or none: the nodes, their stubs, their relationships. Answers how many nodes went. More
-    /// than the guard allows go only if `accepted` names their number.
+    /// Forgets memories of a scope permanently, all or none: the nodes, their stubs, their relationships. Returns the
+    /// number of deleted nodes. More than the guard allows are deleted only if `accepted` is their number.
     pub async fn forget(
         &self,
         mode: &WriteMode,
@@ -315,7 +316,7 @@ impl Service {
         self.store.forget(mode.with_hash(&hash), (scope, ids), at, (&self.config.guard, accepted)).await
     }
 
-    /// Ends a session: its working memories with an energy above the threshold rise.
+    /// Ends a session: its working memories with an energy above the threshold become ripe.
     pub async fn end_session(
         &self,
         mode: &WriteMode,
@@ -338,13 +339,13 @@ fn forgotten(key: &MemoryKey) -> Error {
     Error::Conflict(format!("memory {key} was forgotten on request and stays so; give this one another id"))
 }
 
-/// The id of what a request makes at this place of it.
+/// The id of an item that a request creates at this place.
 fn made(seed: &str, index: usize) -> String {
     made_id(seed, u64::try_from(index).unwrap_or(u64::MAX))
 }
 
-/// An event in the document of a request, its instant apart, and its id where the request named it: a client that tries
-/// again does so later, and names nothing.
+/// An event in the document of a request, without its instant, and with its id only if the request named it: a retry
+/// comes later, and does not name generated ids.
 fn document(event: &Event, named: bool) -> Value {
     match event {
         Event::Remember(remember) => json!({

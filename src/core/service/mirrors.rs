@@ -1,6 +1,6 @@
 //! Mirrors: refreshed, verified, their status, and snapshot files.
 //!
-//! Every process has mirrors of its own and knows of no other's, so each leaves word in the graph of what it holds.
+//! Every process has mirrors of its own and knows no other's, so each publishes the status of its own in the graph.
 
 use super::Service;
 use super::recall::{Error, LearnedFile, View, read_file};
@@ -21,19 +21,19 @@ pub use crate::store::MirrorStatus;
 /// The content of a snapshot file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Contents {
-    /// Bytes that it takes in memory, ready to be asked.
+    /// Bytes that it takes in memory.
     pub bytes: usize,
-    /// Whether it has a checksum, which is right then; one that is wrong is refused.
+    /// Whether it has a checksum; a file with a wrong one is refused.
     pub checksum: bool,
     /// Nodes.
     pub nodes: usize,
     /// Slots.
     pub slots: usize,
-    /// Nodes by what they are.
+    /// Nodes by kind.
     pub kinds: BTreeMap<String, usize>,
     /// Slots by the type of their relationships.
     pub relations: BTreeMap<String, usize>,
-    /// The learned weights, if their file stands beside it.
+    /// The learned weights, if their file exists beside it.
     pub learned: Option<LearnedFile>,
 }
 
@@ -58,7 +58,7 @@ pub fn contents_of_file(path: &Path, range: WeightRange) -> Result<Contents, Err
 }
 
 impl Service {
-    /// The view of a scope, loaded at the first request. One that is empty for want of memory is refused.
+    /// The view of a scope, loaded at the first request. One that is empty for lack of memory is refused.
     pub(super) async fn ready(&self, scope: &Scope) -> Result<Current, Error> {
         let current = match self.mirror.current(scope)? {
             Some(current) => current,
@@ -67,18 +67,18 @@ impl Service {
         self.mirror.no_room(scope).map_or(Ok(current), |why| Err(why.into()))
     }
 
-    /// Why this process cannot answer from a mirror, if one is empty for want of room.
+    /// Why this process cannot answer from a mirror, if one is empty for lack of memory.
     #[must_use]
     pub fn no_room(&self) -> Option<String> {
         let scopes = &self.mirror.config().scopes;
         scopes.iter().find_map(|scope| self.mirror.no_room(scope)).map(|why| why.to_string())
     }
 
-    /// How current an answer is that has just been found.
+    /// Freshness of an answer that was just computed.
     pub(super) fn freshness(&self, current: &Current) -> Freshness {
         let age = current.age();
         let stale = age > self.mirror.config().staleness;
-        // Asked after the last weight was read.
+        // Read after the last weight was read.
         let (tick_start, tick_end) = current.ticks();
         Freshness {
             as_of: Some(current.as_of),
@@ -96,18 +96,18 @@ impl Service {
         Ok(self.ready(scope).await?.view)
     }
 
-    /// Brings the mirror of a scope up to date; answers what it holds then.
+    /// Refreshes the mirror of a scope; returns its status.
     pub async fn refresh_mirror(&self, scope: &Scope) -> Result<Mirror, Error> {
         self.mirror.refresh(scope, self.instant(None).await?).await?;
         self.mirrored(scope)
     }
 
-    /// Reads a scope anew, replaces its mirror, and answers where that differed.
+    /// Reads a scope again, replaces its mirror, and returns where that differed.
     pub async fn verify_mirror(&self, scope: &Scope) -> Result<Difference, Error> {
         Ok(self.mirror.verify(scope, self.instant(None).await?).await?)
     }
 
-    /// How long ago all of a scope was last read, to load its mirror or to compare; `None` before that.
+    /// How long ago all of a scope was last read, to load its mirror or to compare; `None` if never.
     pub fn since_read(&self, scope: &Scope) -> Result<Option<Duration>, Error> {
         Ok(self.mirror.current(scope)?.map(|current| current.since_read()))
     }
@@ -151,13 +151,13 @@ impl Service {
         scopes.filter_map(|scope| self.mirrored(scope).ok()).collect()
     }
 
-    /// How often mirrors are to be brought up to date.
+    /// Interval at which mirrors are refreshed.
     #[must_use]
     pub fn refresh_every(&self) -> Duration {
         self.mirror.config().refresh
     }
 
-    /// Publishes in the graph what a mirror holds, if it was loaded.
+    /// Publishes the status of a mirror in the graph, if it was loaded.
     pub async fn publish_mirror(&self, mirror: &Mirror) -> Result<(), store::Error> {
         let Mirror { generation: Some(generation), nodes: Some(nodes), .. } = *mirror else { return Ok(()) };
         let config = self.mirror.config();
@@ -181,18 +181,18 @@ impl Service {
         self.store.publish_mirror(&status).await
     }
 
-    /// Takes away the word of what is held: this process is about to end.
+    /// Deletes the published status, before this process ends.
     pub async fn clear_mirrors(&self) -> Result<(), store::Error> {
         self.store.clear_mirrors(&self.mirror.config().scopes).await
     }
 
-    /// The state of the mirrors of all processes, as they record it.
+    /// The published status of the mirrors of all processes.
     pub async fn mirrors_status(&self) -> Result<Vec<MirrorStatus>, store::Error> {
         self.store.mirrors_status().await
     }
 
-    /// Has the mirrors of all processes read the graph anew at their next look: for what other writers changed, who leave no
-    /// word.
+    /// Makes the mirrors of all processes read the graph again at their next refresh: for changes of other writers,
+    /// which are not recorded.
     pub async fn refresh_all_mirrors(&self) -> Result<(), store::Error> {
         self.store.record_full_change().await
     }

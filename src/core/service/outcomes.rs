@@ -15,24 +15,21 @@ use tracing::warn;
 /// The reward of a recall that records its own outcome.
 const FILED: f64 = 1.0;
 
-/// A question with its known answers.
+/// A question with its known useful hits.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct JudgedQuestion {
-    /// In whose memory it is asked.
     pub(super) scope: Scope,
-    /// The question.
     pub(super) ask: RecallQuery,
-    /// When it is asked.
     pub(super) at: Timestamp,
     /// The ids of the useful hits.
     pub(super) useful: Vec<String>,
-    /// Their reward.
+    /// Reward of the useful hits.
     pub(super) reward: f64,
 }
 
 impl Service {
-    /// Records the outcome of a recall, once under a request id, or as a dry run: edges of the paths to useful hits that carry
-    /// pheromones earn success, and the nodes wait to be learned.
+    /// Records the outcome of a recall, once under a request id, or as a dry run: edges of the paths to useful hits
+    /// that carry pheromones earn success, and the nodes wait to be learned.
     pub async fn report(
         &self,
         mode: &WriteMode,
@@ -54,12 +51,12 @@ impl Service {
         self.store.report(mode.with_hash(&hash), report).await
     }
 
-    /// Whether anything is learned from outcomes.
+    /// Whether outcomes are learned from.
     pub(super) fn learns(&self) -> bool {
         self.config.learn != LearningMode::Off
     }
 
-    /// Records a recall as its own outcome, where every recall is learned from: each of its hits was useful. A failure of this
+    /// Records a recall as its own outcome, in which each hit was useful, where every recall is learned from. A failure
     /// is logged and does not change the answer.
     pub(super) async fn file(&self, scope: &Scope, recalled: &RecallResult) {
         if self.config.learn != LearningMode::Always {
@@ -69,7 +66,7 @@ impl Service {
             Ok(Some(outcome)) => outcome,
             Ok(None) => return,
             Err(why) => {
-                warn!(%scope, recall = %recalled.id, %why, "a recall is no outcome, and nothing is learned from it");
+                warn!(%scope, recall = %recalled.id, %why, "a recall has no outcome to record, and nothing is learned from it");
                 return;
             }
         };
@@ -78,11 +75,12 @@ impl Service {
             self.report(&WriteMode::Once(RequestId::or_new("recall", None)), scope, &outcome, at).await
         };
         if let Err(why) = filed.await {
-            warn!(%scope, recall = %recalled.id, %why, "a recall could not be filed, and nothing is learned from it");
+            warn!(%scope, recall = %recalled.id, %why, "the outcome of a recall could not be recorded, and nothing is learned from it");
         }
     }
 
-    /// Recalls a question from the refreshed mirror of a scope, and answers its outcome; `None` if no useful hit was found.
+    /// Answers a question from the refreshed mirror of a scope, and returns its outcome; `None` if it has no useful
+    /// hit.
     pub(super) async fn judged(&self, judged: JudgedQuestion) -> Result<Option<Outcome>, Error> {
         let JudgedQuestion { scope, ask, at, useful, reward } = judged;
         self.mirror.refresh(&scope, at).await?;

@@ -1,9 +1,9 @@
-//! The past of a memory as far as it is known: what is drawn before its anchor.
+//! The energy of a memory before its anchor, as far as it is known, for the plot.
 //!
 //! The graph keeps the instants of promotions with their energies, and of each session's last access, not every access.
-//! So the past is worked out by the laws from a start that is known (its creation, or a promotion) over the accesses
-//! that are known, and it counts only if it meets every energy that is recorded, up to the stored one. Otherwise an
-//! access is missing, and nothing is drawn rather than a guess. The earliest start that fits wins.
+//! So the past is computed by the laws from a known start (its creation, or a promotion) over the known accesses, and
+//! it is accepted only if it matches every recorded energy, up to the stored one. Otherwise an access is missing, and
+//! nothing is drawn. The earliest start that fits is used.
 
 use crate::domain::memory::{MemoryState, Revive, accessed, created};
 use crate::domain::tier::Tier;
@@ -11,22 +11,22 @@ use crate::domain::tunables::Tunables;
 use crate::domain::units::{Energy, Timestamp};
 use crate::store::{Life, MemoryEvent};
 
-/// Instants with energies, in order; between two points the energy fades smoothly.
+/// Instants with energies, in order; between two points the energy decays smoothly.
 pub type Stretch = Vec<(Timestamp, f64)>;
 
 /// Points of one stretch.
 const POINTS: u32 = 48;
-/// How near a worked-out energy must come to a recorded one, relative to it.
+/// Greatest relative difference between a computed and a recorded energy.
 const NEAR: f64 = 1e-6;
 
 #[derive(Clone, Copy)]
 enum Step {
     Accessed,
-    Rose(Tier, f64),
+    Promoted(Tier, f64),
     Expired,
 }
 
-/// The stretches between what happened, from the earliest start that explains the stored energy to the anchor.
+/// The stretches between events, from the earliest start that explains the stored energy to the anchor.
 pub(super) fn stretches(
     life: &Life,
     history: &[MemoryEvent],
@@ -37,14 +37,14 @@ pub(super) fn stretches(
     let mut steps = steps(state, history, last_expired);
     steps.retain(|(at, _)| *at > life.created && *at <= state.anchor());
     let born = (life.created, created(life.created, state.pinned), 0);
-    let risen = steps.iter().enumerate().filter_map(|(index, (at, step))| {
-        let Step::Rose(tier, energy) = *step else { return None };
+    let promotions = steps.iter().enumerate().filter_map(|(index, (at, step))| {
+        let Step::Promoted(tier, energy) = *step else { return None };
         let energy = Energy::new(energy).ok()?;
         let start =
             MemoryState { tier, energy, energy_at: *at, last_accessed: *at, ..created(*at, state.pinned) };
         Some((*at, start, index + 1))
     });
-    let mut starts = std::iter::once(born).chain(risen);
+    let mut starts = std::iter::once(born).chain(promotions);
     starts
         .find_map(|(at, start, index)| follow(at, start, &steps[index..], state, tunables))
         .unwrap_or_default()
@@ -59,23 +59,23 @@ fn steps(
     uses.extend(history.iter().filter(|event| event.what == "ACCESSED_IN").map(|event| event.at));
     uses.sort();
     uses.dedup();
-    let rose = |event: &MemoryEvent| {
+    let promotion = |event: &MemoryEvent| {
         let tier = match event.what.as_str() {
             "PROMOTED_TO" => Tier::ShortTerm,
             "CRYSTALLIZED_INTO" => Tier::LongTerm,
             _ => return None,
         };
-        Some((event.at, Step::Rose(tier, event.energy?)))
+        Some((event.at, Step::Promoted(tier, event.energy?)))
     };
     let mut steps: Vec<(Timestamp, Step)> = uses.into_iter().map(|at| (at, Step::Accessed)).collect();
-    steps.extend(history.iter().filter_map(rose));
+    steps.extend(history.iter().filter_map(promotion));
     steps.extend(last_expired.map(|at| (at, Step::Expired)));
-    // What happens at one instant: an access before the promotion that it led to.
-    steps.sort_by_key(|(at, step)| (*at, matches!(step, Step::Rose(..))));
+    // At one instant, an access comes before the promotion that it caused.
+    steps.sort_by_key(|(at, step)| (*at, matches!(step, Step::Promoted(..))));
     steps
 }
 
-/// Goes from a start over the steps to the stored energy; `None` if it does not get there.
+/// Computes from a start over the steps to the stored energy; `None` if it does not match.
 fn follow(
     from: Timestamp,
     start: MemoryState,
@@ -89,10 +89,10 @@ fn follow(
         let energy = now.energy_now(*next, tunables);
         now = match *step {
             Step::Accessed => accessed(now, *next, Revive::Yes, tunables).ok()?.0,
-            Step::Rose(tier, recorded) if near(energy.value(), recorded) => {
+            Step::Promoted(tier, recorded) if near(energy.value(), recorded) => {
                 MemoryState { tier, energy, energy_at: *next, ..now }
             }
-            Step::Rose(..) => return None,
+            Step::Promoted(..) => return None,
             Step::Expired => MemoryState { tier: Tier::ExpiredWorking, energy, energy_at: *next, ..now },
         };
         at = *next;
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_past_whose_accesses_are_known_is_drawn_whole_and_one_with_gaps_not_at_all() {
+    fn a_past_is_drawn_only_if_every_access_is_known() {
         let tunables = ConsolidationConfig::DOCUMENTED.check().unwrap();
         let touch = |state, hours| accessed(state, at(hours), Revive::Yes, &tunables).unwrap().0;
         let twice = touch(touch(created(at(0.0), false), 1.0), 2.0);
@@ -151,9 +151,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_before_a_promotion_does_not_hide_what_came_after() {
+    fn a_past_can_start_at_a_promotion() {
         let tunables = ConsolidationConfig::DOCUMENTED.check().unwrap();
-        let risen = MemoryState {
+        let promoted = MemoryState {
             tier: Tier::ShortTerm,
             energy: Energy::new(2.5).unwrap(),
             energy_at: at(3.0),
@@ -161,9 +161,9 @@ mod tests {
             access_count: 9,
             ..created(at(0.0), false)
         };
-        let rose = MemoryEvent { what: "PROMOTED_TO".to_owned(), energy: Some(2.5), ..used(3.0) };
-        let later = accessed(risen, at(8.0), Revive::Yes, &tunables).unwrap().0;
-        let drawn = stretches(&life(later), &[used(8.0), rose], None, &tunables);
+        let promotion = MemoryEvent { what: "PROMOTED_TO".to_owned(), energy: Some(2.5), ..used(3.0) };
+        let later = accessed(promoted, at(8.0), Revive::Yes, &tunables).unwrap().0;
+        let drawn = stretches(&life(later), &[used(8.0), promotion], None, &tunables);
         assert_eq!(drawn[0].first(), Some(&(at(3.0), 2.5)));
     }
 }

@@ -1,15 +1,15 @@
-//! Recall: a question to the mirror of a scope, and how current its answer is.
+//! Recall: a question answered from the mirror of a scope, with the freshness of the answer.
 //!
-//! The graph is asked in memory; of the store only the texts of the hits are read, once, and only if they are wanted. A
-//! memory that has gone from the store meanwhile is left out then, so nobody is shown what was forgotten.
+//! The graph is searched in memory; only the texts of the hits are read from the store, once, and only if requested. A
+//! memory that was deleted from the store meanwhile is removed from the answer, so no forgotten memory is shown.
 //!
 //! # Design notes
-//! Each process remembers the last questions of each scope that it answered, whether they wanted to be primed or not: a habit
-//! is one of all questions. Nothing of it is stored. Its lock is taken twice by a question, to prime and to be remembered, and
-//! not while signals spread. A graph from a file has no questions behind it.
+//! Each process keeps the last questions of each scope that it answered, whether they requested priming or not, since
+//! priming follows all questions. They are not stored. Their lock is taken twice by a question, to prime and to record
+//! it, and not while signals spread. A graph from a file has no questions.
 //!
-//! Outcomes move the weights of a graph that is asked. So an answer says how many had been learned before its first weight was
-//! read and after its last: equal, it is that of a graph which nobody touched meanwhile.
+//! Outcomes change the weights of a graph while it is read. So an answer states how many had been learned before its
+//! first weight was read and after its last: if equal, no outcome was learned meanwhile.
 
 use super::Service;
 use crate::api::recall::{Freshness, Hit, PathStep, Recall, RecallRequest, RecallSeed};
@@ -40,20 +40,20 @@ pub use ebb_engine::recall::{
     TOP_K_MAX, XlrMode,
 };
 
-/// Why there is no answer.
+/// Why a recall has no answer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The request is out of its ranges.
+    /// A value of the request is outside its range.
     #[error("{0}")]
     Invalid(String),
-    /// Of this scope nothing is held in memory here.
+    /// There is no mirror of this scope in this process.
     #[error("{0}")]
     NotMirrored(String),
-    /// Too much is asked at once.
+    /// Too many requests at once.
     #[error(transparent)]
     Busy(#[from] Refused),
-    /// Of the store.
+    /// An error of the store.
     #[error(transparent)]
     Store(#[from] store::Error),
     /// A fault of the mirror itself.
@@ -77,12 +77,12 @@ impl From<mirror::Error> for Error {
 pub(super) struct Questions(BTreeMap<Scope, Arc<Mutex<QueryHistory>>>);
 
 impl Questions {
-    /// Of these scopes; nothing was asked yet.
+    /// Empty histories for these scopes.
     pub(super) fn of(scopes: &[Scope]) -> Self {
         Self(scopes.iter().map(|scope| (scope.clone(), Arc::default())).collect())
     }
 
-    /// That of a scope; one that is not kept for a scope without a mirror.
+    /// The history of a scope; a temporary one for a scope without a mirror.
     fn of_scope(&self, scope: &Scope) -> Arc<Mutex<QueryHistory>> {
         self.0.get(scope).cloned().unwrap_or_default()
     }
@@ -92,40 +92,40 @@ fn open(memory: &Mutex<QueryHistory>) -> MutexGuard<'_, QueryHistory> {
     memory.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Answers a question after those that a memory keeps, and has it keep this one.
+/// Answers a question, primed by earlier ones, and records it among them.
 fn recall_after(
     view: &View,
-    ask: &RecallQuery,
+    query: &RecallQuery,
     rules: &RecallConfig,
     memory: &Mutex<QueryHistory>,
     scratch: &mut Scratch,
 ) -> Result<RecallResult, ebb_engine::Error> {
     let primes = |seeds: &[(NodeId, f32)]| prime(view.graph(), &open(memory), seeds);
-    let recalled = recall_primed(view, ask, rules, primes, scratch)?;
-    recalled.record_in(view.graph(), ask, &mut open(memory));
+    let recalled = recall_primed(view, query, rules, primes, scratch)?;
+    recalled.record_in(view.graph(), query, &mut open(memory));
     Ok(recalled)
 }
 
 /// The file of learned weights beside that of a graph.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LearnedFile {
-    /// Which file.
+    /// Path of the file.
     pub file: PathBuf,
-    /// How many outcomes were learned.
+    /// Number of learned outcomes.
     pub tick: u64,
     /// Slots of the graph that have a learned weight.
     #[serde(rename = "slots")]
     pub matched: usize,
-    /// And for how many that are not there.
+    /// Learned weights of slots that do not exist in the graph.
     pub unmatched: usize,
 }
 
-/// The view of a snapshot file, JSON version 3, with what was learned on it, if that stands in a file beside it.
+/// The view of a snapshot file, JSON version 3, with its learned weights, if their file exists beside it.
 pub fn view_of_file(path: &Path, range: WeightRange) -> Result<(View, Option<LearnedFile>), Error> {
     read_file(path, range).map(|(view, learned, _)| (view, learned))
 }
 
-/// The view of a snapshot file, what was learned on it, and whether the file has a checksum.
+/// The view of a snapshot file, its learned weights, and whether the file has a checksum.
 pub(super) fn read_file(path: &Path, range: WeightRange) -> Result<(View, Option<LearnedFile>, bool), Error> {
     let invalid = |why: mirror::Error| Error::Invalid(with_cause(&why));
     let (snapshot, summed) = persist::read_summed(path, Kinds::default(), range).map_err(invalid)?;
@@ -135,7 +135,7 @@ pub(super) fn read_file(path: &Path, range: WeightRange) -> Result<(View, Option
     let file = files.learned;
     let unusable =
         |why: ebb_engine::Error| Error::Invalid(format!("{} cannot be used: {why}", file.display()));
-    // Nothing fades on the way from a file.
+    // A file is loaded without decay.
     let mut synapses =
         Synapses::import(view.graph(), PlasticityConfig::default(), state).map_err(unusable)?;
     synapses.write_weights(view.graph()).map_err(unusable)?;
@@ -149,26 +149,26 @@ fn with_cause(why: &mirror::Error) -> String {
     format!("{why}{cause}")
 }
 
-/// Answers a question at `now` from a view that is no mirror's.
+/// Answers a question at `now` from a view that is not a mirror's.
 pub fn recall_in(
     view: &View,
-    asked: &RecallRequest,
+    request: &RecallRequest,
     rules: &RecallConfig,
     now: Timestamp,
 ) -> Result<Recall, Error> {
-    let mut ask = asked.ask(rules.default_query());
-    ask.now_ms = Some(now.millis()).filter(|_| ask.dimensions.contains(&Dimension::Temporal));
-    let recalled =
-        recall(view, &ask, rules, &mut Scratch::default()).map_err(|why| Error::Invalid(why.to_string()))?;
+    let mut query = request.to_query(rules.default_query());
+    query.now_ms = Some(now.millis()).filter(|_| query.dimensions.contains(&Dimension::Temporal));
+    let recalled = recall(view, &query, rules, &mut Scratch::default())
+        .map_err(|why| Error::Invalid(why.to_string()))?;
     let freshness = Freshness::of_file(view.ticks().at_start());
-    Ok(answer(view, recalled, BTreeMap::new(), freshness, asked.why))
+    Ok(answer(view, recalled, BTreeMap::new(), freshness, request.why))
 }
 
 impl RecallRequest {
-    /// As the engine takes it; where nothing is said, as usual.
-    fn ask(&self, usual: &RecallQuery) -> RecallQuery {
+    /// Converts the request for the engine, with defaults for omitted values.
+    fn to_query(&self, usual: &RecallQuery) -> RecallQuery {
         let texts = |terms: &[Term]| terms.iter().map(|term| term.as_str().to_owned()).collect();
-        let heard = |heard: &Vec<Dimension>| heard.iter().copied().collect();
+        let chosen = |dimensions: &Vec<Dimension>| dimensions.iter().copied().collect();
         RecallQuery {
             text: self.text.clone(),
             seeds: self.seeds.iter().map(|seed| (seed.id.as_str().to_owned(), seed.score)).collect(),
@@ -182,7 +182,7 @@ impl RecallRequest {
             profile: self.profile,
             spread: self.spread,
             fusion: if self.words { Fusion::Text } else { Fusion::Off },
-            dimensions: self.dimensions.as_ref().map_or_else(|| usual.dimensions.clone(), heard),
+            dimensions: self.dimensions.as_ref().map_or_else(|| usual.dimensions.clone(), chosen),
             now_ms: None,
             xlr: self.xlr.unwrap_or(usual.xlr),
             seed_mass: self.seed_mass,
@@ -191,7 +191,7 @@ impl RecallRequest {
     }
 }
 
-/// The answer of a recall: with the texts of memories by id, and on request with reasons.
+/// The response of a recall: with the texts of memories by id, and with reasons if requested.
 fn answer(
     view: &View,
     recalled: RecallResult,
@@ -246,15 +246,15 @@ pub fn export_graphml(view: &View, into: impl io::Write) -> io::Result<()> {
     graphml::write(view.graph(), |node| view.kind(node), into)
 }
 
-/// A picture of the `nodes_max` nodes with the most neighbours, in the language of GraphViz.
+/// A drawing of the `nodes_max` nodes with the most neighbours, in the DOT language of GraphViz.
 #[must_use]
 pub fn dot(view: &View, nodes_max: usize) -> String {
     visit::dot(view.graph(), nodes_max)
 }
 
 impl Service {
-    /// Saves the mirror of a scope: its graph as a snapshot file, JSON version 3, and what was learned on it as another beside
-    /// that. Each is whole, or not written at all. Answers what was learned.
+    /// Saves the mirror of a scope: its graph as a snapshot file, JSON version 3, and its learned weights as another
+    /// beside it. Each is written whole or not at all. Returns the learned weights.
     pub async fn save_mirror(&self, scope: &Scope, path: &Path) -> Result<LearnedFile, Error> {
         self.ready(scope).await?;
         let fault = || Error::Fault(format!("the mirror of the scope {scope} is not there"));
@@ -266,19 +266,19 @@ impl Service {
         Ok(LearnedFile { file: files.learned, tick, matched, unmatched: 0 })
     }
 
-    /// Answers a question from the mirror of a scope, which is loaded for the first one. Where every recall is learned from,
-    /// this one is filed as an outcome before it is answered.
-    pub async fn recall(&self, scope: &Scope, asked: RecallRequest) -> Result<Recall, Error> {
+    /// Answers a question from the mirror of a scope, which the first one loads. Where every recall is learned from,
+    /// this one is recorded as an outcome before it is answered.
+    pub async fn recall(&self, scope: &Scope, request: RecallRequest) -> Result<Recall, Error> {
         let current = self.ready(scope).await?;
         let mut recalled =
-            self.recalled(scope, &current, asked.ask(self.config.engine.default_query())).await?;
-        let contents = match asked.content {
+            self.recalled(scope, &current, request.to_query(self.config.engine.default_query())).await?;
+        let contents = match request.content {
             true => self.contents(scope, &current.view, &mut recalled).await?,
             false => BTreeMap::new(),
         };
         let freshness = self.freshness(&current);
         Box::pin(self.file(scope, &recalled)).await;
-        Ok(answer(&current.view, recalled, contents, freshness, asked.why))
+        Ok(answer(&current.view, recalled, contents, freshness, request.why))
     }
 
     /// Runs a recall on the view of a scope.
@@ -286,19 +286,19 @@ impl Service {
         &self,
         scope: &Scope,
         current: &Current,
-        ask: RecallQuery,
+        query: RecallQuery,
     ) -> Result<RecallResult, Error> {
         let (view, rules) = (Arc::clone(&current.view), self.config.engine.clone());
         let memory = self.questions.of_scope(scope);
-        let asking = move |scratch: &mut Scratch| recall_after(&view, &ask, &rules, &memory, scratch);
-        let recalled = self.compute.run(asking).await?.map_err(|why| Error::Invalid(why.to_string()))?;
+        let work = move |scratch: &mut Scratch| recall_after(&view, &query, &rules, &memory, scratch);
+        let recalled = self.compute.run(work).await?.map_err(|why| Error::Invalid(why.to_string()))?;
         self.mirror.recalled(scope, &current.view);
         Ok(recalled)
     }
 
-    /// The texts of the memories among the hits. Memories that have gone are taken out wherever they stand:
-    /// of hits and seeds, whose labels say how they begin, of what was primed, and of the ways of other hits,
-    /// which are told without one.
+    /// Reads the texts of the memories among the hits. Deleted memories are removed everywhere: from hits and seeds,
+    /// whose labels hold the beginning of their text, from primed nodes, and from the paths of other hits, which are
+    /// then omitted.
     async fn contents(
         &self,
         scope: &Scope,
@@ -315,7 +315,7 @@ impl Service {
         if ids.is_empty() {
             return Ok(BTreeMap::new());
         }
-        // A memory is called by its id, or by its label and id: by which, its name tells.
+        // A memory is named by its id, or by its label and id; the form of the name tells which.
         let id_of = |name: &str| labelled(["Memory"], name).map_or(name, |(_, id)| id).to_owned();
         let wanted: Vec<MemoryKey> =
             ids.iter().map(|name| MemoryKey::of_row(scope.as_str(), &id_of(name))).collect();
@@ -334,7 +334,7 @@ impl Service {
     }
 }
 
-/// The relationships of the way to a hit, from its seed on.
+/// The relationships of the path to a hit, from its seed on.
 fn steps(view: &View, hit: &engine::Hit) -> Vec<PathStep> {
     let graph = view.graph();
     let slots = hit.route.iter().flat_map(|route| route.path.slots.iter());

@@ -14,15 +14,15 @@ use serde_json::{Value, json};
 const PAGE: usize = 1_000;
 
 impl Service {
-    /// Observes relations in their order, all or none; answers what each observation did.
+    /// Observes relations in order, all or none; returns the effect of each observation.
     pub async fn observe(&self, mode: &WriteMode, seen: &[Observe]) -> Result<Vec<ObservationEffect>, Error> {
-        // The instant apart: a client that tries again does so later.
+        // The instant is not part of the hash: a retry comes later.
         let observation = |one: &Observe| json!({ "relation": named(&one.tie), "weight": one.seen.weight.map(Weight::value), "pinned": one.seen.pinned });
         let hash = request_hash("observe", &seen.iter().map(observation).collect());
         self.store.observe(mode.with_hash(&hash), seen).await
     }
 
-    /// Pins a relation at what it weighs, or lets it go; answers that weight, `0 ..= 1`.
+    /// Pins a relation at its present weight, or unpins it; returns that weight, `0 ..= 1`.
     pub async fn pin_relation(
         &self,
         mode: &WriteMode,
@@ -34,8 +34,7 @@ impl Service {
         self.store.pin_relation(mode.with_hash(&hash), tie, pin, at).await
     }
 
-    /// A page of relations of a scope as they are at an instant, in an order that does not change: by key after `after`, at
-    /// most `limit`.
+    /// A page of relations of a scope at an instant, in a stable order: by key after `after`, at most `limit`.
     pub async fn relations_after(
         &self,
         scope: &Scope,
@@ -47,8 +46,8 @@ impl Service {
         self.store.relations(scope, which, at, after, limit).await
     }
 
-    /// Relations of a scope by the keys that a list named, in their order, with what they weigh there; without those that
-    /// are not there any more.
+    /// Relations of a scope by the keys of a list, in its order and with its weights; without those that no longer
+    /// exist.
     pub async fn relations_of(
         &self,
         scope: &Scope,
@@ -57,13 +56,13 @@ impl Service {
         self.store.relations_of(scope, listed).await
     }
 
-    /// One relation as it is at an instant.
+    /// One relation at an instant.
     ///
     /// # Errors
-    /// [`Error::NotFound`], also for one whose values no law can use.
+    /// [`Error::NotFound`], also for one with invalid values.
     pub async fn relation(&self, tie: &Tie, at: Timestamp) -> Result<Relation, Error> {
         let key = tie.key();
-        // A list goes on after a key: after all but the last letter of this one come 16 others at most, and this one.
+        // A list starts after a key: after all but the last letter of this one come at most 16 others, and this one.
         let after = &key[..key.len().saturating_sub(1)];
         for which in [RelationFilter::Retrievable, RelationFilter::Decayed] {
             let near = self.store.relations(&tie.scope, which, at, after, 16).await?;
@@ -74,13 +73,13 @@ impl Service {
         Err(Error::NotFound { what: "relation", id: tie.to_string() })
     }
 
-    /// How relations fade.
+    /// The parameters of relation decay.
     #[must_use]
     pub fn fading(&self) -> &Fading {
         self.store.fading()
     }
 
-    /// Relations of a scope as they are at an instant, heaviest first, then by name; at most `limit`, if there is one.
+    /// Relations of a scope at an instant, heaviest first, then by name; at most `limit` if given.
     pub async fn relations(
         &self,
         scope: &Scope,

@@ -1,15 +1,16 @@
 //! The hash that distinguishes a repeated request from another one under the same id.
 //!
 //! # Design notes
-//! A retry may come after an upgrade, so the hash is of a JSON document whose keys are written here and in the operations,
-//! and follow no name in the code: SHA-256 of `{"operation": …, "request": …}`, keys sorted, numbers as serde_json prints
-//! them, behind the version of that form. What a client does not send again alike is left out: instants, ids made for it.
+//! A retry may come after an upgrade, so the hash is of a JSON document whose keys are written here and in the
+//! operations, independent of names in the code: SHA-256 of `{"operation": …, "request": …}`, keys sorted, numbers as
+//! serde_json prints them, prefixed with the version of that form. Values that a retry does not repeat are left out:
+//! instants and generated ids.
 
 use crate::domain::ids::hex;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-/// Changed when the same request gets another document.
+/// Changed whenever the same request gets another document.
 const VERSION: &str = "v1";
 
 /// The hash of a request of an operation.

@@ -1,4 +1,4 @@
-//! The server: its schema, status and health, and the questions that a person asks of the graph.
+//! The server: its schema, status and health, and the queries for inspection.
 
 use super::Service;
 use crate::api::server::{Health, OpenAttempt, Server, Status, Waiting};
@@ -6,18 +6,18 @@ use crate::domain::tier::Tier;
 use crate::domain::units::Timestamp;
 use crate::store::{self, Answer, Error, InitReport, Store, TierCount};
 
-/// The changes of one hour.
+/// Changes in one hour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hour {
-    /// Its beginning.
+    /// Beginning of the hour.
     pub at: Timestamp,
-    /// Memories made.
+    /// Created memories.
     pub made: i64,
-    /// Memories that rose to short-term.
+    /// Memories promoted to short-term.
     pub rose: i64,
-    /// Memories that rose to long-term.
+    /// Memories promoted to long-term.
     pub crystallised: i64,
-    /// Memories that expired and stayed so.
+    /// Memories that expired and were not revived.
     pub expired: i64,
 }
 
@@ -25,19 +25,19 @@ impl Service {
     /// Creates constraints, indexes and the tunables.
     ///
     /// # Errors
-    /// [`Error::Conflict`] with the rows that would break a constraint; nothing is written then.
+    /// [`Error::Conflict`] with the rows that would violate a constraint; nothing is written then.
     pub async fn initialise(&self) -> Result<InitReport, Error> {
         let about = self.store.about().await?;
         self.store.initialise(&self.config.consolidation, self.counted(about.server_now)).await
     }
 
-    /// The answer of [`Service::initialise`], with nothing written.
+    /// The response of [`Service::initialise`], with nothing written.
     pub async fn dry_run_initialise(&self) -> Result<InitReport, Error> {
         self.store.about().await?;
         self.store.dry_run_initialise(&self.config.consolidation).await
     }
 
-    /// Memories by tier, stubs of promotions included.
+    /// Memories by tier, including stubs of promotions.
     pub async fn tiers(&self) -> Result<Vec<TierCount>, Error> {
         self.store.tiers().await
     }
@@ -102,12 +102,12 @@ impl Service {
         })
     }
 
-    /// Answers one of the questions of `cypher/inspect/`.
+    /// Runs a query of `cypher/inspect/`.
     pub async fn inspect(&self, name: &str) -> Result<Answer, Error> {
         self.store.inspect(name).await
     }
 
-    /// The questions there are: name, title, text.
+    /// All inspection queries: name, title, text.
     pub fn questions() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
         Store::questions()
     }

@@ -1,4 +1,4 @@
-//! Trails: places and edges of the palace, what agents leave there, and where it leads.
+//! Trails: places and edges, the pheromones that agents deposit there, and paths by them.
 
 use super::Service;
 use super::memories::{RequestId, WriteMode};
@@ -16,7 +16,7 @@ use crate::store::{
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-/// Places that a search for the cheapest way reads at most.
+/// Places that a search for the cheapest path reads at most.
 pub const PLACES_MAX: usize = 10_000;
 
 impl Service {
@@ -26,11 +26,11 @@ impl Service {
         self.store.allowed()
     }
 
-    /// Lets happen in the palace what did, in order, all or none; answers what each did.
+    /// Applies trail events in order, all or none; returns the effect of each.
     ///
     /// # Errors
-    /// [`Error::NotFound`] for a place or an edge that does not exist; [`Error::Conflict`] for an id that several places
-    /// have, or a request id that was used for other words; [`Error::Quarantined`] for what no law can use.
+    /// [`Error::NotFound`] for a place or an edge that does not exist; [`Error::Conflict`] for an id that several
+    /// places have, or a request id that was used for another request; [`Error::Quarantined`] for invalid values.
     pub async fn trace(&self, mode: &WriteMode, traces: &[Trace]) -> Result<Vec<TraceEffect>, Error> {
         let hash = request_hash("trace", &traces.iter().map(document).collect());
         self.store.trace(mode.with_hash(&hash), traces).await
@@ -47,7 +47,7 @@ impl Service {
         self.store.trail_status(scope, place, to, at).await
     }
 
-    /// The edges on which most success and traversal is left, most first.
+    /// The edges with the most success and traversal, highest first.
     pub async fn hot_trails(
         &self,
         scope: &Scope,
@@ -57,7 +57,7 @@ impl Service {
         self.store.hot_trails(scope, limit, at).await
     }
 
-    /// The places on which least exploitation and exploration is left, least first.
+    /// The places with the least exploitation and exploration, lowest first.
     pub async fn cold_places(
         &self,
         scope: &Scope,
@@ -67,7 +67,7 @@ impl Service {
         self.store.cold_places(scope, limit, at).await
     }
 
-    /// Where one might go from a place, what draws most first.
+    /// The next places from a place, most attractive first.
     pub async fn next_places(
         &self,
         scope: &Scope,
@@ -78,7 +78,7 @@ impl Service {
         self.store.next_places(scope, place, limit, at).await
     }
 
-    /// The cheapest way between two places, among the nearest [`PLACES_MAX`].
+    /// The cheapest path between two places, among the nearest [`PLACES_MAX`].
     pub async fn cheapest_path(
         &self,
         scope: &Scope,
@@ -89,12 +89,12 @@ impl Service {
         self.store.cheapest_path(scope, from, to, PLACES_MAX, at).await
     }
 
-    /// How cycles are counted.
+    /// The parameters of cycles.
     pub async fn cycles(&self) -> Result<Counter, Error> {
         self.store.cycles().await
     }
 
-    /// Adds cycles by hand; answers the one it is then. More than a few go only if `accepted` names their number.
+    /// Adds cycles manually; returns the new cycle. More than a few are added only if `accepted` is their number.
     pub async fn advance_cycle(
         &self,
         mode: &WriteMode,
@@ -102,15 +102,15 @@ impl Service {
         accepted: Option<u32>,
         at: Timestamp,
     ) -> Result<i64, Error> {
-        // What a dry run shows is what is to be accepted.
+        // A dry run shows the number to be accepted.
         let accepted = if *mode == WriteMode::DryRun { Some(cycles) } else { accepted };
         self.config.guard.judge_cycles(cycles, accepted).map_err(Error::TooFar)?;
         let hash = request_hash("advance_cycle", &json!({ "cycles": cycles }));
         self.store.advance_cycle(mode.with_hash(&hash), cycles, at).await
     }
 
-    /// Runs the job evaporate by hand, once under a request id, until its end or `stop`, if there is one; with `force` also
-    /// where it is not yet time.
+    /// Runs the job evaporate manually, once under a request id, until its end or `stop`, if given; with `force` even
+    /// before it is due.
     pub async fn evaporate(
         &self,
         request: &RequestId,
@@ -123,7 +123,7 @@ impl Service {
     }
 }
 
-/// An event of the palace in the document of a request.
+/// A trail event in the document of a request.
 fn document(trace: &Trace) -> Value {
     let place = |place: &PlaceName| json!({ "label": place.label.as_ref().map(PlaceLabel::as_str), "id": place.id.as_str() });
     let what = match &trace.what {

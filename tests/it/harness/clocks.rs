@@ -54,7 +54,7 @@ impl ClockFault {
 /// What `/readyz` says of a clock that is wrong by so many milliseconds.
 pub(crate) fn refusal(wrong_ms: i64) -> String {
     let side = if wrong_ms < 0 { "behind" } else { "ahead of" };
-    format!("s {side} the server's; set one of them right")
+    format!("s {side} the server's; correct one of them")
 }
 
 /// The gauge of the skew on a page of metrics, milliseconds.

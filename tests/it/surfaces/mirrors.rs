@@ -496,7 +496,7 @@ async fn a_mirror_that_is_empty_for_want_of_room_is_not_ready() {
     );
     eventually("it is told of", async || mirrors(&db).iter().any(|kept| kept["held_share"] == 0.0)).await;
     let found = ebb(&db, &["doctor"]);
-    assert!(found.code != Some(0) && found.out.contains("recall answers 503"), "{}", found.out);
+    assert!(found.code != Some(0) && found.out.contains("recall returns 503"), "{}", found.out);
     let folder = tempfile::tempdir().unwrap();
     let mut alone = command(&db, folder.path(), &["recall", "Parser"]);
     CliOutput::from(alone.envs(small).output().unwrap()).fails(1, says);

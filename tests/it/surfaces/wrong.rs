@@ -54,7 +54,7 @@ async fn a_row_that_no_law_can_use_is_set_aside_shown_and_released_once_it_is_me
     ebb(&db, &["doctor", "--fix"]).fails(7, "the doctor found a problem");
     db.client.run("MATCH (m:EbbQuarantined) SET m.energy = 1.5", &[]).await;
     let mended = ebb(&db, &["doctor", "--fix"]).json();
-    assert_eq!(mended["mended"], serde_json::json!(["released 2 rows whose values are sound"]));
+    assert_eq!(mended["mended"], serde_json::json!(["released 2 rows whose values are valid"]));
     assert_eq!(ebb(&db, &["memory", "show", "nan"]).json()["tier"], "working");
 }
 
@@ -72,14 +72,14 @@ async fn the_doctor_counts_what_was_set_aside_of_relations_and_trails() {
         let rows = said["findings"].as_array().unwrap().iter().find(|one| one["what"] == "rows").unwrap();
         rows["found"].as_str().unwrap().to_owned()
     };
-    assert_eq!(rows().await, "1 relation, 1 place, 1 edge set aside, with their values as they are");
+    assert_eq!(rows().await, "1 relation, 1 place, 1 edge quarantined, values unchanged");
     let mend = "MATCH ()-[r:RELATES_TO]->() SET r.weight = 0.5 WITH count(*) AS n
         MATCH (r:Room {id: 'r'})-[h:HALL]->() SET r.exploitation_pheromone = 1.0, h.success_pheromone = 1.0";
     db.client.run(mend, &[]).await;
     let mended = ebb(&db, &["doctor", "--fix"]);
-    assert!(mended.out.contains("released 1 rows whose values are sound"), "{}", mended.out);
+    assert!(mended.out.contains("released 1 rows whose values are valid"), "{}", mended.out);
     ebb(&db, &["trail", "evaporate", "--force", "--at", "2026-01-01T00:00Z"]).json();
-    assert_eq!(rows().await, "none is set aside");
+    assert_eq!(rows().await, "none is quarantined");
     assert_eq!(
         ebb(&db, &["relation", "list", "--at", "2026-01-01T00:00Z"]).json()["edges"][0]["weight"],
         0.5

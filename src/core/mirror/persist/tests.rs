@@ -142,7 +142,7 @@ fn snap_faults() {
             seen.push((of_graph, doing));
         }
     }
-    let each = ["open", "write", "bring to the disk", "replace", "bring to the disk the name of"];
+    let each = ["open", "write", "sync", "replace", "sync the name of"];
     let both: Vec<(bool, &str)> =
         [true, false].into_iter().flat_map(|of| each.map(|doing| (of, doing))).collect();
     assert_eq!(seen, both);

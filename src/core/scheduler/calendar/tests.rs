@@ -1,4 +1,4 @@
-//! Patterns in places against a walk through every minute, and the nights when clocks change.
+//! Patterns in zones compared with a walk through every minute, and the nights of clock changes.
 
 use super::*;
 use proptest::prelude::*;
@@ -29,7 +29,7 @@ fn a_time_that_does_not_exist_runs_after_the_gap() {
 
 #[test]
 fn a_time_that_exists_twice_runs_once_and_an_interval_through_both_hours() {
-    // Berlin, 2026-10-25: 02:00 to 03:00 is shown twice, from 00:00Z and from 01:00Z.
+    // Berlin, 2026-10-25: 02:00 to 03:00 occurs twice, from 00:00Z and from 01:00Z.
     let nights = run("30 2 * * *", "Europe/Berlin", "2026-10-24T12:00:00Z", 2);
     assert_eq!(nights, ["2026-10-25T00:30:00.000Z", "2026-10-26T01:30:00.000Z"]);
     let twice_a_day = run("0 2,14 * * *", "Europe/Berlin", "2026-10-24T13:00:00Z", 2);
@@ -40,7 +40,7 @@ fn a_time_that_exists_twice_runs_once_and_an_interval_through_both_hours() {
 }
 
 #[test]
-fn a_day_that_a_place_left_out_runs_when_it_is_over() {
+fn a_skipped_day_runs_at_its_end() {
     // Apia went from the 29th to the 31st of December 2011.
     let nights = run("0 12 30 * *", "Pacific/Apia", "2011-12-01T00:00:00Z", 2);
     assert_eq!(nights, ["2011-12-30T10:00:00.000Z", "2012-01-29T22:00:00.000Z"]);
@@ -55,8 +55,8 @@ fn a_pattern_that_is_none_or_never_fires_is_refused() {
         ("0 * * * * *", "6 fields"),
         ("", "fields"),
         ("@daily", "1 fields"),
-        ("61 * * * *", "no cron pattern"),
-        ("a b c d e", "no cron pattern"),
+        ("61 * * * *", "not a cron pattern"),
+        ("a b c d e", "not a cron pattern"),
     ] {
         let said = Pattern::parse(text).unwrap_err();
         assert!(said.contains(why), "{text}: {said}");
@@ -68,15 +68,14 @@ fn a_pattern_that_is_none_or_never_fires_is_refused() {
     assert!(Zone::named("Europe/Atlantis").unwrap_err().contains("IANA"));
 }
 
-/// What a walk through every minute of the world finds: the definition, as plainly as it can be said. Occurrences in
-/// `[from, until)`.
+/// The result of a walk through every minute: the definition, in its simplest form. Occurrences in `[from, until)`.
 fn walked(text: &str, zone: Zone, from: DateTime<Utc>, until: DateTime<Utc>) -> Vec<DateTime<Utc>> {
     let pattern = pattern(text);
     let matches = |local: NaiveDateTime| pattern.cron.is_time_matching(&local.and_utc()).unwrap();
     let shown = |at: DateTime<Utc>| at.with_timezone(&zone.0).naive_local();
     let minute = Duration::minutes(1);
     let mut found = Vec::new();
-    // What was shown up to here, so that a time shown again is recognised.
+    // Local times so far, so that a repeated one is recognised.
     let mut furthest = shown(from - Duration::days(2));
     let mut at = from - Duration::days(2);
     while at < until {
@@ -84,8 +83,8 @@ fn walked(text: &str, zone: Zone, from: DateTime<Utc>, until: DateTime<Utc>) -> 
         let again = local <= furthest && at > from - Duration::days(2);
         let skipped = local - before > minute;
         let missing = |n: i64| before + minute * i32::try_from(n).unwrap();
-        let stands_in = skipped && (1..(local - before).num_minutes()).any(|n| matches(missing(n)));
-        if (matches(local) && (!again || pattern.is_interval)) || stands_in {
+        let is_substitute = skipped && (1..(local - before).num_minutes()).any(|n| matches(missing(n)));
+        if (matches(local) && (!again || pattern.is_interval)) || is_substitute {
             found.push(at);
         }
         furthest = furthest.max(local);
@@ -95,8 +94,8 @@ fn walked(text: &str, zone: Zone, from: DateTime<Utc>, until: DateTime<Utc>) -> 
     found
 }
 
-/// Every kind of rule: northern and southern summer time, half an hour of it, one that moves with a moon, midnight gaps,
-/// odd offsets, a change of sides of the date line, none at all.
+/// Every kind of rule: northern and southern summer time, one of half an hour, one by the lunar calendar, midnight
+/// gaps, odd offsets, a crossing of the date line, none at all.
 const ZONES: [&str; 20] = [
     "UTC",
     "Europe/Berlin",
@@ -160,7 +159,8 @@ fn midnight(year: i32, day: u32) -> DateTime<Utc> {
 
 #[test]
 fn twenty_zones_agree_with_a_walk_through_every_minute() {
-    // The weeks in which clocks change, ten years of them; a pattern a year, so that each zone meets each pattern.
+    // The weeks of clock changes in ten years; another pattern each year, so that each zone is tested with each
+    // pattern.
     for (z, zone) in ZONES.iter().enumerate() {
         for year in 2009..2019 {
             let text = PATTERNS[(z + usize::try_from(year).unwrap()) % PATTERNS.len()];
@@ -202,7 +202,7 @@ fn ten_whole_years_agree_with_a_walk_through_every_minute() {
 }
 
 #[test]
-fn no_text_makes_the_reader_of_patterns_fall() {
+fn no_text_makes_the_pattern_parser_panic() {
     let seeds =
         ["30 4 * * 0", "*/10 9-17 1,15 JAN-MAR MON-FRI", "0 2 29 2 *", "59 23 31 12 7", "Europe/Berlin"];
     let mut sound = 0;

@@ -1,10 +1,10 @@
-//! Communities: the topics of a memory, their members, and the nodes that join them.
+//! Communities: groups of a graph, their members, and the nodes that join them.
 //!
 //! # Design notes
-//! At resolution 1 they are worked out once for each state of a graph and kept with it; at any other for each request.
+//! At resolution 1 they are computed once for each state of a graph and kept with it; at any other for each request.
 //!
-//! Members come by PageRank: the first of them show what a community is about. A request that names a node gets its community
-//! alone, and how it is joined to others.
+//! Members are sorted by PageRank: the first ones characterise a community. A request that names a node gets its
+//! community alone, and how it is joined to others.
 
 use super::{known, positive, state, within};
 use crate::api::engine::{
@@ -21,20 +21,20 @@ use ebb_engine::scratch::Scratch;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-/// Members of a community in an answer by default.
+/// Default number of members of a community in a response.
 const MEMBERS: usize = 5;
-/// The same where the request names a node.
+/// The same if the request names a node.
 const MEMBERS_OF_ONE: usize = 20;
-/// Members in an answer at most, of all communities together.
+/// Greatest number of members in a response, of all communities together.
 const MEMBERS_MAX: usize = 10_000;
-/// Nodes that join communities in an answer at most.
+/// Greatest number of bridge nodes in a response.
 const BRIDGES: usize = 5;
 
 /// Finds communities, their members and the nodes that join them.
-pub fn communities(view: &View, asked: &CommunitiesRequest) -> Result<CommunitiesAnswer, Error> {
-    within("top_k", asked.top_k, TOP_K_MAX)?;
-    within("members", asked.members.unwrap_or(1), TOP_K_MAX)?;
-    let resolution = positive("resolution", asked.resolution)?;
+pub fn communities(view: &View, request: &CommunitiesRequest) -> Result<CommunitiesAnswer, Error> {
+    within("top_k", request.top_k, TOP_K_MAX)?;
+    within("members", request.members.unwrap_or(1), TOP_K_MAX)?;
+    let resolution = positive("resolution", request.resolution)?;
     let graph = view.graph();
     let partition = match resolution == PosF32::ONE {
         true => view.communities(),
@@ -46,34 +46,34 @@ pub fn communities(view: &View, asked: &CommunitiesRequest) -> Result<Communitie
             *size += 1;
         }
     }
-    let place = asked.node.as_ref().and_then(|id| graph.find(id.as_str()));
+    let place = request.node.as_ref().and_then(|id| graph.find(id.as_str()));
     let home = place.and_then(|node| partition.membership.get(node.at())).copied();
-    let most = if asked.all { usize::MAX } else { asked.top_k };
-    let is_told = |of: CommunityId| match &asked.node {
+    let most = if request.all { usize::MAX } else { request.top_k };
+    let is_listed = |of: CommunityId| match &request.node {
         Some(_) => home == Some(of),
         None => of.at() < most,
     };
-    let standing = |node: NodeId| (Reverse(graph.pagerank(node).to_bits()), graph.rank(node));
-    let all = graph.nodes().zip(partition.membership.iter().copied()).filter(|(_, of)| is_told(*of));
+    let order = |node: NodeId| (Reverse(graph.pagerank(node).to_bits()), graph.rank(node));
+    let all = graph.nodes().zip(partition.membership.iter().copied()).filter(|(_, of)| is_listed(*of));
     let mut all: Vec<(NodeId, CommunityId)> = all.collect();
-    all.sort_unstable_by_key(|(node, of)| (*of, standing(*node)));
-    let (each, together) = limits(asked);
-    let told = all.chunk_by(|a, b| a.1 == b.1).flat_map(|one| one.iter().take(each)).take(together);
+    all.sort_unstable_by_key(|(node, of)| (*of, order(*node)));
+    let (each, together) = limits(request);
+    let listed = all.chunk_by(|a, b| a.1 == b.1).flat_map(|one| one.iter().take(each)).take(together);
     let member = |(node, of): &(NodeId, CommunityId)| CommunitiesHit {
         node: known(view, *node),
         score: graph.pagerank(*node),
         community: of.0,
     };
-    let hits: Vec<CommunitiesHit> = told.map(member).collect();
-    let joining: Vec<NodeId> = match &asked.node {
+    let hits: Vec<CommunitiesHit> = listed.map(member).collect();
+    let joining: Vec<NodeId> = match &request.node {
         Some(_) => place.into_iter().collect(),
         None => bridges(graph, &partition.membership, BRIDGES),
     };
-    let among = if asked.node.is_some() { all.len() } else { graph.node_count() };
+    let among = if request.node.is_some() { all.len() } else { graph.node_count() };
     let numbered = (0..).map(CommunityId).zip(sizes.iter().copied());
-    let unknown = asked.node.iter().filter(|_| place.is_none()).map(|id| id.as_str().to_owned()).collect();
+    let unknown = request.node.iter().filter(|_| place.is_none()).map(|id| id.as_str().to_owned()).collect();
     let flags = partition.flags.union(view.flags()).names().collect();
-    let communities = numbered.filter(|(of, _)| is_told(*of));
+    let communities = numbered.filter(|(of, _)| is_listed(*of));
     Ok(CommunitiesAnswer {
         state: state(view, flags, unknown),
         modularity: partition.modularity,
@@ -87,12 +87,12 @@ pub fn communities(view: &View, asked: &CommunitiesRequest) -> Result<Communitie
     })
 }
 
-/// How many members of each community are in an answer, and how many of all together.
-fn limits(asked: &CommunitiesRequest) -> (usize, usize) {
-    let usual = if asked.node.is_some() { MEMBERS_OF_ONE } else { MEMBERS };
-    match asked.all {
-        true => (asked.members.unwrap_or(usize::MAX), usize::MAX),
-        false => (asked.members.unwrap_or(usual), MEMBERS_MAX),
+/// Number of members of each community in a response, and of all together.
+fn limits(request: &CommunitiesRequest) -> (usize, usize) {
+    let usual = if request.node.is_some() { MEMBERS_OF_ONE } else { MEMBERS };
+    match request.all {
+        true => (request.members.unwrap_or(usize::MAX), usize::MAX),
+        false => (request.members.unwrap_or(usual), MEMBERS_MAX),
     }
 }
 
@@ -113,13 +113,13 @@ fn bridge(view: &View, of: &[CommunityId], node: NodeId) -> Bridge {
 }
 
 impl Service {
-    /// [`communities`] in the mirror of a scope.
+    /// Runs [`communities`] on the mirror of a scope.
     pub async fn communities(
         &self,
         scope: &Scope,
-        asked: CommunitiesRequest,
+        request: CommunitiesRequest,
     ) -> Result<CommunitiesAnswer, Error> {
-        let work = move |view: &View, _: &RecallConfig, _: &mut Scratch| communities(view, &asked);
+        let work = move |view: &View, _: &RecallConfig, _: &mut Scratch| communities(view, &request);
         let (mut answer, freshness) = self.on_mirror(scope, work).await?;
         answer.state.freshness = freshness;
         Ok(answer)

@@ -1,4 +1,4 @@
-//! The worked examples of the mechanisms as they are told outside, on small graphs and on that of the stories.
+//! The documented examples of the mechanisms, on small graphs and on that of the stories.
 
 use super::*;
 use crate::api::engine::{
@@ -34,7 +34,7 @@ fn chain(nodes: u32) -> View {
     view(nodes, &(1..nodes).map(|to| (to - 1, to, 1.0)).collect::<Vec<_>>())
 }
 
-/// The memory that the stories of docs/ run on.
+/// The memory that the stories of docs/ use.
 fn team() -> View {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/stories/team.json");
     view_of_file(&file, WeightRange::default()).unwrap().0
@@ -83,13 +83,13 @@ fn contrasted(view: &View, id: &str, top_k: usize) -> XlrAnswer {
     xlr(view, &XlrRequest { seeds: from(id), top_k, scope: None }, &rules(), &mut Scratch::default()).unwrap()
 }
 
-fn resonant(view: &View, asked: HarmonicsRequest, sympathetic: bool) -> ResonateAnswer {
-    let asked = ResonateRequest { sympathetic, ..asked.into() };
-    resonate(view, &asked, &rules(), &mut Scratch::default()).unwrap()
+fn resonant(view: &View, request: HarmonicsRequest, sympathetic: bool) -> ResonateAnswer {
+    let request = ResonateRequest { sympathetic, ..request.into() };
+    resonate(view, &request, &rules(), &mut Scratch::default()).unwrap()
 }
 
 #[test]
-fn where_there_is_nothing_to_contrast_with_the_gate_is_of_the_hot_wave_alone() {
+fn without_a_contrast_the_gate_is_of_the_hot_wave_alone() {
     let found = contrasted(&view(4, &[(0, 1, 0.8), (0, 2, 0.6), (1, 3, 0.9), (2, 3, 1.0)]), "n0", 20);
     assert_eq!((found.anti_seeds.len(), &found.state.flags[..]), (0, &["xlr_no_anti_seeds"][..]));
     assert_eq!((found.slots_read, found.nodes_touched, found.pulses), (4, 4, 4));
@@ -100,20 +100,20 @@ fn where_there_is_nothing_to_contrast_with_the_gate_is_of_the_hot_wave_alone() {
         ("n2", 0.235_714, 0.608_882),
     ];
     assert_eq!(found.hits.len(), 4);
-    for (place, (one, (id, lit, gate))) in (1..).zip(found.hits.iter().zip(want)) {
+    for (place, (one, (id, activated, gate))) in (1..).zip(found.hits.iter().zip(want)) {
         let field = one.contrast.unwrap();
         assert_eq!((one.node.id.as_str(), one.was), (id, place));
-        near(f64::from(one.activation), lit);
-        near(f64::from(field.hot), lit);
-        near(f64::from(field.net), lit);
+        near(f64::from(one.activation), activated);
+        near(f64::from(field.hot), activated);
+        near(f64::from(field.net), activated);
         near(f64::from(field.gate), gate);
-        near(f64::from(one.score), lit * gate);
+        near(f64::from(one.score), activated * gate);
         assert!(!field.immune && field.cold.to_bits() == 0);
     }
 }
 
 #[test]
-fn the_crowd_of_a_hub_is_damped_and_what_it_hid_comes_forward() {
+fn neighbours_of_a_hub_are_suppressed() {
     let view = team();
     let found = contrasted(&view, "Ledger", 1_000);
     assert_eq!(found.anti_seeds, ["Wiki", "lunch-thursday", "typo-harbour"]);
@@ -126,20 +126,21 @@ fn the_crowd_of_a_hub_is_damped_and_what_it_hid_comes_forward() {
         assert!(crowd.score.to_bits() == 0 && crowd.activation > 0.0, "{crowd:?}");
     }
     assert!(found.hits[place("Kestrel")].contrast.unwrap().immune, "it is two steps from the seed");
-    // The same nodes, as an activation by that profile lights them.
-    let asked = ActivateRequest {
+    // The same nodes as in an activation with that profile.
+    let request = ActivateRequest {
         seeds: from("Ledger"),
         profile: Profile::Recall,
         depth: None,
         top_k: 1_000,
         scope: None,
     };
-    let lit = activate(&view, &asked, &rules(), &mut Scratch::default()).unwrap();
+    let activated = activate(&view, &request, &rules(), &mut Scratch::default()).unwrap();
     let mut before: Vec<(usize, &str, u32)> =
         found.hits.iter().map(|one| (one.was, one.node.id.as_str(), one.activation.to_bits())).collect();
     before.sort_unstable();
-    let lit = (1..).zip(&lit.hits).map(|(was, one)| (was, one.node.id.as_str(), one.score.to_bits()));
-    assert_eq!(before, lit.collect::<Vec<_>>());
+    let activated =
+        (1..).zip(&activated.hits).map(|(was, one)| (was, one.node.id.as_str(), one.score.to_bits()));
+    assert_eq!(before, activated.collect::<Vec<_>>());
 }
 
 #[test]
@@ -180,8 +181,8 @@ fn example_4_3c_a_hub_passes_on_and_throws_back() {
 fn example_4_3d_harmonics_of_a_wave_that_comes_back() {
     let chain = chain(3);
     let found = harmonics(&chain, waves("n0", 4), &rules(), &mut Scratch::default()).unwrap();
-    let told: Vec<(u8, &str)> = found.hits.iter().map(|one| (one.harmonic, one.node.id.as_str())).collect();
-    assert_eq!(told, [(1, "n2"), (2, "n0"), (4, "n1")]);
+    let listed: Vec<(u8, &str)> = found.hits.iter().map(|one| (one.harmonic, one.node.id.as_str())).collect();
+    assert_eq!(listed, [(1, "n2"), (2, "n0"), (4, "n1")]);
     let of_n1 = &found.hits[2];
     for (got, want) in of_n1.amplitudes.iter().zip([0.765_367, SQRT_2, 1.847_759, 2.0, 1.847_759]) {
         near(f64::from(*got), want);
@@ -200,7 +201,7 @@ fn example_4_3d_harmonics_of_a_wave_that_comes_back() {
     assert_eq!(peaks.len(), 2);
     near(peaks[0], 2.25);
     near(peaks[1], 5.75);
-    // Beyond half a turn a hop there is none.
+    // Above half a turn per hop there is none.
     let high = HarmonicsRequest { frequency: 8.5, ..waves("n0", 4) };
     let none = harmonics(&chain, high, &rules(), &mut Scratch::default()).unwrap();
     assert_eq!((none.harmonics.len(), none.hits.len(), none.sweep.len()), (0, 0, 33));
@@ -217,22 +218,22 @@ fn a_ring_of_three_shows_where_a_turn_takes_three_hops() {
 }
 
 #[test]
-fn what_swings_along_is_told_with_its_region() {
+fn sympathetic_nodes_have_their_region() {
     let chain = chain(8);
     let found = resonant(&chain, waves("n0", 10), true);
     let sympathy = found.sympathetic.unwrap();
-    let told: Vec<(&str, bool)> =
+    let listed: Vec<(&str, bool)> =
         sympathy.hits.iter().map(|one| (one.swing.node.id.as_str(), one.cross_region)).collect();
-    assert_eq!(told, [("n4", true), ("n5", true), ("n3", false), ("n7", true), ("n6", true)]);
+    assert_eq!(listed, [("n4", true), ("n5", true), ("n3", false), ("n7", true), ("n6", true)]);
     near(f64::from(sympathy.hits[0].swing.amplitude), 1.847_759);
     assert_eq!((sympathy.left_out, sympathy.unreached), (0, 0));
     let few = resonant(&chain, HarmonicsRequest { top_k: 2, ..waves("n0", 5) }, true);
     let sympathy = few.sympathetic.unwrap();
     assert_eq!((sympathy.hits.len(), sympathy.left_out, sympathy.unreached), (2, 1, 2));
     let far = resonant(&team(), waves("retry-storm", 10), true).sympathetic.unwrap();
-    let told: Vec<(&str, bool)> =
+    let listed: Vec<(&str, bool)> =
         far.hits.iter().map(|one| (one.swing.node.id.as_str(), one.cross_region)).collect();
-    assert_eq!(told, [("Kestrel", true)]);
+    assert_eq!(listed, [("Kestrel", true)]);
 }
 
 /// Two triangles, and an edge between n2 and n3.
@@ -248,9 +249,10 @@ fn example_4_7a_two_triangles_are_two_communities_and_an_edge_bridges_them() {
     assert_eq!((found.count, found.alone, found.left_out, found.state.flags.len()), (2, 0, 0, 0));
     let sizes: Vec<(u32, usize)> = found.communities.iter().map(|of| (of.community, of.size)).collect();
     assert_eq!(sizes, [(0, 3), (1, 3)]);
-    let told: Vec<(&str, u32)> = found.hits.iter().map(|one| (one.node.id.as_str(), one.community)).collect();
-    assert_eq!(told, [("n2", 0), ("n1", 0), ("n0", 0), ("n3", 1), ("n4", 1), ("n5", 1)]);
-    assert!(found.hits[0].score > found.hits[1].score, "those that stand best come first");
+    let listed: Vec<(&str, u32)> =
+        found.hits.iter().map(|one| (one.node.id.as_str(), one.community)).collect();
+    assert_eq!(listed, [("n2", 0), ("n1", 0), ("n0", 0), ("n3", 1), ("n4", 1), ("n5", 1)]);
+    assert!(found.hits[0].score > found.hits[1].score, "the highest PageRank comes first");
     let bridges: Vec<(&str, f64, f64)> =
         found.bridges.iter().map(|one| (one.node.id.as_str(), one.inside, one.outside)).collect();
     assert_eq!(bridges, [("n2", 2.0, 1.0), ("n3", 2.0, 1.0)]);
@@ -258,15 +260,15 @@ fn example_4_7a_two_triangles_are_two_communities_and_an_edge_bridges_them() {
 }
 
 #[test]
-fn the_community_of_a_node_is_told_alone_with_how_it_is_joined() {
+fn a_request_for_a_node_returns_only_its_community() {
     let view = triangles();
     let of = |id: &str, members| {
         let node = Some(term(id));
         communities(&view, &CommunitiesRequest { node, members, ..whole() }).unwrap()
     };
     let found = of("n4", Some(2));
-    let told: Vec<&str> = found.hits.iter().map(|one| one.node.id.as_str()).collect();
-    assert_eq!((told, found.left_out, found.count), (vec!["n3", "n4"], 1, 2));
+    let listed: Vec<&str> = found.hits.iter().map(|one| one.node.id.as_str()).collect();
+    assert_eq!((listed, found.left_out, found.count), (vec!["n3", "n4"], 1, 2));
     assert_eq!((found.communities.len(), found.communities[0].community), (1, 1));
     assert_eq!(found.bridges.len(), 1);
     assert_eq!((found.bridges[0].node.id.as_str(), found.bridges[0].ties.len()), ("n4", 0));
@@ -280,7 +282,7 @@ fn the_community_of_a_node_is_told_alone_with_how_it_is_joined() {
 }
 
 #[test]
-fn what_is_left_out_of_communities_is_counted() {
+fn omitted_community_members_are_counted() {
     let two = triangles();
     let few = communities(&two, &CommunitiesRequest { top_k: 1, members: Some(2), ..whole() }).unwrap();
     assert_eq!((few.communities.len(), few.hits.len(), few.left_out), (1, 2, 4));
@@ -288,13 +290,13 @@ fn what_is_left_out_of_communities_is_counted() {
     assert_eq!((all.communities.len(), all.hits.len(), all.left_out), (2, 6, 0));
     let fine = communities(&two, &CommunitiesRequest { resolution: 4.0, ..whole() }).unwrap();
     assert_eq!((fine.count, fine.alone), (6, 6));
-    assert_eq!(two.communities().count, 2, "what is asked at another resolution is not kept in its place");
+    assert_eq!(two.communities().count, 2, "a result at another resolution does not replace it");
     let nothing = communities(&view(0, &[]), &whole()).unwrap();
     assert_eq!((nothing.count, nothing.hits.len(), nothing.modularity.to_bits()), (0, 0, 0));
 }
 
 #[test]
-fn seeds_that_are_not_there_are_told_and_light_nothing() {
+fn unknown_seeds_are_reported_and_activate_nothing() {
     let view = chain(3);
     let scratch = &mut Scratch::default();
     let found =
@@ -311,11 +313,11 @@ fn seeds_that_are_not_there_are_told_and_light_nothing() {
 }
 
 #[test]
-fn what_lies_outside_its_range_is_refused_by_name() {
+fn values_out_of_range_are_refused_by_name() {
     let (view, rules, scratch) = (chain(3), rules(), &mut Scratch::default());
     let usual = || waves("n0", 10);
     let mut refused = Vec::new();
-    for (name, asked) in [
+    for (name, request) in [
         ("top_k", HarmonicsRequest { top_k: 0, ..usual() }),
         ("top_k", HarmonicsRequest { top_k: 1_001, ..usual() }),
         ("hops", HarmonicsRequest { hops: 0, ..usual() }),
@@ -328,16 +330,16 @@ fn what_lies_outside_its_range_is_refused_by_name() {
         ("wavelength", HarmonicsRequest { wavelength: Some(-1.0), ..usual() }),
         ("score of seed n0", HarmonicsRequest { seeds: scored("n0", 1.5), ..usual() }),
     ] {
-        refused.push((name, resonate(&view, &asked.clone().into(), &rules, scratch).map(drop)));
-        refused.push((name, harmonics(&view, asked, &rules, scratch).map(drop)));
+        refused.push((name, resonate(&view, &request.clone().into(), &rules, scratch).map(drop)));
+        refused.push((name, harmonics(&view, request, &rules, scratch).map(drop)));
     }
-    for (name, asked) in [
+    for (name, request) in [
         ("top_k", CommunitiesRequest { top_k: 0, ..whole() }),
         ("members", CommunitiesRequest { members: Some(1_001), ..whole() }),
         ("resolution", CommunitiesRequest { resolution: 0.0, ..whole() }),
         ("resolution", CommunitiesRequest { resolution: f32::INFINITY, ..whole() }),
     ] {
-        refused.push((name, communities(&view, &asked).map(drop)));
+        refused.push((name, communities(&view, &request).map(drop)));
     }
     for (name, seeds, top_k) in [("top_k", from("n0"), 0), ("score of seed n0", scored("n0", 0.0), 5)] {
         refused

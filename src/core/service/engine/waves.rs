@@ -1,8 +1,8 @@
-//! Waves: nodes that resonate with seeds, near and far from them, and the frequencies of the whole graph.
+//! Waves: nodes that resonate with seeds, near and far, and the frequencies of the whole graph.
 //!
 //! # Design notes
-//! Sympathetic nodes are searched for only on request: whether one lies in another region takes the communities of the
-//! whole graph, which are worked out once for each state of it.
+//! Sympathetic nodes are searched for only on request: whether one lies in another region depends on the communities of
+//! the whole graph, which are computed once for each state of it.
 
 use super::{known, positive, seeds, state, within};
 use crate::api::engine::{
@@ -19,42 +19,42 @@ use ebb_engine::resonance::sympathetic::sympathetic_resonance;
 use ebb_engine::resonance::{self, HOPS_MAX, NodeResonance, Resonance, ResonanceReport};
 use ebb_engine::scratch::Scratch;
 
-/// Pulses of a request at most, so that none takes memory without end.
+/// Greatest number of pulses of a request, which bounds its memory.
 pub const PULSES_MAX: u32 = 1_000_000;
 
 /// Runs waves from seeds and reads them at one frequency; on request also at nodes far from every seed.
 pub fn resonate(
     view: &View,
-    asked: &ResonateRequest,
+    request: &ResonateRequest,
     rules: &RecallConfig,
     scratch: &mut Scratch,
 ) -> Result<ResonateAnswer, Error> {
-    let Running { waves, frequency, unknown } = set_out(view, asked, rules, scratch)?;
+    let Running { waves, frequency, unknown } = run_waves(view, request, rules, scratch)?;
     let mut flags: Vec<&'static str> = waves.flags.names().collect();
     let report = waves.report(view.graph(), frequency);
-    let partition = asked.sympathetic.then(|| view.communities());
+    let partition = request.sympathetic.then(|| view.communities());
     let sympathetic = partition.as_ref().map(|partition| {
         flags.extend(partition.flags.names());
-        sympathy(view, partition, (&waves, frequency, &report), asked.top_k)
+        sympathy(view, partition, (&waves, frequency, &report), request.top_k)
     });
     Ok(ResonateAnswer {
         state: state(view, flags, unknown),
-        hits: report.nodes.iter().take(asked.top_k).map(|of| swing(view, of)).collect(),
+        hits: report.nodes.iter().take(request.top_k).map(|of| swing(view, of)).collect(),
         energy: report.energy,
         sympathetic,
         waves: ran(&waves),
     })
 }
 
-/// Runs waves from seeds and reads them at multiples of a frequency, and at all frequencies there are.
+/// Runs waves from seeds and reads them at multiples of a frequency, and at all frequencies found.
 pub fn harmonics(
     view: &View,
-    asked: HarmonicsRequest,
+    request: HarmonicsRequest,
     rules: &RecallConfig,
     scratch: &mut Scratch,
 ) -> Result<HarmonicsAnswer, Error> {
-    let asked = ResonateRequest::from(asked);
-    let Running { waves, frequency, unknown } = set_out(view, &asked, rules, scratch)?;
+    let request = ResonateRequest::from(request);
+    let Running { waves, frequency, unknown } = run_waves(view, &request, rules, scratch)?;
     let analyzer = HarmonicAnalyzer::new(view.graph(), &waves);
     let answered = analyzer.harmonics(frequency);
     let size = |harmonic: u8| {
@@ -70,7 +70,7 @@ pub fn harmonics(
     });
     let mut hits = Vec::new();
     for group in &answered.groups {
-        hits.extend(group.nodes.iter().take(asked.top_k).map(|of| {
+        hits.extend(group.nodes.iter().take(request.top_k).map(|of| {
             let amplitudes: Vec<f32> =
                 of.amplitudes.iter().take(usize::from(answered.count)).copied().collect();
             let own = usize::from(group.harmonic).saturating_sub(1);
@@ -95,30 +95,31 @@ pub fn harmonics(
     })
 }
 
-/// Waves that ran.
+/// Finished waves.
 struct Running {
     waves: Resonance,
-    /// At which they are to be read.
+    /// Frequencies to read them at.
     frequency: PosF32,
-    /// Seeds that are not there.
+    /// Seeds that do not exist.
     unknown: Vec<String>,
 }
 
-fn set_out(
+fn run_waves(
     view: &View,
-    asked: &ResonateRequest,
+    request: &ResonateRequest,
     rules: &RecallConfig,
     scratch: &mut Scratch,
 ) -> Result<Running, Error> {
-    within("top_k", asked.top_k, TOP_K_MAX)?;
-    within("hops", usize::from(asked.hops), usize::from(HOPS_MAX))?;
+    within("top_k", request.top_k, TOP_K_MAX)?;
+    within("hops", usize::from(request.hops), usize::from(HOPS_MAX))?;
     let usual = rules.evidence().waves;
-    let pulse_budget = asked.pulses.unwrap_or(usual.pulse_budget);
+    let pulse_budget = request.pulses.unwrap_or(usual.pulse_budget);
     within("pulses", pulse_budget as usize, PULSES_MAX as usize)?;
-    let frequency = positive("frequency", asked.frequency)?;
-    let wavelength = asked.wavelength.map_or(Ok(usual.wavelength), |asked| positive("wavelength", asked))?;
-    let (seeds, unknown) = seeds(view, &asked.seeds)?;
-    let config = resonance::ResonanceConfig { wavelength, pulse_budget, max_hops: asked.hops };
+    let frequency = positive("frequency", request.frequency)?;
+    let wavelength =
+        request.wavelength.map_or(Ok(usual.wavelength), |length| positive("wavelength", length))?;
+    let (seeds, unknown) = seeds(view, &request.seeds)?;
+    let config = resonance::ResonanceConfig { wavelength, pulse_budget, max_hops: request.hops };
     let mean_degree = view.mean_degree();
     let waves = resonance::resonate(view.graph(), mean_degree, &seeds, &config, &mut scratch.resonance)
         .map_err(|why| Error::Invalid(why.to_string()))?;
@@ -149,7 +150,7 @@ fn sympathy(
 ) -> Sympathy {
     let communities = Some(partition.membership.as_slice());
     let found = sympathetic_resonance(view.graph(), waves, frequency, communities);
-    // They come in the order of the report.
+    // In the order of the report.
     let mut all = report.nodes.iter();
     let hits = found.nodes.iter().take(most).filter_map(|one| {
         let of = all.find(|of| of.node == one.node)?;
@@ -163,20 +164,24 @@ fn sympathy(
 }
 
 impl Service {
-    /// [`resonate`] in the mirror of a scope.
-    pub async fn resonate(&self, scope: &Scope, asked: ResonateRequest) -> Result<ResonateAnswer, Error> {
+    /// Runs [`resonate`] on the mirror of a scope.
+    pub async fn resonate(&self, scope: &Scope, request: ResonateRequest) -> Result<ResonateAnswer, Error> {
         let work = move |view: &View, rules: &RecallConfig, scratch: &mut Scratch| {
-            resonate(view, &asked, rules, scratch)
+            resonate(view, &request, rules, scratch)
         };
         let (mut answer, freshness) = self.on_mirror(scope, work).await?;
         answer.state.freshness = freshness;
         Ok(answer)
     }
 
-    /// [`harmonics`] in the mirror of a scope.
-    pub async fn harmonics(&self, scope: &Scope, asked: HarmonicsRequest) -> Result<HarmonicsAnswer, Error> {
+    /// Runs [`harmonics`] on the mirror of a scope.
+    pub async fn harmonics(
+        &self,
+        scope: &Scope,
+        request: HarmonicsRequest,
+    ) -> Result<HarmonicsAnswer, Error> {
         let work = move |view: &View, rules: &RecallConfig, scratch: &mut Scratch| {
-            harmonics(view, asked, rules, scratch)
+            harmonics(view, request, rules, scratch)
         };
         let (mut answer, freshness) = self.on_mirror(scope, work).await?;
         answer.state.freshness = freshness;

@@ -1,11 +1,11 @@
-//! Contrast on its own: what seeds light up, and what of it would light up for any question.
+//! Contrast on its own: the activation of seeds, and the part of it that any seeds would cause.
 //!
-//! Spreading and contrast both go by the rule of recall, so a node is left with what a recall that gates would leave of what
-//! joins it to the seeds.
+//! Spreading and contrast both use the parameters of recall, so a node keeps the contrast that a recall with `gate`
+//! would give its connection to the seeds.
 //!
 //! # Design notes
-//! Of nodes that are left with as much, those come first that were lit more, and only then does the external id decide. What
-//! is damped to nothing is most of a graph with hubs, and who asks what contrast took away finds it at the top of that.
+//! Nodes with equal contrast are sorted by activation, and only then by external id. The nodes suppressed to nothing
+//! are most of a graph with hubs, and the strongest of them come first among these.
 
 use super::{known, seeds, state, within};
 use crate::api::engine::{XlrAnswer, XlrHit, XlrRequest};
@@ -17,46 +17,47 @@ use ebb_engine::activation::{ActivatedNode, hybrid};
 use ebb_engine::scratch::Scratch;
 use std::cmp::Reverse;
 
-/// Lights up what seeds reach, and damps what others would reach too.
+/// Activates nodes from seeds, and suppresses those that other seeds would activate too.
 pub fn xlr(
     view: &View,
-    asked: &XlrRequest,
+    request: &XlrRequest,
     rules: &RecallConfig,
     scratch: &mut Scratch,
 ) -> Result<XlrAnswer, Error> {
-    within("top_k", asked.top_k, TOP_K_MAX)?;
-    let (seeds, unknown) = seeds(view, &asked.seeds)?;
+    within("top_k", request.top_k, TOP_K_MAX)?;
+    let (seeds, unknown) = seeds(view, &request.seeds)?;
     let (graph, params) = (view.graph(), rules.activation(Profile::Recall));
-    let lit = hybrid::activate(graph, &seeds, params, graph.node_count(), &mut scratch.activation);
+    let activated = hybrid::activate(graph, &seeds, params, graph.node_count(), &mut scratch.activation);
     let budget = rules.evidence().pulses;
     let found = ebb_engine::xlr::xlr(graph, view.mean_degree(), &seeds, params, budget, &mut scratch.xlr);
-    let gate = |lit: &ActivatedNode| lit.value * found.gate(lit.node).unwrap_or(1.0);
+    let gate = |node: &ActivatedNode| node.value * found.gate(node.node).unwrap_or(1.0);
     let mut all: Vec<(usize, &ActivatedNode, f32)> =
-        (1..).zip(&lit.nodes).map(|(was, lit)| (was, lit, gate(lit))).collect();
+        (1..).zip(&activated.nodes).map(|(was, node)| (was, node, gate(node))).collect();
     all.sort_unstable_by_key(|(was, _, after)| (Reverse(after.to_bits()), *was));
-    let hit = |(was, lit, after): &(usize, &ActivatedNode, f32)| XlrHit {
-        node: known(view, lit.node),
+    let hit = |(was, reached, after): &(usize, &ActivatedNode, f32)| XlrHit {
+        node: known(view, reached.node),
         score: *after,
-        activation: lit.value,
+        activation: reached.value,
         was: *was,
-        contrast: found.field(lit.node).copied(),
+        contrast: found.field(reached.node).copied(),
     };
-    let flags = found.flags.with(Flag::ActivationTruncated, lit.truncated).names().collect();
+    let flags = found.flags.with(Flag::ActivationTruncated, activated.truncated).names().collect();
     Ok(XlrAnswer {
         state: state(view, flags, unknown),
-        hits: all.iter().take(asked.top_k).map(hit).collect(),
+        hits: all.iter().take(request.top_k).map(hit).collect(),
         anti_seeds: found.anti_seeds.iter().map(|node| graph.external_id(*node).to_owned()).collect(),
-        slots_read: lit.counters.slots_read,
-        nodes_touched: lit.counters.touched,
+        slots_read: activated.counters.slots_read,
+        nodes_touched: activated.counters.touched,
         pulses: found.pulses,
     })
 }
 
 impl Service {
-    /// [`xlr`] in the mirror of a scope.
-    pub async fn xlr(&self, scope: &Scope, asked: XlrRequest) -> Result<XlrAnswer, Error> {
-        let work =
-            move |view: &View, rules: &RecallConfig, scratch: &mut Scratch| xlr(view, &asked, rules, scratch);
+    /// Runs [`xlr`] on the mirror of a scope.
+    pub async fn xlr(&self, scope: &Scope, request: XlrRequest) -> Result<XlrAnswer, Error> {
+        let work = move |view: &View, rules: &RecallConfig, scratch: &mut Scratch| {
+            xlr(view, &request, rules, scratch)
+        };
         let (mut answer, freshness) = self.on_mirror(scope, work).await?;
         answer.state.freshness = freshness;
         Ok(answer)

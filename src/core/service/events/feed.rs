@@ -1,8 +1,8 @@
 //! A file of events, read ahead in a thread of its own and cut into steps.
 //!
-//! A step is what one transaction takes: up to so many lines that touch memories, or one session's end, or one outcome, whose
-//! question is asked of what the lines before it made. Each step says how many lines of the file are done after it, and the
-//! hash of all of them, so that a repeat can see that the part it skips is the part that was done.
+//! A step is the content of one transaction: a limited number of lines that touch memories, or the end of one session,
+//! or one outcome, whose recall must see the effect of the lines before it. Each step carries the number of lines of
+//! the file that are done after it and the hash of all of them, so that a repeat can verify the part that it skips.
 
 use super::line::{Line, OutcomeLine, Reading, SessionEndLine, parse};
 use crate::domain::event::{Event, Observe, Trace};
@@ -27,48 +27,46 @@ const AHEAD: usize = 4_096;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FeedError {
-    /// It cannot be read or written.
+    /// The file cannot be read or written.
     #[error("{path}: {why}")]
     Io {
-        /// Which file.
+        /// Path of the file.
         path: String,
-        /// Why.
         why: std::io::Error,
     },
     /// A line is not an event.
     #[error("{path}:{line}: {why}")]
     Line {
-        /// Which file.
+        /// Path of the file.
         path: String,
-        /// Which line, from 1.
+        /// Line number, from 1.
         line: u64,
-        /// Why.
         why: String,
     },
-    /// The part that was done before is not what it was.
+    /// The part that was already applied has changed.
     #[error(
-        "{path}: its first {lines} lines were imported before and have changed since; what was done cannot be undone. \
-         Give the changed file another name, or restore these lines"
+        "{path}: its first {lines} lines were imported before and have changed since; an import cannot be undone. \
+         Rename the changed file, or restore these lines"
     )]
     Changed {
-        /// Which file.
+        /// Path of the file.
         path: String,
-        /// How many lines.
+        /// Number of applied lines.
         lines: u64,
     },
-    /// Time runs backwards in a file that is to be replayed.
+    /// Events of a file to be replayed are out of order.
     #[error(
         "{path}:{line}: its instant lies before that of an earlier line; a replay needs events in order of time"
     )]
     OutOfOrder {
-        /// Which file.
+        /// Path of the file.
         path: String,
-        /// Which line, from 1.
+        /// Line number, from 1.
         line: u64,
     },
 }
 
-/// A line that was refused.
+/// A rejected line.
 #[derive(Debug)]
 pub(super) struct BadLine {
     pub(super) text: String,
@@ -81,35 +79,35 @@ pub(super) enum Why {
     Store(Error),
 }
 
-/// What one transaction takes.
+/// The content of one transaction.
 #[derive(Debug, Default)]
 pub(super) struct Step {
     /// Events, in order.
     pub(super) events: Vec<Event>,
-    /// The line number and text of each.
+    /// Line number and text of each event.
     pub(super) places: Vec<(u64, String)>,
-    /// Relations that were seen, in order.
+    /// Observed relations, in order.
     pub(super) seen: Vec<Observe>,
-    /// Facts that were asserted, in order.
+    /// Asserted facts, in order.
     pub(super) facts: Vec<Assertion>,
-    /// What happened in the palace, in order, after all that.
+    /// Trail events, in order, applied after all others.
     pub(super) traces: Vec<Trace>,
-    /// The line number and text of each.
+    /// Line number and text of each trail event.
     pub(super) trace_places: Vec<(u64, String)>,
-    /// A session's end, alone in its step.
+    /// The end of a session, alone in its step.
     pub(super) session_end: Option<(u64, SessionEndLine)>,
     /// An outcome, alone in its step.
     pub(super) outcome: Option<(u64, OutcomeLine)>,
-    /// Lines that are no events.
+    /// Lines that are not events.
     pub(super) bad: Vec<(u64, BadLine)>,
     /// Lines of the file done after this step.
     pub(super) lines: u64,
-    /// Their hash.
+    /// Hash of these lines.
     pub(super) digest: String,
 }
 
 impl Step {
-    /// The latest instant of its events.
+    /// Latest instant of its events.
     pub(super) fn latest(&self) -> Option<Timestamp> {
         let ended = self.session_end.as_ref().map(|(_, end)| end.at);
         let seen = self.seen.iter().map(|observe| observe.seen.at);
@@ -141,7 +139,7 @@ pub(super) struct Feed {
     set_aside: Option<File>,
 }
 
-/// The key and the name of a file: what makes a repeat the same import.
+/// Key and name of a file: the key identifies repeats of the same import.
 pub(super) fn identify(path: &Path) -> Result<(String, String), FeedError> {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let mut first = Vec::new();
@@ -155,7 +153,7 @@ pub(super) fn identify(path: &Path) -> Result<(String, String), FeedError> {
 }
 
 impl Feed {
-    /// Opens a file of which `done_before` lines with this digest are done.
+    /// Opens a file whose first `done_before` lines, with this digest, are done.
     pub(super) async fn open(
         path: &Path,
         reading: Reading,
@@ -169,7 +167,7 @@ impl Feed {
         std::thread::spawn(move || {
             let reader = Reader { path: from, reading, done_before, digest };
             if let Err(why) = reader.read(file, &sender) {
-                // A receiver that is gone has no use for the error either.
+                // A dropped receiver needs no error either.
                 let _ = sender.blocking_send(Err(why));
             }
         });
@@ -189,7 +187,7 @@ impl Feed {
         &self.path
     }
 
-    /// The last line that was handed out.
+    /// The last line that was returned.
     pub(super) fn line(&self) -> u64 {
         self.line
     }
@@ -202,7 +200,7 @@ impl Feed {
         self.bytes_total
     }
 
-    /// The instant of the next line that has one.
+    /// Instant of the next line that has one.
     pub(super) async fn next_at(&mut self) -> Result<Option<Timestamp>, FeedError> {
         let mut index = 0;
         loop {
@@ -219,8 +217,8 @@ impl Feed {
         }
     }
 
-    /// The next step: at most `lines_max` lines, all before `until`. `None` at the end of the file, or when the next
-    /// event is not before `until`.
+    /// Returns the next step: at most `lines_max` lines, all before `until`; `None` at the end of the file, or if the
+    /// next event is not before `until`.
     pub(super) async fn next(
         &mut self,
         lines_max: usize,
@@ -232,7 +230,7 @@ impl Feed {
             let Some(read) = self.take().await? else { break };
             let at = read.line.as_ref().and_then(|line| line.as_ref().ok()).map(Line::at);
             let alone = matches!(&read.line, Some(Ok(Line::SessionEnd(_) | Line::Outcome(_))));
-            // What happens in the palace comes last in its step: it may be about places that the lines before make.
+            // Trail events come last in their step: they may refer to places that the lines before create.
             let before_traces = matches!(&read.line, Some(Ok(Line::Event(_) | Line::Observe(_))));
             let apart = (alone && taken > 0) || (before_traces && !step.traces.is_empty());
             if at.zip(until).is_some_and(|(at, until)| at >= until) || apart {
@@ -275,7 +273,7 @@ impl Feed {
         }
     }
 
-    /// Writes a refused line to the file of those that were set aside, with its number and the reason.
+    /// Writes a rejected line to the file of rejected lines, with its number and the reason.
     pub(super) fn set_aside(&mut self, line: u64, bad: &BadLine) -> Result<PathBuf, FeedError> {
         let mut name = self.path.file_name().unwrap_or_default().to_os_string();
         name.push(".skipped.ndjson");
@@ -294,8 +292,8 @@ impl Feed {
     }
 }
 
-/// The file of refused lines; what an earlier run wrote about lines that it did not finish is dropped, since they come
-/// again.
+/// The file of rejected lines; entries of an earlier run about lines that it did not finish are dropped, since these
+/// lines are read again.
 fn aside(path: &Path, done_before: u64) -> std::io::Result<File> {
     let kept: String = match std::fs::read_to_string(path) {
         Ok(text) => text

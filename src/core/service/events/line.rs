@@ -22,37 +22,37 @@ use serde::de::IgnoredAny;
 /// A checked line.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Line {
-    /// Something that happened to a memory.
+    /// An event of a memory.
     Event(Event),
-    /// A relation that was seen.
+    /// An observed relation.
     Observe(Observe),
-    /// A fact that was asserted.
+    /// An asserted fact.
     Fact(Assertion),
-    /// Something that happened in the palace.
+    /// An event of a trail.
     Trace(Trace),
-    /// A question with its useful answers.
+    /// A question with its useful hits.
     Outcome(OutcomeLine),
-    /// A session that ended.
+    /// The end of a session.
     SessionEnd(SessionEndLine),
 }
 
-/// A question with its useful answers.
+/// A question with its useful hits.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct OutcomeLine {
     pub(super) judged: JudgedQuestion,
-    /// Under which request it counts once: it follows from its place.
+    /// Id of the request, derived from the place of the line: the outcome counts once.
     pub(super) request: String,
-    /// The line as it came.
+    /// The original line.
     pub(super) text: String,
 }
 
-/// A session that ended.
+/// The end of a session.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct SessionEndLine {
     pub(super) at: Timestamp,
     pub(super) scope: Scope,
     pub(super) session: SessionId,
-    /// The line as it came, to be quarantined if it is refused.
+    /// The original line, written to the file of rejected lines if it is refused.
     pub(super) text: String,
 }
 
@@ -69,7 +69,7 @@ impl Line {
     }
 }
 
-/// A line as it stands in the file.
+/// A line as written in the file.
 #[derive(Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 enum Raw {
@@ -109,14 +109,14 @@ enum Raw {
     },
 }
 
-/// The value of a fact: a line of many kinds is buffered while its kind is looked for, in which numbers are rounded.
+/// The value of a fact, read separately: serde buffers a line while it looks for its kind, which rounds numbers.
 #[derive(Deserialize)]
 struct Exact {
     #[serde(deserialize_with = "crate::api::fact::exact_value")]
     value: Value,
 }
 
-/// The parameters by which lines are read.
+/// Parameters for reading lines.
 #[derive(Debug, Clone)]
 pub(super) struct Reading {
     /// The key of the file.
@@ -125,9 +125,9 @@ pub(super) struct Reading {
     pub(super) scope: Scope,
     /// The dimensions of embeddings.
     pub(super) similarity: Similarity,
-    /// Which labels and types carry pheromones.
+    /// The labels and types that carry pheromones.
     pub(super) allowed: Allowed,
-    /// The last instant that an event may have: one ahead of the server's clock would lie in a future that has not been.
+    /// Greatest instant of an event: one ahead of the server's clock would lie in the future.
     pub(super) latest: Option<Timestamp>,
 }
 
@@ -136,7 +136,7 @@ pub(super) fn parse(text: &str, number: u64, reading: &Reading) -> Result<Line, 
     let line = read_line(text, number, reading)?;
     match reading.latest {
         Some(latest) if line.at() > latest => Err(format!(
-            "at is {}, and that lies ahead of the server's clock: only a replay has a future",
+            "at is {}, ahead of the server's clock; only a replay accepts future instants",
             rfc3339(line.at())
         )),
         _ => Ok(line),
@@ -199,12 +199,12 @@ fn read_line(text: &str, number: u64, reading: &Reading) -> Result<Line, String>
     })
 }
 
-/// The instant of an event: a request may leave it out, a line may not.
+/// The instant of an event: optional in a request, required in a line.
 fn stated(at: Option<Timestamp>) -> Result<Timestamp, String> {
     at.ok_or_else(|| "missing field `at`".to_owned())
 }
 
-/// A question with default parameters, and its useful answers.
+/// A question with default parameters, and its useful hits.
 fn judged(
     scope: Scope,
     at: Timestamp,
@@ -224,7 +224,7 @@ fn judged(
     })
 }
 
-/// The error in a line, without its number: the parser sees one line and counts from 1.
+/// The error in a line, without the line number of the parser, which sees one line and counts from 1.
 fn json_error(why: &serde_json::Error) -> String {
     let text = why.to_string();
     text.split_once(" at line ")
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn no_line_makes_the_reader_of_events_fall() {
+    fn no_line_makes_the_event_parser_panic() {
         let seeds = [
             r#"{"at":"2026-03-02T08:00:00+01:00","kind":"memory","id":"m","content":"x","mentions":["b","a"],"pinned":true}"#,
             r#"{"at":"2026-03-02T08:00:00Z","kind":"access","id":"m","session":"s","revive":false}"#,

@@ -1,11 +1,11 @@
-//! The outcome of a file's line: its question is asked again, and what of the answer was of use is reported.
+//! The outcome of a line: its question is recalled again, and the useful hits are reported.
 //!
-//! The mirror that is asked is brought up to date first, as of the instant of the line, so an answer sees what all lines before
-//! it made. That costs the reading of what changed since the outcome before; a file in which outcomes follow each other
-//! closely is read as slowly as questions are answered.
+//! The mirror is first refreshed as of the instant of the line, so the recall sees the effect of all lines before it.
+//! That costs reading the changes since the outcome before; a file with many outcomes is read as slowly as questions
+//! are answered.
 //!
-//! The request under which it counts follows from its place in the file, and the words by which a repeat is known are those of
-//! the line: what is answered to the same question may be another thing another time.
+//! The request id follows from the place of the line in the file, and the request hash is that of the line: the same
+//! question may have another answer at another time.
 
 use super::feed::{BadLine, Why};
 use super::line::OutcomeLine;
@@ -15,8 +15,7 @@ use crate::service::request_hash::request_hash;
 use crate::store::{OutcomeReport, Progress, RequestMode};
 
 impl Feeder<'_> {
-    /// Takes in an outcome, in one transaction with its place in the file. One whose question finds nothing of use leaves
-    /// nothing.
+    /// Records an outcome, in one transaction with its place in the file; nothing if the recall returns no useful hit.
     pub(super) async fn take_in(
         &mut self,
         line: u64,

@@ -1,14 +1,15 @@
 //! Replay: the events of a file with the real jobs in between, under simulated time.
 //!
-//! "What would this policy do to my memory in a year?" Only on a scratch database, since simulated time must not meet real
+//! It shows the effect of a policy over a year. Only on a scratch database, since simulated time must not mix with real
 //! memories. Jobs due at one instant run in their order, before the events of that instant. An occurrence for which
-//! nothing is due is passed over and counted; between two writes the database says once since when memories wait, so an
-//! idle year costs nothing.
+//! nothing is due is skipped and counted; between two writes the database is read once for the instants since when
+//! memories wait, so an idle year costs nothing.
 //!
-//! Outcomes came by the server's clock, not by simulated time: they wait since the events with which they came.
+//! Outcomes are dated by the server's clock, not by simulated time; here they wait since the events that they came
+//! with.
 //!
-//! After a kill the same command takes over what its predecessor left open, at once: the ledger says which occurrences are
-//! over, the import how many lines.
+//! After a kill the same command at once takes over the work of its predecessor: the ledger records the completed
+//! occurrences, the import the number of applied lines.
 
 use super::feed::FeedError;
 use super::{BATCH_LINES, BadLines, Feeder, ImportError, Imported, Tick};
@@ -22,33 +23,33 @@ use crate::service::Service;
 use crate::store::{Backlog, Error, RunInputs};
 use std::path::Path;
 
-/// How a replay is to run.
+/// Options of a replay.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Replay {
-    /// Events from this instant on are left; the jobs run up to it. `None` ends with the last event.
+    /// Events from this instant on are skipped; the jobs run up to it. `None` ends with the last event.
     pub until: Option<Timestamp>,
-    /// Jobs are looked at only at multiples of this many milliseconds.
+    /// Jobs run only at multiples of this many milliseconds.
     pub step_ms: Option<i64>,
 }
 
-/// The schedule of a replay: for each job when it runs, and which occurrence was handled last.
+/// The schedule of a replay: for each job when it runs, and the last handled occurrence.
 struct Schedule {
     jobs: Vec<(JobName, JobSchedule, Timestamp)>,
     step_ms: i64,
-    /// As it was at the beginning: nobody else writes.
+    /// The tunables at the beginning: there is no other writer.
     inputs: RunInputs,
-    /// As it was after the last thing that was written.
+    /// State after the last write.
     backlog: Backlog,
 }
 
-/// A visit: an instant, and the jobs that have something to do there.
+/// An instant, and the jobs that have work then.
 struct Visit {
     at: Timestamp,
     jobs: Vec<JobName>,
 }
 
 impl Schedule {
-    /// The next instant at which a job finds something due, if nothing is written before.
+    /// The next instant at which a job has work, if nothing is written before.
     fn next(&self) -> Option<Visit> {
         let visits: Vec<(Timestamp, JobName)> = self
             .jobs
@@ -65,8 +66,9 @@ impl Schedule {
         Some(Visit { at, jobs })
     }
 
-    /// The first instant after `after` at which any job may find what an event at `after` made due. Learning is not among them:
-    /// it comes round each minute, and a file cut into minutes is read ten times as slowly. It is looked for when these are in.
+    /// The first instant after `after` at which a job may find work made due by an event at `after`. Learning is
+    /// excluded: it runs each minute, and a file cut into minutes is read ten times as slowly. It is checked after
+    /// these events are applied.
     fn boundary(&self, after: Timestamp) -> Timestamp {
         let fed = self.jobs.iter().filter(|(job, ..)| *job != JobName::Learn);
         let nexts = fed.filter_map(|(_, schedule, _)| schedule.rhythm.next(after));
@@ -99,10 +101,10 @@ impl Service {
             finish_open(&self.store, job, Right::Scratch, self.request()).await?;
         }
         let first = feeder.feed.next_at().await?;
-        // What was due up to the last event that was applied has been done, whether or not a job had a run.
+        // Work due up to the last applied event is done, whether or not a job had a run.
         let mut schedule = self.schedule(feeder.at.or(first), replay).await?;
         feeder.tunables = Some(schedule.inputs.tunables.clone());
-        // The whole file may be done already, and the jobs not yet run up to where they are wanted.
+        // The whole file may be applied, and the jobs not yet run up to the requested end.
         let mut last = feeder.at.max(first).unwrap_or(Timestamp::FIRST);
         loop {
             let next = feeder.feed.next_at().await?.filter(|at| replay.until.is_none_or(|until| *at < until));
@@ -123,7 +125,7 @@ impl Service {
                 last = step.latest().map_or(last, |at| at.max(last));
                 let teaches = step.outcome.is_some();
                 feeder.apply(step).await?;
-                // What is learned from it may be due before the next line.
+                // Learning from it may be due before the next line.
                 if teaches {
                     break;
                 }
@@ -183,7 +185,7 @@ impl Service {
         Ok(())
     }
 
-    /// Since when something waits for which job; outcomes since the latest instant that simulated time has come to.
+    /// For each job, the instant since which something waits; outcomes wait since the latest simulated instant.
     async fn backlog(&self, at: Timestamp) -> Result<Backlog, Error> {
         let backlog = self.store.backlog().await?;
         Ok(Backlog { learn: backlog.learn.map(|_| at), ..backlog })
