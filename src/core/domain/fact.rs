@@ -7,7 +7,7 @@
 //!
 //! | head | [`Decay::Ttl`] | [`Decay::HalfLife`] |
 //! |---|---|---|
-//! | younger than that | stays | `max(floor, c0 * 2^(-age / half-life))`, written if lower by epsilon or at the floor |
+//! | younger than that | stays | `max(floor, c0 * 2^(-age / half-life))`, written if lower by epsilon or by half, or at the floor |
 //! | older | retracted: confidence 0 | the same |
 //! | confidence 0, or past `validUntil` | skipped | skipped |
 //!
@@ -36,6 +36,9 @@ pub const DECAY_SOURCE: &str = "system:stigmem:decay";
 pub const SYSTEM_SOURCES: &str = "system:";
 /// Prefixes of relations that are exempt from policies.
 const EXEMPT_NAMESPACES: [&str; 2] = ["stigmem:", "rel:"];
+
+/// Confidences below this are reduced to a floor only: further facts would carry no information.
+const NEGLIGIBLE: f64 = 0.001;
 
 /// Scope of a fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -343,7 +346,8 @@ impl Head {
             || EXEMPT_NAMESPACES.iter().any(|namespace| relation.starts_with(namespace))
     }
 
-    /// The result at `now`. `epsilon`, `0 ..= 1`: a smaller reduction is not written.
+    /// The result at `now`. `epsilon`, `0 ..= 1`: a smaller reduction is written only if it halves the confidence, so that small
+    /// confidences decay too, with one fact for each half-life, until they are below [`NEGLIGIBLE`].
     #[must_use]
     pub fn fate(&self, now: Timestamp, decay: &Decay, epsilon: f64) -> Fate {
         let age = now.since(self.origin.at);
@@ -354,7 +358,8 @@ impl Head {
                 let faded = self.origin.confidence.faded(curve.factor(age));
                 let target = if faded > *floor { faded } else { *floor };
                 let falls = self.confidence.value() - target.value();
-                if falls > 0.0 && (falls >= epsilon || target == *floor) {
+                let halved = self.confidence.value() >= NEGLIGIBLE && falls >= self.confidence.value() / 2.0;
+                if falls > 0.0 && (falls >= epsilon || halved || target == *floor) {
                     Fate::Reduced(target)
                 } else {
                     Fate::Stays
@@ -448,6 +453,20 @@ mod tests {
             let exact = c * (-f64::from(now) / 3_600_000.0).exp2();
             prop_assert!(head.confidence.value() - exact <= epsilon + 1e-12);
             prop_assert!(head.confidence.value() >= exact);
+        }
+
+        #[test]
+        fn small_confidences_decay_once_for_each_half_life(c in 0.001..0.05_f64, half_lives in 0_u8..40) {
+            let decay = half_life(3_600.0, 0.0);
+            let (mut head, mut written) = (said(c, 0), 0_u8);
+            for half_life in 1..=half_lives {
+                let before = head.confidence;
+                head = swept(head, at(3_600_000 * i64::from(half_life)), &decay, 0.05);
+                written += u8::from(head.confidence < before);
+            }
+            let exact = c * (-f64::from(half_lives)).exp2();
+            prop_assert!(head.confidence.value() <= (2.0 * exact).max(NEGLIGIBLE));
+            prop_assert!(written <= 7, "{written} facts");
         }
 
         #[test]

@@ -122,6 +122,22 @@ async fn a_memory_still_above_the_next_threshold_is_ripe_again_at_once() {
     close(life.energy.value(), 9.0 * (-0.05 * 0.5_f64).exp());
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_foreign_memory_above_both_thresholds_takes_two_steps_in_a_run() {
+    let db = fresh().await;
+    let text = "CREATE (:Memory {id: 'm', content: 'of another program', tier: 'working', energy: 9.0, accessCount: 9,
+                  created: datetime({epochMillis: $now}), lastAccessed: datetime({epochMillis: $now})})";
+    db.client.run(text, &[("now", at(0.0).millis().into())]).await;
+    let report = db.run(JobName::Promote, 0.0).await;
+    assert_eq!((report.tally.adopted, report.tally.promoted), (1, 2));
+    let kinds: Vec<String> = db
+        .client
+        .column("MATCH (s)-[p:PROMOTED_TO|CRYSTALLIZED_INTO]->({id: 'm', tier: 'longTerm'}) RETURN type(p) + ' ' + s.tier AS k ORDER BY k")
+        .await;
+    assert_eq!(kinds, ["CRYSTALLIZED_INTO archivedShortTerm", "PROMOTED_TO archivedWorking"]);
+    assert_eq!(db.run(JobName::Promote, 0.0).await.tally.promoted, 0);
+}
+
 /// Fifty programs ask for the same occurrence; then fifty claim past the ledger. One of them promotes, each time.
 #[tokio::test(flavor = "multi_thread")]
 async fn fifty_workers_one_promotion() {
