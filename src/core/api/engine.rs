@@ -13,20 +13,20 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ActivateRequest {
-    /// Ids to begin at.
+    /// Seeds: ids to start from.
     #[schemars(length(max = 200))]
     pub seeds: Vec<GivenSeed>,
-    /// By which rule signals spread.
+    /// Profile: the rule by which activation spreads.
     #[serde(default = "reference")]
     pub profile: Profile,
     /// Hops at most; that of the profile where nothing is said.
     #[schemars(range(min = 1, max = 20))]
     pub depth: Option<u8>,
-    /// How many nodes at most.
+    /// Maximum number of nodes.
     #[serde(default = "top_k")]
     #[schemars(range(min = 1, max = 1_000))]
     pub top_k: usize,
-    /// Whose data.
+    /// Scope of the data.
     pub scope: Option<Scope>,
 }
 
@@ -42,20 +42,20 @@ pub struct PageRankRequest {
     #[serde(default)]
     #[schemars(length(max = 200))]
     pub seeds: Vec<GivenSeed>,
-    /// How many nodes at most.
+    /// Maximum number of nodes.
     #[serde(default = "top_k")]
     #[schemars(range(min = 1, max = 1_000))]
     pub top_k: usize,
-    /// Whose data.
+    /// Scope of the data.
     pub scope: Option<Scope>,
 }
 
 /// What a mechanism of the engine found.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct EngineAnswer {
-    /// Which state was asked.
+    /// Generation of the graph that answered.
     pub generation: u64,
-    /// How current it is.
+    /// Freshness of the data.
     #[serde(flatten)]
     pub freshness: Freshness,
     /// Whether something was cut short: which flag ends in truncated says what.
@@ -85,9 +85,9 @@ pub struct EngineHit {
 /// Which state was asked, and what is to be known of the answer as a whole.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct EngineState {
-    /// Which state was asked.
+    /// Generation of the graph that answered.
     pub generation: u64,
-    /// How current it is.
+    /// Freshness of the data.
     #[serde(flatten)]
     pub freshness: Freshness,
     /// Whether something was cut short: which flag ends in truncated says what.
@@ -113,14 +113,14 @@ pub struct EngineNode {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct XlrRequest {
-    /// Ids to begin at.
+    /// Seeds: ids to start from.
     #[schemars(length(max = 200))]
     pub seeds: Vec<GivenSeed>,
-    /// How many nodes at most.
+    /// Maximum number of nodes.
     #[serde(default = "top_k")]
     #[schemars(range(min = 1, max = 1_000))]
     pub top_k: usize,
-    /// Whose data.
+    /// Scope of the data.
     pub scope: Option<Scope>,
 }
 
@@ -142,7 +142,7 @@ pub struct ResonateRequest {
     #[serde(default = "hops")]
     #[schemars(range(min = 1, max = 10))]
     pub hops: u8,
-    /// How many pulses are followed at most; 50,000 where nothing is said.
+    /// Maximum number of pulses; default 50,000.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub pulses: Option<u32>,
     /// Whether to say what swings along far from every seed.
@@ -152,7 +152,7 @@ pub struct ResonateRequest {
     #[serde(default = "top_k")]
     #[schemars(range(min = 1, max = 1_000))]
     pub top_k: usize,
-    /// Whose data.
+    /// Scope of the data.
     pub scope: Option<Scope>,
 }
 
@@ -174,14 +174,14 @@ pub struct HarmonicsRequest {
     #[serde(default = "hops")]
     #[schemars(range(min = 1, max = 10))]
     pub hops: u8,
-    /// How many pulses are followed at most; 50,000 where nothing is said.
+    /// Maximum number of pulses; default 50,000.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub pulses: Option<u32>,
     /// How many nodes at most, of each harmonic.
     #[serde(default = "top_k")]
     #[schemars(range(min = 1, max = 1_000))]
     pub top_k: usize,
-    /// Whose data.
+    /// Scope of the data.
     pub scope: Option<Scope>,
 }
 
@@ -205,7 +205,7 @@ pub struct CommunitiesRequest {
     /// How many members of each at most; 5 where nothing is said, and 20 of the community of a node.
     #[schemars(range(min = 1, max = 1_000))]
     pub members: Option<usize>,
-    /// Whose data.
+    /// Scope of the data.
     pub scope: Option<Scope>,
 }
 
@@ -227,7 +227,7 @@ const fn hops() -> u8 {
 /// What contrast made of what seeds light up.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct XlrAnswer {
-    /// Of which state.
+    /// State of the graph that answered.
     #[serde(flatten)]
     pub state: EngineState,
     /// What is lit, by what is left of it; of nodes that are left with as much, what was lit more comes first.
@@ -261,7 +261,7 @@ pub struct XlrHit {
 /// What waves make of the nodes they came to.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ResonateAnswer {
-    /// Of which state.
+    /// State of the graph that answered.
     #[serde(flatten)]
     pub state: EngineState,
     /// By amplitude, the largest first.
@@ -331,7 +331,7 @@ pub struct WavesRun {
 /// At which frequencies nodes swing.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct HarmonicsAnswer {
-    /// Of which state.
+    /// State of the graph that answered.
     #[serde(flatten)]
     pub state: EngineState,
     /// The harmonics there are, at most five: no relationship makes more than half a turn.
@@ -388,7 +388,7 @@ pub struct SweepStep {
 /// Who belongs together.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CommunitiesAnswer {
-    /// Of which state.
+    /// State of the graph that answered.
     #[serde(flatten)]
     pub state: EngineState,
     /// How much more is joined inside communities than chance would have it: at resolution 1 from -0.5 to 1, and 0 where

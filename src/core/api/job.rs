@@ -84,42 +84,42 @@ fn affected(tally: &Tally) -> i64 {
 pub struct JobRun {
     /// Its name.
     pub job: JobName,
-    /// Which occurrence.
+    /// Occurrence of the run.
     pub occurrence: Option<String>,
     /// The id of its run.
     pub run_id: Option<String>,
     /// done or skipped.
     pub outcome: &'static str,
-    /// Rows looked at.
+    /// Rows scanned.
     pub scanned: i64,
     /// Rows written.
     pub changed: i64,
-    /// Rows passed over.
+    /// Rows skipped.
     pub skipped: i64,
-    /// Rows set aside.
+    /// Rows quarantined.
     pub quarantined: i64,
     /// Rows left for the next run.
     pub due_left: i64,
-    /// Whether time or limit ended before the work.
+    /// Whether the run stopped at its limit of time or rows.
     pub truncated: bool,
-    /// Memories or clusters that are another kind of thing than before.
+    /// Memories expired, promoted or reinforced, clusters formed or dissolved, and facts retracted.
     pub affected: i64,
     /// Rows of other writers that were adopted.
     pub adopted: i64,
     /// Memories that expired.
     pub expired: i64,
-    /// Memories that rose.
+    /// Memories promoted.
     pub promoted: i64,
     /// Memories that two attempts claimed.
     pub conflicts: i64,
-    /// What only this job counts.
+    /// Counters of this job alone.
     #[serde(flatten)]
     pub own: BTreeMap<&'static str, i64>,
-    /// The instant its laws saw.
+    /// Instant that the run used as now.
     pub at: Timestamp,
-    /// Whether nothing was written.
+    /// Whether this was a dry run: nothing was written.
     pub dry_run: bool,
-    /// Why it was skipped, or how it failed.
+    /// Reason for a skip or a failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -172,7 +172,7 @@ impl JobRun {
 pub struct PastRun {
     /// Its name.
     pub job: String,
-    /// Which occurrence.
+    /// Occurrence of the run.
     pub occurrence: String,
     /// The id of its run.
     pub run_id: String,
@@ -180,36 +180,36 @@ pub struct PastRun {
     pub trigger: String,
     /// How far it is: open, done, guarded or failed.
     pub state: String,
-    /// The instant its laws saw.
+    /// Instant that the run used as now.
     pub at: Option<Timestamp>,
     /// When it began.
     pub started: Option<Timestamp>,
     /// When it ended.
     pub finished: Option<Timestamp>,
-    /// Rows looked at.
+    /// Rows scanned.
     pub scanned: i64,
     /// Rows written.
     pub changed: i64,
-    /// Rows passed over.
+    /// Rows skipped.
     pub skipped: i64,
-    /// Rows set aside.
+    /// Rows quarantined.
     pub quarantined: i64,
-    /// Whether time or limit ended before the work.
+    /// Whether the run stopped at its limit of time or rows.
     pub truncated: bool,
-    /// Memories or clusters that are another kind of thing than before.
+    /// Memories expired, promoted or reinforced, clusters formed or dissolved, and facts retracted.
     pub affected: i64,
     /// Rows of other writers that were adopted.
     pub adopted: i64,
     /// Memories that expired.
     pub expired: i64,
-    /// Memories that rose.
+    /// Memories promoted.
     pub promoted: i64,
     /// Memories that two attempts claimed.
     pub conflicts: i64,
-    /// What only this job counts.
+    /// Counters of this job alone.
     #[serde(flatten)]
     pub own: BTreeMap<&'static str, i64>,
-    /// Why it was skipped, or how it failed.
+    /// Reason for a skip or a failure.
     pub reason: Option<String>,
 }
 
@@ -260,12 +260,12 @@ pub struct JobPath {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JobRunRequest {
-    /// Whether nothing is to be written.
+    /// Whether this is a dry run: nothing is written.
     #[serde(default)]
     pub dry_run: bool,
     /// Stop after about this many rows.
     #[schemars(range(min = 1))]
     pub limit: Option<NonZeroU64>,
-    /// As of when; needs the right admin.
+    /// Instant to use as now; needs the right admin.
     pub at: Option<Timestamp>,
 }

@@ -53,7 +53,7 @@ pub struct Memory {
     /// What the request did to it: created, accessed or revived.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub did: Option<EventEffect>,
-    /// Whether nothing was written.
+    /// Whether this was a dry run: nothing was written.
     #[serde(rename = "dry_run", skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
     /// The instant asked about.
@@ -182,17 +182,17 @@ pub struct MemoryQuery {
     /// Only those made in this session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionId>,
-    /// Whose data.
+    /// Scope of the data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<Scope>,
-    /// As of this instant.
+    /// Instant to evaluate at; default now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<Timestamp>,
-    /// This many at most.
+    /// Maximum number of items in the page.
     #[schemars(range(min = 1, max = 10_000))]
     #[serde(default, deserialize_with = "super::input::page_size")]
     pub limit: Option<u32>,
-    /// Where the page before ended: what its Link header says.
+    /// Cursor from the Link header of the previous page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
 }
@@ -227,9 +227,9 @@ pub struct NewMemory {
     /// What it means, as numbers: as many as similarity.embedding_dimensions says, and none where it says nothing.
     #[schemars(length(min = 1, max = 4_096))]
     pub embedding: Option<Vec<f64>>,
-    /// Whose data.
+    /// Scope of the data.
     pub scope: Option<Scope>,
-    /// When; needs the right admin.
+    /// Instant of the write; needs the right admin.
     pub at: Option<Timestamp>,
 }
 
@@ -268,9 +268,9 @@ pub struct AccessRequest {
     pub instance: Option<InstanceId>,
     /// Whether an expired one comes back: yes, where nothing is said.
     pub revive: Option<bool>,
-    /// Whose data.
+    /// Scope of the data.
     pub scope: Option<Scope>,
-    /// When; needs the right admin.
+    /// Instant of the write; needs the right admin.
     pub at: Option<Timestamp>,
 }
 
@@ -286,9 +286,9 @@ pub struct Access {
     pub instance: Option<InstanceId>,
     /// Whether an expired one comes back: yes, where nothing is said.
     pub revive: Option<bool>,
-    /// Whose data.
+    /// Scope of the data.
     pub scope: Option<Scope>,
-    /// When; needs the right admin.
+    /// Instant of the write; needs the right admin.
     pub at: Option<Timestamp>,
 }
 
@@ -296,9 +296,9 @@ pub struct Access {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pin {
-    /// Whose data.
+    /// Scope of the data.
     pub scope: Option<Scope>,
-    /// When; needs the right admin.
+    /// Instant of the write; needs the right admin.
     pub at: Option<Timestamp>,
 }
 

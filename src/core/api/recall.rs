@@ -40,9 +40,9 @@ pub struct RecallRequest {
     pub since: Option<Timestamp>,
     /// Only memories made in this session.
     pub session: Option<Term>,
-    /// Whose data.
+    /// Scope of the data.
     pub scope: Option<Scope>,
-    /// By which rule signals spread.
+    /// Profile: the rule by which activation spreads.
     #[serde(default)]
     pub profile: Profile,
     /// What it means to be joined to the seeds.
@@ -155,7 +155,7 @@ pub struct Recall {
     pub recall_id: String,
     /// Which state of the mirror was asked.
     pub generation: u64,
-    /// How current it is.
+    /// Freshness of the data.
     #[serde(flatten)]
     pub freshness: Freshness,
     /// Whether something was cut short: which flag ends in truncated says what.

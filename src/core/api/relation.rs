@@ -101,7 +101,7 @@ pub struct WrittenEdge {
     weight: Option<f64>,
     /// When it was seen.
     at: Timestamp,
-    /// Whether nothing was written.
+    /// Whether this was a dry run: nothing was written.
     dry_run: bool,
 }
 
@@ -165,17 +165,17 @@ pub struct RelationQuery {
     /// Those below the minimum instead, which are left out of what is retrieved.
     #[serde(default)]
     pub decayed: bool,
-    /// Whose data.
+    /// Scope of the data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<Scope>,
-    /// As of this instant.
+    /// Instant to evaluate at; default now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<Timestamp>,
-    /// This many at most.
+    /// Maximum number of items in the page.
     #[schemars(range(min = 1, max = 10_000))]
     #[serde(default, deserialize_with = "super::input::page_size")]
     pub limit: Option<u32>,
-    /// Where the page before ended: what its Link header says.
+    /// Cursor from the Link header of the previous page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
 }
@@ -197,9 +197,9 @@ pub struct ObservationRequest {
     pub weight: Option<Weight>,
     /// Whether it does not fade; as it was where nothing is said.
     pub pinned: Option<bool>,
-    /// Whose data.
+    /// Scope of the data.
     pub scope: Option<Scope>,
-    /// When; needs the right admin.
+    /// Instant of the write; needs the right admin.
     pub at: Option<Timestamp>,
 }
 
@@ -214,7 +214,7 @@ pub struct ObservedAll {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct DecayPassRequest {
-    /// Whether nothing is to be written.
+    /// Whether this is a dry run: nothing is written.
     #[serde(default)]
     pub dry_run: bool,
     /// With dryRun: whether the relations that would be lowered are to be named.
@@ -222,7 +222,7 @@ pub struct DecayPassRequest {
     pub list: bool,
     /// Whose relations are named.
     pub scope: Option<Scope>,
-    /// As of when; needs the right admin.
+    /// Instant to use as now; needs the right admin.
     pub at: Option<Timestamp>,
 }
 

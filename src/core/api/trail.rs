@@ -97,7 +97,7 @@ pub struct TrailWritten {
     pub traced: TraceEffect,
     /// When.
     pub at: Timestamp,
-    /// Whether nothing was written.
+    /// Whether this was a dry run: nothing was written.
     pub dry_run: bool,
 }
 
@@ -118,7 +118,7 @@ pub struct Evaporated {
     pub cycle: i64,
     /// When.
     pub at: Timestamp,
-    /// Whether nothing was written.
+    /// Whether this was a dry run: nothing was written.
     pub dry_run: bool,
 }
 
@@ -137,7 +137,7 @@ pub struct TrailCycle {
     pub evaporated: Option<i64>,
     /// As of when.
     pub at: Timestamp,
-    /// Whether nothing was written.
+    /// Whether this was a dry run: nothing was written.
     pub dry_run: bool,
 }
 
@@ -186,9 +186,9 @@ pub struct NewPlace {
     /// What people call it.
     #[schemars(length(max = NAME_BYTES_MAX))]
     pub name: Option<String>,
-    /// Whose data.
+    /// Scope of the data.
     pub scope: Option<Scope>,
-    /// When; needs the right admin.
+    /// Instant of the write; needs the right admin.
     pub at: Option<Timestamp>,
 }
 
@@ -206,9 +206,9 @@ pub struct NewEdge {
     /// What it costs where nobody has walked; where nothing is said, what its type costs.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub base_cost: Option<f64>,
-    /// Whose data.
+    /// Scope of the data.
     pub scope: Option<Scope>,
-    /// When; needs the right admin.
+    /// Instant of the write; needs the right admin.
     pub at: Option<Timestamp>,
 }
 
@@ -222,9 +222,9 @@ pub struct Deposit {
     /// What it was worth, above 0 and at most 10: 1 where nothing is said.
     #[schemars(range(max = 10.0))]
     pub reward: Option<f64>,
-    /// Whose data.
+    /// Scope of the data.
     pub scope: Option<Scope>,
-    /// When; needs the right admin.
+    /// Instant of the write; needs the right admin.
     pub at: Option<Timestamp>,
 }
 
@@ -234,9 +234,9 @@ pub struct Deposit {
 pub struct Exploration {
     /// Which.
     pub node: PlaceRef,
-    /// Whose data.
+    /// Scope of the data.
     pub scope: Option<Scope>,
-    /// When; needs the right admin.
+    /// Instant of the write; needs the right admin.
     pub at: Option<Timestamp>,
 }
 
@@ -244,13 +244,13 @@ pub struct Exploration {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TrailsQuery {
-    /// This many at most; 20, where nothing is said.
+    /// Maximum number of items; default 20.
     #[schemars(range(min = 1, max = 10_000))]
     #[serde(default, deserialize_with = "super::input::page_size")]
     pub limit: Option<u32>,
-    /// Whose data.
+    /// Scope of the data.
     pub scope: Option<Scope>,
-    /// As of this instant.
+    /// Instant to evaluate at; default now.
     pub at: Option<Timestamp>,
 }
 
@@ -276,9 +276,9 @@ pub struct TrailStatusQuery {
     pub place: String,
     /// The other end, to see the edges between the two.
     pub to: Option<String>,
-    /// Whose data.
+    /// Scope of the data.
     pub scope: Option<Scope>,
-    /// As of this instant.
+    /// Instant to evaluate at; default now.
     pub at: Option<Timestamp>,
 }
 
@@ -290,9 +290,9 @@ pub struct TrailPathQuery {
     pub from: String,
     /// Where it is to lead: an id, or Label:id.
     pub to: String,
-    /// Whose data.
+    /// Scope of the data.
     pub scope: Option<Scope>,
-    /// As of this instant.
+    /// Instant to evaluate at; default now.
     pub at: Option<Timestamp>,
 }
 
@@ -302,13 +302,13 @@ pub struct TrailPathQuery {
 pub struct NextPlacesQuery {
     /// The place: an id, or Label:id.
     pub place: String,
-    /// This many at most; 20, where nothing is said.
+    /// Maximum number of items; default 20.
     #[schemars(range(min = 1, max = 10_000))]
     #[serde(default, deserialize_with = "super::input::page_size")]
     pub limit: Option<u32>,
-    /// Whose data.
+    /// Scope of the data.
     pub scope: Option<Scope>,
-    /// As of this instant.
+    /// Instant to evaluate at; default now.
     pub at: Option<Timestamp>,
 }
 
@@ -326,10 +326,10 @@ pub struct Evaporate {
     /// Also where pheromones.decay_interval_cycles have not yet passed.
     #[serde(default)]
     pub force: bool,
-    /// Whether nothing is to be written.
+    /// Whether this is a dry run: nothing is written.
     #[serde(default)]
     pub dry_run: bool,
-    /// As of when; needs the right admin.
+    /// Instant to use as now; needs the right admin.
     pub at: Option<Timestamp>,
 }
 
@@ -342,7 +342,7 @@ pub struct Advance {
     pub advance: NonZeroU32,
     /// The same number again, where it is more than 100: a person accepts it.
     pub accept_cycles: Option<u32>,
-    /// When; needs the right admin.
+    /// Instant of the write; needs the right admin.
     pub at: Option<Timestamp>,
 }
 
@@ -352,7 +352,7 @@ fn fault(field: &str, why: impl std::fmt::Display) -> String {
 }
 
 impl NewPlace {
-    /// As the laws take it.
+    /// Converts the request to a checked event.
     ///
     /// # Errors
     /// A sentence that names the field, as of all of these.
@@ -363,7 +363,7 @@ impl NewPlace {
 }
 
 impl NewEdge {
-    /// As the laws take it.
+    /// Converts the request to a checked event.
     pub fn walk(&self, allowed: &Allowed) -> Result<Walk, String> {
         let kind = allowed.kind(self.kind.as_str()).map_err(|why| fault("type", why))?;
         let from = self.from.clone().place(allowed).map_err(|why| fault("from", why))?;
@@ -373,7 +373,7 @@ impl NewEdge {
 }
 
 impl Deposit {
-    /// As the laws take it.
+    /// Converts the request to a checked event.
     pub fn walk(&self, allowed: &Allowed) -> Result<Walk, String> {
         let step = |(index, place): (usize, &PlaceRef)| {
             place.clone().step(allowed).map_err(|why| fault(&format!("path[{index}]"), why))
@@ -384,7 +384,7 @@ impl Deposit {
 }
 
 impl Exploration {
-    /// As the laws take it.
+    /// Converts the request to a checked event.
     pub fn walk(&self, allowed: &Allowed) -> Result<Walk, String> {
         let place = self.node.clone().place(allowed).map_err(|why| fault("node", why))?;
         Ok(Walk::Explore { place })
