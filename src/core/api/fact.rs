@@ -31,7 +31,7 @@ pub struct AssertedFact {
     pub source: String,
     /// Instant of the assertion.
     pub asserted_at: Timestamp,
-    /// Instant at which the fact ceases to be valid.
+    /// Last instant at which the fact is valid.
     pub valid_until: Option<Timestamp>,
     /// Whether it is the head: the latest fact of its tuple.
     pub head: bool,
@@ -58,7 +58,7 @@ pub struct Fact {
     pub source: Option<String>,
     /// Instant of the assertion.
     pub asserted_at: Option<Timestamp>,
-    /// Instant at which the fact ceases to be valid.
+    /// Last instant at which the fact is valid.
     pub valid_until: Option<Timestamp>,
     /// Whether it is the head: the latest fact of its tuple.
     pub head: bool,
@@ -207,7 +207,7 @@ pub struct FactRequest {
     pub confidence: Option<Confidence>,
     /// Source of the fact.
     pub source: Source,
-    /// Instant at which the fact ceases to be valid.
+    /// Last instant at which the fact is valid.
     pub valid_until: Option<Timestamp>,
     /// Instant of the write; needs the right admin.
     pub at: Option<Timestamp>,
