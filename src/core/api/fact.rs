@@ -255,19 +255,19 @@ impl FactRequest {
 impl AssertedFact {
     /// Response to an assertion with its receipt.
     #[must_use]
-    pub fn of(assertion: Assertion, said: FactReceipt, dry_run: bool) -> Self {
+    pub fn of(assertion: Assertion, receipt: FactReceipt, dry_run: bool) -> Self {
         let Tuple { scope, entity, relation, value } = assertion.tuple;
         Self {
-            id: said.id,
+            id: receipt.id,
             entity: entity.to_string(),
             relation: relation.to_string(),
             value,
             scope,
             confidence: assertion.confidence.value(),
             source: assertion.source.to_string(),
-            asserted_at: said.at,
+            asserted_at: receipt.at,
             valid_until: assertion.valid_until,
-            head: said.is_head,
+            head: receipt.is_head,
             dry_run,
         }
     }

@@ -37,7 +37,7 @@ pub struct Memory {
     pub session: Option<String>,
     /// Whether it is pinned: it does not decay, expire or get promoted.
     pub pinned: Option<bool>,
-    /// Instant at which it became ripe for promotion.
+    /// Instant from which it is ripe for promotion.
     pub ripe_at: Option<Timestamp>,
     /// Instant at which the next pass is due.
     pub due_at: Option<Timestamp>,
