@@ -109,12 +109,14 @@ impl JsonSchema for PolicyFields {
         let mode = generator.subschema_for::<Mode>();
         json_schema!({
             "type": "object",
-            "description": "A decay policy: ttl_s for mode retract, half_life_s for confidence, one of them for dry_run.",
+            "description": "A decay policy: ttl_s for mode retract, half_life_s for confidence, one of them for \
+                            dry_run.",
             "additionalProperties": false,
             "required": ["relation", "scope", "mode"],
             "properties": {
                 "id": {"type": "string", "maxLength": NAME_BYTES_MAX, "description": "Id of the path, if given."},
-                "relation": {"type": "string", "maxLength": NAME_BYTES_MAX, "description": "Pattern of relations; * matches any characters."},
+                "relation": {"type": "string", "maxLength": NAME_BYTES_MAX, "description": "Pattern; * matches any \
+                    characters."},
                 "scope": {
                     "enum": FactScope::ALL.map(FactScope::name).into_iter().chain(["*"]).collect::<Vec<_>>(),
                     "description": "Scope, or * for every scope.",

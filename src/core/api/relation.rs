@@ -1,7 +1,7 @@
 //! Requests and responses about relations, with the documented field names.
 //!
-//! The command line prints the last observation to the millisecond. The documented routes return a date, as the document
-//! does, because clients written to the document parse a date.
+//! The command line prints the last observation to the millisecond. The documented routes return a date, as the
+//! document does, because clients written to the document parse a date.
 
 use crate::clock::rfc3339;
 use crate::domain::event::{Observe, Tie};

@@ -1,7 +1,7 @@
 //! JSON Schemas of the core's value types, used for MCP tools and the OpenAPI document.
 //!
-//! Names are limited in bytes, but a schema counts characters: a name that fits the schema may still be refused if it is
-//! not ASCII.
+//! Names are limited in bytes, but a schema counts characters: a name that fits the schema may still be refused if it
+//! is not ASCII.
 
 use crate::domain::fact::{FactScope, Value};
 use crate::domain::ids::{

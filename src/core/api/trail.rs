@@ -70,8 +70,8 @@ impl JsonSchema for PlaceRef {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "An id that is unique in its scope, Label:id, or an object with both. In a path, via is the type or \
-                the id of the edge that leads there.",
+            "description": "An id that is unique in its scope, Label:id, or an object with both. In a path, via is \
+                the type or the id of the edge that leads there.",
             "anyOf": [
                 {"type": "string", "minLength": 1, "maxLength": TERM_BYTES_MAX},
                 {

@@ -22,8 +22,8 @@ pub(super) fn operations() -> Vec<Operation> {
         Operation::new(Method::GET, "/v1/facts", read, list)
             .summary("List facts: the latest of each tuple, or all")
             .description(
-                "Includes facts of confidence 0, which a source or a sweep retracted. The default limit is 100; the Link \
-                 header points to the next page.",
+                "Includes facts of confidence 0, which a source or a sweep retracted. The default limit is 100; the \
+                 Link header points to the next page.",
             )
             .long_read(),
         Operation::new(Method::POST, "/v1/facts", write, assert)

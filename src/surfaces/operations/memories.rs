@@ -135,8 +135,8 @@ impl Rows for MemoriesInOrder {
 const REMEMBER_TOOL: Tool = Tool::new(
     "remember",
     &["content", "id", "session", "mentions", "pinned", "scope", REQUEST_ID],
-    "Store text for later sessions as a working memory, which decays unless it is accessed. Returns the memory with its \
-     id, tier and energy; an existing id with the same content counts as an access.",
+    "Store text for later sessions as a working memory, which decays unless it is accessed. Returns the memory with \
+     its id, tier and energy; an existing id with the same content counts as an access.",
 );
 
 async fn remember(mut call: Call<Nothing, Nothing, NewMemory>) -> Result<Answer<Memory>, Problem> {

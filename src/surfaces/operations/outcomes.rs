@@ -15,9 +15,9 @@ pub(super) fn operations() -> Vec<Operation> {
         Operation::new(Method::POST, "/v1/outcomes", RequiredRight::InScope(Right::Write), report)
             .summary("Report which hits of a recall were useful, and their reward")
             .description(
-                "Strengthens the connections between the nodes of the paths, and deposits success on the edges that carry \
-                 pheromones, most near the seeds. Recalls are not stored, so send each path as the response returned it. \
-                 Nodes and edges that no longer exist are skipped and counted.",
+                "Strengthens the connections between the nodes of the paths, and deposits success on the edges that \
+                 carry pheromones, most near the seeds. Recalls are not stored, so send each path as the response \
+                 returned it. Nodes and edges that no longer exist are skipped and counted.",
             )
             .statuses(&[409])
             .tool(TOOL),

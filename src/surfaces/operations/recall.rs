@@ -18,10 +18,10 @@ pub(super) fn operations() -> Vec<Operation> {
             .summary("Search memories by question")
             .statuses(&[404])
             .description(
-                "Answers from the mirror, which holds the hot part of the graph in memory. Writes nothing, unless learning \
-                 from every recall is configured. The first query after a start waits until the mirror is loaded. stale_ms is \
-                 the age of the mirror, held_share the share of the scope that it holds. 503 if no part of the scope fits. \
-                 Report useful hits to /v1/outcomes, each with its path.",
+                "Answers from the mirror, which holds the hot part of the graph in memory. Writes nothing, unless \
+                 learning from every recall is configured. The first query after a start waits until the mirror is \
+                 loaded. stale_ms is the age of the mirror, held_share the share of the scope that it holds. 503 if \
+                 no part of the scope fits. Report useful hits to /v1/outcomes, each with its path.",
             )
             .tool(TOOL),
         Operation::new(Method::POST, "/v1/engine/activate", RequiredRight::InScope(Right::Read), activate)
@@ -71,7 +71,8 @@ const TOOL: Tool = Tool {
         properties["seeds"]["items"] = json!({"type": "string", "maxLength": TERM_BYTES_MAX});
         properties["seeds"]["description"] = "Seeds: ids to start from; for an entity its name.".into();
         properties["content"] = json!({
-            "description": "Whether to return the texts of memories, at most 4 KiB of each; label has the first 200 bytes.",
+            "description": "Whether to return the texts of memories, at most 4 KiB of each; label has the first 200 \
+                            bytes.",
             "type": "boolean",
             "default": false,
         });
@@ -79,8 +80,8 @@ const TOOL: Tool = Tool {
     ..Tool::new(
         "recall",
         &["text", "seeds", "top_k", "kinds", "content", "scope"],
-        "Search memories by question, with the entities and places connected to them. Returns ranked hits with ids, scores \
-         and the path to each; writes nothing.",
+        "Search memories by question, with the entities and places connected to them. Returns ranked hits with ids, \
+         scores and the path to each; writes nothing.",
     )
     .idempotent()
 };

@@ -39,7 +39,10 @@ pub(super) fn operations() -> Vec<Operation> {
             .batch(),
         Operation::with_dry_run(Method::POST, "/memory/graph/decay", RequiredRight::Everywhere(Right::Write), |pass: &DecayPassRequest| pass.dry_run, decay)
             .summary("Store the current weight of every relation, like the job fade")
-            .description("With dryRun, nothing is written. With dryRun and list, the response lists the relations of the scope that would be lowered.")
+            .description(
+                "With dryRun, nothing is written. With dryRun and list, the response lists the relations of the \
+                 scope that would be lowered.",
+            )
             .statuses(&[409])
             .no_timeout(),
     ]
@@ -95,8 +98,8 @@ impl Rows for RelationsInOrder {
     }
 }
 
-/// Lists all relations, heaviest first, then by name. The order is determined first, from weights and names alone, which
-/// count as bytes of the answer; then the relations are read again, page by page, while they are sent.
+/// Lists all relations, heaviest first, then by name. The order is determined first, from weights and names alone,
+/// which count as bytes of the answer; then the relations are read again, page by page, while they are sent.
 async fn heaviest_first(
     backend: &Arc<Backend>,
     caller: &str,
@@ -162,8 +165,9 @@ fn wrote(observe: &Observe, outcome: ObservationEffect) -> WrittenEdge {
 const TOOL: Tool = Tool::new(
     "observe_relation",
     &["from", "type", "to", "weight", "pinned", "scope", REQUEST_ID],
-    "Record that a relation between two entities was observed. Sets its weight to 1, or to the given weight, which decays \
-     until the next observation; returns the outcome: created, again (it existed) or late (a later one is stored).",
+    "Record that a relation between two entities was observed. Sets its weight to 1, or to the given weight, which \
+     decays until the next observation; returns the outcome: created, again (it existed) or late (a later one is \
+     stored).",
 )
 .idempotent();
 

@@ -1,7 +1,7 @@
 //! Operations on sweeps of facts, as the decay document specifies them, and on decay policies.
 //!
-//! A dry run needs the right to read in the scope, a sweep that writes the right to write. Policies apply to every scope:
-//! reading them needs a key over all scopes, changing them the right admin as well.
+//! A dry run needs the right to read in the scope, a sweep that writes the right to write. Policies apply to every
+//! scope: reading them needs a key over all scopes, changing them the right admin as well.
 
 use crate::surfaces::mcp;
 use crate::surfaces::operation::problem::Problem;
@@ -24,8 +24,9 @@ pub(super) fn operations() -> Vec<Operation> {
             .summary("Apply the decay policies to the facts of a scope")
             .description(
                 "A sweep only adds facts. It needs the right to write in the scope; with mode dry_run, which writes \
-                 nothing, the right to read. A scope of more than 100,000 facts is queued for a worker: 202. 409 if the \
-                 guard stops it because it would retract too many facts; to accept, repeat their number in accept_affected.",
+                 nothing, the right to read. A scope of more than 100,000 facts is queued for a worker: 202. 409 if \
+                 the guard stops it because it would retract too many facts; to accept, repeat their number in \
+                 accept_affected.",
             )
             .statuses(&[202, 409])
             .no_timeout()

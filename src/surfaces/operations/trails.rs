@@ -35,12 +35,17 @@ pub(super) fn operations() -> Vec<Operation> {
             .statuses(&[201, 404, 409]),
         Operation::new(Method::POST, "/v1/trails/paths", write, deposit)
             .summary("Reward a path: its edges become cheaper, its places more attractive")
-            .description("The first edge gets the full reward, later ones less. 400 for a place or an edge that does not exist.")
+            .description(
+                "The first edge gets the full reward, later ones less. 400 for a place or an edge that does \
+                 not exist.",
+            )
             .statuses(&[409]),
         Operation::new(Method::POST, "/v1/trails/explorations", write, explore)
             .summary("Mark a place as explored, to lower its rank as a next place for a while")
             .statuses(&[404, 409]),
-        Operation::new(Method::GET, "/v1/trails/hot", read, hot).summary("List the edges with the most success and traversal").long_read(),
+        Operation::new(Method::GET, "/v1/trails/hot", read, hot)
+            .summary("List the edges with the most success and traversal")
+            .long_read(),
         Operation::new(Method::GET, "/v1/trails/cold", read, cold)
             .summary("List the places with the least exploitation and exploration")
             .long_read(),
@@ -53,16 +58,24 @@ pub(super) fn operations() -> Vec<Operation> {
         Operation::new(Method::GET, "/v1/trails/next", read, next)
             .summary("List candidates for the next place, most attractive first")
             .statuses(&[404, 409]),
-        Operation::new(Method::POST, "/v1/trails/evaporate", RequiredRight::Everywhere(Right::Write), evaporate)
-            .summary("Evaporate all pheromones up to the current cycle, like the job evaporate")
-            .statuses(&[409])
-            .no_timeout(),
+        Operation::new(
+            Method::POST,
+            "/v1/trails/evaporate",
+            RequiredRight::Everywhere(Right::Write),
+            evaporate,
+        )
+        .summary("Evaporate all pheromones up to the current cycle, like the job evaporate")
+        .statuses(&[409])
+        .no_timeout(),
         Operation::new(Method::GET, "/v1/trails/cycle", RequiredRight::Everywhere(Right::Read), cycle)
             .summary("Show the current cycle")
             .statuses(&[409]),
         Operation::new(Method::POST, "/v1/trails/cycle", RequiredRight::Everywhere(Right::Admin), advance)
             .summary("Add cycles manually")
-            .description("Evaporates every trail of every scope; this cannot be undone. 409 for more than 100 unless accept_cycles repeats the number.")
+            .description(
+                "Evaporates every trail of every scope; this cannot be undone. 409 for more than 100 unless \
+                 accept_cycles repeats the number.",
+            )
             .statuses(&[409]),
     ]
 }

@@ -51,7 +51,7 @@ async fn the_documented_routes_answer_as_documented() {
         seen(r#"{"from":"Alex","to":"ProjectAlpha","type":"works_on"}"#, 200).matches("again").count(),
         1
     );
-    api.post("/memory/graph/decay", r#"{"list":true}"#).fails(400, "validation", "list goes with dryRun");
+    api.post("/memory/graph/decay", r#"{"list":true}"#).fails(400, "validation", "list needs dryRun");
     api.post("/memory/graph/decay", r#"{"dryrun":true}"#).fails(400, "validation", "unknown field `dryrun`");
     api.post("/memory/graph/edges", r#"{"from":"a","to":"b","type":"t","weight":1.5}"#).fails(
         400,
