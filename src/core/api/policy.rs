@@ -115,8 +115,11 @@ impl JsonSchema for PolicyFields {
             "required": ["relation", "scope", "mode"],
             "properties": {
                 "id": {"type": "string", "maxLength": NAME_BYTES_MAX, "description": "Id of the path, if given."},
-                "relation": {"type": "string", "maxLength": NAME_BYTES_MAX, "description": "Pattern; * matches any \
-                    characters."},
+                "relation": {
+                    "type": "string",
+                    "maxLength": NAME_BYTES_MAX,
+                    "description": "Pattern of relations; * matches any characters.",
+                },
                 "scope": {
                     "enum": FactScope::ALL.map(FactScope::name).into_iter().chain(["*"]).collect::<Vec<_>>(),
                     "description": "Scope, or * for every scope.",
