@@ -1,13 +1,13 @@
-//! Limits on calls: how many are at work at one time, by the kind of work, and the bytes of bodies and answers in flight.
+//! Limits on calls: the number of concurrent calls by kind of work, and the bytes of bodies and answers in flight.
 //!
-//! Each kind of work has permits of its own, so that lists and dry runs never take those of writes, and work that is long
-//! never those of work that is short. Permits follow from the connections to the database: what is long may have three
-//! eighths of them at one time, and one caller one permit less than all. What waits for a permit or for bytes waits for a few
-//! seconds and is refused then, with 503 and `Retry-After`.
+//! Each kind of work has its own permits, so that lists and dry runs never block writes, and long work never blocks
+//! short work. The number of permits follows from the number of database connections: each kind of long work has three
+//! eighths of them, and one caller at most all but one. A call waits a few seconds for a permit or for bytes and is
+//! then refused with 503 and `Retry-After`.
 //!
 //! # Bytes
-//! A body counts as it arrives until its work is done, an answer from when it is written down until the system has taken
-//! it: its last byte gives its count back. The first 64 KiB of either count for nothing: 1,024 connections bound them.
+//! A body counts from its arrival until its work is done, an answer from its serialization until the system has taken
+//! its last byte. The first 64 KiB of each are not counted, since the limit of 1,024 connections bounds them.
 
 mod capacity;
 
@@ -19,26 +19,26 @@ use axum::body::Bytes;
 use capacity::Capacity;
 use std::time::Duration;
 
-/// A kind of work.
+/// Kind of work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Work {
-    /// Short, and reads.
+    /// Short reads.
     Read,
-    /// Short, and writes.
+    /// Short writes.
     Write,
-    /// Long, and reads: lists, dry runs, the engine over a whole graph.
+    /// Long reads: lists, dry runs, the engine over a whole graph.
     List,
-    /// Long, and writes: batches, jobs and sweeps.
+    /// Long writes: batches, jobs and sweeps.
     Batch,
 }
 
 /// How long a request waits for a permit, or for room for its answer.
 pub(super) const QUEUE_TIMEOUT: Duration = Duration::from_secs(5);
-/// Bytes of bodies, and of answers, that may be in flight.
+/// Maximum number of bytes in flight, of bodies and of answers each.
 const BYTES_MAX: u64 = 64 << 20;
-/// Of these, of one caller.
+/// Maximum of these for one caller.
 const BYTES_EACH: u64 = 48 << 20;
-/// Bytes of a body or an answer that are not counted.
+/// Bytes at the start of a body or an answer that are not counted.
 pub(super) const SMALL: usize = 64 << 10;
 
 /// The limits on calls.
@@ -51,7 +51,7 @@ pub(super) struct Limits {
     answers: Capacity,
 }
 
-/// An answer, or a part of one, with the count of its bytes.
+/// An answer, or a part of one, with the permit for its bytes.
 struct Counted {
     bytes: Vec<u8>,
     _held: Permit,
@@ -64,7 +64,7 @@ impl AsRef<[u8]> for Counted {
 }
 
 impl Limits {
-    /// For so many connections to the database.
+    /// Limits for a number of connections to the database.
     pub(super) fn new(connections: usize) -> Self {
         let connections = u64::try_from(connections).unwrap_or(u64::MAX);
         let permits = |count: u64| Capacity::new(count.max(2), count.max(2) - 1);
@@ -79,7 +79,7 @@ impl Limits {
         }
     }
 
-    /// A permit for work of a kind.
+    /// Waits for a permit for a kind of work.
     pub(super) async fn permit(
         &self,
         work: Work,
@@ -92,11 +92,11 @@ impl Limits {
             Work::List => (&self.lists, "lists and dry runs"),
             Work::Batch => (&self.batches, "batches and jobs"),
         };
-        let full = |_| Problem::unavailable(format!("there are too many {name} at work"), 1);
+        let full = |_| Problem::unavailable(format!("too many {name} in progress"), 1);
         permits.take(caller, 1, timeout).await.map_err(full)
     }
 
-    /// An answer, or a part of one, once there is room for its bytes.
+    /// Waits until the bytes of an answer, or of a part of one, fit into the limit.
     pub(super) async fn answer(
         &self,
         caller: &str,
@@ -108,14 +108,14 @@ impl Limits {
         };
         let held = self.answers.take(caller, u64::try_from(counted).unwrap_or(u64::MAX), timeout).await;
         let full = |_| {
-            let detail = "there is no room for the answer: too many are being sent. A write was done; repeat it with the \
-                          same Idempotency-Key, and it counts once";
+            let detail = "too many answers are being sent, so this one cannot be. A write was done; retry with the \
+                same Idempotency-Key to write only once";
             Problem::unavailable(detail, 5)
         };
         Ok(Bytes::from_owner(Counted { bytes, _held: held.map_err(full)? }))
     }
 
-    /// Counts more bytes of what an answer is made of.
+    /// Counts more bytes of the data that an answer is built from.
     pub(super) async fn hold(
         &self,
         caller: &str,
@@ -123,13 +123,13 @@ impl Limits {
         timeout: Duration,
         held: &mut Option<Permit>,
     ) -> Result<(), Problem> {
-        let full = |_| Problem::unavailable("there is no room for the answer: too many are being sent", 5);
+        let full = |_| Problem::unavailable("too many answers are being sent, so this one cannot be", 5);
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
         Permit::add(held, self.answers.take(caller, bytes, timeout).await.map_err(full)?);
         Ok(())
     }
 
-    /// How much of each part is used.
+    /// The usage of each limit.
     pub(super) fn usage(&self) -> [(&'static str, Usage); 6] {
         [
             ("reads", &self.reads),
@@ -177,8 +177,8 @@ mod tests {
         drop((part, small));
         assert_eq!(used(), 0);
         let most = limits.answer("a", vec![0; 100 << 20], SOON).await.unwrap();
-        assert!(limits.answer("a", vec![0; SMALL + 1], SOON).await.is_err(), "one caller has its share");
-        assert!(limits.answer("b", vec![0; SMALL + 1], SOON).await.is_ok(), "and another its own");
+        assert!(limits.answer("a", vec![0; SMALL + 1], SOON).await.is_err(), "one caller has a limit");
+        assert!(limits.answer("b", vec![0; SMALL + 1], SOON).await.is_ok(), "and another caller has its own");
         drop(most);
     }
 }

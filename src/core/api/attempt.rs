@@ -1,4 +1,4 @@
-//! A consolidation attempt.
+//! Requests and responses about consolidation attempts.
 
 pub use crate::store::Attempt;
 
@@ -11,7 +11,7 @@ pub struct AttemptWithMemories {
     /// The attempt.
     #[serde(flatten)]
     pub attempt: Attempt,
-    /// What it holds.
+    /// Memories that it holds.
     pub memories: Vec<HeldMemory>,
 }
 
@@ -20,18 +20,18 @@ pub struct AttemptWithMemories {
 pub struct HeldMemory {
     /// Its id.
     pub id: String,
-    /// Its tier.
+    /// Tier of the memory.
     pub tier: String,
 }
 
-/// Which attempts.
+/// Query of attempts.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AttemptQuery {
-    /// Also those that are over.
+    /// Whether to include finished attempts.
     #[serde(default)]
     pub all: bool,
-    /// This many at most; 20, where nothing is said.
+    /// Maximum number of items; default 20.
     #[schemars(range(min = 1, max = 10_000))]
     #[serde(default, deserialize_with = "super::input::page_size")]
     pub limit: Option<u32>,

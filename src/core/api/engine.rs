@@ -1,7 +1,6 @@
-//! The engine, each mechanism on its own: what it is asked, and what it answers.
+//! Requests and responses of the engine's mechanisms.
 //!
-//! Every answer has hits with an id, a label, a kind and the score by which they are ordered, whatever else a mechanism says
-//! of them.
+//! Every response has hits with an id, a label, a kind and the score that orders them. Fields of the mechanism follow.
 
 use super::recall::{Contrast, Freshness, GivenSeed, top_k};
 use crate::domain::ids::{Scope, Term};
@@ -9,24 +8,24 @@ use ebb_engine::recall::Profile;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What is to be lit.
+/// Request to activate nodes.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ActivateRequest {
-    /// Ids to begin at.
+    /// Seeds: ids to start from.
     #[schemars(length(max = 200))]
     pub seeds: Vec<GivenSeed>,
-    /// By which rule signals spread.
+    /// Profile: the rule by which activation spreads.
     #[serde(default = "reference")]
     pub profile: Profile,
-    /// Hops at most; that of the profile where nothing is said.
+    /// Maximum number of hops; default that of the profile.
     #[schemars(range(min = 1, max = 20))]
     pub depth: Option<u8>,
-    /// How many nodes at most.
+    /// Maximum number of nodes.
     #[serde(default = "top_k")]
     #[schemars(range(min = 1, max = 1_000))]
     pub top_k: usize,
-    /// Whose data.
+    /// Scope of the data.
     pub scope: Option<Scope>,
 }
 
@@ -34,184 +33,184 @@ const fn reference() -> Profile {
     Profile::Reference
 }
 
-/// Who is asked for.
+/// Request to rank nodes by PageRank.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PageRankRequest {
-    /// Ids at which a reader begins again and again; none for everybody's standing.
+    /// Seeds of personalised PageRank; empty for global PageRank.
     #[serde(default)]
     #[schemars(length(max = 200))]
     pub seeds: Vec<GivenSeed>,
-    /// How many nodes at most.
+    /// Maximum number of nodes.
     #[serde(default = "top_k")]
     #[schemars(range(min = 1, max = 1_000))]
     pub top_k: usize,
-    /// Whose data.
+    /// Scope of the data.
     pub scope: Option<Scope>,
 }
 
-/// What a mechanism of the engine found.
+/// Response of a mechanism of the engine.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct EngineAnswer {
-    /// Which state was asked.
+    /// Generation of the graph that answered.
     pub generation: u64,
-    /// How current it is.
+    /// Freshness of the data.
     #[serde(flatten)]
     pub freshness: Freshness,
-    /// Whether something was cut short: which flag ends in truncated says what.
+    /// Whether the result is truncated; the flags that end in truncated name the part.
     pub truncated: bool,
-    /// What was found, the best first.
+    /// Hits, best first.
     pub hits: Vec<EngineHit>,
-    /// Seeds that are not there.
+    /// Given seeds that are not in the graph.
     pub unknown_seeds: Vec<String>,
-    /// What was cut short, or was still moving when it was taken.
+    /// Flags of a truncated or not converged result.
     pub flags: Vec<&'static str>,
-    /// Relationships that were read, each way by itself.
+    /// Number of relationships read, each direction counted.
     pub slots_read: u64,
-    /// Nodes that were reached.
+    /// Number of nodes reached.
     pub nodes_touched: u64,
 }
 
-/// A node and how it does.
+/// A node with its score.
 #[derive(Debug, PartialEq, Serialize, JsonSchema)]
 pub struct EngineHit {
-    /// Which.
+    /// The node.
     #[serde(flatten)]
     pub node: EngineNode,
-    /// How strongly it is lit, or how well it stands.
+    /// Activation, or PageRank.
     pub score: f32,
 }
 
-/// Which state was asked, and what is to be known of the answer as a whole.
+/// State of the graph that answered, and the flags of the response.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct EngineState {
-    /// Which state was asked.
+    /// Generation of the graph that answered.
     pub generation: u64,
-    /// How current it is.
+    /// Freshness of the data.
     #[serde(flatten)]
     pub freshness: Freshness,
-    /// Whether something was cut short: which flag ends in truncated says what.
+    /// Whether the result is truncated; the flags that end in truncated name the part.
     pub truncated: bool,
-    /// What was cut short, left out, or still moving when it was taken.
+    /// Flags of a truncated, partial or not converged result.
     pub flags: Vec<&'static str>,
-    /// What was named in the question and is not there.
+    /// Given ids that are not in the graph.
     pub unknown_seeds: Vec<String>,
 }
 
 /// A node.
 #[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct EngineNode {
-    /// Its id; of an entity its name.
+    /// Id; for an entity its name.
     pub id: String,
-    /// What people read.
+    /// Display text.
     pub label: String,
-    /// Its label in the graph.
+    /// Label of the node in the graph.
     pub kind: String,
 }
 
-/// What is to be contrasted.
+/// Request to activate nodes and contrast them (XLR).
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct XlrRequest {
-    /// Ids to begin at.
+    /// Seeds: ids to start from.
     #[schemars(length(max = 200))]
     pub seeds: Vec<GivenSeed>,
-    /// How many nodes at most.
+    /// Maximum number of nodes.
     #[serde(default = "top_k")]
     #[schemars(range(min = 1, max = 1_000))]
     pub top_k: usize,
-    /// Whose data.
+    /// Scope of the data.
     pub scope: Option<Scope>,
 }
 
-/// Waves that are to be read at one frequency.
+/// Request to run waves and read them at one frequency.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ResonateRequest {
-    /// Ids that waves set out from, each with its amplitude.
+    /// Seeds of the waves: ids with amplitudes.
     #[schemars(length(max = 200))]
     pub seeds: Vec<GivenSeed>,
-    /// At which frequency they are read, above 0.
+    /// Frequency of the reading, above 0.
     #[serde(default = "once")]
     #[schemars(range(min = 0.0))]
     pub frequency: f32,
-    /// How many relationships lie from crest to crest at frequency 1, above 0; 16 where nothing is said.
+    /// Wavelength at frequency 1, in relationships, above 0; default 16.
     #[schemars(range(min = 0.0))]
     pub wavelength: Option<f32>,
-    /// How many relationships a wave crosses at most.
+    /// Maximum number of relationships that a wave crosses.
     #[serde(default = "hops")]
     #[schemars(range(min = 1, max = 10))]
     pub hops: u8,
-    /// How many pulses are followed at most; 50,000 where nothing is said.
+    /// Maximum number of pulses; default 50,000.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub pulses: Option<u32>,
-    /// Whether to say what swings along far from every seed.
+    /// Whether to return the nodes that resonate far from every seed.
     #[serde(default)]
     pub sympathetic: bool,
-    /// How many nodes at most, of each list.
+    /// Maximum number of nodes in each list.
     #[serde(default = "top_k")]
     #[schemars(range(min = 1, max = 1_000))]
     pub top_k: usize,
-    /// Whose data.
+    /// Scope of the data.
     pub scope: Option<Scope>,
 }
 
-/// Waves that are to be read at all frequencies.
+/// Request to run waves and read them at all frequencies.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HarmonicsRequest {
-    /// Ids that waves set out from, each with its amplitude.
+    /// Seeds of the waves: ids with amplitudes.
     #[schemars(length(max = 200))]
     pub seeds: Vec<GivenSeed>,
-    /// The frequency whose multiples are read, above 0.
+    /// Base frequency of the harmonics, above 0.
     #[serde(default = "once")]
     #[schemars(range(min = 0.0))]
     pub frequency: f32,
-    /// How many relationships lie from crest to crest at frequency 1, above 0; 16 where nothing is said.
+    /// Wavelength at frequency 1, in relationships, above 0; default 16.
     #[schemars(range(min = 0.0))]
     pub wavelength: Option<f32>,
-    /// How many relationships a wave crosses at most.
+    /// Maximum number of relationships that a wave crosses.
     #[serde(default = "hops")]
     #[schemars(range(min = 1, max = 10))]
     pub hops: u8,
-    /// How many pulses are followed at most; 50,000 where nothing is said.
+    /// Maximum number of pulses; default 50,000.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub pulses: Option<u32>,
-    /// How many nodes at most, of each harmonic.
+    /// Maximum number of nodes for each harmonic.
     #[serde(default = "top_k")]
     #[schemars(range(min = 1, max = 1_000))]
     pub top_k: usize,
-    /// Whose data.
+    /// Scope of the data.
     pub scope: Option<Scope>,
 }
 
-/// How a graph is to be divided.
+/// Request to find communities.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CommunitiesRequest {
-    /// Above 0; above 1 communities get smaller.
+    /// Resolution, above 0; above 1 communities get smaller.
     #[serde(default = "once")]
     #[schemars(range(min = 0.0))]
     pub resolution: f32,
-    /// Only the community of this id, and how it is joined to others.
+    /// Id of a node, to return only its community and its links to others.
     pub node: Option<Term>,
-    /// All communities with all their members, whatever is said below.
+    /// Whether to return all communities with all members, ignoring the limits below.
     #[serde(skip)]
     pub all: bool,
-    /// How many communities at most.
+    /// Maximum number of communities.
     #[serde(default = "top_k")]
     #[schemars(range(min = 1, max = 1_000))]
     pub top_k: usize,
-    /// How many members of each at most; 5 where nothing is said, and 20 of the community of a node.
+    /// Maximum number of members of each; default 5, and 20 for the community of a node.
     #[schemars(range(min = 1, max = 1_000))]
     pub members: Option<usize>,
-    /// Whose data.
+    /// Scope of the data.
     pub scope: Option<Scope>,
 }
 
 impl From<HarmonicsRequest> for ResonateRequest {
-    fn from(asked: HarmonicsRequest) -> Self {
-        let HarmonicsRequest { seeds, frequency, wavelength, hops, pulses, top_k, scope } = asked;
+    fn from(request: HarmonicsRequest) -> Self {
+        let HarmonicsRequest { seeds, frequency, wavelength, hops, pulses, top_k, scope } = request;
         Self { seeds, frequency, wavelength, hops, pulses, sympathetic: false, top_k, scope }
     }
 }
@@ -224,234 +223,233 @@ const fn hops() -> u8 {
     10
 }
 
-/// What contrast made of what seeds light up.
+/// Response of XLR.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct XlrAnswer {
-    /// Of which state.
+    /// State of the graph that answered.
     #[serde(flatten)]
     pub state: EngineState,
-    /// What is lit, by what is left of it; of nodes that are left with as much, what was lit more comes first.
+    /// Activated nodes by score after contrast, then by activation.
     pub hits: Vec<XlrHit>,
-    /// What was contrasted with.
+    /// Anti-seeds of the contrast.
     pub anti_seeds: Vec<String>,
-    /// Relationships that were read to light it up, each way by itself.
+    /// Number of relationships read by activation, each direction counted.
     pub slots_read: u64,
-    /// Nodes that were reached.
+    /// Number of nodes reached.
     pub nodes_touched: u64,
-    /// Pulses of both waves.
+    /// Number of pulses of both waves.
     pub pulses: u64,
 }
 
-/// A node that is lit, and what contrast makes of it.
+/// An activated node with its contrast.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct XlrHit {
-    /// Which.
+    /// The node.
     #[serde(flatten)]
     pub node: EngineNode,
-    /// What contrast left of its activation.
+    /// Activation after contrast.
     pub score: f32,
-    /// How strongly it is lit.
+    /// Activation before contrast.
     pub activation: f32,
-    /// Its place by that alone, from 1.
+    /// Rank by activation alone, from 1.
     pub was: usize,
-    /// What contrast says of it; null where the wave from the seeds did not come, which leaves it as it is.
+    /// Contrast of the node; null if the wave from the seeds did not reach it, which leaves its activation unchanged.
     pub contrast: Option<Contrast>,
 }
 
-/// What waves make of the nodes they came to.
+/// Response of resonance.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ResonateAnswer {
-    /// Of which state.
+    /// State of the graph that answered.
     #[serde(flatten)]
     pub state: EngineState,
-    /// By amplitude, the largest first.
+    /// Nodes by amplitude, largest first.
     pub hits: Vec<ResonateHit>,
     /// Sum of the squared amplitudes of all nodes.
     pub energy: f64,
-    /// With sympathetic: what swings along far from every seed.
+    /// Nodes that resonate far from every seed, with sympathetic.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sympathetic: Option<Sympathy>,
-    /// How the waves ran.
+    /// Counters of the waves.
     #[serde(flatten)]
     pub waves: WavesRun,
 }
 
-/// How a node swings.
+/// Oscillation of a node.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ResonateHit {
-    /// Which.
+    /// The node.
     #[serde(flatten)]
     pub node: EngineNode,
-    /// Its amplitude.
+    /// Score: the amplitude.
     pub score: f32,
-    /// How far it swings.
+    /// Amplitude.
     pub amplitude: f32,
-    /// Where in its turn it is, 0 to 2 pi.
+    /// Phase, 0 to 2 pi.
     pub phase: f64,
-    /// How much of what came is in step, 0 to 1.
+    /// Share of the incoming amplitude that is in phase, 0 to 1.
     pub coherence: f32,
-    /// Whether it swings at least half as far as the node that swings farthest.
+    /// Whether the amplitude is at least half of the largest.
     pub antinode: bool,
-    /// Whether much came and next to nothing is left of it.
+    /// Whether much amplitude arrived and at most a tenth of it remains.
     pub quiet: bool,
 }
 
-/// What swings along far from every seed: more than two relationships away.
+/// Nodes that resonate far from every seed: more than two relationships away.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Sympathy {
-    /// By amplitude, the largest first.
+    /// Nodes by amplitude, largest first.
     pub hits: Vec<Sympathetic>,
-    /// How many there are beside these.
+    /// Number of such nodes not listed.
     pub left_out: usize,
-    /// How many nodes no wave came to.
+    /// Number of nodes that no wave reached.
     pub unreached: usize,
 }
 
-/// A node that swings along.
+/// A node that resonates far from every seed.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Sympathetic {
-    /// How it swings.
+    /// Oscillation of the node.
     #[serde(flatten)]
     pub swing: ResonateHit,
-    /// Whether its community is that of no seed.
+    /// Whether its community contains no seed.
     pub cross_region: bool,
 }
 
-/// How waves ran.
+/// Counters of the waves.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct WavesRun {
-    /// Nodes that something came to.
+    /// Number of nodes reached.
     pub nodes_touched: usize,
-    /// Pulses that were followed.
+    /// Number of pulses followed.
     pub pulses: u64,
-    /// Sum of the squared amplitudes of pulses that were dropped for want of budget.
+    /// Sum of the squared amplitudes of pulses dropped because the budget was spent.
     pub dropped_energy: f64,
 }
 
-/// At which frequencies nodes swing.
+/// Response of harmonics.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct HarmonicsAnswer {
-    /// Of which state.
+    /// State of the graph that answered.
     #[serde(flatten)]
     pub state: EngineState,
-    /// The harmonics there are, at most five: no relationship makes more than half a turn.
+    /// Harmonics, at most five: a phase shift is at most half a turn for each relationship.
     pub harmonics: Vec<Harmonic>,
-    /// Who answers most to each, by harmonic, then by amplitude.
+    /// Nodes with the greatest amplitude at each harmonic, by harmonic, then by amplitude.
     pub hits: Vec<HarmonicsHit>,
-    /// All frequencies there are: what lies beyond is their mirror image.
+    /// Sweep over all distinct frequencies; higher ones are mirror images.
     pub sweep: Vec<SweepStep>,
-    /// How the waves ran.
+    /// Counters of the waves.
     #[serde(flatten)]
     pub waves: WavesRun,
 }
 
-/// A multiple of the frequency that was asked about.
+/// A multiple of the base frequency.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Harmonic {
-    /// Which multiple, from 1.
+    /// Number of the harmonic, from 1.
     pub harmonic: u8,
-    /// The frequency itself.
+    /// Frequency of the harmonic.
     pub frequency: f64,
     /// Sum of the squared amplitudes of all nodes.
     pub energy: f64,
-    /// How many nodes answer most to it, of equal ones to the lower.
+    /// Number of nodes whose greatest amplitude is at this harmonic, the lowest of equal ones.
     pub nodes: usize,
 }
 
-/// How a node answers.
+/// Response of a node to the harmonics.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct HarmonicsHit {
-    /// Which.
+    /// The node.
     #[serde(flatten)]
     pub node: EngineNode,
-    /// How far it swings at its harmonic.
+    /// Amplitude at its harmonic.
     pub score: f32,
-    /// The harmonic it answers most to.
+    /// Harmonic with its greatest amplitude.
     pub harmonic: u8,
-    /// How far it swings at each.
+    /// Amplitude at each harmonic.
     pub amplitudes: Vec<f32>,
 }
 
 /// A frequency of a sweep.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SweepStep {
-    /// Which.
+    /// Frequency of the step.
     pub frequency: f64,
-    /// How many relationships a whole turn takes; null at frequency 0, where nothing turns.
+    /// Number of relationships in a period; null at frequency 0.
     pub period: Option<f64>,
     /// Sum of the squared amplitudes of all nodes.
     pub energy: f32,
-    /// Whether that is above what it is just below and just above this frequency.
+    /// Whether the energy is greater than at the two neighbouring frequencies.
     pub resonant: bool,
 }
 
-/// Who belongs together.
+/// Response of communities.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CommunitiesAnswer {
-    /// Of which state.
+    /// State of the graph that answered.
     #[serde(flatten)]
     pub state: EngineState,
-    /// How much more is joined inside communities than chance would have it: at resolution 1 from -0.5 to 1, and 0 where
-    /// nobody is joined to anybody.
+    /// Modularity: at resolution 1 from -0.5 to 1, and 0 in a graph without relationships.
     pub modularity: f64,
-    /// How many communities there are.
+    /// Number of communities.
     pub count: usize,
-    /// How many of them are of one node.
+    /// Number of communities with one node.
     pub alone: usize,
-    /// How many levels it took.
+    /// Number of levels of the algorithm.
     pub levels: u32,
-    /// Those that are told, the largest first.
+    /// Listed communities, largest first.
     pub communities: Vec<Community>,
-    /// Members of these, by community, those that stand best first.
+    /// Members of the listed communities, by community, then by PageRank, best first.
     pub hits: Vec<CommunitiesHit>,
-    /// How many nodes are not among them: of the one community that was asked about, else of all.
+    /// Number of members not listed: of the requested node's community, otherwise of all communities.
     pub left_out: usize,
-    /// Who joins communities to each other most; or the one node that was asked about.
+    /// Nodes with the strongest links between communities, or the requested node alone.
     pub bridges: Vec<Bridge>,
 }
 
 /// A community.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Community {
-    /// Its number: 0 is the largest.
+    /// Number of the community; 0 is the largest.
     pub community: u32,
-    /// How many nodes belong to it.
+    /// Number of nodes.
     pub size: usize,
 }
 
-/// A node and the community it belongs to.
+/// A node with its community.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CommunitiesHit {
-    /// Which.
+    /// The node.
     #[serde(flatten)]
     pub node: EngineNode,
-    /// How well it stands in the whole graph.
+    /// PageRank in the whole graph.
     pub score: f32,
-    /// Its community.
+    /// Number of its community.
     pub community: u32,
 }
 
-/// A node that is joined to communities.
+/// A node with links to communities.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Bridge {
-    /// Which.
+    /// The node.
     #[serde(flatten)]
     pub node: EngineNode,
-    /// Its own community.
+    /// Number of its community.
     pub community: u32,
-    /// What joins it to others of its own: the weights of relationships, each way by itself.
+    /// Sum of the weights of its relationships inside its community, each direction counted.
     pub inside: f64,
-    /// What joins it to all other communities.
+    /// Sum of the weights of its relationships to other communities.
     pub outside: f64,
-    /// What joins it to each of these, the most first.
+    /// Links to other communities, heaviest first.
     pub ties: Vec<CommunityTie>,
 }
 
-/// What joins a node to a community.
+/// Link between a node and a community.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CommunityTie {
-    /// Which one.
+    /// Number of the community.
     pub community: u32,
-    /// The weights of the relationships that do.
+    /// Sum of the weights of the relationships.
     pub weight: f64,
 }

@@ -1,4 +1,4 @@
-//! Facts and sweeps, in the words of the decay document.
+//! Requests and responses about facts and sweeps, with the field names of the decay document.
 
 use super::instant;
 use crate::clock::new_id;
@@ -17,55 +17,55 @@ use serde_json::value::RawValue;
 pub struct AssertedFact {
     /// Its id.
     pub id: String,
-    /// Of which entity.
+    /// Entity that the fact is about.
     pub entity: String,
-    /// What of it.
+    /// Relation of the fact, such as roadmap:status.
     pub relation: String,
-    /// What that is.
+    /// Value of the fact.
     pub value: Value,
-    /// How far it is shared.
+    /// Scope of the fact.
     pub scope: FactScope,
-    /// How sure it is, 0 to 1.
+    /// Confidence, 0 to 1.
     pub confidence: f64,
-    /// Who says so.
+    /// Source of the fact.
     pub source: String,
-    /// When it was asserted.
+    /// Instant of the assertion.
     pub asserted_at: Timestamp,
-    /// Until when it holds.
+    /// Last instant at which the fact is valid.
     pub valid_until: Option<Timestamp>,
-    /// Whether it is the one that counts of its tuple.
+    /// Whether it is the head: the latest fact of its tuple.
     pub head: bool,
-    /// Whether nothing was written.
+    /// Whether this was a dry run: nothing was written.
     pub dry_run: bool,
 }
 
-/// A fact. What another writer left out or spoilt is null.
+/// A fact. A field that another writer omitted or wrote with a wrong type is null.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Fact {
     /// Its id.
     pub id: String,
-    /// Of which entity.
+    /// Entity that the fact is about.
     pub entity: Option<String>,
-    /// What of it.
+    /// Relation of the fact, such as roadmap:status.
     pub relation: Option<String>,
-    /// What that is.
+    /// Value of the fact.
     pub value: Option<Value>,
-    /// How far it is shared.
+    /// Scope of the fact.
     pub scope: Option<String>,
-    /// How sure it is, 0 to 1.
+    /// Confidence, 0 to 1.
     pub confidence: Option<f64>,
-    /// Who says so.
+    /// Source of the fact.
     pub source: Option<String>,
-    /// When it was asserted.
+    /// Instant of the assertion.
     pub asserted_at: Option<Timestamp>,
-    /// Until when it holds.
+    /// Last instant at which the fact is valid.
     pub valid_until: Option<Timestamp>,
-    /// Whether it is the one that counts of its tuple.
+    /// Whether it is the head: the latest fact of its tuple.
     pub head: bool,
-    /// Of what a sweep said: how sure the fact was from which it follows.
+    /// Confidence of the original fact, if a sweep wrote this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin_confidence: Option<f64>,
-    /// And when that was asserted.
+    /// Instant of the original fact, if a sweep wrote this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin_at: Option<Timestamp>,
 }
@@ -89,33 +89,33 @@ impl From<store::Fact> for Fact {
     }
 }
 
-/// What is to be swept.
+/// Request for a sweep.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SweepRequest {
-    /// Which scope.
+    /// Scope of the facts.
     pub scope: FactScope,
-    /// In this mode, instead of that of each policy.
+    /// Mode that overrides the mode of each policy.
     pub mode: Option<Mode>,
-    /// By this policy alone.
+    /// Id of the only policy to apply.
     pub policy_id: Option<Term>,
-    /// Go ahead although a guard stopped it: the number of facts that it named.
+    /// Number of facts that the guard named, to accept it and sweep anyway.
     pub accept_affected: Option<i64>,
-    /// As of when; needs the right admin.
+    /// Instant to use as now; needs the right admin.
     pub at: Option<Timestamp>,
 }
 
-/// What came of it.
+/// Response to a sweep request.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(inline)]
-#[expect(missing_docs, reason = "what each holds says it")]
+#[expect(missing_docs, reason = "the content of each variant explains it")]
 pub enum Sweep {
     Done(SweepAnswer),
     Queued(QueuedSweep),
 }
 
-/// The documented answer of a sweep.
+/// Documented response of a sweep.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[expect(missing_docs, reason = "the fields of the documented wire format")]
 pub struct SweepAnswer {
@@ -130,53 +130,53 @@ pub struct SweepAnswer {
     pub policies_applied: Vec<String>,
 }
 
-/// A sweep that a worker does.
+/// A sweep queued for a worker.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct QueuedSweep {
-    /// Under which id it can be asked about.
+    /// Id for queries of its state.
     pub job_id: String,
-    /// How it stands.
+    /// State of the sweep.
     pub status: SweepState,
-    /// How long it may take, seconds.
+    /// Estimated duration, seconds.
     pub estimated_s: i64,
 }
 
-/// A sweep that a worker does, as it stands.
+/// State and progress of a queued sweep.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SweepJob {
     /// Its id.
     pub job_id: String,
-    /// How it stands.
+    /// State of the sweep.
     pub status: SweepState,
-    /// What it has done so far.
+    /// Counters so far.
     #[serde(flatten)]
     pub so_far: SweepAnswer,
-    /// Why it failed.
+    /// Reason for the failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// Which facts.
+/// Query of facts.
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FactQuery {
-    /// About this entity alone.
+    /// Only facts about this entity.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entity: Option<EntityName>,
-    /// Of this relation alone.
+    /// Only facts of this relation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relation: Option<FactRelation>,
-    /// All there are, also those that later ones took the place of.
+    /// Whether to include superseded facts.
     #[serde(default)]
     pub history: bool,
-    /// Of which scope.
+    /// Scope of the facts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<FactScope>,
-    /// This many at most.
+    /// Maximum number of items in the page.
     #[schemars(range(min = 1, max = 10_000))]
     #[serde(default, deserialize_with = "super::input::page_size")]
     pub limit: Option<u32>,
-    /// Where the page before ended: what its Link header says.
+    /// Cursor from the Link header of the previous page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
 }
@@ -193,35 +193,35 @@ pub struct Facts {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Assertion")]
 pub struct FactRequest {
-    /// Of which entity.
+    /// Entity that the fact is about.
     pub entity: EntityName,
-    /// What of it, such as roadmap:status.
+    /// Relation of the fact, such as roadmap:status.
     pub relation: FactRelation,
-    /// What that is.
+    /// Value of the fact.
     #[serde(deserialize_with = "exact_value")]
     pub value: Value,
-    /// How far it is shared.
+    /// Scope of the fact.
     pub scope: Option<FactScope>,
-    /// How sure it is: 1 where nothing is said.
+    /// Confidence, 0 to 1; default 1.
     #[schemars(with = "Option<f64>", range(min = 0.0, max = 1.0))]
     pub confidence: Option<Confidence>,
-    /// Who says so.
+    /// Source of the fact.
     pub source: Source,
-    /// Until when it holds.
+    /// Last instant at which the fact is valid.
     pub valid_until: Option<Timestamp>,
-    /// When; needs the right admin.
+    /// Instant of the write; needs the right admin.
     pub at: Option<Timestamp>,
 }
 
-/// What a batch asserted, in its order.
+/// Facts that a batch asserted, in the order of the request.
 #[derive(Debug, Serialize, JsonSchema)]
 #[expect(missing_docs, reason = "the name says it")]
 pub struct AssertedAll {
     pub facts: Vec<AssertedFact>,
 }
 
-/// Reads the value of a fact from JSON, from a number's own text: the parser would round it. For fields that the parser
-/// of JSON itself reads; what was buffered on the way has no text any more, and is an error.
+/// Reads the value of a fact from raw JSON, because the parser would round a number. Only for fields that the JSON
+/// parser reads directly: a buffered value has no raw text and is an error.
 pub(crate) fn exact_value<'de, D: Deserializer<'de>>(from: D) -> Result<Value, D::Error> {
     let raw = Box::<RawValue>::deserialize(from)?;
     let text = raw.get();
@@ -234,10 +234,10 @@ pub(crate) fn exact_value<'de, D: Deserializer<'de>>(from: D) -> Result<Value, D
 }
 
 impl FactRequest {
-    /// As it is stored: in a scope, at `now` where the request states no instant.
+    /// Converts the request to an assertion in a scope, at `now` unless the request states an instant.
     ///
     /// # Errors
-    /// [`FactError::Reserved`] for a source that is Ebb's own; else the field that is wrong.
+    /// [`FactError::Reserved`] for a source reserved for Ebb; otherwise names the invalid field.
     pub fn assertion(self, scope: FactScope, now: Timestamp) -> Result<Assertion, FactError> {
         let tuple = Tuple { scope, entity: self.entity, relation: self.relation, value: self.value };
         let assertion = Assertion {
@@ -253,27 +253,27 @@ impl FactRequest {
 }
 
 impl AssertedFact {
-    /// Of an assertion and of what came of it.
+    /// Response to an assertion with its receipt.
     #[must_use]
-    pub fn of(assertion: Assertion, said: FactReceipt, dry_run: bool) -> Self {
+    pub fn of(assertion: Assertion, receipt: FactReceipt, dry_run: bool) -> Self {
         let Tuple { scope, entity, relation, value } = assertion.tuple;
         Self {
-            id: said.id,
+            id: receipt.id,
             entity: entity.to_string(),
             relation: relation.to_string(),
             value,
             scope,
             confidence: assertion.confidence.value(),
             source: assertion.source.to_string(),
-            asserted_at: said.at,
+            asserted_at: receipt.at,
             valid_until: assertion.valid_until,
-            head: said.is_head,
+            head: receipt.is_head,
             dry_run,
         }
     }
 }
 
-/// A sweep that was asked for.
+/// Path of a requested sweep.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct SweepPath {
     /// Its id.
@@ -281,10 +281,10 @@ pub struct SweepPath {
     pub id: String,
 }
 
-/// The scope that a sweep is looked for in.
+/// Query of a sweep.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SweepQuery {
-    /// Of which scope it must be; that of the sweep where none is named.
+    /// Scope that the sweep must have; default its own.
     pub scope: Option<FactScope>,
 }

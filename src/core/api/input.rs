@@ -1,4 +1,4 @@
-//! Parts that requests of several nouns share: nothing at all, a scope, an instant, the items of a batch, the size of a page.
+//! Parts that several requests share: an empty part, a scope, an instant, the items of a batch, the size of a page.
 
 use crate::domain::ids::Scope;
 use crate::domain::units::Timestamp;
@@ -8,9 +8,9 @@ use serde::{Deserialize, Deserializer};
 use std::borrow::Cow;
 use std::marker::PhantomData;
 
-/// Items of a batch at most.
+/// Maximum number of items in a batch.
 pub const ITEMS_MAX: usize = 10_000;
-/// Items of one page at most.
+/// Maximum number of items in a page.
 const PAGE_MAX: u32 = 10_000;
 
 /// A part of a request that has no fields.
@@ -18,29 +18,29 @@ const PAGE_MAX: u32 = 10_000;
 #[serde(deny_unknown_fields)]
 pub struct Nothing {}
 
-/// The instant of a question about the database as a whole.
+/// Instant of a query over the whole database.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AtQuery {
-    /// As of this instant.
+    /// Instant to evaluate at; default now.
     pub at: Option<Timestamp>,
 }
 
-/// The scope of a question or of something to remove.
+/// Scope of a query or of a removal.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScopeQuery {
-    /// Whose data.
+    /// Scope of the data.
     pub scope: Option<Scope>,
 }
 
-/// The scope and the instant of a question.
+/// Scope and instant of a query.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScopeAtQuery {
-    /// Whose data.
+    /// Scope of the data.
     pub scope: Option<Scope>,
-    /// As of this instant.
+    /// Instant to evaluate at; default now.
     pub at: Option<Timestamp>,
 }
 

@@ -1,4 +1,4 @@
-//! Jobs with their schedules, and their runs.
+//! Requests and responses about jobs, their schedules and their runs.
 
 use super::instant;
 use crate::domain::units::Timestamp;
@@ -15,27 +15,27 @@ use std::num::NonZeroU64;
 pub struct Job {
     /// Its name.
     pub job: JobName,
-    /// What it does.
+    /// Description of the job.
     pub about: &'static str,
-    /// Whether the schedule runs it.
+    /// Whether the scheduler runs the job.
     pub enabled: bool,
-    /// The time between two runs, where that is its schedule.
+    /// Seconds between two runs, if the schedule is an interval.
     pub every_seconds: Option<u64>,
-    /// Its pattern, where that is its schedule.
+    /// Cron pattern, if the schedule is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cron: Option<String>,
-    /// Whose clocks the pattern means.
+    /// Time zone of the cron pattern.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timezone: Option<&'static str>,
-    /// Its last scheduled occurrence.
+    /// Last scheduled occurrence.
     pub last: Option<Timestamp>,
-    /// The occurrence that is due, else the next one.
+    /// Occurrence that is due, otherwise the next one.
     pub next: Timestamp,
-    /// How long the one that is due has waited.
+    /// Seconds since the due occurrence became due.
     pub lag_seconds: u64,
 }
 
-/// What only this job counts, by name.
+/// The counters of this job alone, by name.
 fn own(job: JobName, tally: &Tally) -> BTreeMap<&'static str, i64> {
     match job {
         JobName::Coactivate => {
@@ -74,58 +74,58 @@ fn own(job: JobName, tally: &Tally) -> BTreeMap<&'static str, i64> {
     }
 }
 
-/// How many memories or clusters are another kind of thing than before.
+/// The number of state transitions in a run.
 fn affected(tally: &Tally) -> i64 {
     tally.expired + tally.promoted + tally.formed + tally.dissolved + tally.reinforced + tally.retracted
 }
 
-/// A run by hand, or its dry run, which has neither occurrence nor id.
+/// A manual run, or a dry run, which has neither occurrence nor id.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct JobRun {
     /// Its name.
     pub job: JobName,
-    /// Which occurrence.
+    /// Occurrence of the run.
     pub occurrence: Option<String>,
     /// The id of its run.
     pub run_id: Option<String>,
-    /// done or skipped.
+    /// Outcome: done or skipped.
     pub outcome: &'static str,
-    /// Rows looked at.
+    /// Rows scanned.
     pub scanned: i64,
     /// Rows written.
     pub changed: i64,
-    /// Rows passed over.
+    /// Rows skipped.
     pub skipped: i64,
-    /// Rows set aside.
+    /// Rows quarantined.
     pub quarantined: i64,
-    /// Rows left for the next run.
+    /// Rows that remain due for the next run.
     pub due_left: i64,
-    /// Whether time or limit ended before the work.
+    /// Whether the run stopped at its limit of time or rows.
     pub truncated: bool,
-    /// Memories or clusters that are another kind of thing than before.
+    /// Memories expired, promoted or reinforced, clusters formed or dissolved, and facts retracted.
     pub affected: i64,
     /// Rows of other writers that were adopted.
     pub adopted: i64,
     /// Memories that expired.
     pub expired: i64,
-    /// Memories that rose.
+    /// Memories promoted.
     pub promoted: i64,
-    /// Memories that two attempts claimed.
+    /// Memories claimed by two attempts.
     pub conflicts: i64,
-    /// What only this job counts.
+    /// Counters of this job alone.
     #[serde(flatten)]
     pub own: BTreeMap<&'static str, i64>,
-    /// The instant its laws saw.
+    /// Instant that the run used as now.
     pub at: Timestamp,
-    /// Whether nothing was written.
+    /// Whether this was a dry run: nothing was written.
     pub dry_run: bool,
-    /// Why it was skipped, or how it failed.
+    /// Reason for a skip or a failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
 impl JobRun {
-    /// Of a dry run.
+    /// Response of a dry run.
     #[must_use]
     pub fn of(job: JobName, tally: Tally, at: Timestamp) -> Self {
         Self {
@@ -151,7 +151,7 @@ impl JobRun {
         }
     }
 
-    /// Of a run.
+    /// Response of a run.
     #[must_use]
     pub fn reported(report: JobReport) -> Self {
         Self {
@@ -167,49 +167,49 @@ impl JobRun {
     }
 }
 
-/// A run of the ledger.
+/// A run recorded in the ledger.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PastRun {
     /// Its name.
     pub job: String,
-    /// Which occurrence.
+    /// Occurrence of the run.
     pub occurrence: String,
     /// The id of its run.
     pub run_id: String,
-    /// schedule or manual.
+    /// Trigger: schedule or manual.
     pub trigger: String,
-    /// How far it is: open, done, guarded or failed.
+    /// State: open, done, guarded or failed.
     pub state: String,
-    /// The instant its laws saw.
+    /// Instant that the run used as now.
     pub at: Option<Timestamp>,
-    /// When it began.
+    /// Instant of the start.
     pub started: Option<Timestamp>,
-    /// When it ended.
+    /// Instant of the end.
     pub finished: Option<Timestamp>,
-    /// Rows looked at.
+    /// Rows scanned.
     pub scanned: i64,
     /// Rows written.
     pub changed: i64,
-    /// Rows passed over.
+    /// Rows skipped.
     pub skipped: i64,
-    /// Rows set aside.
+    /// Rows quarantined.
     pub quarantined: i64,
-    /// Whether time or limit ended before the work.
+    /// Whether the run stopped at its limit of time or rows.
     pub truncated: bool,
-    /// Memories or clusters that are another kind of thing than before.
+    /// Memories expired, promoted or reinforced, clusters formed or dissolved, and facts retracted.
     pub affected: i64,
     /// Rows of other writers that were adopted.
     pub adopted: i64,
     /// Memories that expired.
     pub expired: i64,
-    /// Memories that rose.
+    /// Memories promoted.
     pub promoted: i64,
-    /// Memories that two attempts claimed.
+    /// Memories claimed by two attempts.
     pub conflicts: i64,
-    /// What only this job counts.
+    /// Counters of this job alone.
     #[serde(flatten)]
     pub own: BTreeMap<&'static str, i64>,
-    /// Why it was skipped, or how it failed.
+    /// Reason for a skip or a failure.
     pub reason: Option<String>,
 }
 
@@ -248,7 +248,7 @@ pub struct Jobs {
     pub jobs: Vec<Job>,
 }
 
-/// Which job.
+/// Path of a job.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct JobPath {
     /// Its name.
@@ -256,16 +256,16 @@ pub struct JobPath {
     pub name: String,
 }
 
-/// How to run it.
+/// Request to run a job.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JobRunRequest {
-    /// Whether nothing is to be written.
+    /// Whether this is a dry run: nothing is written.
     #[serde(default)]
     pub dry_run: bool,
     /// Stop after about this many rows.
     #[schemars(range(min = 1))]
     pub limit: Option<NonZeroU64>,
-    /// As of when; needs the right admin.
+    /// Instant to use as now; needs the right admin.
     pub at: Option<Timestamp>,
 }

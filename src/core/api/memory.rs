@@ -1,4 +1,4 @@
-//! Memories: made, used, listed, explained, forgotten.
+//! Requests and responses about memories.
 
 use crate::domain::event;
 use crate::domain::ids::{CONTENT_BYTES_MAX, EntityName, InstanceId, MemoryId, MemoryKey, Scope, SessionId};
@@ -11,58 +11,58 @@ use crate::store::{EventEffect, Life, MemoryEvent, Record};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A memory at an instant. A row that no law can use has its reason in `quarantined`, and null for what is not known.
+/// A memory at an instant. A quarantined row has its reason in `quarantined`, and null for fields that are not known.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Memory {
-    /// Its id, unique in its scope.
+    /// Id, unique in the scope.
     pub id: String,
-    /// What it says.
+    /// Text of the memory.
     pub content: Option<String>,
-    /// Whose data it is.
+    /// Scope of the memory.
     pub scope: Option<String>,
-    /// Its tier.
+    /// Tier of the memory.
     pub tier: Option<Tier>,
-    /// Its energy at the instant asked about.
+    /// Energy at the requested instant.
     pub energy: Option<f64>,
-    /// The instant that the stored energy is true for.
+    /// Instant of the stored energy.
     pub energy_at: Option<Timestamp>,
-    /// When it was last used.
+    /// Instant of the last access.
     pub last_accessed: Option<Timestamp>,
-    /// When it was made.
+    /// Instant of the creation.
     pub created: Option<Timestamp>,
-    /// How often it was used.
+    /// Number of accesses.
     pub access_count: Option<i64>,
-    /// The session it was made in.
+    /// Session in which it was created.
     pub session: Option<String>,
-    /// Whether it neither fades nor expires nor rises.
+    /// Whether it is pinned: it does not decay, expire or get promoted.
     pub pinned: Option<bool>,
-    /// Since when it may rise.
+    /// Instant from which it is ripe for promotion.
     pub ripe_at: Option<Timestamp>,
-    /// When a pass has to look at it next.
+    /// Instant at which the next pass is due.
     pub due_at: Option<Timestamp>,
-    /// The stub of its last promotion.
+    /// Id of the stub of its last promotion.
     pub promoted_from: Option<String>,
-    /// The clusters it belongs to.
+    /// Clusters that contain it.
     pub clusters: Vec<String>,
-    /// How often other memories strengthened it.
+    /// Number of reinforcements by similar memories.
     pub reinforcement_count: i64,
-    /// Why no law can use it.
+    /// Reason for its quarantine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quarantined: Option<String>,
-    /// What the request did to it: created, accessed or revived.
+    /// Effect of the request: created, accessed or revived.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub did: Option<EventEffect>,
-    /// Whether nothing was written.
+    /// Whether this was a dry run: nothing was written.
     #[serde(rename = "dry_run", skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
-    /// The instant asked about.
+    /// Requested instant.
     #[serde(skip)]
     pub at: Timestamp,
-    /// Which instance of an agent made it.
+    /// Agent instance that created it.
     #[serde(skip)]
     pub instance: Option<String>,
-    /// What it mentions.
+    /// Names of the entities that it mentions.
     #[serde(skip)]
     pub mentions: Vec<String>,
 }
@@ -103,40 +103,40 @@ impl Memory {
     }
 }
 
-/// A memory, and why it is where it is.
+/// A memory with the explanation of its state.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Explained {
     /// The memory.
     #[serde(flatten)]
     pub memory: Memory,
-    /// Hours until half its energy is gone; null where it rests.
+    /// Half-life of its energy, hours; null if it does not decay.
     pub half_life_hours: Option<f64>,
-    /// The thresholds ahead, soonest first.
+    /// Thresholds that its energy will cross, soonest first.
     pub crossings: Vec<Crossing>,
-    /// What happened to it, latest first.
+    /// Events of the memory, latest first.
     pub history: Vec<Event>,
-    /// Why it is where it is, in a sentence or two.
+    /// Reason for its state, in one or two sentences.
     pub because: String,
 }
 
-/// Something that happened.
+/// An event in the history of a memory.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Event {
-    /// When.
+    /// Instant of the event.
     pub at: Timestamp,
-    /// What.
+    /// Kind of event.
     pub what: &'static str,
-    /// The energy then, where it is on record.
+    /// Energy at the event, if recorded.
     pub energy: Option<f64>,
-    /// In which session.
+    /// Session of the event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// How often in it.
+    /// Number of accesses in the session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<i64>,
 }
 
-/// What is on record, latest first: accesses by session, promotions, the last expiry, the creation.
+/// Recorded events, latest first: accesses by session, promotions, the last expiry, the creation.
 #[must_use]
 pub fn history(happened: &[MemoryEvent], life: &Life, last_expired: Option<Timestamp>) -> Vec<Event> {
     let event = |at, what, energy| Event { at, what, energy, session: None, count: None };
@@ -165,34 +165,34 @@ pub fn history(happened: &[MemoryEvent], life: &Life, last_expired: Option<Times
     events
 }
 
-/// Which memory.
+/// Path of a memory.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct MemoryPath {
     /// Its id.
     pub id: MemoryId,
 }
 
-/// Which memories.
+/// Query of memories.
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MemoryQuery {
-    /// Only this tier.
+    /// Only memories of this tier.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tier: Option<Tier>,
-    /// Only those made in this session.
+    /// Only memories created in this session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionId>,
-    /// Whose data.
+    /// Scope of the data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<Scope>,
-    /// As of this instant.
+    /// Instant to evaluate at; default now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<Timestamp>,
-    /// This many at most.
+    /// Maximum number of items in the page.
     #[schemars(range(min = 1, max = 10_000))]
     #[serde(default, deserialize_with = "super::input::page_size")]
     pub limit: Option<u32>,
-    /// Where the page before ended: what its Link header says.
+    /// Cursor from the Link header of the previous page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
 }
@@ -204,106 +204,106 @@ pub struct Memories {
     pub memories: Vec<Memory>,
 }
 
-/// Something to remember.
+/// Request to store a memory.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewMemory {
-    /// Its id; a new one where none is given.
+    /// Id; default a new one.
     pub id: Option<MemoryId>,
-    /// What to remember: not blank, at most 65536 bytes.
+    /// Text of the memory: not blank, at most 65536 bytes.
     #[schemars(length(min = 1, max = CONTENT_BYTES_MAX), pattern(r"\S"))]
     pub content: String,
-    /// The session in which it is made.
+    /// Session in which it is created.
     pub session: Option<SessionId>,
-    /// The instance of the agent that makes it.
+    /// Agent instance that creates it.
     pub instance: Option<InstanceId>,
-    /// Names of what it mentions.
+    /// Names of the entities that it mentions.
     #[serde(default)]
     #[schemars(length(max = 256))]
     pub mentions: Vec<EntityName>,
-    /// Whether it neither fades nor expires nor rises.
+    /// Whether it is pinned: it does not decay, expire or get promoted.
     #[serde(default)]
     pub pinned: bool,
-    /// What it means, as numbers: as many as similarity.embedding_dimensions says, and none where it says nothing.
+    /// Embedding of the text, with similarity.embedding_dimensions numbers; not allowed if that is not set.
     #[schemars(length(min = 1, max = 4_096))]
     pub embedding: Option<Vec<f64>>,
-    /// Whose data.
+    /// Scope of the data.
     pub scope: Option<Scope>,
-    /// When; needs the right admin.
+    /// Instant of the write; needs the right admin.
     pub at: Option<Timestamp>,
 }
 
-/// What a batch did to each memory, in its order.
+/// Effects of a batch, in the order of the request.
 #[derive(Debug, Serialize, JsonSchema)]
 #[expect(missing_docs, reason = "the name says it")]
 pub struct DoneAll {
     pub memories: Vec<Touched>,
 }
 
-/// What became of a memory.
+/// Effect of a request on a memory.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Touched {
     /// Its id.
     pub id: String,
-    /// created, accessed or revived; forgotten for one that was forgotten on request and stays so.
+    /// Effect: created, accessed or revived; forgotten for a memory that was deleted on request and stays deleted.
     pub did: EventEffect,
 }
 
-/// What was forgotten.
+/// Response to the deletion of memories.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Forgotten {
-    /// Its id.
+    /// Ids of the deleted memories.
     pub forgotten: Vec<String>,
-    /// Nodes that went: the memory and its stubs.
+    /// Number of deleted nodes: the memory and its stubs.
     pub nodes: i64,
 }
 
-/// A use.
+/// Request to access a memory.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AccessRequest {
-    /// The session in which it is used.
+    /// Session of the access.
     pub session: Option<SessionId>,
-    /// The instance of the agent that uses it.
+    /// Agent instance that accesses it.
     pub instance: Option<InstanceId>,
-    /// Whether an expired one comes back: yes, where nothing is said.
+    /// Whether to revive an expired memory; default true.
     pub revive: Option<bool>,
-    /// Whose data.
+    /// Scope of the data.
     pub scope: Option<Scope>,
-    /// When; needs the right admin.
+    /// Instant of the write; needs the right admin.
     pub at: Option<Timestamp>,
 }
 
-/// A use of a memory.
+/// An access of a batch.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Access {
-    /// Of which memory.
+    /// Id of the memory.
     pub id: MemoryId,
-    /// The session in which it is used.
+    /// Session of the access.
     pub session: Option<SessionId>,
-    /// The instance of the agent that uses it.
+    /// Agent instance that accesses it.
     pub instance: Option<InstanceId>,
-    /// Whether an expired one comes back: yes, where nothing is said.
+    /// Whether to revive an expired memory; default true.
     pub revive: Option<bool>,
-    /// Whose data.
+    /// Scope of the data.
     pub scope: Option<Scope>,
-    /// When; needs the right admin.
+    /// Instant of the write; needs the right admin.
     pub at: Option<Timestamp>,
 }
 
-/// A pin.
+/// Request to pin a memory.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pin {
-    /// Whose data.
+    /// Scope of the data.
     pub scope: Option<Scope>,
-    /// When; needs the right admin.
+    /// Instant of the write; needs the right admin.
     pub at: Option<Timestamp>,
 }
 
 impl MemoryPath {
-    /// The memory in a scope.
+    /// Key of the memory in a scope.
     #[must_use]
     pub fn key(&self, scope: &Scope) -> MemoryKey {
         MemoryKey::new(scope, &self.id)
@@ -311,7 +311,7 @@ impl MemoryPath {
 }
 
 impl NewMemory {
-    /// As the laws take it, checked: under an id and in a scope, at `now` where the request states no instant.
+    /// Converts the request to a checked event with an id and a scope, at `now` unless the request states an instant.
     pub(crate) fn event(
         self,
         id: MemoryId,
@@ -336,7 +336,7 @@ impl NewMemory {
 }
 
 impl AccessRequest {
-    /// The same, of this memory.
+    /// Converts the request to an access of a memory.
     #[must_use]
     pub fn of(self, id: MemoryId) -> Access {
         let Self { session, instance, revive, scope, at } = self;
@@ -345,7 +345,7 @@ impl AccessRequest {
 }
 
 impl Access {
-    /// As the laws take it: in a scope, at `now` where the request states no instant.
+    /// Converts the access to an event in a scope, at `now` unless the request states an instant.
     #[must_use]
     pub fn event(self, scope: Scope, now: Timestamp) -> event::Access {
         let revive = if self.revive == Some(false) { Revive::No } else { Revive::Yes };

@@ -1,4 +1,4 @@
-//! What was made of an outcome.
+//! Request and response of reporting the outcome of a recall.
 
 use crate::domain::ids::{RecallId, Scope, Term};
 use crate::domain::outcome::{self, OutcomeError, Used};
@@ -7,29 +7,29 @@ use crate::store::OutcomeReceipt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What was made of what came of a recall.
+/// Response to an outcome report.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Outcome {
-    /// The recall, as it was named.
+    /// Id of the recall.
     pub recall_id: String,
-    /// Nodes of the paths, which are learned to come together.
+    /// Nodes of the paths whose connections are strengthened.
     pub active: usize,
-    /// Nodes beyond these, more than one outcome can teach.
+    /// Nodes beyond the limit of one outcome.
     pub left_out: usize,
-    /// Steps of the paths that left success on an edge.
+    /// Path steps that deposited success on an edge.
     pub deposits: usize,
-    /// Steps of the paths over no edge of pheromones.relationship_types, which left nothing.
+    /// Path steps without an edge of pheromones.relationship_types, which deposited nothing.
     pub not_in_trails: usize,
-    /// Whether anything is learned from it; otherwise nothing waits.
+    /// Whether the job learn will process the outcome.
     pub learns: bool,
-    /// When it came.
+    /// Instant of the report.
     pub at: Timestamp,
-    /// Whether nothing was written.
+    /// Whether this was a dry run: nothing was written.
     pub dry_run: bool,
 }
 
 impl Outcome {
-    /// As it is told.
+    /// Response to an outcome with its receipt.
     #[must_use]
     pub fn of(outcome: &outcome::Outcome, reported: &OutcomeReceipt, dry_run: bool) -> Self {
         let OutcomeReceipt { active, left_out, deposits, passed_over, learns, at } = *reported;
@@ -46,33 +46,33 @@ impl Outcome {
     }
 }
 
-/// A hit that was of use.
+/// A hit that was useful.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UsedHit {
     /// Its id.
     #[schemars(length(min = 1))]
     pub id: Term,
-    /// The path to it, as the answer gave it; empty where it gave none.
+    /// Path to the hit from the recall's response; empty if it had none.
     #[schemars(length(max = 6))]
     pub path: Vec<Term>,
 }
 
-/// What came of a recall.
+/// Request to report the outcome of a recall.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OutcomeRequest {
-    /// The recall_id of the answer.
+    /// recall_id of the response.
     pub recall_id: RecallId,
-    /// The hits that were of use, each once.
+    /// Useful hits, each once.
     #[schemars(length(min = 1, max = 1_000))]
     pub used: Vec<UsedHit>,
-    /// What they were worth together, above 0 and at most 10; above 1 it teaches no more, and leaves more on trails.
+    /// Reward for all hits together, above 0 and at most 10; above 1 it only increases deposits on trails.
     #[schemars(range(max = 10.0))]
     pub reward: f64,
-    /// Whose data.
+    /// Scope of the data.
     pub scope: Option<Scope>,
-    /// When; needs the right admin.
+    /// Instant of the write; needs the right admin.
     pub at: Option<Timestamp>,
 }
 
@@ -83,10 +83,10 @@ impl From<&UsedHit> for Used {
 }
 
 impl OutcomeRequest {
-    /// As it is learned from.
+    /// Converts the request to a checked outcome.
     ///
     /// # Errors
-    /// [`OutcomeError`] names the field that is wrong.
+    /// [`OutcomeError`] names the invalid field.
     pub fn outcome(&self) -> Result<outcome::Outcome, OutcomeError> {
         let used = self.used.iter().map(Used::from).collect();
         outcome::Outcome::new(self.recall_id.clone(), used, self.reward)

@@ -1,4 +1,4 @@
-//! Decay policies, with the documented fields.
+//! Requests and responses about decay policies, with the documented fields.
 
 use crate::domain::fact::FactScope;
 use crate::domain::ids::NAME_BYTES_MAX;
@@ -7,30 +7,30 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize, Serializer};
 use std::borrow::Cow;
 
-/// A policy.
+/// A decay policy.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DecayPolicy {
     /// Its id.
     pub id: String,
-    /// Which relations; * is any run of characters.
+    /// Pattern of relations; * matches any characters.
     pub relation: String,
-    /// Which scope, or * for every one.
+    /// Scope, or * for every scope.
     pub scope: &'static str,
-    /// What it does: retract, confidence or dry_run.
+    /// Mode: retract, confidence or dry_run.
     pub mode: &'static str,
-    /// Retract what is older, seconds.
+    /// Age beyond which facts are retracted, seconds.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "seconds")]
     pub ttl_s: Option<f64>,
-    /// Halve confidence each, seconds.
+    /// Half-life of confidence, seconds.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "seconds")]
     pub half_life_s: Option<f64>,
-    /// No confidence below this.
+    /// Minimum confidence.
     pub min_confidence: f64,
-    /// Relations that it does not match.
+    /// Relations exempt from the policy.
     pub exempt_relations: Vec<String>,
 }
 
-/// A whole number as the document writes it, without a point.
+/// Writes a whole number without a decimal point, as the document does.
 #[expect(clippy::ref_option, reason = "serde hands over a reference to the field")]
 #[expect(clippy::cast_possible_truncation, reason = "exact: it is whole and below 2^53")]
 fn seconds<S: Serializer>(seconds: &Option<f64>, to: S) -> Result<S::Ok, S::Error> {
@@ -64,21 +64,21 @@ impl From<&Policy> for DecayPolicy {
 /// The policies in force.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DecayPolicies {
-    /// In their order.
+    /// Policies in order.
     pub policies: Vec<DecayPolicy>,
-    /// Where they are: in the configuration, or in the graph.
+    /// Origin of the policies: configuration or graph.
     pub from: &'static str,
 }
 
 /// A policy that was set.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ChangedPolicy {
-    /// As it is now.
+    /// The policy after the change.
     #[serde(flatten)]
     pub policy: DecayPolicy,
-    /// Whether there was none of its id.
+    /// Whether the policy is new.
     pub new: bool,
-    /// Whether nothing was written.
+    /// Whether this was a dry run: nothing was written.
     pub dry_run: bool,
 }
 
@@ -87,17 +87,17 @@ pub struct ChangedPolicy {
 pub struct RemovedPolicy {
     /// Its id.
     pub id: String,
-    /// Whether nothing was written.
+    /// Whether this was a dry run: nothing was written.
     pub dry_run: bool,
 }
 
-/// A policy as it is given, whatever its fields hold: all that is wrong with it is told at once.
+/// A policy with unchecked fields, so that one response can report all its errors.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(transparent)]
 pub struct PolicyRequest(#[schemars(with = "PolicyFields")] pub Draft);
 
-/// For schemas: the documented fields of a policy.
+/// Schema of the documented fields of a policy.
 struct PolicyFields;
 
 impl JsonSchema for PolicyFields {
@@ -109,15 +109,20 @@ impl JsonSchema for PolicyFields {
         let mode = generator.subschema_for::<Mode>();
         json_schema!({
             "type": "object",
-            "description": "A decay policy: ttl_s goes with mode retract, half_life_s with confidence, one of them with dry_run.",
+            "description": "A decay policy: ttl_s for mode retract, half_life_s for confidence, one of them for \
+                            dry_run.",
             "additionalProperties": false,
             "required": ["relation", "scope", "mode"],
             "properties": {
-                "id": {"type": "string", "maxLength": NAME_BYTES_MAX, "description": "If given, that of the path."},
-                "relation": {"type": "string", "maxLength": NAME_BYTES_MAX, "description": "Which relations; * is any run of characters."},
+                "id": {"type": "string", "maxLength": NAME_BYTES_MAX, "description": "Id of the path, if given."},
+                "relation": {
+                    "type": "string",
+                    "maxLength": NAME_BYTES_MAX,
+                    "description": "Pattern of relations; * matches any characters.",
+                },
                 "scope": {
                     "enum": FactScope::ALL.map(FactScope::name).into_iter().chain(["*"]).collect::<Vec<_>>(),
-                    "description": "Which scope, or * for every one.",
+                    "description": "Scope, or * for every scope.",
                 },
                 "mode": mode,
                 "ttl_s": {"type": ["number", "null"], "exclusiveMinimum": 0},
@@ -129,7 +134,7 @@ impl JsonSchema for PolicyFields {
     }
 }
 
-/// The policy to set or to remove.
+/// Path of a policy.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct PolicyPath {
     /// Its id.

@@ -1,4 +1,4 @@
-//! Recall: a question, what came back to mind and why, and what is held in memory to answer from.
+//! Requests and responses about recall, and about the in-memory mirrors that answer it.
 
 use crate::domain::ids::{Scope, Term};
 use crate::domain::units::Timestamp;
@@ -12,19 +12,19 @@ use std::collections::BTreeMap;
 
 pub use ebb_engine::xlr::Contrast;
 
-/// A question.
+/// Request to recall memories.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RecallRequest {
-    /// The question, in words.
+    /// Text of the query.
     #[serde(default)]
     #[schemars(length(max = 65_536))]
     pub text: String,
-    /// Ids to begin at, such as what a vector index found.
+    /// Seeds: ids to start from, such as the results of a vector index.
     #[serde(default)]
     #[schemars(length(max = 200))]
     pub seeds: Vec<GivenSeed>,
-    /// How many hits at most.
+    /// Maximum number of hits.
     #[serde(default = "top_k")]
     #[schemars(range(min = 1, max = 1_000))]
     pub top_k: usize,
@@ -36,40 +36,40 @@ pub struct RecallRequest {
     #[serde(default)]
     #[schemars(length(max = 64))]
     pub tiers: Vec<Term>,
-    /// Only what was used since.
+    /// Only nodes accessed since this instant.
     pub since: Option<Timestamp>,
-    /// Only memories made in this session.
+    /// Only memories created in this session.
     pub session: Option<Term>,
-    /// Whose data.
+    /// Scope of the data.
     pub scope: Option<Scope>,
-    /// By which rule signals spread.
+    /// Profile: the rule by which activation spreads.
     #[serde(default)]
     pub profile: Profile,
-    /// What it means to be joined to the seeds.
+    /// Method of spreading from the seeds.
     #[serde(default)]
     pub spread: Spread,
-    /// Which kinds of evidence are heard; those of engine.dimensions where nothing is said.
+    /// Kinds of evidence to use; default engine.dimensions.
     #[schemars(length(max = 4))]
     pub dimensions: Option<Vec<Dimension>>,
-    /// What contrast with other places of the graph does; engine.xlr where nothing is said.
+    /// Effect of the contrast with other parts of the graph; default engine.xlr.
     pub xlr: Option<XlrMode>,
-    /// Whether nodes join that came with the seeds in earlier questions; engine.priming where nothing is said.
+    /// Whether to add nodes that were seeds together with these in earlier queries; default engine.priming.
     pub priming: Option<bool>,
-    /// Whether a seed keeps the value it begins with.
+    /// Whether a seed keeps its initial value.
     #[serde(default)]
     pub seed_mass: SeedMass,
-    /// Whether the words of memories count.
+    /// Whether to rank by the text of memories too.
     #[serde(default = "yes")]
     pub words: bool,
-    /// Whether to say what speaks for each seed, and by which relationships each hit was reached.
+    /// Whether to return the evidence for each seed and the relationships of the path to each hit.
     #[serde(default)]
     pub why: bool,
-    /// Whether to read what memories say; without it the answer comes from memory alone.
+    /// Whether to return the text of memories, which is read from the database.
     #[serde(default = "yes")]
     pub content: bool,
 }
 
-/// A question in words of which nothing else is said.
+/// A request with the defaults and an empty text.
 impl Default for RecallRequest {
     fn default() -> Self {
         Self {
@@ -102,38 +102,38 @@ pub(super) const fn top_k() -> usize {
     20
 }
 
-/// An id to begin at.
+/// A seed given by the caller.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GivenSeed {
-    /// Its id; of an entity its name.
+    /// Id; for an entity its name.
     pub id: Term,
-    /// How much it counts, above 0 and up to 1.
+    /// Score of the seed, above 0 and up to 1.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub score: f32,
 }
 
-/// How current an answer from memory is.
+/// Freshness of a response that the mirror gives.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Freshness {
-    /// How many outcomes had been learned when the question was begun.
+    /// Number of learned outcomes at the start of the query.
     pub tick_start: u64,
-    /// How many when it was done: another number says that weights moved meanwhile.
+    /// Number of learned outcomes at its end; if it differs, weights changed during the query.
     pub tick_end: u64,
-    /// The instant up to which the graph was seen.
+    /// Instant up to which changes of the graph are included.
     pub as_of: Option<Timestamp>,
-    /// Milliseconds since the graph was last looked at.
+    /// Milliseconds since the last refresh from the graph.
     pub stale_ms: u64,
-    /// Whether that is longer than is configured.
+    /// Whether stale_ms exceeds the configured limit.
     pub stale: bool,
-    /// Whether everything that may be held is; else only the hottest nodes were searched.
+    /// Whether all eligible nodes are in memory; otherwise only the hottest nodes are.
     pub whole: bool,
-    /// Nodes that are held divided by nodes that may be, 1 where all are.
+    /// Share of the eligible nodes that are in memory, 0 to 1.
     pub held_share: f64,
 }
 
 impl Freshness {
-    /// That of a file on which so many outcomes were learned: it is what it is.
+    /// Freshness of a file with this number of learned outcomes: never stale.
     #[must_use]
     pub const fn of_file(tick: u64) -> Self {
         Self {
@@ -148,139 +148,139 @@ impl Freshness {
     }
 }
 
-/// An answer of the mirror.
+/// Response to a recall.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Recall {
-    /// A name for it, the same for the same question to the same state; nothing is kept under it.
+    /// Id of the recall, equal for equal queries of the same state; the server does not store it.
     pub recall_id: String,
-    /// Which state of the mirror was asked.
+    /// Generation of the mirror that answered.
     pub generation: u64,
-    /// How current it is.
+    /// Freshness of the data.
     #[serde(flatten)]
     pub freshness: Freshness,
-    /// Whether something was cut short: which flag ends in truncated says what.
+    /// Whether the result is truncated; the flags that end in truncated name the part.
     pub truncated: bool,
-    /// What was found, the best first.
+    /// Hits, best first.
     pub hits: Vec<Hit>,
-    /// Where the search began, the strongest first.
+    /// Seeds of the search, strongest first.
     pub seeds: Vec<RecallSeed>,
-    /// With priming: what joined them because it came together with them in earlier questions, the strongest first.
+    /// Nodes added by priming, strongest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub primed: Vec<PrimedNode>,
-    /// Seeds of the question that are not in the mirror.
+    /// Given seeds that are not in the mirror.
     pub unknown_seeds: Vec<String>,
-    /// With xlr: what was contrasted with.
+    /// Anti-seeds of the contrast, with xlr.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub anti_seeds: Vec<String>,
-    /// What was cut short, or was still moving when it was taken.
+    /// Flags of a truncated or not converged result.
     pub flags: Vec<&'static str>,
-    /// What finding took.
+    /// Counters of the work done.
     pub counters: RecallCounters,
 }
 
 /// A hit.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Hit {
-    /// Its id; of an entity its name.
+    /// Id; for an entity its name.
     pub id: String,
-    /// What people read: the name, or the first 200 bytes of a memory.
+    /// Display text: the name, or the first 200 bytes of a memory.
     pub label: String,
-    /// Its label in the graph.
+    /// Label of the node in the graph.
     pub kind: String,
-    /// By what hits are ordered; comparable inside one answer only.
+    /// Score that orders the hits; comparable inside one response only.
     pub score: f32,
-    /// How it does by each kind of evidence, 0 to 1.
+    /// Score by each kind of evidence, 0 to 1.
     pub dimensions: Dimensions,
-    /// What agreement of several kinds of evidence multiplied its score by.
+    /// Factor of the score for agreement of several kinds of evidence.
     pub bonus: f32,
-    /// The strongest way from a seed to it, by ids; empty where its words alone speak for it.
+    /// Ids of the strongest path from a seed to the hit; empty if only its text matched.
     pub path: Vec<String>,
-    /// With why: the relationships of that way, and what they weigh.
+    /// Relationships of the path with their weights, with why.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steps: Option<Vec<PathStep>>,
-    /// Its place among memories by their words, from 1.
+    /// Rank by text among memories, from 1.
     pub text_rank: Option<u32>,
-    /// With xlr: what contrast says of it, if waves reached it.
+    /// Contrast of the hit, with xlr, if waves reached it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contrast: Option<Contrast>,
-    /// With content: what the memory says.
+    /// Text of the memory, with content.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
-    /// Where it comes from, if anybody said.
+    /// Provenance, if recorded.
     pub provenance: Option<Provenance>,
-    /// Whether it lacks relationships because there was no room for their other ends.
+    /// Whether it lacks relationships because their other ends did not fit into memory.
     pub partial: bool,
 }
 
-/// A relationship of a way.
+/// A relationship of a path.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PathStep {
-    /// Its type.
+    /// Type of the relationship.
     #[serde(rename = "type")]
     pub kind: String,
-    /// What it weighs.
+    /// Weight of the relationship.
     pub weight: f32,
 }
 
-/// Where the search began.
+/// A seed of the search.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct RecallSeed {
     /// Its id.
     pub id: String,
-    /// What people read.
+    /// Display text.
     pub label: String,
-    /// Above 0, up to 1.
+    /// Score, above 0 and up to 1.
     pub score: f32,
-    /// With why: what speaks for it.
+    /// Evidence for the seed, with why.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Vec<Evidence>>,
 }
 
-/// What is held of a scope in memory.
+/// Mirror of a scope in memory.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Mirror {
-    /// Whose.
+    /// Scope of the mirror.
     #[schemars(with = "String")]
     pub scope: Scope,
-    /// Whether it was loaded yet.
+    /// Whether the mirror is loaded.
     pub loaded: bool,
-    /// Which state.
+    /// Generation of the mirror.
     pub generation: Option<u64>,
-    /// The instant up to which the graph was seen.
+    /// Instant up to which changes of the graph are included.
     pub as_of: Option<Timestamp>,
-    /// Milliseconds since the graph was last looked at.
+    /// Milliseconds since the last refresh from the graph.
     pub stale_ms: Option<u64>,
-    /// Whether that is longer than is configured.
+    /// Whether stale_ms exceeds the configured limit.
     pub stale: bool,
-    /// Whether everything that may be held is.
+    /// Whether all eligible nodes are in memory.
     pub whole: Option<bool>,
-    /// Nodes that are held divided by nodes that may be, 1 where all are.
+    /// Share of the eligible nodes that are in memory, 0 to 1.
     pub held_share: Option<f64>,
-    /// Nodes.
+    /// Number of nodes.
     pub nodes: Option<usize>,
-    /// Relationships, each way by itself.
+    /// Number of relationships, each direction counted.
     pub slots: Option<usize>,
-    /// Bytes.
+    /// Size in bytes.
     pub bytes: Option<usize>,
-    /// How many outcomes it has learned.
+    /// Number of learned outcomes.
     pub tick: Option<u64>,
-    /// For how many relationships, each way by itself, something was learned.
+    /// Number of relationships with learned weights, each direction counted.
     pub learned: Option<usize>,
-    /// What could not be held, since some property is none of its kind: nodes and relationships.
+    /// Number of nodes and relationships skipped because a property has a wrong type.
     pub skipped: BTreeMap<&'static str, u64>,
-    /// Which state was saved last as a file, if mirror.folder says where.
+    /// Generation last saved as a file, if mirror.folder is set.
     pub saved_generation: Option<u64>,
-    /// How many saves failed since the process began.
+    /// Number of failed saves since the process started.
     pub save_failures: u64,
-    /// How often what was learned was not saved, since the graph it was learned on could not be.
+    /// Number of times that learned weights were not saved because saving their graph failed.
     pub learned_saves_skipped: u64,
-    /// Whether it is saved at all.
+    /// Whether the mirror is saved.
     #[serde(skip)]
     pub is_saved: bool,
 }
 
 impl Mirror {
-    /// That of a scope of which nothing is held yet.
+    /// Mirror of a scope that is not loaded.
     #[must_use]
     pub const fn unloaded(scope: Scope) -> Self {
         Self {

@@ -1,7 +1,7 @@
-//! Relations, in the words of the documents.
+//! Requests and responses about relations, with the documented field names.
 //!
-//! The command line says when a relation was last observed to the millisecond. The documented routes say the day, as the
-//! document shows it, because a client that was written after it reads a date there.
+//! The command line prints the last observation to the millisecond. The documented routes return a date, as the
+//! document does, because clients written to the document parse a date.
 
 use crate::clock::rfc3339;
 use crate::domain::event::{Observe, Tie};
@@ -13,30 +13,30 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// A relation at an instant, in the words of the documents.
+/// A relation at an instant, with the documented field names.
 //
-// `At` is how the last observation is said: `Timestamp` or `Day`.
+// `At` is the type of the last observation: `Timestamp` or `Day`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Edge<At = Timestamp> {
-    /// The entity it begins at.
+    /// Source entity.
     pub from: String,
-    /// The entity it ends at.
+    /// Target entity.
     pub to: String,
-    /// What it says.
+    /// Type of the relation.
     #[serde(rename = "type")]
     pub kind: String,
-    /// What it weighs, 0 to 1.
+    /// Current weight, 0 to 1.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub weight: f64,
-    /// When it was last observed.
+    /// Instant of the last observation.
     pub last_observed: At,
-    /// Whether it does not fade.
+    /// Whether it is pinned: it does not decay.
     pub pinned: bool,
 }
 
 impl<At: From<Timestamp>> Edge<At> {
-    /// Of what the service answers.
+    /// Converts a relation of the service.
     #[must_use]
     pub fn of(relation: Relation) -> Self {
         let at = Timestamp::from_millis(relation.last_observed).unwrap_or(Timestamp::EPOCH);
@@ -51,7 +51,7 @@ impl<At: From<Timestamp>> Edge<At> {
     }
 }
 
-/// The day of an instant, UTC, as the relation decay document writes it.
+/// The date of an instant, UTC, as the relation decay document writes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Day(pub Timestamp);
 
@@ -82,31 +82,31 @@ impl JsonSchema for Day {
     }
 }
 
-/// What a write did to a relation.
+/// Effect of a write on a relation.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct WrittenEdge {
-    /// The entity it begins at.
+    /// Source entity.
     from: String,
-    /// What it says.
+    /// Type of the relation.
     #[serde(rename = "type")]
     kind: String,
-    /// The entity it ends at.
+    /// Target entity.
     to: String,
-    /// What an observation did: created, again, or late where a later one had been seen.
+    /// Effect of an observation: created, again, or late if a later one is stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     outcome: Option<ObservationEffect>,
-    /// What it weighs, after a pin.
+    /// Weight after a pin.
     #[serde(skip_serializing_if = "Option::is_none")]
     weight: Option<f64>,
-    /// When it was seen.
+    /// Instant of the observation.
     at: Timestamp,
-    /// Whether nothing was written.
+    /// Whether this was a dry run: nothing was written.
     dry_run: bool,
 }
 
 impl WrittenEdge {
-    /// Of a relation at an instant.
+    /// Response to a write of a relation at an instant.
     #[must_use]
     pub fn of(
         tie: &Tie,
@@ -127,25 +127,25 @@ impl WrittenEdge {
     }
 }
 
-/// The documented counters of a pass.
+/// Documented counters of a decay pass.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Passed<At = Timestamp> {
-    /// Relations that were looked at and are not pinned.
+    /// Relations scanned that are not pinned.
     pub processed: i64,
-    /// Those whose stored weight was lowered, or would be.
+    /// Relations whose stored weight was lowered, or would be in a dry run.
     pub decayed: i64,
-    /// Those that weigh less than the minimum now.
+    /// Relations whose weight is now below the minimum.
     pub below_minimum: i64,
-    /// Pinned ones.
+    /// Pinned relations.
     pub pinned: i64,
-    /// Those that would be lowered, where they were asked for.
+    /// Relations that would be lowered, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub edges: Option<Vec<Edge<At>>>,
 }
 
 impl<At> Passed<At> {
-    /// Of the counters of the job fade.
+    /// Converts the counters of the job fade.
     #[must_use]
     pub fn of(tally: &Tally, edges: Option<Vec<Edge<At>>>) -> Self {
         Self {
@@ -158,76 +158,76 @@ impl<At> Passed<At> {
     }
 }
 
-/// Which relations.
+/// Query of relations.
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RelationQuery {
-    /// Those below the minimum instead, which are left out of what is retrieved.
+    /// Whether to list the relations below the minimum, which retrieval omits, instead of the others.
     #[serde(default)]
     pub decayed: bool,
-    /// Whose data.
+    /// Scope of the data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<Scope>,
-    /// As of this instant.
+    /// Instant to evaluate at; default now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<Timestamp>,
-    /// This many at most.
+    /// Maximum number of items in the page.
     #[schemars(range(min = 1, max = 10_000))]
     #[serde(default, deserialize_with = "super::input::page_size")]
     pub limit: Option<u32>,
-    /// Where the page before ended: what its Link header says.
+    /// Cursor from the Link header of the previous page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
 }
 
-/// A relation that was seen.
+/// Request to record an observed relation.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Observation")]
 pub struct ObservationRequest {
-    /// The entity it begins at.
+    /// Source entity.
     pub from: EntityName,
-    /// The entity it ends at.
+    /// Target entity.
     pub to: EntityName,
-    /// What it says, such as works_on.
+    /// Type of the relation, such as works_on.
     #[serde(rename = "type")]
     pub kind: RelationType,
-    /// What it weighs: 1 where nothing is said.
+    /// Weight; default 1.
     #[schemars(with = "Option<f64>", range(min = 0.0, max = 1.0))]
     pub weight: Option<Weight>,
-    /// Whether it does not fade; as it was where nothing is said.
+    /// Whether it is pinned: it does not decay; default unchanged.
     pub pinned: Option<bool>,
-    /// Whose data.
+    /// Scope of the data.
     pub scope: Option<Scope>,
-    /// When; needs the right admin.
+    /// Instant of the write; needs the right admin.
     pub at: Option<Timestamp>,
 }
 
-/// What a batch of observations did, in its order.
+/// Effects of a batch of observations, in the order of the request.
 #[derive(Debug, Serialize, JsonSchema)]
 #[expect(missing_docs, reason = "the name says it")]
 pub struct ObservedAll {
     pub edges: Vec<WrittenEdge>,
 }
 
-/// A pass.
+/// Request for a decay pass.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct DecayPassRequest {
-    /// Whether nothing is to be written.
+    /// Whether this is a dry run: nothing is written.
     #[serde(default)]
     pub dry_run: bool,
-    /// With dryRun: whether the relations that would be lowered are to be named.
+    /// Whether to list the relations that would be lowered; only with dryRun.
     #[serde(default)]
     pub list: bool,
-    /// Whose relations are named.
+    /// Scope of the listed relations.
     pub scope: Option<Scope>,
-    /// As of when; needs the right admin.
+    /// Instant to use as now; needs the right admin.
     pub at: Option<Timestamp>,
 }
 
 impl ObservationRequest {
-    /// As the laws take it: in a scope, at `now` where the request states no instant.
+    /// Converts the request to an event in a scope, at `now` unless the request states an instant.
     #[must_use]
     pub fn event(self, scope: Scope, now: Timestamp) -> Observe {
         let tie = Tie { scope, from: self.from, kind: self.kind, to: self.to };

@@ -1,8 +1,7 @@
-//! The values of the core as JSON Schema, so that every type made of them describes itself: what a tool may be called with,
-//! and the OpenAPI document.
+//! JSON Schemas of the core's value types, used for MCP tools and the OpenAPI document.
 //!
-//! Limits of names are in bytes, and a schema counts characters: what is longer is refused for sure, and what is not may
-//! be, if it is not ASCII.
+//! Names are limited in bytes, but a schema counts characters: a name that fits the schema may still be refused if it
+//! is not ASCII.
 
 use crate::domain::fact::{FactScope, Value};
 use crate::domain::ids::{
@@ -57,8 +56,8 @@ schema!(Value => "FactValue", false, json_schema!({
     "type": ["string", "number", "boolean"],
     "minLength": 1,
     "maxLength": CONTENT_BYTES_MAX,
-    "description": "A number keeps its type and digits: 1 is a whole number of 64 bits, 1.0 is not. One that 64 \
-                    bits do not hold digit by digit is refused; assert it as text."
+    "description": "A number keeps its type and digits: 1 is a 64-bit integer, 1.0 is not. A number that 64 bits \
+                    do not hold exactly is refused; assert it as text."
 }));
 
 fn name() -> Schema {

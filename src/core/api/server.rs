@@ -1,4 +1,4 @@
-//! How things stand, and how healthy the memories are.
+//! Status of the server and health of the memories.
 
 use super::attempt::Attempt;
 use super::job::Job;
@@ -12,69 +12,69 @@ pub use crate::store::{MirrorStatus, OpenRun, TierCount, TierHealth};
 /// The documented health check.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Health {
-    /// The instant that the energies are for.
+    /// Instant of the energies.
     pub at: Timestamp,
-    /// Each tier that holds memories.
+    /// Tiers that hold memories.
     pub tiers: Vec<TierHealth>,
-    /// Attempts whose lease is over and that nobody has ended.
+    /// Unfinished attempts whose lease expired.
     pub stuck_attempts: i64,
-    /// Rows that are set aside.
+    /// Quarantined rows.
     pub quarantined: i64,
     /// Memories due for decay.
     pub due: i64,
     /// Memories ripe for promotion.
     pub ripe: i64,
-    /// Sessions to be counted.
+    /// Sessions waiting for the job coactivate.
     pub sessions: i64,
-    /// Memories to be looked at by clusters.
+    /// Memories waiting for the job cluster.
     pub clusters: i64,
-    /// New memories, to strengthen what is like them.
+    /// New memories waiting for the job reinforce.
     pub reinforce: i64,
-    /// Outcomes to be learned.
+    /// Outcomes waiting for the job learn.
     pub outcomes: i64,
 }
 
-/// How things stand.
+/// Status of the server.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Status {
-    /// The instant asked about.
+    /// Instant of the status.
     pub at: Timestamp,
     /// The database.
     pub server: Server,
     /// Whether its time is simulated.
     pub scratch: bool,
-    /// How far simulated time has come.
+    /// Current simulated time.
     pub simulated_now: Option<Timestamp>,
-    /// Why no job can run.
+    /// Reason that no job can run.
     pub stopped: Option<String>,
     /// The jobs.
     pub jobs: Vec<Job>,
-    /// Each tier that holds memories.
+    /// Tiers that hold memories.
     pub tiers: Vec<TierCount>,
-    /// What waits.
+    /// Backlog of the jobs.
     pub waiting: Waiting,
-    /// Attempts that are not over.
+    /// Unfinished attempts.
     pub attempts: Vec<OpenAttempt>,
-    /// Runs that are not over.
+    /// Unfinished runs.
     pub runs: Vec<OpenRun>,
-    /// What each process that answers from memory holds there of the graph.
+    /// Mirrors of the graph held in memory, by process.
     pub mirrors: Vec<MirrorStatus>,
 }
 
-/// An attempt that is not over.
+/// An unfinished attempt.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct OpenAttempt {
     /// Its id.
     pub id: String,
-    /// What it works on.
+    /// Phase of the attempt.
     pub phase: Option<String>,
-    /// How far it is.
+    /// State of the attempt.
     pub state: String,
-    /// Who holds it.
+    /// Process that holds its lease.
     pub holder: Option<String>,
-    /// Memories that it holds.
+    /// Number of memories that it holds.
     pub holds: i64,
-    /// What is left of its lease, milliseconds.
+    /// Remaining time of its lease, milliseconds.
     pub lease_left_ms: Option<i64>,
 }
 
@@ -83,7 +83,7 @@ pub struct OpenAttempt {
 pub struct Server {
     /// Its address.
     pub uri: String,
-    /// What it calls itself.
+    /// Name of the product.
     pub name: String,
     /// Its version.
     pub version: String,
@@ -91,13 +91,13 @@ pub struct Server {
     pub edition: String,
 }
 
-/// What waits.
+/// Backlog of the jobs.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Waiting {
-    /// For jobs.
+    /// Counts of waiting rows by job.
     #[serde(flatten)]
     pub for_jobs: store::Waiting,
-    /// Memories of other writers that the next run adopts.
+    /// Memories of other writers that the next run will adopt.
     pub unstamped: i64,
 }
 

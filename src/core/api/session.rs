@@ -1,44 +1,44 @@
-//! The end of a session.
+//! Request and response of ending a session.
 
 use crate::domain::ids::{Scope, SessionId};
 use crate::domain::units::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A session that ended, and what rose with it.
+/// A session that ended, with the memories it promoted.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SessionEnd {
     /// Its id.
     pub session: String,
-    /// Ids of the memories that rose to shortTerm.
+    /// Ids of the memories promoted to shortTerm.
     pub promoted: Vec<String>,
-    /// Memories that an attempt of the job promote holds and will raise.
+    /// Memories that an attempt of the job promote holds and will promote.
     pub held: i64,
-    /// When it ended.
+    /// Instant of the end.
     pub at: Timestamp,
-    /// Whether nothing was written.
+    /// Whether this was a dry run: nothing was written.
     pub dry_run: bool,
 }
 
-/// Which session.
+/// Path of a session.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct SessionPath {
     /// Its id.
     pub id: SessionId,
 }
 
-/// The end of a session.
+/// Request to end a session.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct End {
-    /// Promote what has more energy than this: sessionEndThreshold, where nothing is said.
+    /// Energy above which memories are promoted; default sessionEndThreshold.
     #[schemars(range(min = 0.0))]
     pub threshold: Option<f64>,
-    /// Whether nothing is to be written.
+    /// Whether this is a dry run: nothing is written.
     #[serde(default)]
     pub dry_run: bool,
-    /// Whose data.
+    /// Scope of the data.
     pub scope: Option<Scope>,
-    /// When; needs the right admin.
+    /// Instant of the write; needs the right admin.
     pub at: Option<Timestamp>,
 }

@@ -1,4 +1,4 @@
-//! Trails: places, edges, what is left on them, and where they lead.
+//! Requests and responses about trails: places, edges, pheromones and paths.
 
 use crate::domain::event::{PlaceName, Step, Walk};
 use crate::domain::ids::{NAME_BYTES_MAX, NameError, PlaceId, Scope, TERM_BYTES_MAX, Term};
@@ -12,7 +12,7 @@ use std::num::NonZeroU32;
 
 pub use crate::store::{CheapestPath, NextPlace, TrailEdge, TrailNode, TrailPlace, TrailStatus, WalkedEdge};
 
-/// A place as text names it: `Label:id`, or an id alone where no label of the list stands before a colon.
+/// Parses the text form of a place: `Label:id`, or an id alone if no configured label precedes a colon.
 pub fn place_name(text: &str, allowed: &Allowed) -> Result<PlaceName, NameError> {
     let labelled = text.split_once(':').and_then(|(label, id)| Some((allowed.label(label).ok()?, id)));
     Ok(match labelled {
@@ -21,17 +21,17 @@ pub fn place_name(text: &str, allowed: &Allowed) -> Result<PlaceName, NameError>
     })
 }
 
-/// A place as JSON names it: an id that is unique, `Label:id`, or an object; in a path also the edge that led there.
+/// Reference to a place in JSON: a unique id, `Label:id`, or an object; in a path also the edge that leads there.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged, expecting = "a place is an id, Label:id, or {label, id}, in a path with via")]
 pub enum PlaceRef {
-    /// As text.
+    /// Text: an id, or `Label:id`.
     Text(Term),
-    /// With its parts apart.
+    /// Object with the parts as fields.
     Named(PlaceParts),
 }
 
-/// The parts of the name of a place.
+/// Parts of a reference to a place.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlaceParts {
@@ -41,7 +41,7 @@ pub struct PlaceParts {
 }
 
 impl PlaceRef {
-    /// A step of a path.
+    /// Converts the reference to a step of a path.
     pub fn step(self, allowed: &Allowed) -> Result<Step, String> {
         Ok(match self {
             Self::Text(text) => {
@@ -57,7 +57,7 @@ impl PlaceRef {
         })
     }
 
-    /// A place; by which edge one came there is of no concern.
+    /// Converts the reference to a place, without its edge.
     pub fn place(self, allowed: &Allowed) -> Result<PlaceName, String> {
         self.step(allowed).map(|step| step.to)
     }
@@ -70,8 +70,8 @@ impl JsonSchema for PlaceRef {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "An id that is unique in its scope, Label:id, or both apart. In a path via says by which edge, \
-                its type or its id, one came there.",
+            "description": "An id that is unique in its scope, Label:id, or an object with both. In a path, via is \
+                the type or the id of the edge that leads there.",
             "anyOf": [
                 {"type": "string", "minLength": 1, "maxLength": TERM_BYTES_MAX},
                 {
@@ -89,60 +89,60 @@ impl JsonSchema for PlaceRef {
     }
 }
 
-/// What was left in the palace.
+/// Response to a write on trails.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct TrailWritten {
-    /// What it did.
+    /// Effect of the write.
     #[serde(flatten)]
     pub traced: TraceEffect,
-    /// When.
+    /// Instant of the write.
     pub at: Timestamp,
-    /// Whether nothing was written.
+    /// Whether this was a dry run: nothing was written.
     pub dry_run: bool,
 }
 
-/// What evaporation did.
+/// Response to an evaporation.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Evaporated {
-    /// Places and edges that were looked at.
+    /// Places and edges scanned.
     pub scanned: i64,
-    /// Of these, brought to the cycle.
+    /// Places and edges evaporated up to the cycle.
     pub changed: i64,
-    /// Of these, fallen silent.
+    /// Places and edges whose pheromones all reached 0.
     pub silenced: i64,
-    /// Places and edges of other writers that were adopted.
+    /// Places and edges of other writers adopted.
     pub adopted: i64,
-    /// And such as no law can use, set aside.
+    /// Places and edges quarantined.
     pub quarantined: i64,
-    /// The cycle it is.
+    /// Current cycle.
     pub cycle: i64,
-    /// When.
+    /// Instant of the write.
     pub at: Timestamp,
-    /// Whether nothing was written.
+    /// Whether this was a dry run: nothing was written.
     pub dry_run: bool,
 }
 
-/// The present cycle.
+/// The current cycle.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct TrailCycle {
-    /// Which it is.
+    /// Number of the cycle.
     pub cycle: i64,
-    /// Since when.
+    /// Start of the cycle.
     pub begins: Timestamp,
-    /// How long each is, seconds.
+    /// Length of a cycle, seconds.
     pub length_seconds: i64,
-    /// How many were added by hand.
+    /// Number of cycles added manually.
     pub advances: i64,
-    /// The cycle to which everything was last brought; null while nothing lies on any trail.
+    /// Cycle of the last complete evaporation; null if no trail has pheromones.
     pub evaporated: Option<i64>,
-    /// As of when.
+    /// Instant of the response.
     pub at: Timestamp,
-    /// Whether nothing was written.
+    /// Whether this was a dry run: nothing was written.
     pub dry_run: bool,
 }
 
 impl Evaporated {
-    /// What was counted up to a cycle.
+    /// Converts the counters of an evaporation up to a cycle.
     #[must_use]
     pub const fn of(tally: &Tally, cycle: i64, at: Timestamp, dry_run: bool) -> Self {
         Self {
@@ -159,7 +159,7 @@ impl Evaporated {
 }
 
 impl TrailCycle {
-    /// A cycle, by how they are counted.
+    /// Converts a cycle of a counter.
     #[must_use]
     pub fn of(counter: &Counter, cycle: i64, at: Timestamp, dry_run: bool) -> Self {
         let Cycles { length_ms, advances, .. } = counter.cycles;
@@ -175,187 +175,187 @@ impl TrailCycle {
     }
 }
 
-/// A place to add.
+/// Request to add a place.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewPlace {
-    /// Its label, one of pheromones.labels.
+    /// Label of the place, one of pheromones.labels.
     pub label: Term,
-    /// Its id, unique among those of its label; of an Entity its name.
+    /// Id, unique for its label; for an Entity its name.
     pub id: PlaceId,
-    /// What people call it.
+    /// Display name.
     #[schemars(length(max = NAME_BYTES_MAX))]
     pub name: Option<String>,
-    /// Whose data.
+    /// Scope of the data.
     pub scope: Option<Scope>,
-    /// When; needs the right admin.
+    /// Instant of the write; needs the right admin.
     pub at: Option<Timestamp>,
 }
 
-/// An edge to add.
+/// Request to add an edge.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewEdge {
-    /// Where it begins.
+    /// Source place.
     pub from: PlaceRef,
-    /// Where it ends.
+    /// Target place.
     pub to: PlaceRef,
-    /// Its type, one of pheromones.relationship_types.
+    /// Type of the edge, one of pheromones.relationship_types.
     #[serde(rename = "type")]
     pub kind: Term,
-    /// What it costs where nobody has walked; where nothing is said, what its type costs.
+    /// Cost without pheromones; default the cost of its type.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub base_cost: Option<f64>,
-    /// Whose data.
+    /// Scope of the data.
     pub scope: Option<Scope>,
-    /// When; needs the right admin.
+    /// Instant of the write; needs the right admin.
     pub at: Option<Timestamp>,
 }
 
-/// A path that led to something.
+/// Request to reward a path.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Deposit {
-    /// Its places in order.
+    /// Places of the path in order.
     #[schemars(length(min = 2, max = 1_000))]
     pub path: Vec<PlaceRef>,
-    /// What it was worth, above 0 and at most 10: 1 where nothing is said.
+    /// Reward, above 0 and at most 10; default 1.
     #[schemars(range(max = 10.0))]
     pub reward: Option<f64>,
-    /// Whose data.
+    /// Scope of the data.
     pub scope: Option<Scope>,
-    /// When; needs the right admin.
+    /// Instant of the write; needs the right admin.
     pub at: Option<Timestamp>,
 }
 
-/// A place where somebody searched.
+/// Request to mark a place as explored.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Exploration {
-    /// Which.
+    /// The explored place.
     pub node: PlaceRef,
-    /// Whose data.
+    /// Scope of the data.
     pub scope: Option<Scope>,
-    /// When; needs the right admin.
+    /// Instant of the write; needs the right admin.
     pub at: Option<Timestamp>,
 }
 
-/// How many, of which scope, and as of when.
+/// Query of trails.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TrailsQuery {
-    /// This many at most; 20, where nothing is said.
+    /// Maximum number of items; default 20.
     #[schemars(range(min = 1, max = 10_000))]
     #[serde(default, deserialize_with = "super::input::page_size")]
     pub limit: Option<u32>,
-    /// Whose data.
+    /// Scope of the data.
     pub scope: Option<Scope>,
-    /// As of this instant.
+    /// Instant to evaluate at; default now.
     pub at: Option<Timestamp>,
 }
 
-/// Edges, most walked first.
+/// Edges, hottest first.
 #[derive(Debug, Serialize, JsonSchema)]
 #[expect(missing_docs, reason = "the name says it")]
 pub struct HotEdges {
     pub edges: Vec<TrailEdge>,
 }
 
-/// Places, least visited first.
+/// Places, coldest first.
 #[derive(Debug, Serialize, JsonSchema)]
 #[expect(missing_docs, reason = "the name says it")]
 pub struct ColdPlaces {
     pub nodes: Vec<TrailPlace>,
 }
 
-/// A place, or two.
+/// Query of one place, or of the edges between two.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TrailStatusQuery {
-    /// The place: an id, or Label:id.
+    /// Place: an id, or Label:id.
     pub place: String,
-    /// The other end, to see the edges between the two.
+    /// Second place, to show the edges between the two.
     pub to: Option<String>,
-    /// Whose data.
+    /// Scope of the data.
     pub scope: Option<Scope>,
-    /// As of this instant.
+    /// Instant to evaluate at; default now.
     pub at: Option<Timestamp>,
 }
 
-/// From where to where.
+/// Query of the cheapest path between two places.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TrailPathQuery {
-    /// Where it begins: an id, or Label:id.
+    /// First place: an id, or Label:id.
     pub from: String,
-    /// Where it is to lead: an id, or Label:id.
+    /// Last place: an id, or Label:id.
     pub to: String,
-    /// Whose data.
+    /// Scope of the data.
     pub scope: Option<Scope>,
-    /// As of this instant.
+    /// Instant to evaluate at; default now.
     pub at: Option<Timestamp>,
 }
 
-/// From where, and how many.
+/// Query of the places to explore next.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NextPlacesQuery {
-    /// The place: an id, or Label:id.
+    /// Place: an id, or Label:id.
     pub place: String,
-    /// This many at most; 20, where nothing is said.
+    /// Maximum number of items; default 20.
     #[schemars(range(min = 1, max = 10_000))]
     #[serde(default, deserialize_with = "super::input::page_size")]
     pub limit: Option<u32>,
-    /// Whose data.
+    /// Scope of the data.
     pub scope: Option<Scope>,
-    /// As of this instant.
+    /// Instant to evaluate at; default now.
     pub at: Option<Timestamp>,
 }
 
-/// Where one might go.
+/// Candidates for the next place.
 #[derive(Debug, Serialize, JsonSchema)]
 #[expect(missing_docs, reason = "the name says it")]
 pub struct NextPlaces {
     pub candidates: Vec<NextPlace>,
 }
 
-/// How to let evaporate.
+/// Request to evaporate pheromones.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Evaporate {
-    /// Also where pheromones.decay_interval_cycles have not yet passed.
+    /// Whether to evaporate before pheromones.decay_interval_cycles have passed.
     #[serde(default)]
     pub force: bool,
-    /// Whether nothing is to be written.
+    /// Whether this is a dry run: nothing is written.
     #[serde(default)]
     pub dry_run: bool,
-    /// As of when; needs the right admin.
+    /// Instant to use as now; needs the right admin.
     pub at: Option<Timestamp>,
 }
 
-/// How many cycles to add.
+/// Request to add cycles.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Advance {
-    /// This many.
+    /// Number of cycles to add.
     #[schemars(range(min = 1, max = 10_000))]
     pub advance: NonZeroU32,
-    /// The same number again, where it is more than 100: a person accepts it.
+    /// The same number again, to accept more than 100 cycles.
     pub accept_cycles: Option<u32>,
-    /// When; needs the right admin.
+    /// Instant of the write; needs the right admin.
     pub at: Option<Timestamp>,
 }
 
-/// A fault of a field, by its name.
+/// Error message that names a field.
 fn fault(field: &str, why: impl std::fmt::Display) -> String {
     format!("{field}: {why}")
 }
 
 impl NewPlace {
-    /// As the laws take it.
+    /// Converts the request to a checked event.
     ///
     /// # Errors
-    /// A sentence that names the field, as of all of these.
+    /// A message that names the invalid field; the same holds for the other `walk` functions.
     pub fn walk(&self, allowed: &Allowed) -> Result<Walk, String> {
         let label = allowed.label(self.label.as_str()).map_err(|why| fault("label", why))?;
         Walk::node(label.clone(), self.id.clone(), self.name.clone()).map_err(|why| why.to_string())
@@ -363,7 +363,7 @@ impl NewPlace {
 }
 
 impl NewEdge {
-    /// As the laws take it.
+    /// Converts the request to a checked event.
     pub fn walk(&self, allowed: &Allowed) -> Result<Walk, String> {
         let kind = allowed.kind(self.kind.as_str()).map_err(|why| fault("type", why))?;
         let from = self.from.clone().place(allowed).map_err(|why| fault("from", why))?;
@@ -373,7 +373,7 @@ impl NewEdge {
 }
 
 impl Deposit {
-    /// As the laws take it.
+    /// Converts the request to a checked event.
     pub fn walk(&self, allowed: &Allowed) -> Result<Walk, String> {
         let step = |(index, place): (usize, &PlaceRef)| {
             place.clone().step(allowed).map_err(|why| fault(&format!("path[{index}]"), why))
@@ -384,7 +384,7 @@ impl Deposit {
 }
 
 impl Exploration {
-    /// As the laws take it.
+    /// Converts the request to a checked event.
     pub fn walk(&self, allowed: &Allowed) -> Result<Walk, String> {
         let place = self.node.clone().place(allowed).map_err(|why| fault("node", why))?;
         Ok(Walk::Explore { place })

@@ -1,4 +1,4 @@
-//! The API over HTTP: the backend, the checks of callers, and the count of responses.
+//! The HTTP API: the backend, the checks of callers, and the counts of responses.
 
 use super::authorization::{Authorization, Rules};
 use crate::surfaces::limits::Usage;
@@ -12,12 +12,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio_util::sync::CancellationToken;
 
-/// Responses so far, by the first digit of their status.
+/// Counts of responses by status class.
 #[derive(Debug, Default)]
 pub struct ResponseCounts([AtomicU64; 4]);
 
 impl ResponseCounts {
-    /// The classes of statuses, each with its count.
+    /// The status classes with their counts.
     #[must_use]
     pub fn by_class(&self) -> [(&'static str, u64); 4] {
         let [ok, moved, refused, failed] = &self.0;
@@ -33,7 +33,7 @@ impl ResponseCounts {
     }
 }
 
-/// The API over HTTP.
+/// The HTTP API.
 pub struct Api {
     pub(super) backend: Arc<Backend>,
     pub(super) authorization: Authorization,
@@ -42,7 +42,7 @@ pub struct Api {
 }
 
 impl Api {
-    /// An API over a service, which has so many connections for it. At `stop` it begins nothing new.
+    /// Creates the API for a service that has `connections` connections for it. After `stop` no new work starts.
     #[must_use]
     pub fn new(service: Arc<Service>, rules: Rules, connections: usize, stop: CancellationToken) -> Self {
         let authorization = Authorization::new(rules, Keyring::new(service.share_store()));
@@ -50,25 +50,25 @@ impl Api {
         Self { backend, authorization, answered: Arc::default(), tools: None }
     }
 
-    /// With the tools of MCP at /mcp.
+    /// Adds the MCP tools at /mcp.
     #[must_use]
     pub fn with_tools(self, allow_writes: bool) -> Self {
         let tools = Tools::of_callers(Arc::clone(&self.backend), allow_writes);
         Self { tools: Some(tools.over_http()), ..self }
     }
 
-    /// How it has answered so far.
+    /// The counts of responses.
     #[must_use]
     pub fn answered(&self) -> Arc<ResponseCounts> {
         Arc::clone(&self.answered)
     }
 
-    /// Waits until all work that was begun has ended.
+    /// Waits until all running work has ended.
     pub async fn drained(&self) {
         self.backend.drained().await;
     }
 
-    /// How much of its limits is used.
+    /// The usage of the limits.
     #[must_use]
     pub fn usage(&self) -> [(&'static str, Usage); 6] {
         self.backend.limits.usage()

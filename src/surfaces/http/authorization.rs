@@ -1,11 +1,11 @@
-//! Authorization: the host that a request names, the page that it comes from, its key, and the rate of that key.
+//! Authorization: checks the host and the origin of a request, its key, and the key's rate.
 //!
-//! Until the first key exists, programs on this machine may call everything; a web page that a person on this machine
-//! happens to open may not. So a request that names another host than this one is refused (a name that was made to
-//! point here), and so is one that a browser sends on behalf of a page from elsewhere, unless configuration names that
-//! page's origin. That it comes from elsewhere is said by `Origin`, and by `Sec-Fetch-Site` where a page only loads
-//! something (an image, a script), which would show it by success or failure what there is; for browsers that send neither, headers of the answer keep other
-//! pages from reading it. Beyond loopback, or behind a proxy, every request needs a key, and each key has a rate.
+//! Until the first key exists, programs on this machine may call everything, but a web page opened in a browser here
+//! may not. So a request for another host is refused (DNS rebinding), and so is a request that a browser sends for a
+//! page of another origin, unless the configuration lists that origin. The origin is in the header `Origin`, or, if a
+//! page only loads something (an image, a script), which would reveal by success or failure whether it exists, in
+//! `Sec-Fetch-Site`. For browsers that send neither, response headers keep other pages from reading the response.
+//! Beyond loopback, or behind a proxy, every request needs a key, and each key has a rate limit.
 
 use crate::surfaces::operation::problem::{Code, Problem};
 use axum::body::Body;
@@ -18,28 +18,28 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-/// The rules by which requests are let in.
+/// Rules of authorization.
 #[derive(Debug, Clone)]
 pub struct Rules {
-    /// Where it is listened.
+    /// Listening address.
     pub address: SocketAddr,
-    /// Whether everything comes through a proxy that ends TLS.
+    /// Whether all requests come through a proxy that terminates TLS.
     pub proxy: bool,
-    /// Origins of other pages that may send requests, such as `https://app.example.org`.
+    /// Other origins that may send requests, such as `https://app.example.org`.
     pub origins: Vec<String>,
-    /// Requests a second that one key may send, beyond loopback.
+    /// Maximum rate of a key beyond loopback, requests a second.
     pub rate: u32,
 }
 
 impl Rules {
-    /// Whether only programs on this machine have access: no key is needed until there is one.
+    /// Whether only programs on this machine have access: no key is needed until one exists.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.address.ip().is_loopback() && !self.proxy
     }
 }
 
-/// The checks before a request is read: its host, its origin, its key, and the rate of that.
+/// The checks before a request is read: host, origin, key, and the key's rate.
 pub(super) struct Authorization {
     rules: Rules,
     keys: Keyring,
@@ -55,19 +55,18 @@ impl Authorization {
         self.rules.is_open()
     }
 
-    /// Refuses a request that names another host, or comes from a page of an unknown origin. Answers the origin that may read
-    /// the response.
-    pub(super) fn check_origin(&self, asked: &Parts) -> Result<Option<HeaderValue>, Problem> {
-        let headers = &asked.headers;
+    /// Refuses a request for another host, or from an unknown origin. Returns the origin that may read the response.
+    pub(super) fn check_origin(&self, request: &Parts) -> Result<Option<HeaderValue>, Problem> {
+        let headers = &request.headers;
         if let Some(name) = SINGLE.into_iter().find(|name| headers.get_all(name).iter().count() > 1) {
             return Err(Problem::validation(format!("there are several headers {name}")));
         }
         let text = |name| headers.get(name).map(|value: &HeaderValue| value.to_str().unwrap_or("?"));
         let host = text(header::HOST);
-        if host.is_none() && asked.version == Version::HTTP_11 {
-            return Err(Problem::validation("HTTP/1.1 needs a header Host"));
+        if host.is_none() && request.version == Version::HTTP_11 {
+            return Err(Problem::validation("HTTP/1.1 needs the header Host"));
         }
-        let named = asked.uri.authority().map(Authority::as_str);
+        let named = request.uri.authority().map(Authority::as_str);
         if named.is_some_and(|named| Some(named) != host) {
             return Err(Problem::validation("the address names another host than the header Host"));
         }
@@ -75,13 +74,13 @@ impl Authorization {
             && let Some(host) = host.filter(|host| !self.is_here(host))
         {
             return Err(Problem::forbidden(format!(
-                "this is not {host}: ask for localhost, or declare the proxy that stands before Ebb (http.proxy)"
+                "this is not {host}: use localhost, or configure the proxy in front of Ebb (http.proxy)"
             )));
         }
         let Some(origin) = text(header::ORIGIN) else {
             let site = text(SEC_FETCH_SITE);
             let from_here = site.is_none_or(|site| matches!(site, "same-origin" | "none"));
-            return if from_here || is_link_to_page(&asked.method, &asked.uri, headers) {
+            return if from_here || is_link_to_page(&request.method, &request.uri, headers) {
                 Ok(None)
             } else {
                 Err(Problem::forbidden("pages of another origin may not load anything from here"))
@@ -95,7 +94,7 @@ impl Authorization {
             return Ok(headers.get(header::ORIGIN).cloned());
         }
         Err(Problem::forbidden(format!(
-            "pages of {origin} may not ask here; http.origins names those that may"
+            "pages of {origin} may not send requests here; http.origins lists the allowed origins"
         )))
     }
 
@@ -128,7 +127,7 @@ impl Authorization {
         Ok(caller)
     }
 
-    /// Counts a request of a key.
+    /// Counts a request of a key against its rate.
     fn count(&self, key: &str, now: Instant) -> Result<(), Problem> {
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         let rate = f64::from(self.rules.rate);
@@ -136,14 +135,14 @@ impl Authorization {
         if bucket.takes(rate, now) {
             return Ok(());
         }
-        let detail = format!("this key may ask {} times a second", self.rules.rate);
+        let detail = format!("this key may send {} requests a second", self.rules.rate);
         Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, Code::RateLimited, detail).after(1))
     }
 
     /// The response to a CORS preflight request.
     pub(super) fn preflight(method: &Method, headers: &HeaderMap) -> Option<Response<Body>> {
-        let asked = headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
-        (method == Method::OPTIONS && asked).then(|| {
+        let is_preflight = headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
+        (method == Method::OPTIONS && is_preflight).then(|| {
             let mut response = Response::new(Body::empty());
             *response.status_mut() = StatusCode::NO_CONTENT;
             let allow = [
@@ -156,7 +155,7 @@ impl Authorization {
         })
     }
 
-    /// Lets a page of a known origin read an answer.
+    /// Lets a page of a known origin read the response.
     pub(super) fn allow_origin(origin: Option<HeaderValue>, response: &mut Response<Body>) {
         let Some(origin) = origin else { return };
         let headers = response.headers_mut();
@@ -167,7 +166,7 @@ impl Authorization {
     }
 }
 
-/// Headers that make no sense twice, and could be read differently by a proxy.
+/// Headers that may occur only once, since a proxy could read duplicates differently.
 const SINGLE: [HeaderName; 5] = [
     header::HOST,
     header::ORIGIN,
@@ -177,16 +176,16 @@ const SINGLE: [HeaderName; 5] = [
 ];
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// Whether a person follows a link to the status page, which is the same for everybody.
+/// Whether the request follows a link to the status page, which contains no data.
 fn is_link_to_page(method: &Method, uri: &Uri, headers: &HeaderMap) -> bool {
-    let says = |name, what| headers.get(name).is_some_and(|value| value == what);
+    let is = |name, expected| headers.get(name).is_some_and(|value| value == expected);
     method == Method::GET
         && uri.path() == "/"
-        && says("sec-fetch-mode", "navigate")
-        && says("sec-fetch-dest", "document")
+        && is("sec-fetch-mode", "navigate")
+        && is("sec-fetch-dest", "document")
 }
 
-/// Sets the headers by which browsers keep an answer from other origins and do not guess its type.
+/// Sets the headers that make browsers hide the response from other origins and not guess its type.
 pub(super) fn set_security_headers(response: &mut Response<Body>) {
     let headers = response.headers_mut();
     for (name, value) in [
@@ -203,10 +202,10 @@ fn bearer(value: &HeaderValue) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-/// How many seconds' worth of requests may come at once.
+/// Burst: seconds' worth of requests that may come at once.
 const BURST: f64 = 2.0;
 
-/// The requests that a key may still send.
+/// Token bucket of a key.
 struct Bucket {
     left: f64,
     at: Instant,
@@ -243,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bearer_is_read_whatever_the_case_of_its_scheme() {
+    fn a_bearer_token_is_read_whatever_the_case_of_its_scheme() {
         let read = |text: &'static str| bearer(&HeaderValue::from_static(text)).map(str::to_owned);
         assert_eq!(read("bearer  ebb_a_b"), Some("ebb_a_b".to_owned()));
         assert_eq!(read("Basic dXNlcg=="), None);

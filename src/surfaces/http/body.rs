@@ -1,9 +1,10 @@
-//! Queries and bodies of requests, read into types, within limits.
+//! Queries and bodies of requests, read into types within limits.
 //!
-//! Unknown names are errors, so that a misspelt `dry_run` never runs for real. A body is read as it arrives,
-//! counts as it does (see `limits`), and is cut off at its limit, whatever length it claims, or when it comes too slowly. Bodies nest only as deep as the types that they are read into, four
-//! levels at most: the first bracket beyond that is an error, and nothing is built of what follows. Only where a field
-//! takes several types (a value, a place, the fields of a policy) is it the parser that ends it, at 128 levels.
+//! Unknown names are errors, so that a misspelt `dry_run` never writes. A body is counted as it arrives (see `limits`),
+//! and is refused at its limit, whatever its stated length, or if it arrives too slowly. Bodies nest only as deep as
+//! the types that they are read into, at most four levels: the first bracket beyond that is an error, and the rest is
+//! not parsed. Only for a field of several types (a value, a place, the fields of a policy) is the limit the parser's,
+//! 128 levels.
 
 use crate::surfaces::limits::{Limits, Permit, QUEUE_TIMEOUT, SMALL};
 use crate::surfaces::operation::problem::{Code, Problem};
@@ -14,33 +15,33 @@ use serde::de::DeserializeOwned;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Bytes of a body at most: a text of 64 KiB, the longest that is taken, may be written in escapes of six bytes each.
+/// Maximum bytes of a body: the longest text, 64 KiB, may be written in escapes of six bytes each.
 pub(in crate::surfaces) const BODY_MAX: usize = 1 << 20;
-/// Bytes of the body of a batch at most.
+/// Maximum bytes of the body of a batch.
 pub(in crate::surfaces) const BATCH_MAX: usize = 16 << 20;
 /// How long a body may take to arrive.
 const BODY_LIMIT: Duration = Duration::from_secs(30);
-/// How long the first bytes of a body may take, beyond what they take at the least rate.
+/// How long a body may take beyond its time at the minimum rate.
 const BODY_GRACE: Duration = Duration::from_secs(5);
-/// The least rate at which a body may arrive, bytes a second.
+/// Minimum rate of a body, bytes a second.
 const BODY_RATE_MIN: u32 = 16 << 10;
-/// Bytes of an `Idempotency-Key` at most.
+/// Maximum bytes of an `Idempotency-Key`.
 pub(in crate::surfaces) const KEY_MAX: usize = 255;
 
-/// A query, read into its type.
+/// Reads a query into its type.
 pub(in crate::surfaces) fn query<T: DeserializeOwned>(text: Option<&str>) -> Result<T, Problem> {
     let pairs = form_urlencoded::parse(text.unwrap_or_default().as_bytes());
     let read = serde_path_to_error::deserialize(serde_urlencoded::Deserializer::new(pairs));
     read.map_err(|why| Problem::validation(format!("the query: {}", error_at(&why))))
 }
 
-/// When a body of which so much has arrived is too late, from when it began.
+/// The time from the start of a body at which it is late, after `arrived` bytes.
 fn body_due(arrived: usize) -> Duration {
     let arrived = u32::try_from(arrived).unwrap_or(u32::MAX);
     (BODY_GRACE + Duration::from_secs(1) * arrived / BODY_RATE_MIN).min(BODY_LIMIT)
 }
 
-/// A body, read to its end or its limit, with the count of its bytes.
+/// Reads a body to its end or its limit, with the permit for its bytes.
 pub(in crate::surfaces) async fn read(
     headers: &HeaderMap,
     mut body: Body,
@@ -48,20 +49,20 @@ pub(in crate::surfaces) async fn read(
     limits: &Limits,
     caller: &str,
 ) -> Result<(Bytes, Option<Permit>), Problem> {
-    let too_large = || {
-        Problem::too_large(format!("the body has more than {limit} bytes, which is all that is taken here"))
-    };
+    let too_large =
+        || Problem::too_large(format!("the body has more than {limit} bytes, the maximum for this route"));
     let encoded = headers.get(header::CONTENT_ENCODING).is_some_and(|coding| coding != "identity");
     if encoded {
-        return Err(unsupported("a body is taken as it is, without Content-Encoding"));
+        return Err(unsupported("the body must not have a Content-Encoding"));
     }
-    let said = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-    if said.is_some_and(|said: u64| said > limit as u64) {
+    let stated = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+    if stated.is_some_and(|stated: u64| stated > limit as u64) {
         return Err(too_large());
     }
     let late = || {
         let detail = format!(
-            "the body came too slowly: it has {} s, and at least {BODY_RATE_MIN} bytes a second after the first {} s",
+            "the body arrived too slowly: the maximum is {} s, and the minimum {BODY_RATE_MIN} bytes a second after \
+             the first {} s",
             BODY_LIMIT.as_secs(),
             BODY_GRACE.as_secs()
         );
@@ -71,7 +72,7 @@ pub(in crate::surfaces) async fn read(
     loop {
         let frame = tokio::time::timeout_at(begun + body_due(arrived.len()), body.frame()).await;
         let Some(frame) = frame.map_err(|_| late())? else { return Ok((arrived.into(), held)) };
-        let frame = frame.map_err(|why| Problem::validation(format!("the body broke off: {why}")))?;
+        let frame = frame.map_err(|why| Problem::validation(format!("the body is incomplete: {why}")))?;
         let Ok(bytes) = frame.into_data() else { continue };
         if arrived.len() + bytes.len() > limit {
             return Err(too_large());
@@ -79,17 +80,17 @@ pub(in crate::surfaces) async fn read(
         if arrived.len() + bytes.len() > SMALL {
             let since = Instant::now();
             let count = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-            let full = |_| Problem::unavailable("there is no room for the body: too many are being read", 5);
+            let full = |_| Problem::unavailable("too many bodies are being read", 5);
             let more = limits.bodies.take(caller, count, QUEUE_TIMEOUT).await.map_err(full)?;
             Permit::add(&mut held, more);
-            // While it is not read, it is not slow.
+            // The wait for a permit does not count as the client's delay.
             begun += since.elapsed();
         }
         arrived.extend_from_slice(&bytes);
     }
 }
 
-/// A body as JSON, read into its type. An empty one is `{}`.
+/// Reads a JSON body into its type. An empty body is `{}`.
 pub(in crate::surfaces) fn json<T: DeserializeOwned>(
     headers: &HeaderMap,
     bytes: &[u8],
@@ -100,7 +101,7 @@ pub(in crate::surfaces) fn json<T: DeserializeOwned>(
         let kind = named.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         let kind = kind.split(';').next().unwrap_or_default().trim();
         if !kind.eq_ignore_ascii_case("application/json") {
-            return Err(unsupported("a body must be JSON and say so: Content-Type: application/json"));
+            return Err(unsupported("the body must be JSON, with Content-Type: application/json"));
         }
     }
     let mut from = serde_json::Deserializer::from_slice(bytes);
@@ -110,7 +111,7 @@ pub(in crate::surfaces) fn json<T: DeserializeOwned>(
     Ok(value)
 }
 
-/// The `Idempotency-Key`, if there is one.
+/// The `Idempotency-Key`, if any.
 pub(in crate::surfaces) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     let Some(given) = headers.get("idempotency-key") else { return Ok(None) };
     let fits =
@@ -127,7 +128,7 @@ fn unsupported(detail: &str) -> Problem {
     Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, Code::Validation, detail)
 }
 
-/// Where something is wrong, and what.
+/// Formats an error with its path.
 pub(in crate::surfaces) fn error_at<E: std::fmt::Display>(why: &serde_path_to_error::Error<E>) -> String {
     match why.path().to_string().as_str() {
         "." => why.inner().to_string(),
@@ -143,7 +144,7 @@ mod tests {
 
     #[derive(Debug, Deserialize)]
     #[serde(deny_unknown_fields)]
-    struct Said {
+    struct Body {
         #[serde(default)]
         dry_run: bool,
         limit: Option<u32>,
@@ -158,35 +159,35 @@ mod tests {
     }
 
     #[test]
-    fn unknown_names_are_errors_and_faults_say_where() {
-        assert_eq!(query::<Said>(Some("limit=7")).unwrap().limit, Some(7));
-        assert!(!query::<Said>(None).unwrap().dry_run);
-        assert!(fault(query::<Said>(Some("dryrun=true"))).contains("unknown field `dryrun`"));
-        assert!(fault(query::<Said>(Some("limit=x"))).contains("limit: invalid digit"));
-        assert!(fault(query::<Said>(Some("limit=1&limit=2"))).contains("duplicate field"));
-        let items = json::<Items<Said>>(&json_headers(), br#"[{"limit": 1}, {"limit": -1}]"#);
+    fn unknown_names_are_errors_and_errors_have_a_path() {
+        assert_eq!(query::<Body>(Some("limit=7")).unwrap().limit, Some(7));
+        assert!(!query::<Body>(None).unwrap().dry_run);
+        assert!(fault(query::<Body>(Some("dryrun=true"))).contains("unknown field `dryrun`"));
+        assert!(fault(query::<Body>(Some("limit=x"))).contains("limit: invalid digit"));
+        assert!(fault(query::<Body>(Some("limit=1&limit=2"))).contains("duplicate field"));
+        let items = json::<Items<Body>>(&json_headers(), br#"[{"limit": 1}, {"limit": -1}]"#);
         assert!(fault(items).contains("[1].limit: invalid value"));
-        assert!(fault(json::<Said>(&json_headers(), b"{} x")).contains("trailing characters"));
-        assert!(fault(json::<Said>(&HeaderMap::new(), br#"{"limit": 1}"#)).contains("415"));
-        assert!(json::<Said>(&HeaderMap::new(), b"").is_ok());
+        assert!(fault(json::<Body>(&json_headers(), b"{} x")).contains("trailing characters"));
+        assert!(fault(json::<Body>(&HeaderMap::new(), br#"{"limit": 1}"#)).contains("415"));
+        assert!(json::<Body>(&HeaderMap::new(), b"").is_ok());
     }
 
     #[test]
-    fn brackets_without_end_are_refused_at_the_first() {
+    fn endless_brackets_are_refused_at_the_first() {
         let deep = "[".repeat(5_000_000);
-        assert!(fault(json::<Said>(&json_headers(), deep.as_bytes())).contains("invalid type: sequence"));
+        assert!(fault(json::<Body>(&json_headers(), deep.as_bytes())).contains("invalid type: sequence"));
         let deep = format!("{{\"limit\":{deep}");
-        assert!(fault(json::<Said>(&json_headers(), deep.as_bytes())).contains("invalid type: sequence"));
+        assert!(fault(json::<Body>(&json_headers(), deep.as_bytes())).contains("invalid type: sequence"));
     }
 
     #[test]
-    fn a_batch_has_an_end() {
+    fn a_batch_has_a_limit() {
         let many = format!("[{}]", vec!["{}"; ITEMS_MAX + 1].join(","));
         assert!(
-            fault(json::<Items<Said>>(&json_headers(), many.as_bytes())).contains("invalid length 10001")
+            fault(json::<Items<Body>>(&json_headers(), many.as_bytes())).contains("invalid length 10001")
         );
-        assert!(fault(json::<Items<Said>>(&json_headers(), b"[]")).contains("invalid length 0"));
+        assert!(fault(json::<Items<Body>>(&json_headers(), b"[]")).contains("invalid length 0"));
         let most = format!("[{}]", vec!["{}"; ITEMS_MAX].join(","));
-        assert_eq!(json::<Items<Said>>(&json_headers(), most.as_bytes()).unwrap().0.len(), ITEMS_MAX);
+        assert_eq!(json::<Items<Body>>(&json_headers(), most.as_bytes()).unwrap().0.len(), ITEMS_MAX);
     }
 }

@@ -1,8 +1,8 @@
-//! The listening port, and its limits on connections.
+//! The listening port and its limits on connections: HTTP/1.1 only, loopback by default.
 //!
-//! A client that dribbles its request line must not be waited for, and one that opens connections without end must not
-//! take all there are: the head of a request has five seconds, one address has a share of the connections, and those
-//! beyond the limit wait in the system's queue. One that does not read what it asked for is cut off (see `min_rate`). HTTP/1.1 alone, loopback by default.
+//! A client that sends its request slowly or opens many connections must not block others: the head of a request has a
+//! timeout of five seconds, one address has a maximum number of connections, and connections beyond the limit wait in
+//! the system's queue. A client that does not read its response is disconnected (see `min_rate`).
 
 use super::min_rate::MinRate;
 use axum::Router;
@@ -20,48 +20,47 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, warn};
 
-/// Connections at most at one time.
+/// Maximum number of concurrent connections.
 const CONNECTIONS_MAX: usize = 1_024;
-/// Of these, from one address, where no proxy stands between. Loopback has them all: it is one address for everybody.
+/// Maximum of these from one address, except behind a proxy, and except for loopback, which all local clients share.
 const OF_ONE_MAX: usize = 64;
-/// How long the head of a request may take, and a connection may idle.
+/// Timeout of the head of a request, and of an idle connection.
 const HEAD_LIMIT: Duration = Duration::from_secs(5);
-/// Headers of a request at most.
+/// Maximum number of headers.
 const HEADERS_MAX: usize = 64;
-/// Bytes of a request's head at most.
+/// Maximum bytes of a request's head.
 const HEAD_MAX: usize = 16 * 1024;
-/// How long to wait when no connection can be accepted, as when descriptors have run out.
+/// Pause when no connection can be accepted, such as without free file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
-/// How many ports are tried after the usual one.
+/// Number of ports to try, from the default one.
 const PORTS: u16 = 100;
-/// How long answers that are being sent are waited for at the end.
+/// How long a shutdown waits for answers that are being sent.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// A port that is listened on.
+/// A listening port.
 pub struct Listener {
     listener: TcpListener,
-    /// Its address.
+    /// Address of the port.
     pub address: SocketAddr,
     behind_proxy: bool,
     cut: Arc<AtomicU64>,
 }
 
-/// How many connections each address has.
+/// Number of connections of each address.
 #[derive(Default)]
 struct Peers(Mutex<BTreeMap<IpAddr, usize>>);
 
-/// One connection of an address, until it is dropped.
+/// Permit for a connection of an address, released when dropped.
 struct PeerPermit {
     peers: Arc<Peers>,
     of: IpAddr,
 }
 
 impl Listener {
-    /// Listens on an address that somebody stated, which must be free; else on the usual port of this machine, or the
-    /// next one that is free.
+    /// Listens on a stated address, which must be free; otherwise on the default loopback port, or the next free one.
     ///
     /// # Errors
-    /// When a stated address, or a whole range of ports, is taken or may not be used.
+    /// If the stated address, or the whole range of ports, is taken or not permitted.
     pub async fn bind(stated: Option<SocketAddr>, usual: u16) -> io::Result<Self> {
         let ports = match stated {
             Some(address) => vec![address],
@@ -82,20 +81,19 @@ impl Listener {
         Err(last)
     }
 
-    /// Every connection comes from a proxy, so that one address has no share of its own.
+    /// Sets whether all connections come from a proxy, so that the limit for one address does not apply.
     #[must_use]
     pub fn behind_proxy(self, behind_proxy: bool) -> Self {
         Self { behind_proxy, ..self }
     }
 
-    /// How many connections were cut since their clients did not read.
+    /// Counter of connections closed because their clients did not read.
     #[must_use]
     pub fn cut(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.cut)
     }
 
-    /// Serves until `stop`. Answers that are being sent then have half a second; whatever is still under way
-    /// is cut off.
+    /// Serves until `stop`. Answers being sent then have half a second; remaining connections are closed.
     pub async fn serve(self, router: Router, stop: CancellationToken) {
         let permits = Arc::new(Semaphore::new(CONNECTIONS_MAX));
         let peers = Arc::<Peers>::default();
@@ -117,7 +115,7 @@ impl Listener {
                     let shared = self.behind_proxy || peer.ip().is_loopback();
                     let place = if shared { None } else { Some(Peers::permit(&peers, peer.ip())) };
                     if place.as_ref().is_some_and(Option::is_none) {
-                        debug!(%peer, "it has as many connections as one address may have");
+                        debug!(%peer, "refused a connection: its address has the maximum number");
                         continue;
                     }
                     let (router, stop) = (router.clone(), stop.clone());
@@ -128,7 +126,7 @@ impl Listener {
                     });
                 }
                 Err(why) => {
-                    warn!(%why, "no connection can be accepted");
+                    warn!(%why, "cannot accept a connection");
                     tokio::time::sleep(ACCEPT_PAUSE).await;
                 }
             }
@@ -139,7 +137,7 @@ impl Listener {
 }
 
 impl Peers {
-    /// A permit for one more connection of an address, if it may have one.
+    /// A permit for one more connection of an address, unless it has the maximum.
     fn permit(peers: &Arc<Self>, of: IpAddr) -> Option<PeerPermit> {
         let mut counts = peers.0.lock().unwrap_or_else(PoisonError::into_inner);
         let count = counts.entry(of).or_default();
@@ -165,7 +163,7 @@ impl Drop for PeerPermit {
 
 async fn connection(stream: MinRate<TcpStream>, router: Router, stop: CancellationToken) {
     let served = hyper::server::conn::http1::Builder::new()
-        // Without a timer the time-out of the head is inert.
+        // Without a timer, the timeout of the head has no effect.
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_LIMIT)
         .max_headers(HEADERS_MAX)
@@ -190,7 +188,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_usual_port_that_is_taken_moves_on_and_a_stated_one_fails() {
+    async fn a_taken_default_port_moves_on_and_a_taken_stated_one_fails() {
         let first = Listener::bind(None, 41_900).await.unwrap();
         let second = Listener::bind(None, first.address.port()).await.unwrap();
         assert!(second.address.port() > first.address.port() && second.address.ip().is_loopback());
@@ -199,12 +197,15 @@ mod tests {
     }
 
     #[test]
-    fn one_address_has_its_share_and_gets_it_back() {
+    fn one_address_has_a_maximum_and_closed_connections_do_not_count() {
         let peers = Arc::<Peers>::default();
         let one = IpAddr::from([10, 0, 0, 1]);
         let mut held: Vec<_> = (0..OF_ONE_MAX).map(|_| Peers::permit(&peers, one).unwrap()).collect();
         assert!(Peers::permit(&peers, one).is_none());
-        assert!(Peers::permit(&peers, IpAddr::from([10, 0, 0, 2])).is_some(), "another has its own");
+        assert!(
+            Peers::permit(&peers, IpAddr::from([10, 0, 0, 2])).is_some(),
+            "another address has its own maximum"
+        );
         held.pop();
         assert!(Peers::permit(&peers, one).is_some());
         held.clear();

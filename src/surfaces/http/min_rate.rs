@@ -1,8 +1,8 @@
-//! A stream with a minimum rate: a client that does not read is cut off.
+//! A stream with a minimum rate: a client that does not read is disconnected.
 //!
-//! What a client does not read stays in memory, so one that has stopped reading is cut off. Whenever the system takes no
-//! more, a time begins in which the client must take a least number of bytes; it ends when all is written, so that a
-//! connection with nothing to send is never late, and neither is one whose answer is still being read from the database.
+//! Unread data stays in memory, so a client that stops reading is disconnected. Whenever the system accepts no more
+//! bytes, a timeout starts in which the client must read a minimum number of bytes. It ends when all is written, so a
+//! connection with nothing to send never times out, nor does one whose answer is still being read from the database.
 
 use std::io;
 use std::pin::Pin;
@@ -13,22 +13,22 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-/// How long a client may take for [`BYTES_MIN`].
+/// Timeout to read [`BYTES_MIN`].
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
-/// Bytes that a client takes at least in that time: 6.4 KiB a second.
+/// Minimum number of bytes to read in that time: 6.4 KiB a second.
 const BYTES_MIN: usize = 64 << 10;
 
 /// A stream with a minimum rate.
 pub(super) struct MinRate<S> {
     stream: S,
     limit: Duration,
-    /// Since the system took no more: until when, and what was written meanwhile.
+    /// Timeout and number of bytes written since the system accepted no more.
     late: Option<(Pin<Box<Sleep>>, usize)>,
     cut: Arc<AtomicU64>,
 }
 
 impl<S> MinRate<S> {
-    /// `cut` counts the streams whose readers did not keep up.
+    /// `cut` counts the streams that fell below the rate.
     pub(super) fn new(stream: S, cut: Arc<AtomicU64>) -> Self {
         Self { stream, limit: READ_TIMEOUT, late: None, cut }
     }
@@ -90,12 +90,12 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for MinRate<S> {
         self.wrote(context, wrote)
     }
 
-    /// Without it, what is sent would be copied before, and its count given back too early.
+    /// Without it, data would be copied before it is sent, and its permit released too early.
     fn is_write_vectored(&self) -> bool {
         self.stream.is_write_vectored()
     }
 
-    /// Asked for when all was written.
+    /// Called when all is written.
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.late = None;
         Pin::new(&mut self.stream).poll_flush(context)
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_reader_that_stops_is_cut_off() {
+    async fn a_reader_that_stops_is_disconnected() {
         let (reader, writer) = duplex(16 << 10);
         let mut writer = min_rate(writer, Duration::from_millis(1));
         let wrote = writer.write_all(&[7; 32 << 10]).await;
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn only_enough_bytes_or_the_end_of_what_is_to_be_sent_make_it_current_again() {
+    async fn only_enough_bytes_or_the_end_of_the_data_end_the_timeout() {
         let mut min_rate = min_rate(duplex(1).0, Duration::from_secs(3_600));
         let mut context = Context::from_waker(Waker::noop());
         assert!(min_rate.wrote(&mut context, Poll::Ready(Ok(7))).is_ready() && min_rate.late.is_none());
@@ -136,7 +136,7 @@ mod tests {
             assert!(
                 min_rate.wrote(&mut context, Poll::Ready(Ok(count))).is_ready() && min_rate.late.is_some()
             );
-            assert!(min_rate.wrote(&mut context, Poll::Pending).is_pending(), "the time goes on");
+            assert!(min_rate.wrote(&mut context, Poll::Pending).is_pending(), "the timeout continues");
         }
         assert!(min_rate.wrote(&mut context, Poll::Ready(Ok(1))).is_ready() && min_rate.late.is_none());
         assert!(min_rate.wrote(&mut context, Poll::Pending).is_pending() && min_rate.late.is_some());
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_reader_that_keeps_up_gets_all() {
+    async fn a_reader_that_keeps_up_gets_everything() {
         let (mut reader, writer) = duplex(1 << 10);
         let mut writer = min_rate(writer, Duration::from_secs(3_600));
         let mut got = Vec::new();

@@ -1,4 +1,4 @@
-//! The router over all operations, and what surrounds every answer: its request id, its headers, its log line.
+//! The router of all operations, and the middleware of every response: request id, headers, log line.
 
 use super::api::Api;
 use super::authorization::{self, Authorization};
@@ -25,7 +25,8 @@ use std::sync::Arc;
 use std::time::Instant;
 use tracing::{Instrument, debug, info_span};
 
-/// The router: every route, the probes, the document, the status page. `metrics` writes its page anew for each that asks.
+/// The router: all operations, the probes, the OpenAPI document, the status page. `metrics` renders its page for each
+/// request.
 pub fn router(
     api: &Arc<Api>,
     ready: impl Fn() -> Ready + Clone + Send + Sync + 'static,
@@ -35,7 +36,7 @@ pub fn router(
         Router::new().route("/", get(status::page)).route("/openapi.json", get(openapi::document));
     for operation in operations() {
         let path = operation.path;
-        // Only the usual methods are made into operations.
+        // Operations have only standard methods.
         let Ok(filter) = MethodFilter::try_from(operation.method.clone()) else { continue };
         let operation = Arc::new(operation);
         let answer = move |State(api): State<Arc<Api>>, request: Request| {
@@ -53,17 +54,17 @@ pub fn router(
     }
     let metrics = Arc::new(metrics);
     let page = move |State(api): State<Arc<Api>>, headers: HeaderMap| async move {
-        // What is counted is of every scope; on this machine alone anybody may know.
+        // Metrics count every scope; they need no key if only this machine has access.
         if !api.authorization.is_open() {
             RequiredRight::Everywhere(Right::Read).check(&api.caller(&headers).await?)?;
         }
         Ok::<_, Problem>(probes::page(metrics()))
     };
     let nowhere = |request: Request| async move {
-        Problem::not_found(format!("there is no {}; /openapi.json lists what there is", request.uri().path()))
+        Problem::not_found(format!("there is no {}; /openapi.json lists all routes", request.uri().path()))
     };
     let other_method = |method: Method| async move {
-        let detail = format!("{method} is not understood here; Allow names what is");
+        let detail = format!("{method} is not allowed here; the header Allow lists the methods");
         Problem::new(StatusCode::METHOD_NOT_ALLOWED, Code::Validation, detail)
     };
     router
@@ -97,7 +98,7 @@ async fn answer(api: &Arc<Api>, operation: &Operation, request: Request) -> Resu
     Ok(response)
 }
 
-/// Answers a message of MCP.
+/// Answers an MCP message.
 async fn answer_tools(api: &Arc<Api>, tools: OverHttp, request: Request) -> Result<Response<Body>, Problem> {
     let caller = api.caller(request.headers()).await?;
     RequiredRight::InScope(Right::Read).check(&caller)?;
@@ -108,13 +109,13 @@ async fn answer_tools(api: &Arc<Api>, tools: OverHttp, request: Request) -> Resu
     parts.extensions.insert(Arc::new(held));
     let request = Request::from_parts(parts, Body::from(message));
     let (parts, answer) = tools.handle(request).await.into_parts();
-    // Answers are whole: JSON, never a stream.
+    // Responses are complete JSON, never a stream.
     let answer = answer.collect().await.map_err(Problem::own_fault)?.to_bytes();
     let answer = limits.answer(&name, answer.into(), QUEUE_TIMEOUT).await?;
     Ok(Response::from_parts(parts, Body::from(answer)))
 }
 
-/// What surrounds every answer: its id, the look at where the request comes from, its problem in words, the counts.
+/// Middleware of every response: request id, check of the origin, body of a problem, counts.
 async fn around(State(api): State<Arc<Api>>, request: Request, next: Next) -> Response<Body> {
     let id = new_id();
     let (method, path, begun) = (request.method().clone(), request.uri().path().to_owned(), Instant::now());
@@ -140,7 +141,7 @@ async fn around(State(api): State<Arc<Api>>, request: Request, next: Next) -> Re
         let headers = std::mem::take(response.headers_mut());
         response = problem.response(&id);
         for (name, value) in headers {
-            // Those of the empty body say nothing of this one.
+            // The length of the empty body does not apply to this one.
             if let Some(name) = name.filter(|name| *name != header::CONTENT_LENGTH) {
                 response.headers_mut().entry(name).or_insert(value);
             }

@@ -1,15 +1,15 @@
-//! The status page: `GET /`, one file for a browser, which asks the JSON routes for all it shows.
+//! The status page: `GET /`, one HTML file that fetches its data from the JSON routes.
 //!
-//! The page holds no data and so needs no key; what it asks for does. Its headers let it load nothing, send nothing
-//! elsewhere, and be framed by nobody. Memories may say anything: the page makes text of them, and if it ever made markup,
-//! no script but its own, which carries the nonce of this one answer, would run.
+//! The page contains no data and so needs no key; its requests do. Its headers forbid loading anything else, sending
+//! anything elsewhere, and framing. Memories are untrusted: the page renders them as text, and if it ever rendered
+//! markup, only its own script, with the nonce of the response, would run.
 
 use axum::http::{HeaderName, header};
 use axum::response::IntoResponse;
 use ebb_core::clock::chance;
 use std::sync::LazyLock;
 
-/// The page, put together: its style and its script are files of their own, for whoever writes them.
+/// The page with its style and script, which are separate files for easier editing.
 static PAGE: LazyLock<String> = LazyLock::new(|| {
     include_str!("status.html")
         .replace("{style}", include_str!("status.css"))
@@ -29,7 +29,7 @@ pub(super) async fn page() -> impl IntoResponse {
         (header::CONTENT_SECURITY_POLICY, policy),
         (header::REFERRER_POLICY, "no-referrer".to_owned()),
         (HeaderName::from_static("cross-origin-opener-policy"), "same-origin".to_owned()),
-        // Its nonce is for once.
+        // The nonce is valid for one response.
         (header::CACHE_CONTROL, "no-store".to_owned()),
     ];
     (headers, PAGE.replace("{nonce}", &nonce))

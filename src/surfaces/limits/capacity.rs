@@ -1,22 +1,22 @@
-//! A capacity that callers share: permits for work of a kind, or bytes that are in flight.
+//! A capacity shared fairly by callers: permits for a kind of work, or bytes in flight.
 //!
-//! A caller that finds it taken waits in a queue, up to a timeout. What is given back goes to the caller that holds the least,
-//! and among equals to the one that has waited longest, so that a caller with a hundred requests in the queue is served as
-//! often as one with a single request, and a caller that is alone may have nearly everything. The rest, `capacity - each`,
-//! is never one caller's: another finds it free even while all that the first holds is held for long.
+//! If the capacity is exhausted, callers wait in a queue, up to a timeout. Released capacity goes to the caller that
+//! holds the least, and among equals to the one that has waited longest: a caller with a hundred queued requests is
+//! served as often as one with a single request. A single caller may hold nearly everything; the rest, `capacity -
+//! each`, stays free for other callers even while it holds its share for long.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-/// A capacity. Clones are the same one.
+/// A capacity. Clones share it.
 #[derive(Clone)]
 pub(in crate::surfaces) struct Capacity(Arc<Inner>);
 
 struct Inner {
     capacity: u64,
-    /// Of one caller at most.
+    /// Maximum for one caller.
     each: u64,
     state: Mutex<State>,
 }
@@ -35,36 +35,36 @@ struct Waiting {
     granted: oneshot::Sender<Permit>,
 }
 
-/// A part of a capacity, given back when it is dropped.
+/// A part of a capacity, released when dropped.
 pub(in crate::surfaces) struct Permit {
     of: Capacity,
     caller: String,
     amount: u64,
 }
 
-/// How much of a capacity is used.
+/// Usage of a capacity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Usage {
-    /// What is held.
+    /// Capacity in use.
     pub used: u64,
-    /// How many wait.
+    /// Number of waiting requests.
     pub waiting: u64,
-    /// How many waited in vain so far.
+    /// Number of requests refused so far.
     pub refused: u64,
 }
 
-/// It stayed taken for as long as the caller would wait.
+/// Error: the capacity stayed exhausted until the timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::surfaces) struct Full;
 
 impl Capacity {
-    /// So much in all, and so much of it for one caller at most.
+    /// A capacity in all, of which one caller may hold at most `each`.
     pub(in crate::surfaces) fn new(capacity: u64, each: u64) -> Self {
         debug_assert!(0 < each && each <= capacity);
         Self(Arc::new(Inner { capacity, each, state: Mutex::default() }))
     }
 
-    /// So much of it for a caller, who waits for it this long. More than one caller may have counts as all of that.
+    /// Waits for a permit, up to the timeout. An amount above the maximum for one caller counts as that maximum.
     pub(in crate::surfaces) async fn take(
         &self,
         caller: &str,
@@ -99,7 +99,7 @@ impl Capacity {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives what is free to those who wait.
+    /// Grants free capacity to waiting callers.
     fn settle(&self) {
         let mut granted = Vec::new();
         {
@@ -113,13 +113,14 @@ impl Capacity {
                 granted.push((to, Permit { of: self.clone(), caller, amount }));
             }
         }
-        // Outside the lock: what somebody does not wait for any more is given back here.
+        // Outside the lock: a permit whose caller no longer waits is released here.
         for (to, held) in granted {
             drop(to.send(held));
         }
     }
 
-    /// Whose turn it is, if what they wait for is free. Nobody overtakes them, or one that wants much would never get it.
+    /// The index of the next request to grant, if its amount is free. No request overtakes it, or a large one would
+    /// starve.
     fn next(&self, state: &State) -> Option<usize> {
         let holds = |waiting: &Waiting| state.held.get(&waiting.caller).copied().unwrap_or(0);
         let may = |waiting: &&Waiting| holds(waiting) + waiting.amount <= self.0.each;
@@ -129,7 +130,7 @@ impl Capacity {
     }
 }
 
-/// A place in the queue: those behind it are looked at again when it is given up.
+/// A place in the queue: dropping it re-examines the queue.
 struct Turn<'a> {
     capacity: &'a Capacity,
     grant: oneshot::Receiver<Permit>,
@@ -138,14 +139,14 @@ struct Turn<'a> {
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
         self.grant.close();
-        // Granted in the moment it was given up.
+        // The permit may have been granted at the moment of the timeout.
         drop(self.grant.try_recv());
         self.capacity.settle();
     }
 }
 
 impl Permit {
-    /// Adds more of the same capacity to what a caller holds.
+    /// Adds a permit of the same capacity and caller to `held`.
     pub(in crate::surfaces) fn add(held: &mut Option<Self>, mut more: Self) {
         match held {
             None => *held = Some(more),
@@ -156,7 +157,7 @@ impl Permit {
         }
     }
 
-    /// Gives back all but so much.
+    /// Releases all but an amount.
     pub(in crate::surfaces) fn keep(&mut self, amount: usize) {
         let kept = u64::try_from(amount).unwrap_or(u64::MAX).min(self.amount);
         let surplus = Self { of: self.of.clone(), caller: self.caller.clone(), amount: self.amount - kept };
@@ -192,7 +193,7 @@ mod tests {
     const LONG: Duration = Duration::from_secs(60);
 
     #[tokio::test]
-    async fn what_is_given_back_goes_to_whoever_holds_least() {
+    async fn released_capacity_goes_to_the_caller_that_holds_least() {
         let capacity = Capacity::new(3, 3);
         let mut greedy = Vec::new();
         for _ in 0..3 {
@@ -213,7 +214,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn one_caller_leaves_a_part_that_another_finds_free() {
+    async fn one_caller_leaves_a_part_free_for_another() {
         let capacity = Capacity::new(3, 2);
         let held = (capacity.take("a", 1, SOON).await.unwrap(), capacity.take("a", 1, SOON).await.unwrap());
         assert_eq!(capacity.take("a", 1, SOON).await.err(), Some(Full));
@@ -221,12 +222,16 @@ mod tests {
         assert_eq!(capacity.usage(), Usage { used: 3, waiting: 0, refused: 1 });
         drop((held, other));
         let all = capacity.take("a", 100, SOON).await.unwrap();
-        assert_eq!(capacity.usage().used, 2, "more than one may have is all that one may have");
+        assert_eq!(
+            capacity.usage().used,
+            2,
+            "an amount above the maximum for one caller counts as the maximum"
+        );
         drop(all);
     }
 
     #[tokio::test]
-    async fn one_that_wants_much_is_not_overtaken_and_gives_way_when_it_gives_up() {
+    async fn a_large_request_is_not_overtaken_and_gives_way_when_dropped() {
         let capacity = Capacity::new(10, 10);
         let first = capacity.take("a", 6, SOON).await.unwrap();
         let large = waiting(Box::pin(capacity.take("b", 8, LONG)));
@@ -245,10 +250,10 @@ mod tests {
         drop(small);
     }
 
-    /// A future that has been polled once, so that it waits.
+    /// Polls a future once, so that it waits.
     fn waiting<F: Future + Unpin>(mut future: F) -> F {
-        let mut asked = std::task::Context::from_waker(std::task::Waker::noop());
-        assert!(std::pin::Pin::new(&mut future).poll(&mut asked).is_pending());
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        assert!(std::pin::Pin::new(&mut future).poll(&mut context).is_pending());
         future
     }
 }

@@ -1,8 +1,8 @@
-//! `decay_scope`, the tool of the decay document (section 15.5), and the token that lets it write.
+//! `decay_scope`, the tool of the decay document (section 15.5), and the token that confirms its writes.
 //!
-//! Name, description and schema are those of the document, word for word; `confirm` is ours. A sweep that writes wants in
-//! it the token of a dry run of the same scope and policy, so that whoever acts has seen what would be done. A token says
-//! nothing but that: it is a hash over a secret that lives as long as the process, and is good once, for [`GOOD_FOR`].
+//! Name, description and schema are those of the document, word for word; `confirm` is Ebb's addition. A sweep that
+//! writes must send in `confirm` the token of a dry run of the same scope and policy, so that the caller has seen its
+//! effects. A token is a hash over a secret of the process; it is valid once, for [`VALID_FOR`].
 
 use super::Tools;
 use crate::surfaces::operation::problem::Problem;
@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use subtle::ConstantTimeEq;
 use uuid::Uuid;
 
-/// The tool, with the words of the document.
+/// The tool, with the texts of the document.
 pub(in crate::surfaces) const TOOL: Tool = Tool {
     is_destructive: true,
     is_idempotent: true,
@@ -28,14 +28,14 @@ pub(in crate::surfaces) const TOOL: Tool = Tool {
     ..Tool::new("decay_scope", &["scope", "mode", "policy_id", "confirm"], DESCRIPTION)
 };
 
-/// The document's words.
+/// Description in the document.
 const DESCRIPTION: &str = "Apply configured decay policies to a Stigmem scope. Retracts or reduces confidence of \
     stale/aged facts per operator-defined DecayPolicy. Use mode='dry_run' to preview what would change without writing. \
     Complement to lint_scope — lint identifies decay candidates; decay_scope acts on them.";
-/// How long a dry run counts as seen.
-const GOOD_FOR: Duration = Duration::from_secs(5 * 60);
+/// How long the token of a dry run is valid.
+const VALID_FOR: Duration = Duration::from_secs(5 * 60);
 
-/// The document's schema, and `confirm`.
+/// The document's schema with `confirm` added.
 fn documented() -> Fields {
     let schema = json!({
         "type": "object",
@@ -57,8 +57,8 @@ fn documented() -> Fields {
             "confirm": {
                 "type": "string",
                 "maxLength": TERM_BYTES_MAX,
-                "description": "For a run that writes: the confirm token that a dry run of the same scope and policy_id \
-                                answered.",
+                "description": "Required for a run that writes: the confirm token that a dry run of the same scope and \
+                                policy_id returned.",
             },
         },
         "required": ["scope"],
@@ -66,11 +66,11 @@ fn documented() -> Fields {
     schema.as_object().cloned().unwrap_or_default()
 }
 
-/// The secret of the tokens of this process, and those that were used.
+/// The secret for the tokens of this process, and the used tokens.
 pub(super) struct Tokens {
     secret: String,
     since: Instant,
-    /// Each with when it was given; one that is too old is forgotten.
+    /// Used tokens by time of issue; expired ones are removed.
     used: Mutex<BTreeMap<String, Duration>>,
 }
 
@@ -82,38 +82,38 @@ impl Default for Tokens {
 }
 
 impl Tokens {
-    /// That of a dry run that is done now.
+    /// Issues a token for a dry run.
     fn new_token(&self, sweep: &[&str; 2]) -> String {
         self.token(sweep, self.since.elapsed(), &Uuid::new_v4().simple().to_string())
     }
 
-    /// That of the dry run of this name, by its scope and policy.
+    /// Computes the token of a dry run by its scope, policy, time of issue and name.
     fn token(&self, sweep: &[&str; 2], age: Duration, name: &str) -> String {
         let seconds = age.as_secs();
         let signed = (&self.secret, sweep, seconds, name);
         format!("{seconds}.{name}.{}", hex(&Sha256::digest(format!("{signed:?}"))))
     }
 
-    /// Whether it is that of a dry run of the same, not too long ago, and was not used. It is from now on.
+    /// Whether the token is valid for the scope and policy, has not expired and is unused. Marks it as used.
     fn redeem(&self, sweep: &[&str; 2], token: &str, now: Duration) -> bool {
         let mut parts = token.splitn(3, '.');
         let (Some(Ok(seconds)), Some(name)) = (parts.next().map(str::parse), parts.next()) else {
             return false;
         };
         let then = Duration::from_secs(seconds);
-        let is_fresh = now.checked_sub(then).is_some_and(|age| age <= GOOD_FOR);
+        let is_fresh = now.checked_sub(then).is_some_and(|age| age <= VALID_FOR);
         let is_own = bool::from(self.token(sweep, then, name).as_bytes().ct_eq(token.as_bytes()));
         if !is_fresh || !is_own {
             return false;
         }
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        used.retain(|_, then| now.saturating_sub(*then) <= GOOD_FOR);
+        used.retain(|_, then| now.saturating_sub(*then) <= VALID_FOR);
         used.insert(token.to_owned(), then).is_none()
     }
 }
 
 impl Tools {
-    /// Checks that a sweep may write, or is a dry run; the answer of that is to carry the new token.
+    /// Checks that a sweep may write. For a dry run, returns the new token for its answer.
     pub(super) fn checked(&self, caller: &Caller, arguments: &mut Fields) -> Result<Option<String>, Problem> {
         let confirm = arguments.remove("confirm");
         let text = |name: &str| arguments.get(name).and_then(Value::as_str);
@@ -121,7 +121,7 @@ impl Tools {
         if text("mode") == Some(Mode::DryRun.name()) {
             return Ok(Some(self.tokens.new_token(&sweep)));
         }
-        // Who may not write there is told so before anything else; a scope that is none is refused where it is read.
+        // The right to write is checked first; an invalid scope is refused later, when the request is read.
         if let Ok(scope) = Scope::new(sweep[0]) {
             let usual = self.backend.service.scope();
             let allowed = caller.scope(Some(&scope), usual, Right::Write);
@@ -138,8 +138,8 @@ impl Tools {
         }
         Err(Problem::validation(format!(
             "a sweep that writes needs in confirm the token of a dry run of the same scope and policy_id, not older \
-             than {} minutes and not used before: call with mode=dry_run first, and look at what it would change",
-            GOOD_FOR.as_secs() / 60
+             than {} minutes and not used before: call with mode=dry_run first, and review the changes",
+            VALID_FOR.as_secs() / 60
         )))
     }
 }
@@ -151,11 +151,11 @@ mod tests {
     const LOCAL: [&str; 2] = ["local", ""];
 
     #[test]
-    fn a_token_is_good_for_its_own_scope_and_policy_and_a_while() {
+    fn a_token_is_valid_for_its_own_scope_and_policy_and_a_while() {
         let (tokens, local) = (Tokens::default(), LOCAL);
         let second = Duration::from_secs(1);
         let token = tokens.token(&local, second, "a");
-        for late in [2 * second + GOOD_FOR, Duration::ZERO] {
+        for late in [2 * second + VALID_FOR, Duration::ZERO] {
             assert!(!tokens.redeem(&local, &token, late));
         }
         assert!(!tokens.redeem(&["team", ""], &token, second));
@@ -164,21 +164,21 @@ mod tests {
         for none in ["", ".", "1.", "1.a", "1.a.", "x.y.z", "-1.0.0", "99999999999999999999.a.b"] {
             assert!(!tokens.redeem(&local, none, second), "{none}");
         }
-        assert!(tokens.redeem(&local, &token, second + GOOD_FOR), "what was refused used nothing up");
+        assert!(tokens.redeem(&local, &token, second + VALID_FOR), "refused attempts do not use a token up");
     }
 
     #[test]
-    fn a_token_is_good_once() {
+    fn a_token_is_valid_once() {
         let (tokens, local) = (Tokens::default(), LOCAL);
         let (one, other) = (tokens.new_token(&local), tokens.new_token(&local));
         assert_ne!(one, other, "each dry run has its own");
         let now = tokens.since.elapsed();
         assert!(tokens.redeem(&local, &one, now) && !tokens.redeem(&local, &one, now));
         assert!(tokens.redeem(&local, &other, now));
-        let later = now + GOOD_FOR + Duration::from_secs(1);
+        let later = now + VALID_FOR + Duration::from_secs(1);
         assert!(!tokens.redeem(&local, &other, later));
         let third = tokens.token(&local, later, "c");
         assert!(tokens.redeem(&local, &third, later));
-        assert_eq!(tokens.used.lock().unwrap().len(), 1, "those too old to count are forgotten");
+        assert_eq!(tokens.used.lock().unwrap().len(), 1, "expired tokens are removed");
     }
 }

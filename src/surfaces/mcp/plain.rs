@@ -1,18 +1,18 @@
-//! What others wrote, as a model may read it: cut, and without characters that a person would not see.
+//! Sanitises untrusted text for models: cuts it, and removes invisible characters.
 //!
-//! A memory can hold text that is meant for the model and hidden from whoever looks on: characters that turn the direction
-//! of writing round, that have no width, that control a terminal. They are taken out of every string of an answer. Line
-//! feeds and tabs stay, since a text has lines. What is stored is as it was; HTTP and Neo4j show all of it.
+//! A memory can contain text that a model reads but a person does not see: bidirectional overrides, zero-width
+//! characters, terminal control characters. They are removed from every string of a result. Line feeds and tabs are
+//! kept. The stored text is unchanged, and HTTP and Neo4j show all of it.
 
 use serde_json::Value;
 
-/// Bytes of a string at most.
+/// Maximum number of bytes in a string.
 const TEXT_BYTES_MAX: usize = 4_096;
 
-/// Every string of an answer as it may be read. Names of fields are ours, or keys by which something is found.
+/// Sanitises every string of a result. Names of fields are kept: they are Ebb's own, or keys.
 pub(super) fn value(value: Value) -> Value {
     match value {
-        Value::String(said) => Value::String(text(&said)),
+        Value::String(raw) => Value::String(text(&raw)),
         Value::Array(all) => Value::Array(all.into_iter().map(self::value).collect()),
         Value::Object(fields) => {
             Value::Object(fields.into_iter().map(|(name, one)| (name, self::value(one))).collect())
@@ -21,15 +21,15 @@ pub(super) fn value(value: Value) -> Value {
     }
 }
 
-/// A text as it may be read.
-pub(super) fn text(said: &str) -> String {
+/// Sanitises a text.
+pub(super) fn text(raw: &str) -> String {
     let fits = |(at, letter): &(usize, char)| at + letter.len_utf8() <= TEXT_BYTES_MAX;
-    let letters = said.char_indices().take_while(fits).map(|(_, letter)| letter);
-    letters.filter(|letter| !is_unseen(*letter)).collect()
+    let letters = raw.char_indices().take_while(fits).map(|(_, letter)| letter);
+    letters.filter(|letter| !is_invisible(*letter)).collect()
 }
 
-/// Control characters, marks and overrides of direction, and what has no width.
-fn is_unseen(letter: char) -> bool {
+/// Whether a character is a control character, a mark or override of direction, or has no width.
+fn is_invisible(letter: char) -> bool {
     let is_line = matches!(letter, '\n' | '\t');
     letter.is_control() && !is_line
         || matches!(letter,
@@ -44,7 +44,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_nobody_sees_is_taken_out() {
+    fn invisible_characters_are_removed() {
         let hidden = "a\u{202e}b\u{200b}c\u{0}\u{1b}[31md\u{e0041}\u{feff}e\u{9b}\n\tf é 日本";
         assert_eq!(text(hidden), "abc[31mde\n\tf é 日本");
         let long = "é".repeat(TEXT_BYTES_MAX);

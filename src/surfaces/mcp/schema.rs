@@ -1,4 +1,4 @@
-//! Tools as clients see them: the schema of an operation's request, cut down to the fields that the tool takes.
+//! Descriptions of tools for clients: the schema of an operation's request, reduced to the fields that the tool takes.
 
 use crate::surfaces::operation::Operation;
 use crate::surfaces::operation::tool::{Fields, REQUEST_ID, Tool};
@@ -7,7 +7,7 @@ use rmcp::model::{Tool as Described, ToolAnnotations};
 use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
-/// A tool as clients see it.
+/// Describes a tool for clients.
 pub(super) fn describe(tool: &Tool, operation: &Operation) -> Described {
     let reads = operation.right.right() == Right::Read;
     let annotations = ToolAnnotations::new()
@@ -18,7 +18,7 @@ pub(super) fn describe(tool: &Tool, operation: &Operation) -> Described {
     Described::new(tool.name, tool.description, schema(tool, operation)).with_annotations(annotations)
 }
 
-/// The arguments of a tool as JSON Schema, whole in itself.
+/// The JSON Schema of a tool's arguments, without references.
 fn schema(tool: &Tool, operation: &Operation) -> Fields {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
     let mut generator = settings.for_deserialize().into_generator();
@@ -39,10 +39,10 @@ fn schema(tool: &Tool, operation: &Operation) -> Fields {
     properties.retain(|name, _| takes(name));
     required.retain(|name| name.as_str().is_some_and(takes));
     if let Some(scope) = properties.get_mut("scope") {
-        scope["description"] = "Whose data; the usual scope where none is named.".into();
+        scope["description"] = "Scope of the data; default the usual scope.".into();
     }
     if takes(REQUEST_ID) {
-        let description = "A name for this call: repeated under the same one, it counts once.";
+        let description = "Id of this call: calls with the same id have one effect.";
         let id = json!({"type": ["string", "null"], "description": description});
         properties.insert(REQUEST_ID.to_owned(), id);
     }

@@ -1,7 +1,7 @@
-//! The service, and the limits under which surfaces call it.
+//! The service with its limits, as the surfaces call it.
 //!
-//! Work has a thread of its own and is never dropped half-way: a transaction whose future is dropped keeps its locks until
-//! its connection is used again. A caller that has gone, or has waited long enough, does not end it.
+//! Work runs on a thread of its own and is never dropped half-way, even if the caller disconnects or times out: a
+//! transaction whose future is dropped keeps its locks until its connection is used again.
 
 use super::problem::Problem;
 use crate::surfaces::limits::Limits;
@@ -13,17 +13,17 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::Span;
 
-/// The service, and the limits under which surfaces call it.
+/// The service with its limits.
 pub(in crate::surfaces) struct Backend {
     pub(in crate::surfaces) service: Arc<Service>,
     pub(in crate::surfaces) limits: Limits,
     tasks: TaskTracker,
-    /// Cancelled when nothing new is to begin.
+    /// Cancelled at shutdown: no new work starts.
     pub(in crate::surfaces) stop: CancellationToken,
 }
 
 impl Backend {
-    /// For a service that has so many connections for calls. At `stop` it begins nothing new.
+    /// Creates a backend for a service that has `connections` connections for calls. After `stop` no new work starts.
     pub(in crate::surfaces) fn new(
         service: Arc<Service>,
         connections: usize,
@@ -32,13 +32,13 @@ impl Backend {
         Arc::new(Self { service, limits: Limits::new(connections), tasks: TaskTracker::new(), stop })
     }
 
-    /// Waits until all work that was begun has ended.
+    /// Waits until all running work has ended.
     pub(in crate::surfaces) async fn drained(&self) {
         self.tasks.close();
         self.tasks.wait().await;
     }
 
-    /// Runs work on a blocking thread and waits for it; for as long as it takes where no timeout is given.
+    /// Runs work on a blocking thread and waits for it, without limit if there is no timeout.
     pub(super) async fn run<A, Fut>(
         &self,
         timeout: Option<Duration>,
@@ -60,7 +60,8 @@ impl Backend {
             None => task.await,
             Some(timeout) => tokio::time::timeout(timeout, task).await.map_err(|_| {
                 let detail = format!(
-                    "no answer within {} s; the work goes on. Repeat it with the same Idempotency-Key, and it counts once",
+                    "no response within {} s; the work continues. Retry with the same Idempotency-Key to write only \
+                     once",
                     timeout.as_secs()
                 );
                 Problem::unavailable(detail, 5)

@@ -1,4 +1,4 @@
-//! A call of an operation: who makes it, with which request, and what it is answered.
+//! A call of an operation: its caller, its request and its answer.
 
 use super::RequiredRight;
 use super::backend::Backend;
@@ -22,7 +22,7 @@ pub(in crate::surfaces) struct Call<P = Nothing, Q = Nothing, B = Nothing> {
     pub(in crate::surfaces) backend: Arc<Backend>,
     pub(in crate::surfaces) caller: Caller,
     pub(super) right: RequiredRight,
-    /// Makes a write count once.
+    /// Makes a write idempotent.
     pub(in crate::surfaces) request_id: RequestId,
     pub(in crate::surfaces) path: P,
     pub(in crate::surfaces) query: Q,
@@ -34,18 +34,18 @@ impl<P, Q, B> Call<P, Q, B> {
         &self.backend.service
     }
 
-    /// A write that counts once.
+    /// The mode of an idempotent write.
     pub(in crate::surfaces) fn write_once(&self) -> WriteMode {
         WriteMode::Once(self.request_id.clone())
     }
 
-    /// The scope of the request: the one named, else the only one of the caller's key, else the default. The caller must
-    /// have the operation's right in it.
+    /// The scope of the request: the named one, otherwise the only one of the caller's key, otherwise the default. The
+    /// caller must have the operation's right in it.
     pub(in crate::surfaces) fn scope(&self, named: Option<&Scope>) -> Result<Scope, Problem> {
         self.scope_with(named, self.right.right())
     }
 
-    /// The same, where another right is needed than the operation's.
+    /// Like [`Call::scope`], with another right than the operation's.
     pub(in crate::surfaces) fn scope_with(
         &self,
         named: Option<&Scope>,
@@ -57,7 +57,7 @@ impl<P, Q, B> Call<P, Q, B> {
         })
     }
 
-    /// The instant of a question: the one stated, else now.
+    /// The instant of a read: the stated one, otherwise now.
     pub(in crate::surfaces) async fn instant(&self, stated: Option<Timestamp>) -> Result<Timestamp, Problem> {
         Ok(self.service().instant(stated).await?)
     }
@@ -74,13 +74,13 @@ impl<P, Q, B> Call<P, Q, B> {
             let ahead = self.service().ahead(at).await?;
             if ahead > SKEW_MAX {
                 let ahead = ahead.as_secs();
-                return Err(Problem::validation(format!("at lies {ahead} s ahead of the server's clock")));
+                return Err(Problem::validation(format!("at is {ahead} s ahead of the server's clock")));
             }
         }
         self.instant(stated).await
     }
 
-    /// The instant of the items of a batch that state none, once those that are stated have been checked.
+    /// Checks the stated instants of a batch and returns the instant for the items without one.
     pub(in crate::surfaces) async fn batch_instant(
         &self,
         stated: impl Iterator<Item = Option<Timestamp>>,
@@ -99,7 +99,7 @@ pub(in crate::surfaces) struct Answer<A> {
 
 enum AnswerBody<A> {
     Whole(A),
-    /// Looks as an `A` does, and is read while it is sent.
+    /// Has the JSON form of an `A`, and is read while it is sent.
     List(List),
 }
 
@@ -108,17 +108,17 @@ impl<A> Answer<A> {
         Self { status: StatusCode::OK, body: AnswerBody::Whole(body), next: None }
     }
 
-    /// 201 for something new, else 200.
+    /// 201 if the resource is new, otherwise 200.
     pub(in crate::surfaces) fn created(new: bool, body: A) -> Self {
         Self { status: if new { StatusCode::CREATED } else { StatusCode::OK }, ..Self::ok(body) }
     }
 
-    /// 202: it goes on after the answer.
+    /// 202: the work continues after the answer.
     pub(in crate::surfaces) fn accepted(body: A) -> Self {
         Self { status: StatusCode::ACCEPTED, ..Self::ok(body) }
     }
 
-    /// A list, with the query of the next page, if there is one.
+    /// A list, with the query of its next page, if any.
     pub(in crate::surfaces) fn list(list: List, next: Option<impl Serialize>) -> Self {
         let next = next.and_then(|query| serde_urlencoded::to_string(query).ok());
         Self { status: StatusCode::OK, body: AnswerBody::List(list), next }
@@ -131,7 +131,7 @@ pub(in crate::surfaces) struct Reply {
     pub(in crate::surfaces) body: ReplyBody,
     /// The query of the next page.
     pub(in crate::surfaces) next: Option<String>,
-    /// Given back when the answer has been taken over.
+    /// Released when the surface has taken over the answer.
     pub(in crate::surfaces) permit: Permit,
 }
 

@@ -1,9 +1,9 @@
-//! Lists that are sent page by page, as they are read.
+//! Lists that are sent page by page as they are read.
 //!
-//! A long list is never held in memory: its first page is read before the answer begins, so that what is wrong can still be
-//! said, and each further one when the client has taken the one before. A page has a permit for lists while it is read,
-//! none while it is sent, and its bytes count until they are gone. When a page cannot be read, the connection is cut: the
-//! client sees a body without an end, never a list that is shorter than it should be.
+//! A long list is never held in memory. Its first page is read before the answer starts, so that errors still get a
+//! status; each further page is read when the client has taken the previous one. A page holds a permit for lists while
+//! it is read, none while it is sent, and its bytes count until they are sent. If a page cannot be read, the connection
+//! is closed: the client sees an incomplete body, never a list that is too short.
 
 use super::backend::Backend;
 use super::problem::Problem;
@@ -17,51 +17,51 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tracing::warn;
 
-/// How long a page waits for its permit, and for room for its bytes, where an answer has begun.
+/// How long a page of a started answer waits for its permit, and for room for its bytes.
 const PAGE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A list to be sent.
+/// A list to send.
 pub(in crate::surfaces) struct List {
-    /// How it begins, with its first page.
+    /// The start of the body, with the first page.
     text: Vec<u8>,
-    /// Whether that has an item.
+    /// Whether the first page has items.
     any: bool,
     end: Vec<u8>,
     rest: Option<Box<dyn Rest>>,
 }
 
-/// The items of a page, with commas between.
+/// The items of a page, separated by commas.
 pub(in crate::surfaces) struct Page {
     pub(in crate::surfaces) items: Vec<u8>,
     pub(in crate::surfaces) rest: Option<Box<dyn Rest>>,
 }
 
-/// What of a list is not read yet.
+/// The part of a list that is not read yet.
 pub(in crate::surfaces) trait Rest: Send {
     /// Reads the next page.
     fn read(self: Box<Self>) -> Pin<Box<dyn Future<Output = Result<Page, Problem>>>>;
 }
 
-/// Where the rows of a list come from, in the order of their cursors.
+/// Source of the rows of a list, in order of their cursors.
 pub(in crate::surfaces) trait Rows: Send + 'static {
-    /// A row, as it is sent.
+    /// A row in the form in which it is sent.
     type Row: Serialize;
-    /// Rows of a page at most.
+    /// Maximum number of rows in a page.
     const PAGE: usize;
-    /// Cursors that are read at one time at most.
+    /// Maximum number of cursors read at a time.
     const CURSORS: usize = Self::PAGE;
 
-    /// Rows after a cursor, each with its own, at most so many.
+    /// Reads at most `limit` rows after a cursor, each with its own cursor.
     async fn read(&self, after: &str, limit: usize) -> Result<Vec<(String, Self::Row)>, Problem>;
 
-    /// Their cursors alone.
+    /// Reads at most `limit` cursors after a cursor.
     async fn cursors(&self, after: &str, limit: usize) -> Result<Vec<String>, Problem> {
         Ok(self.read(after, limit).await?.into_iter().map(|(cursor, _)| cursor).collect())
     }
 }
 
 impl List {
-    /// The first page of an answer, which looks as `empty` does, and what follows it.
+    /// Creates a list from its first page; `empty` is the answer with an empty list.
     pub(in crate::surfaces) fn new(empty: &impl Serialize, first: Page) -> Result<Self, Problem> {
         let mut text = serde_json::to_vec(empty).map_err(Problem::own_fault)?;
         let middle = text.iter().rposition(|byte| *byte == b']').unwrap_or(text.len());
@@ -71,7 +71,7 @@ impl List {
         Ok(Self { text, any, end, rest: first.rest })
     }
 
-    /// The body of the answer.
+    /// Converts the list to the body of an answer.
     pub(in crate::surfaces) async fn body(
         self,
         backend: &Arc<Backend>,
@@ -94,14 +94,14 @@ impl List {
     }
 }
 
-/// Rows up to the one of this number, and the cursor of that one if more follow.
+/// Lists at most `size` rows after a cursor, and returns the cursor of the last one if more follow.
 pub(in crate::surfaces) async fn listed<R: Rows>(
     empty: &impl Serialize,
     rows: R,
     after: &str,
     size: usize,
 ) -> Result<(List, Option<String>), Problem> {
-    // One more than is shown says whether there are more.
+    // One extra row shows whether more follow.
     let mut first = rows.read(after, size.saturating_add(1).min(R::PAGE)).await?;
     let is_all = first.len() < R::PAGE;
     let mut count = first.len();
@@ -115,7 +115,7 @@ pub(in crate::surfaces) async fn listed<R: Rows>(
     let begin = first.last().map(|(cursor, _)| cursor.clone()).unwrap_or_default();
     let items = items(first.iter().map(|(_, row)| row))?;
     drop(first);
-    // Where the list ends is in the head of the answer, so its end is looked for first.
+    // The head of the answer has the cursor of the next page, so the end of the list is found first.
     let (mut at, mut more) = (begin.clone(), false);
     while !more {
         let wanted = (size - count).clamp(1, R::CURSORS);
@@ -135,7 +135,7 @@ pub(in crate::surfaces) async fn listed<R: Rows>(
     Ok((List::new(empty, Page { items, rest })?, next))
 }
 
-/// Rows up to a last one.
+/// The remaining rows, up to a last one.
 struct Walk<R> {
     rows: R,
     after: String,
@@ -163,7 +163,7 @@ impl<R: Rows> Rest for Walk<R> {
     }
 }
 
-/// Rows as the items of a list.
+/// Writes rows as the items of a list.
 pub(in crate::surfaces) fn items<T: Serialize>(rows: impl Iterator<Item = T>) -> Result<Vec<u8>, Problem> {
     let mut text = Vec::new();
     for row in rows {
@@ -175,7 +175,7 @@ pub(in crate::surfaces) fn items<T: Serialize>(rows: impl Iterator<Item = T>) ->
     Ok(text)
 }
 
-/// A body that reads its next page when it is asked for it.
+/// A body that reads its next page when it is polled for it.
 struct PagedBody {
     backend: Arc<Backend>,
     caller: String,
@@ -187,9 +187,9 @@ struct PagedBody {
 type Reading = Pin<Box<dyn Future<Output = Result<(Bytes, Option<Box<dyn Rest>>), Problem>> + Send>>;
 
 enum Step {
-    /// A page is there.
+    /// A page is ready to send.
     Read(Bytes, Option<Box<dyn Rest>>),
-    /// One is on its way.
+    /// The next page is being read.
     Reading(Reading),
     Over,
 }
@@ -224,7 +224,7 @@ impl HttpBody for PagedBody {
                         self.step = Step::Read(bytes, rest);
                     }
                     Poll::Ready(Err(why)) => {
-                        warn!(?why, "a list could not be read to its end; its connection is cut");
+                        warn!(?why, "a list could not be read to its end; its connection is closed");
                         return Poll::Ready(Some(Err("the list could not be read to its end".into())));
                     }
                 },
@@ -234,7 +234,7 @@ impl HttpBody for PagedBody {
     }
 }
 
-/// The next page, as it follows what was sent before.
+/// Reads the next page, with the separator from the previous one.
 async fn page(
     backend: Arc<Backend>,
     caller: String,

@@ -1,7 +1,7 @@
 //! Errors of calls, sent as `application/problem+json`, and the one table from the service's errors to statuses.
 //!
-//! A caller branches on `code`, of which there are seven; a person reads `detail`. No input makes a status of 500 or
-//! more: 503 says that the database is away, or that there is too much to do, and when to ask again.
+//! Callers branch on `code`, one of seven; people read `detail`. No input causes a status of 500 or more. 503 means
+//! that the database is unreachable or that Ebb is overloaded, and has a `Retry-After`.
 
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, Response, StatusCode, header};
@@ -14,28 +14,28 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use tracing::{error, warn};
 
-/// What kind of thing went wrong.
+/// Kind of error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
 pub(in crate::surfaces) enum Code {
-    /// The request makes no sense as it is.
+    /// The request is invalid.
     Validation,
-    /// No key, a wrong one, or one that may not do this.
+    /// The key is missing, unknown, or lacks the right.
     Authorization,
-    /// There is no such thing, or not in this scope.
+    /// The resource does not exist, or not in this scope.
     NotFound,
-    /// It does not go with what is there.
+    /// The request conflicts with the stored state.
     Conflict,
-    /// Too much at once.
+    /// The request is too large.
     TooLarge,
-    /// Too often.
+    /// The key exceeds its rate.
     RateLimited,
-    /// Not now.
+    /// The service is temporarily unavailable.
     Unavailable,
 }
 
-/// Something that went wrong.
+/// An error of a call.
 #[derive(Debug, Clone)]
 pub(in crate::surfaces) struct Problem {
     pub(in crate::surfaces) status: StatusCode,
@@ -51,15 +51,15 @@ pub(in crate::surfaces) struct ProblemBody<'a> {
     /// `urn:ebb:problem:` and the code.
     #[serde(rename = "type")]
     kind: String,
-    /// The status in words.
+    /// Reason phrase of the status.
     title: &'a str,
-    /// The status.
+    /// HTTP status.
     status: u16,
-    /// What kind of thing went wrong.
+    /// Kind of error.
     code: Code,
-    /// What, and why, for a person.
+    /// Message for people: the error and its reason.
     detail: &'a str,
-    /// What the log calls this request.
+    /// Id of the request in the log.
     request_id: &'a str,
 }
 
@@ -68,29 +68,29 @@ impl Problem {
         Self { status, code, detail: detail.into(), header: None }
     }
 
-    /// 400: the request makes no sense as it is.
+    /// 400: the request is invalid.
     pub(in crate::surfaces) fn validation(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, Code::Validation, detail)
     }
 
-    /// 401: who asks?
+    /// 401: the caller is not authenticated.
     pub(in crate::surfaces) fn unknown_caller(detail: impl Into<String>) -> Self {
         let challenge = HeaderValue::from_static("Bearer realm=\"ebb\"");
         let problem = Self::new(StatusCode::UNAUTHORIZED, Code::Authorization, detail);
         Self { header: Some((header::WWW_AUTHENTICATE, challenge)), ..problem }
     }
 
-    /// 403: not this caller.
+    /// 403: the caller lacks the right.
     pub(in crate::surfaces) fn forbidden(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::FORBIDDEN, Code::Authorization, detail)
     }
 
-    /// 404: there is no such thing.
+    /// 404: the resource does not exist.
     pub(in crate::surfaces) fn not_found(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, Code::NotFound, detail)
     }
 
-    /// What a body names and is not there makes the request no sense, 400: only the URL names what can be found or not.
+    /// Turns 404 into 400, for a resource named in the body: 404 is for resources named in the URL.
     pub(in crate::surfaces) fn of_body(self) -> Self {
         match self.code {
             Code::NotFound => Self::validation(self.detail),
@@ -98,34 +98,34 @@ impl Problem {
         }
     }
 
-    /// 409: it does not go with what is there.
+    /// 409: the request conflicts with the stored state.
     pub(in crate::surfaces) fn conflict(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::CONFLICT, Code::Conflict, detail)
     }
 
-    /// 413: too much at once.
+    /// 413: the request is too large.
     pub(in crate::surfaces) fn too_large(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, Code::TooLarge, detail)
     }
 
-    /// 503: not now, but then.
+    /// 503: temporarily unavailable, with the time to retry.
     pub(in crate::surfaces) fn unavailable(detail: impl Into<String>, retry_after_s: u16) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, Code::Unavailable, detail).after(retry_after_s)
     }
 
-    /// Says when to ask again.
+    /// Adds `Retry-After`.
     pub(in crate::surfaces) fn after(self, seconds: u16) -> Self {
         Self { header: Some((header::RETRY_AFTER, HeaderValue::from(seconds))), ..self }
     }
 
-    /// 500: a fault of Ebb's own, which the log describes and the caller cannot mend.
+    /// 500: an internal error, described in the log, that the caller cannot fix.
     pub(in crate::surfaces) fn own_fault(why: impl std::fmt::Display) -> Self {
-        error!(%why, "a request met a fault");
-        let detail = "Ebb met a fault of its own; its log says which, under this request_id";
+        error!(%why, "a request failed with an internal error");
+        let detail = "internal error; see Ebb's log under this request_id";
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, Code::Unavailable, detail)
     }
 
-    /// As it is sent.
+    /// Converts the problem to its response.
     pub(in crate::surfaces) fn response(self, request_id: &str) -> Response<Body> {
         let code = serde_json::to_value(self.code).ok();
         let sent = ProblemBody {
@@ -146,7 +146,7 @@ impl Problem {
 }
 
 impl IntoResponse for Problem {
-    /// An answer without a body, which it gets where the request's id is known.
+    /// A response without a body; the router adds the body, which contains the request's id.
     fn into_response(self) -> Response<Body> {
         let mut response = Response::new(Body::empty());
         *response.status_mut() = self.status;
@@ -155,9 +155,9 @@ impl IntoResponse for Problem {
     }
 }
 
-/// When to ask again for a database that is away.
+/// Seconds to retry after if the database is unreachable.
 const AWAY_S: u16 = 2;
-/// When to ask again for one that a person has to see to.
+/// Seconds to retry after if the database needs an operator.
 const REFUSED_S: u16 = 10;
 
 impl From<Error> for Problem {
@@ -171,29 +171,29 @@ impl From<Error> for Problem {
             | Error::Fenced(_)
             | Error::NotScratch(_) => Self::conflict(error.to_string()),
             Error::Guarded(too_much) => {
-                Self::conflict(format!("{error}. It goes through with accept_affected {}", too_much.affected))
+                Self::conflict(format!("{error}. To accept, set accept_affected to {}", too_much.affected))
             }
             Error::TooFar(TooFar::Impossible(_)) => Self::validation(format!("advance: {error}")),
             Error::TooFar(TooFar::Unaccepted(cycles)) => {
-                Self::conflict(format!("{error}. It goes through with accept_cycles {cycles}"))
+                Self::conflict(format!("{error}. To accept, set accept_cycles to {cycles}"))
             }
             Error::OutcomeUnknown { .. } => {
-                let detail = format!("{error}. Repeat it with the same Idempotency-Key, and it counts once");
+                let detail = format!("{error}. Retry with the same Idempotency-Key to write only once");
                 Self::unavailable(detail, AWAY_S)
             }
             Error::Unavailable { .. } | Error::Login { .. } => {
                 warn!(why = %error, "a request could not be answered");
-                Self::unavailable("the database cannot be reached now", AWAY_S)
+                Self::unavailable("the database is unreachable", AWAY_S)
             }
             Error::Query { code, .. } if error.is_passing() => {
                 warn!(why = %error, "a request could not be answered");
-                Self::unavailable(format!("the database could not do this now ({code})"), AWAY_S)
+                Self::unavailable(format!("the database could not run the request now ({code})"), AWAY_S)
             }
             _ if error.refusal().is_some() => {
                 warn!(why = %error, "a request could not be answered");
-                // Which database and which statement is not the caller's business; what kind of trouble it is, is.
+                // The caller gets the kind of error, but not the address of the database or the statement.
                 let why = error.refusal().map(|why| why.to_string()).unwrap_or_default();
-                Self::unavailable(format!("{why}; ebb doctor says what to do"), REFUSED_S)
+                Self::unavailable(format!("{why}; run ebb doctor for the fix"), REFUSED_S)
             }
             Error::Schema(_) | Error::Tunables(_) | Error::TunableMissing(_) | Error::Policies(_) => {
                 Self::unavailable(error.to_string(), 60)
@@ -225,7 +225,7 @@ impl From<recall::Error> for Problem {
             recall::Error::Store(why) => why.into(),
             recall::Error::Invalid(why) => Self::validation(why),
             recall::Error::NotMirrored(why) => Self::not_found(why),
-            // Nothing changes before the configuration or the graph does, and the graph is looked at each half minute.
+            // Only a change of the configuration or the graph helps, and the graph is read every half minute.
             why @ recall::Error::Busy(recall::Refused::NoRoom { .. }) => {
                 Self::unavailable(why.to_string(), 30)
             }
@@ -242,7 +242,7 @@ mod tests {
     use ebb_core::service::{Class, RefusedWhy};
 
     #[test]
-    fn each_meaning_has_its_status_and_none_tells_where_the_database_is() {
+    fn each_error_has_its_status_and_none_reveals_the_address_of_the_database() {
         let uri = || "bolt://secret-host:7687".to_owned();
         let refused = |code: &str| Error::Query {
             statement: "x",

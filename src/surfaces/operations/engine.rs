@@ -1,4 +1,4 @@
-//! Contrast, waves and communities: mechanisms of the engine, each on its own.
+//! Operations of the engine's mechanisms: contrast (XLR), waves and communities.
 
 use crate::surfaces::operation::problem::Problem;
 use crate::surfaces::operation::{Answer, Call, Operation, RequiredRight};
@@ -14,29 +14,29 @@ use ebb_core::domain::key::Right;
 pub(super) fn operations() -> Vec<Operation> {
     vec![
         Operation::new(Method::POST, "/v1/engine/xlr", RequiredRight::InScope(Right::Read), xlr)
-            .summary("Activate nodes from seeds and contrast them with other places of the graph (XLR)")
+            .summary("Activate nodes from seeds and contrast them with other parts of the graph (XLR)")
             .statuses(&[404])
             .long_read()
-            .description("Spreads by the rule of recall. score is what contrast leaves of activation."),
+            .description("Spreads with the profile of recall. score is the activation after contrast."),
         Operation::new(Method::POST, "/v1/engine/resonate", RequiredRight::InScope(Right::Read), resonate)
             .summary("Run waves from seeds and read them at one frequency")
             .statuses(&[404])
             .long_read()
             .description(
-                "With sympathetic the communities of the whole graph are worked out, once for each state of it: \
-                 seconds where there are a million nodes.",
+                "With sympathetic, the communities of the whole graph are computed, once for each generation: seconds \
+                 for a million nodes.",
             ),
         Operation::new(Method::POST, "/v1/engine/harmonics", RequiredRight::InScope(Right::Read), harmonics)
             .summary("Run waves from seeds and read them at all frequencies")
             .statuses(&[404])
             .long_read(),
         Operation::new(Method::POST, "/v1/engine/communities", RequiredRight::InScope(Right::Read), communities)
-            .summary("Find communities, and the nodes that join them")
+            .summary("Find communities, and the nodes that link them")
             .statuses(&[404])
             .long_read()
             .description(
-                "Costs the whole graph: seconds where there are a million nodes. At resolution 1 the answer is kept \
-                 until the graph changes. At most 10,000 members are told together; left_out says how many are not.",
+                "Reads the whole graph: seconds for a million nodes. At resolution 1, the result is cached until the \
+                 graph changes. At most 10,000 members are returned in all; left_out counts the others.",
             ),
     ]
 }

@@ -1,4 +1,4 @@
-//! Facts: asserted and listed. What policies say of old ones stands in `sweeps`.
+//! Operations that assert and list facts. Sweeps of old facts are in `sweeps`.
 
 use crate::surfaces::operation::pages::{self, Rows};
 use crate::surfaces::operation::problem::Problem;
@@ -12,7 +12,7 @@ use ebb_core::domain::key::Right;
 use ebb_core::service::FactFilter;
 use std::sync::Arc;
 
-/// Facts of a page where nobody says how many.
+/// Default number of facts in a page.
 const PAGE: u32 = 100;
 
 /// The operations.
@@ -22,13 +22,13 @@ pub(super) fn operations() -> Vec<Operation> {
         Operation::new(Method::GET, "/v1/facts", read, list)
             .summary("List facts: the latest of each tuple, or all")
             .description(
-                "Those of confidence 0 too, which somebody or a sweep took back. 100 where no limit is given; the Link \
-                 header leads to the next page.",
+                "Includes facts of confidence 0, which a source or a sweep retracted. The default limit is 100; the \
+                 Link header points to the next page.",
             )
             .long_read(),
         Operation::new(Method::POST, "/v1/facts", write, assert)
-            .summary("Assert a fact about an entity; earlier ones stay")
-            .description("A source that begins system: is Ebb's own, and refused with 403.")
+            .summary("Assert a fact about an entity; earlier facts are kept")
+            .description("Sources that begin with system: are reserved for Ebb and refused with 403.")
             .statuses(&[201, 409]),
         Operation::new(Method::POST, "/v1/facts:batch", write, assert_all)
             .summary("Assert facts in order, all or none")
@@ -38,7 +38,7 @@ pub(super) fn operations() -> Vec<Operation> {
 }
 
 impl<P, Q, B> Call<P, Q, B> {
-    /// The scope of facts that is meant, in which the caller may do this.
+    /// The scope of the facts, in which the caller must have the right.
     pub(super) fn fact_scope(&self, named: Option<FactScope>, right: Right) -> Result<FactScope, Problem> {
         let named = named.map(|named| Scope::new(named.name())).transpose().map_err(Problem::own_fault)?;
         let scope = self.scope_with(named.as_ref(), right)?;
@@ -51,17 +51,17 @@ impl<P, Q, B> Call<P, Q, B> {
 }
 
 async fn list(call: Call<Nothing, FactQuery>) -> Result<Answer<Facts>, Problem> {
-    let asked = &call.query;
-    let scope = call.fact_scope(asked.scope, Right::Read)?;
+    let query = &call.query;
+    let scope = call.fact_scope(query.scope, Right::Read)?;
     let filter = FactFilter {
         scope,
-        entity: asked.entity.as_ref().map(ToString::to_string),
-        relation: asked.relation.as_ref().map(ToString::to_string),
-        history: asked.history,
+        entity: query.entity.as_ref().map(ToString::to_string),
+        relation: query.relation.as_ref().map(ToString::to_string),
+        history: query.history,
     };
-    let limit = asked.limit.unwrap_or(PAGE);
+    let limit = query.limit.unwrap_or(PAGE);
     let size = usize::try_from(limit).unwrap_or(usize::MAX);
-    let after = asked.cursor.as_deref().unwrap_or_default();
+    let after = query.cursor.as_deref().unwrap_or_default();
     let rows = FactsInOrder { backend: Arc::clone(&call.backend), filter };
     let (list, cursor) = pages::listed(&Facts { facts: Vec::new() }, rows, after, size).await?;
     let next = cursor.map(|cursor| FactQuery {
@@ -73,7 +73,7 @@ async fn list(call: Call<Nothing, FactQuery>) -> Result<Answer<Facts>, Problem> 
     Ok(Answer::list(list, next))
 }
 
-/// Facts by their cursors.
+/// Facts in order of their cursors.
 struct FactsInOrder {
     backend: Arc<Backend>,
     filter: FactFilter,
@@ -81,7 +81,7 @@ struct FactsInOrder {
 
 impl Rows for FactsInOrder {
     type Row = Fact;
-    /// Their values may be long.
+    /// Smaller than the default, because a value may be long.
     const PAGE: usize = 128;
 
     async fn read(&self, after: &str, limit: usize) -> Result<Vec<(String, Fact)>, Problem> {
@@ -103,9 +103,9 @@ async fn assert(call: Call<Nothing, Nothing, FactRequest>) -> Result<Answer<Asse
     let now = call.write_instant(call.body.at).await?;
     let (backend, mode) = (Arc::clone(&call.backend), call.write_once());
     let assertion = call.body.assertion(scope, now).map_err(|why| refused(None, &why))?;
-    let said = backend.service.assert_facts(&mode, std::slice::from_ref(&assertion)).await?;
-    let said = said.into_iter().next().ok_or_else(|| Problem::own_fault("nothing was asserted"))?;
-    Ok(Answer::created(true, AssertedFact::of(assertion, said, false)))
+    let receipts = backend.service.assert_facts(&mode, std::slice::from_ref(&assertion)).await?;
+    let receipt = receipts.into_iter().next().ok_or_else(|| Problem::own_fault("no fact was asserted"))?;
+    Ok(Answer::created(true, AssertedFact::of(assertion, receipt, false)))
 }
 
 async fn assert_all(
@@ -121,7 +121,8 @@ async fn assert_all(
     for (index, (fact, scope)) in call.body.0.into_iter().zip(scopes).enumerate() {
         facts.push(fact.assertion(scope, now).map_err(|why| refused(Some(index), &why))?);
     }
-    let said = backend.service.assert_facts(&mode, &facts).await?;
-    let facts = facts.into_iter().zip(said).map(|(fact, said)| AssertedFact::of(fact, said, false)).collect();
-    Ok(Answer::created(true, AssertedAll { facts }))
+    let receipts = backend.service.assert_facts(&mode, &facts).await?;
+    let asserted =
+        facts.into_iter().zip(receipts).map(|(fact, receipt)| AssertedFact::of(fact, receipt, false));
+    Ok(Answer::created(true, AssertedAll { facts: asserted.collect() }))
 }

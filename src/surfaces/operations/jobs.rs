@@ -1,4 +1,4 @@
-//! Jobs run by hand, under the same rules as by a worker, and the attempts that hold memories.
+//! Operations on jobs and attempts. A manual run follows the same rules as a run by a worker.
 
 use crate::surfaces::operation::problem::Problem;
 use crate::surfaces::operation::{Answer, Call, Operation, RequiredRight};
@@ -24,7 +24,7 @@ pub(super) fn operations() -> Vec<Operation> {
         )
         .summary("Run a job now")
         .description(
-            "It does not count as the schedule's. While another run of the job goes on, it is skipped.",
+            "The run does not replace a scheduled one. It is skipped while another run of the job is in progress.",
         )
         .statuses(&[404, 409])
         .no_timeout(),

@@ -1,4 +1,4 @@
-//! Memories and sessions: made, used, shown, explained, pinned, forgotten, ended.
+//! Operations on memories and sessions.
 
 use crate::surfaces::operation::pages::{self, Rows};
 use crate::surfaces::operation::problem::Problem;
@@ -19,7 +19,7 @@ use ebb_core::service::memories::WriteMode;
 use ebb_core::service::{EventEffect, Filter};
 use std::sync::Arc;
 
-/// Memories of a page where nobody says how many.
+/// Default number of memories in a page.
 const PAGE: u32 = 100;
 
 /// The operations.
@@ -28,12 +28,12 @@ pub(super) fn operations() -> Vec<Operation> {
     vec![
         Operation::new(Method::GET, "/v1/memories", read, list)
             .summary("List memories by id, with their current energy")
-            .description("100 where no limit is given; the Link header leads to the next page.")
+            .description("The default limit is 100; the Link header points to the next page.")
             .long_read(),
         Operation::new(Method::POST, "/v1/memories", write, remember)
             .summary("Store a memory")
             .description(
-                "201 if it is new. An id that exists with the same content counts as an access: 200.",
+                "201 if it is new, 200 if the id exists with the same content, which counts as an access.",
             )
             .statuses(&[201, 409])
             .tool(REMEMBER_TOOL),
@@ -45,10 +45,10 @@ pub(super) fn operations() -> Vec<Operation> {
             .summary("Show a memory")
             .statuses(&[404]),
         Operation::new(Method::DELETE, "/v1/memories/{id}", RequiredRight::InScope(Right::Admin), forget)
-            .summary("Delete a memory for good, with its traces")
+            .summary("Delete a memory permanently, with its stubs")
             .statuses(&[404, 409]),
         Operation::new(Method::POST, "/v1/memories/{id}/access", write, access)
-            .summary("Access a memory: add 1 to its energy, and revive an expired one")
+            .summary("Access a memory: add 1 to its energy, and revive it if expired")
             .statuses(&[404, 409]),
         Operation::new(Method::POST, "/v1/memories/{id}/pin", write, pin)
             .summary("Pin a memory: stop its decay, expiry and promotion")
@@ -57,7 +57,7 @@ pub(super) fn operations() -> Vec<Operation> {
             .summary("Unpin a memory: let it decay again from now on")
             .statuses(&[404, 409]),
         Operation::new(Method::GET, "/v1/memories/{id}/explain", read, explain)
-            .summary("Explain the state of a memory, and when it crosses which threshold")
+            .summary("Explain the state of a memory and its next threshold crossings")
             .statuses(&[404, 409])
             .tool(EXPLAIN_TOOL),
         Operation::new(Method::POST, "/v1/accesses:batch", write, access_all)
@@ -71,7 +71,7 @@ pub(super) fn operations() -> Vec<Operation> {
             |end: &End| end.dry_run,
             end_session,
         )
-        .summary("End a session: promote its working memories of enough energy")
+        .summary("End a session: promote its working memories above the threshold")
         .statuses(&[404, 409]),
     ]
 }
@@ -99,7 +99,7 @@ async fn list(call: Call<Nothing, MemoryQuery>) -> Result<Answer<Memories>, Prob
     Ok(Answer::list(list, next))
 }
 
-/// Memories by id.
+/// Memories in order of their ids.
 struct MemoriesInOrder {
     backend: Arc<Backend>,
     scope: Scope,
@@ -115,7 +115,7 @@ impl MemoriesInOrder {
 
 impl Rows for MemoriesInOrder {
     type Row = Memory;
-    /// Memories may be long.
+    /// Smaller than the default, because a memory may be long.
     const PAGE: usize = 128;
     const CURSORS: usize = 10_000;
 
@@ -135,8 +135,8 @@ impl Rows for MemoriesInOrder {
 const REMEMBER_TOOL: Tool = Tool::new(
     "remember",
     &["content", "id", "session", "mentions", "pinned", "scope", REQUEST_ID],
-    "Remember something as a working memory. It fades unless it is used; with an id that exists and the same content it \
-     counts as a use.",
+    "Store text for later sessions as a working memory, which decays unless it is accessed. Returns the memory with \
+     its id, tier and energy; an existing id with the same content counts as an access.",
 );
 
 async fn remember(mut call: Call<Nothing, Nothing, NewMemory>) -> Result<Answer<Memory>, Problem> {
@@ -178,7 +178,8 @@ async fn show(call: Call<MemoryPath, ScopeAtQuery>) -> Result<Answer<Memory>, Pr
 const EXPLAIN_TOOL: Tool = Tool::new(
     "explain_memory",
     &["id", "scope"],
-    "Say why a memory is where it is: its energy now, when it will cross which threshold, and what happened to it.",
+    "Explain why a memory has its tier and energy; takes an id, for instance of a hit of recall. Returns its current \
+     energy, the thresholds that it will cross and when, and its history; writes nothing.",
 )
 .idempotent();
 

@@ -1,4 +1,4 @@
-//! Outcomes of recalls.
+//! The operation that reports outcomes of recalls.
 
 use crate::surfaces::operation::problem::Problem;
 use crate::surfaces::operation::tool::{REQUEST_ID, Tool};
@@ -15,9 +15,9 @@ pub(super) fn operations() -> Vec<Operation> {
         Operation::new(Method::POST, "/v1/outcomes", RequiredRight::InScope(Right::Write), report)
             .summary("Report which hits of a recall were useful, and their reward")
             .description(
-                "The nodes of the paths are learned to come together; edges of the paths that carry pheromones earn success, \
-                 those near the seeds most. Nothing is kept of a recall, so each path is sent back as the answer gave it. What \
-                 is not there any more is passed over and counted.",
+                "Strengthens the connections between the nodes of the paths, and deposits success on the edges that \
+                 carry pheromones, most near the seeds. Recalls are not stored, so send each path as the response \
+                 returned it. Nodes and edges that no longer exist are skipped and counted.",
             )
             .statuses(&[409])
             .tool(TOOL),
@@ -38,7 +38,7 @@ const TOOL: Tool = Tool {
     },
     schema: |schema| {
         schema["properties"]["reward"] = json!({
-            "description": "What they were worth together, above 0 and at most 10: 1 where nothing is said.",
+            "description": "Reward for all hits together, above 0 and at most 10; default 1.",
             "type": ["number", "null"],
             "maximum": 10.0,
         });
@@ -49,7 +49,7 @@ const TOOL: Tool = Tool {
     ..Tool::new(
         "report_outcome",
         &["recall_id", "used", "reward", "scope", REQUEST_ID],
-        "Say which hits of a recall were of use, each with the path that its answer gave, and what they were worth. They \
-         come to mind more easily together from then on, and trails lead there.",
+        "After a recall, report which hits were useful, each with the path from the response, and their reward. \
+         Strengthens their connections and trails for later recalls; returns counts of the nodes and deposits.",
     )
 };

@@ -1,4 +1,4 @@
-//! Recall, and what is held in memory to answer from.
+//! Operations that recall memories, activate and rank nodes, and show the mirror.
 
 use crate::surfaces::operation::problem::Problem;
 use crate::surfaces::operation::tool::Tool;
@@ -18,20 +18,20 @@ pub(super) fn operations() -> Vec<Operation> {
             .summary("Search memories by question")
             .statuses(&[404])
             .description(
-                "From memory, where the hot part of the graph is held: it writes nothing, but for what it teaches where every \
-                 recall is learned from. The first question after a start waits until it is loaded. stale_ms says how old what \
-                 was asked is, held_share how much of the scope is held. 503 where nothing of it \
-                 fits. What was of use is reported to /v1/outcomes, with the path to it.",
+                "Answers from the mirror, which holds the hot part of the graph in memory. Writes nothing, unless \
+                 learning from every recall is configured. The first query after a start waits until the mirror is \
+                 loaded. stale_ms is the age of the mirror, held_share the share of the scope that it holds. 503 if \
+                 no part of the scope fits. Report useful hits to /v1/outcomes, each with its path.",
             )
             .tool(TOOL),
         Operation::new(Method::POST, "/v1/engine/activate", RequiredRight::InScope(Right::Read), activate)
-            .summary("Activate nodes from seeds, without words")
+            .summary("Activate nodes from seeds, without text")
             .statuses(&[404]),
         Operation::new(Method::POST, "/v1/engine/pagerank", RequiredRight::InScope(Right::Read), rank)
-            .summary("Rank nodes by PageRank, of the whole graph or from seeds")
+            .summary("Rank nodes by PageRank, globally or from seeds")
             .statuses(&[404]),
         Operation::new(Method::GET, "/v1/mirror", RequiredRight::InScope(Right::Read), mirror)
-            .summary("Show the mirror of a scope in memory, and how current it is")
+            .summary("Show the in-memory mirror of a scope and its freshness")
             .statuses(&[404]),
     ]
 }
@@ -69,9 +69,10 @@ const TOOL: Tool = Tool {
     schema: |schema| {
         let properties = &mut schema["properties"];
         properties["seeds"]["items"] = json!({"type": "string", "maxLength": TERM_BYTES_MAX});
-        properties["seeds"]["description"] = "Ids to begin at; of an entity its name.".into();
+        properties["seeds"]["description"] = "Seeds: ids to start from; for an entity its name.".into();
         properties["content"] = json!({
-            "description": "Whether to answer the texts of memories, 4 KiB of each at most; their first 200 bytes stand in label.",
+            "description": "Whether to return the texts of memories, at most 4 KiB of each; label has the first 200 \
+                            bytes.",
             "type": "boolean",
             "default": false,
         });
@@ -79,8 +80,8 @@ const TOOL: Tool = Tool {
     ..Tool::new(
         "recall",
         &["text", "seeds", "top_k", "kinds", "content", "scope"],
-        "Say what a question reminds of: memories, entities and places, by what joins them and by their words, with how each \
-         was reached. It writes nothing.",
+        "Search memories by question, with the entities and places connected to them. Returns ranked hits with ids, \
+         scores and the path to each; writes nothing.",
     )
     .idempotent()
 };

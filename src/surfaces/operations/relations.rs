@@ -1,4 +1,4 @@
-//! Relations that fade: the three documented operations, and batches of observations.
+//! Operations on decaying relations: the three documented ones, and batches of observations.
 
 use crate::surfaces::limits::{Permit, QUEUE_TIMEOUT};
 use crate::surfaces::operation::pages::{self, List, Page, Rest, Rows};
@@ -24,13 +24,13 @@ pub(super) fn operations() -> Vec<Operation> {
         Operation::new(Method::GET, "/memory/graph/edges", RequiredRight::InScope(Right::Read), list)
             .summary("List relations with their current weight")
             .description(
-                "Without a limit all of them, heaviest first. With one, pages in an order that does not change; the \
-                 Link header leads to the next.",
+                "Without a limit, all relations, heaviest first. With a limit, pages in a fixed order; the Link header \
+                 points to the next page.",
             )
             .long_read(),
         Operation::new(Method::POST, "/memory/graph/edges", RequiredRight::InScope(Right::Write), observe)
-            .summary("Record that a relation was observed")
-            .description("It weighs 1 from now on, or what you say. 201 if it is new, 200 if it was there.")
+            .summary("Record an observed relation")
+            .description("Sets its weight to 1, or to the given weight. 201 if it is new, 200 if it exists.")
             .statuses(&[201, 409])
             .tool(TOOL),
         Operation::new(Method::POST, "/memory/graph/edges:batch", RequiredRight::InScope(Right::Write), observe_all)
@@ -38,8 +38,11 @@ pub(super) fn operations() -> Vec<Operation> {
             .statuses(&[409])
             .batch(),
         Operation::with_dry_run(Method::POST, "/memory/graph/decay", RequiredRight::Everywhere(Right::Write), |pass: &DecayPassRequest| pass.dry_run, decay)
-            .summary("Store the current weight of every relation, as the job fade does")
-            .description("With dryRun nothing is written; with list too, the relations of the scope that would be lowered are named.")
+            .summary("Store the current weight of every relation, like the job fade")
+            .description(
+                "With dryRun, nothing is written. With dryRun and list, the response lists the relations of the \
+                 scope that would be lowered.",
+            )
             .statuses(&[409])
             .no_timeout(),
     ]
@@ -51,7 +54,7 @@ async fn list(call: Call<Nothing, RelationQuery>) -> Result<Answer<Vec<Edge<Day>
     let which = if call.query.decayed { RelationFilter::Decayed } else { RelationFilter::Retrievable };
     let Some(limit) = call.query.limit else {
         if call.query.cursor.is_some() {
-            return Err(Problem::validation("a cursor goes with a limit"));
+            return Err(Problem::validation("a cursor needs a limit"));
         }
         let caller = call.caller.name();
         return Ok(Answer::list(
@@ -72,11 +75,11 @@ async fn list(call: Call<Nothing, RelationQuery>) -> Result<Answer<Vec<Edge<Day>
     Ok(Answer::list(list, next))
 }
 
-/// Relations of a page at most.
+/// Maximum number of relations in a page.
 const PAGE: usize = 1_000;
 const NONE: [Edge<Day>; 0] = [];
 
-/// Relations by key.
+/// Relations in order of their keys.
 struct RelationsInOrder {
     backend: Arc<Backend>,
     scope: Scope,
@@ -95,8 +98,8 @@ impl Rows for RelationsInOrder {
     }
 }
 
-/// All relations, heaviest first, then by name. Their order is found out first, from weights and names alone, which count
-/// as bytes of the answer; then they are read anew, page by page, while they are sent.
+/// Lists all relations, heaviest first, then by name. The order is determined first, from weights and names alone,
+/// which count as bytes of the answer; then the relations are read again, page by page, while they are sent.
 async fn heaviest_first(
     backend: &Arc<Backend>,
     caller: &str,
@@ -134,12 +137,12 @@ async fn heaviest_first(
     List::new(&NONE, Page { items, rest })
 }
 
-/// Relations whose order is known.
+/// The remaining relations, in a known order.
 struct Heaviest {
     backend: Arc<Backend>,
     scope: Scope,
     listed: std::vec::IntoIter<(String, f64)>,
-    /// Of the keys.
+    /// Counts the bytes of the keys.
     _held: Option<Permit>,
 }
 
@@ -162,8 +165,9 @@ fn wrote(observe: &Observe, outcome: ObservationEffect) -> WrittenEdge {
 const TOOL: Tool = Tool::new(
     "observe_relation",
     &["from", "type", "to", "weight", "pinned", "scope", REQUEST_ID],
-    "Say that a relation between two entities was seen. It weighs 1 from now on, or what you say, and fades until it is seen \
-     again.",
+    "Record that a relation between two entities was observed. Sets its weight to 1, or to the given weight, which \
+     decays until the next observation; returns the outcome: created, again (it existed) or late (a later one is \
+     stored).",
 )
 .idempotent();
 
@@ -198,7 +202,7 @@ async fn decay(call: Call<Nothing, Nothing, DecayPassRequest>) -> Result<Answer<
     let at = call.write_instant(call.body.at).await?;
     let DecayPassRequest { dry_run, list, .. } = call.body;
     if list && !dry_run {
-        return Err(Problem::validation("list goes with dryRun: after a pass nothing would be lowered"));
+        return Err(Problem::validation("list needs dryRun: after a pass no relation is left to lower"));
     }
     let service = call.service();
     if !dry_run {

@@ -1,4 +1,4 @@
-//! Status of the maintenance, and health of the memories.
+//! Operations that show the status of maintenance and the health of memories.
 
 use crate::surfaces::operation::problem::Problem;
 use crate::surfaces::operation::tool::Tool;
@@ -25,7 +25,8 @@ pub(super) fn operations() -> Vec<Operation> {
 const STATUS_TOOL: Tool = Tool::new(
     "maintenance_status",
     &[],
-    "Say how maintenance stands: jobs and their lag, tiers, what waits, attempts, what is set aside.",
+    "Show the status of memory maintenance, for instance when memories seem out of date. Returns jobs with their lag, \
+     memories by tier, the backlog, open attempts and quarantined rows; writes nothing.",
 )
 .idempotent();
 

@@ -1,7 +1,7 @@
-//! Sweeps of facts, as the decay document has them, and the policies they follow.
+//! Operations on sweeps of facts, as the decay document specifies them, and on decay policies.
 //!
-//! Who may only read may see what a sweep would do; to let one act needs the right to write in its scope. Policies concern
-//! every scope at once: to see them needs a key over all, and to change them one with the right admin.
+//! A dry run needs the right to read in the scope, a sweep that writes the right to write. Policies apply to every
+//! scope: reading them needs a key over all scopes, changing them the right admin as well.
 
 use crate::surfaces::mcp;
 use crate::surfaces::operation::problem::Problem;
@@ -23,23 +23,24 @@ pub(super) fn operations() -> Vec<Operation> {
         Operation::with_dry_run(Method::POST, "/v1/decay/sweep", RequiredRight::InScope(Right::Read), is_dry_run, sweep)
             .summary("Apply the decay policies to the facts of a scope")
             .description(
-                "It only adds facts. Needs the right to write in the scope; with mode dry_run, which writes nothing, to \
-                 read. Of more than 100,000 facts a worker does it: 202. 409 where it would retract so much that a \
-                 person is to accept the number, with accept_affected.",
+                "A sweep only adds facts. It needs the right to write in the scope; with mode dry_run, which writes \
+                 nothing, the right to read. A scope of more than 100,000 facts is queued for a worker: 202. 409 if \
+                 the guard stops it because it would retract too many facts; to accept, repeat their number in \
+                 accept_affected.",
             )
             .statuses(&[202, 409])
             .no_timeout()
             .tool(mcp::decay::TOOL),
         Operation::new(Method::GET, "/v1/decay/jobs/{id}", RequiredRight::InScope(Right::Read), job)
-            .summary("Show the state of a sweep that a worker does")
+            .summary("Show the state of a queued sweep")
             .statuses(&[404]),
         Operation::new(Method::GET, "/v1/decay/policies", RequiredRight::Everywhere(Right::Read), policies)
             .summary("List the decay policies in force"),
         Operation::new(Method::PUT, "/v1/decay/policies/{id}", admin, set)
-            .summary("Set a decay policy, replacing one of the same id")
+            .summary("Set a decay policy, replacing one with the same id")
             .description(
                 "201 if it is new. The first change writes the policies of the configuration into the graph; from then \
-                 on those of the graph are in force.",
+                 on the policies of the graph are in force.",
             )
             .statuses(&[201, 409]),
         Operation::new(Method::DELETE, "/v1/decay/policies/{id}", admin, remove)
@@ -48,8 +49,8 @@ pub(super) fn operations() -> Vec<Operation> {
     ]
 }
 
-fn is_dry_run(asked: &SweepRequest) -> bool {
-    asked.mode == Some(Mode::DryRun)
+fn is_dry_run(request: &SweepRequest) -> bool {
+    request.mode == Some(Mode::DryRun)
 }
 
 async fn sweep(call: Call<Nothing, Nothing, SweepRequest>) -> Result<Answer<Sweep>, Problem> {
@@ -89,12 +90,12 @@ async fn policies(call: Call) -> Result<Answer<DecayPolicies>, Problem> {
 async fn set(call: Call<PolicyPath, Nothing, PolicyRequest>) -> Result<Answer<ChangedPolicy>, Problem> {
     let (backend, mode) = (Arc::clone(&call.backend), call.write_once());
     let (id, PolicyRequest(mut draft)) = (Given::Text(call.path.id), call.body);
-    let said = draft.0.entry("id".to_owned()).or_insert_with(|| id.clone());
-    if *said == Given::Nothing {
-        *said = id.clone();
+    let given = draft.0.entry("id".to_owned()).or_insert_with(|| id.clone());
+    if *given == Given::Nothing {
+        *given = id.clone();
     }
-    if *said != id {
-        return Err(Problem::validation(format!("id: it is {said} here and {id} in the path")));
+    if *given != id {
+        return Err(Problem::validation(format!("id: {given} in the body and {id} in the path")));
     }
     let (policy, new) = backend.service.set_policy(&mode, draft).await?;
     Ok(Answer::created(new, ChangedPolicy { policy: DecayPolicy::from(&policy), new, dry_run: false }))

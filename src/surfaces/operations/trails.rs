@@ -1,6 +1,6 @@
-//! Trails: the palace, what agents leave in it, and where that leads.
+//! Operations on trails: places, edges, pheromones and paths.
 //!
-//! Places and edges belong to a scope; the count of cycles, and evaporation with it, to the database as a whole.
+//! Places and edges belong to a scope; cycles, and so evaporation, to the whole database.
 
 use crate::surfaces::operation::problem::Problem;
 use crate::surfaces::operation::{Answer, Call, Operation, RequiredRight};
@@ -18,7 +18,7 @@ use ebb_core::domain::trail::Allowed;
 use ebb_core::domain::units::Timestamp;
 use ebb_core::service::JobName;
 
-/// Items of a list where nobody says how many.
+/// Default number of items in a list.
 const LIMIT: u32 = 20;
 
 /// The operations.
@@ -26,23 +26,28 @@ pub(super) fn operations() -> Vec<Operation> {
     let (read, write) = (RequiredRight::InScope(Right::Read), RequiredRight::InScope(Right::Write));
     vec![
         Operation::new(Method::POST, "/v1/trails/nodes", write, node)
-            .summary("Add a place; of an existing one only the name changes")
-            .description("201 if it is new, 200 if it was there.")
+            .summary("Add a place, or change the name of an existing one")
+            .description("201 if it is new, 200 if it exists.")
             .statuses(&[201, 409]),
         Operation::new(Method::POST, "/v1/trails/edges", write, edge)
-            .summary("Add an edge between two places; of an existing one only the base cost changes")
-            .description("201 if it is new, 200 if it was there.")
+            .summary("Add an edge between two places, or change the base cost of an existing one")
+            .description("201 if it is new, 200 if it exists.")
             .statuses(&[201, 404, 409]),
         Operation::new(Method::POST, "/v1/trails/paths", write, deposit)
             .summary("Reward a path: its edges become cheaper, its places more attractive")
-            .description("The first edge earns the reward whole, later ones less. 400 for a place or an edge that is not there.")
+            .description(
+                "The first edge gets the full reward, later ones less. 400 for a place or an edge that does \
+                 not exist.",
+            )
             .statuses(&[409]),
         Operation::new(Method::POST, "/v1/trails/explorations", write, explore)
-            .summary("Mark a place as searched: send others elsewhere for a while")
+            .summary("Mark a place as explored, to lower its rank as a next place for a while")
             .statuses(&[404, 409]),
-        Operation::new(Method::GET, "/v1/trails/hot", read, hot).summary("List the edges with most success and traversal").long_read(),
+        Operation::new(Method::GET, "/v1/trails/hot", read, hot)
+            .summary("List the edges with the most success and traversal")
+            .long_read(),
         Operation::new(Method::GET, "/v1/trails/cold", read, cold)
-            .summary("List the places with least exploitation and exploration")
+            .summary("List the places with the least exploitation and exploration")
             .long_read(),
         Operation::new(Method::GET, "/v1/trails/status", read, status)
             .summary("Show the pheromones of a place, or of the edges between two")
@@ -51,18 +56,26 @@ pub(super) fn operations() -> Vec<Operation> {
             .summary("Find the cheapest path between two places")
             .statuses(&[404, 409]),
         Operation::new(Method::GET, "/v1/trails/next", read, next)
-            .summary("List next places from a place, the most attractive first")
+            .summary("List candidates for the next place, most attractive first")
             .statuses(&[404, 409]),
-        Operation::new(Method::POST, "/v1/trails/evaporate", RequiredRight::Everywhere(Right::Write), evaporate)
-            .summary("Evaporate all pheromones to the current cycle, as the job evaporate does when it is due")
-            .statuses(&[409])
-            .no_timeout(),
+        Operation::new(
+            Method::POST,
+            "/v1/trails/evaporate",
+            RequiredRight::Everywhere(Right::Write),
+            evaporate,
+        )
+        .summary("Evaporate all pheromones up to the current cycle, like the job evaporate")
+        .statuses(&[409])
+        .no_timeout(),
         Operation::new(Method::GET, "/v1/trails/cycle", RequiredRight::Everywhere(Right::Read), cycle)
             .summary("Show the current cycle")
             .statuses(&[409]),
         Operation::new(Method::POST, "/v1/trails/cycle", RequiredRight::Everywhere(Right::Admin), advance)
-            .summary("Add cycles by hand")
-            .description("It fades every trail of every scope, for good. 409 for more than 100 unless accept_cycles names their number.")
+            .summary("Add cycles manually")
+            .description(
+                "Evaporates every trail of every scope; this cannot be undone. 409 for more than 100 unless \
+                 accept_cycles repeats the number.",
+            )
             .statuses(&[409]),
     ]
 }
@@ -85,7 +98,7 @@ impl<P, Q, B> Call<P, Q, B> {
         let what = walk(self.service().allowed()).map_err(Problem::validation)?;
         let at = self.write_instant(at).await?;
         let mut done = self.service().trace(&self.write_once(), &[Trace { at, scope, what }]).await?;
-        let done = done.pop().ok_or_else(|| Problem::own_fault("nothing was traced"))?;
+        let done = done.pop().ok_or_else(|| Problem::own_fault("no trail was written"))?;
         Ok(TrailWritten { traced: done, at, dry_run: false })
     }
 }

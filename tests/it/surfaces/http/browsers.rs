@@ -20,7 +20,7 @@ async fn a_page_from_elsewhere_is_refused_unless_it_is_named() {
     for origin in
         ["https://evil.example", "null", "http://localhost:1", "https://app.example.org.evil.example"]
     {
-        api.ask(&with(&[("Origin", origin)])).fails(403, "authorization", "may not ask here");
+        api.ask(&with(&[("Origin", origin)])).fails(403, "authorization", "may not send requests here");
     }
     assert_eq!(api.ask(&with(&[("Host", &own), ("Origin", &format!("http://{own}"))])).status, 200);
     let shared = api.ask(&with(&[("Origin", "https://app.example.org")]));
@@ -34,7 +34,7 @@ async fn a_page_from_elsewhere_is_refused_unless_it_is_named() {
     api.ask(&HttpRequest { method: "OPTIONS", ..with(&asks) }).fails(
         403,
         "authorization",
-        "may not ask here",
+        "may not send requests here",
     );
 }
 
@@ -111,6 +111,6 @@ async fn a_request_says_once_whom_it_asks() {
         "validation",
         "several headers authorization",
     );
-    ask("/v1/jobs HTTP/1.1").fails(400, "validation", "needs a header Host");
+    ask("/v1/jobs HTTP/1.1").fails(400, "validation", "needs the header Host");
     ask("http://evil.example/v1/jobs HTTP/1.1\r\nHost: localhost").fails(400, "validation", "another host");
 }

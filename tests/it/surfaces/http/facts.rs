@@ -240,8 +240,8 @@ async fn the_guard_names_the_number_to_accept() {
         api.post("/v1/decay/sweep", &format!(r#"{{"scope":"company","at":"2026-02-12T00:00:00Z"{more}}}"#))
     };
     sweep("").fails(409, "conflict", "60 of 60");
-    sweep("").fails(409, "conflict", "accept_affected 60");
-    sweep(r#","accept_affected":59"#).fails(409, "conflict", "accept_affected 60");
+    sweep("").fails(409, "conflict", "set accept_affected to 60");
+    sweep(r#","accept_affected":59"#).fails(409, "conflict", "set accept_affected to 60");
     assert_eq!(db.client.value::<i64>("MATCH (f:Fact) RETURN count(f)").await, 60, "no fact was written");
     assert_eq!(sweep(r#","accept_affected":60"#).json(200)["facts_retracted"], 60);
 }

@@ -11,7 +11,7 @@ async fn what_makes_no_sense_is_refused_with_a_problem() {
     let api = TestServer::on(&db, &[]);
     api.get("/nowhere").fails(404, "not_found", "there is no /nowhere");
     let other = api.delete("/v1/memories");
-    other.fails(405, "validation", "DELETE is not understood here");
+    other.fails(405, "validation", "DELETE is not allowed here");
     assert!(other.header("allow").is_some_and(|allow| allow.contains("GET") && allow.contains("POST")));
     let text = HttpRequest {
         method: "POST",

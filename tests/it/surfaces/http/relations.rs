@@ -51,7 +51,7 @@ async fn the_documented_routes_answer_as_documented() {
         seen(r#"{"from":"Alex","to":"ProjectAlpha","type":"works_on"}"#, 200).matches("again").count(),
         1
     );
-    api.post("/memory/graph/decay", r#"{"list":true}"#).fails(400, "validation", "list goes with dryRun");
+    api.post("/memory/graph/decay", r#"{"list":true}"#).fails(400, "validation", "list needs dryRun");
     api.post("/memory/graph/decay", r#"{"dryrun":true}"#).fails(400, "validation", "unknown field `dryrun`");
     api.post("/memory/graph/edges", r#"{"from":"a","to":"b","type":"t","weight":1.5}"#).fails(
         400,
@@ -88,7 +88,7 @@ async fn pages_of_relations_show_each_once() {
     }
     assert_eq!((seen.len(), pages), (25, 3));
     api.get("/memory/graph/edges?limit=0").fails(400, "validation", "limit: a page has 1 to 10000 items");
-    api.get("/memory/graph/edges?cursor=x").fails(400, "validation", "a cursor goes with a limit");
+    api.get("/memory/graph/edges?cursor=x").fails(400, "validation", "a cursor needs a limit");
     let bad = format!("[{},{{\"from\":\"a\",\"to\":\"b\"}}]", many[0]);
     api.post("/memory/graph/edges:batch", &bad).fails(400, "validation", "[1]: missing field `type`");
 }

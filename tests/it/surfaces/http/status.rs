@@ -72,7 +72,7 @@ async fn the_status_page_is_whole_and_shut() {
     let head = api.ask(&HttpRequest { method: "HEAD", path: "/", headers: Vec::new(), body: None });
     assert_eq!((head.status, head.body.as_str()), (200, ""));
     for told in [api.post("/", "{}"), api.put("/", "{}"), api.delete("/")] {
-        told.fails(405, "validation", "is not understood here");
+        told.fails(405, "validation", "is not allowed here");
         assert_eq!(told.header("allow"), Some("GET,HEAD"));
     }
     let elsewhere =

@@ -99,7 +99,7 @@ async fn what_cannot_be_is_said_and_nothing_is_written() {
     wrong("cycle", r#"{"advance":0}"#, "advance: ");
     wrong("cycle", r#"{"advance":4294967295,"accept_cycles":4294967295}"#, "more than can be added at once");
     for unaccepted in [r#"{"advance":101}"#, r#"{"advance":101,"accept_cycles":100}"#] {
-        let says = "It goes through with accept_cycles 101";
+        let says = "To accept, set accept_cycles to 101";
         api.post("/v1/trails/cycle", unaccepted).fails(409, "conflict", says);
     }
     wrong("evaporate", r#"{"dryrun":true}"#, "unknown field `dryrun`");
