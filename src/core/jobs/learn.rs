@@ -31,7 +31,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const JOB: Job = Job {
     name: "learn",
-    about: "lets outcomes teach what relationships weigh, each once, in the order they came",
+    about: "Learn weights of relationships from outcomes, each once, in order of arrival",
     // Mirrors take it over at their next look.
     interval_ms: |_| MINUTE_MS,
     waits_since: |backlog| backlog.learn,

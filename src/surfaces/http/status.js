@@ -267,7 +267,7 @@ const NONE = 'No such memories in this scope.';
 const standing = ({ tier, pinned }) => pinned ? `${tier}, pinned` : tier;
 function those(memories, more) {
   const many = count(memories.length), tier = $('tier').value;
-  return `${more ? `the first ${many} by id` : `all ${many}`} in this scope${tier ? `, ${tier} alone` : ''}`;
+  return `${more ? `the first ${many} by id` : `all ${many}`} in this scope${tier ? `, ${tier} only` : ''}`;
 }
 
 const EDGES = [0, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 20, 50];
@@ -315,7 +315,7 @@ function memory(m, width, { at }) {
       ['accesses', count(m.accessCount)],
       ...m.crossings.map(c => [`below ${c.name} (${c.threshold})`, when(c.at, now)]),
     ]),
-    table('History', [['at'], ['what'], ['energy', 'n'], ['session']], m.history.slice(0, 100).map(past)),
+    table('History', [['at'], ['event'], ['energy', 'n'], ['session']], m.history.slice(0, 100).map(past)),
   ];
 }
 
