@@ -16,7 +16,7 @@ use crate::store::{Error, PageMode, Run, Store};
 
 pub(super) const JOB: Job = Job {
     name: "audit",
-    about: "looks through everything for what no other job would find, and mends it",
+    about: "Scan all rows for damage that no other job finds, and repair it",
     // Its schedule is in the configuration; it is designed for one run a day.
     interval_ms: |_| DAY_MS,
     waits_since: |_| None,

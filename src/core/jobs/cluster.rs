@@ -17,7 +17,7 @@ use crate::store::{Error, Suspect};
 
 pub(super) const JOB: Job = Job {
     name: "cluster",
-    about: "keeps clusters as the connected components of strong pairs",
+    about: "Maintain clusters as the connected components of strong pairs",
     interval_ms: Tunables::clustering_interval_ms,
     waits_since: |backlog| backlog.cluster,
     left: |waiting| waiting.clusters,

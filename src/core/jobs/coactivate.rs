@@ -18,7 +18,7 @@ use crate::store::{Error, WaitingSession};
 
 pub(super) const JOB: Job = Job {
     name: "coactivate",
-    about: "makes pairs of memories stronger by the sessions that accessed both, each once",
+    about: "Strengthen pairs of memories by the sessions that accessed both, each once",
     interval_ms: Tunables::clustering_interval_ms,
     waits_since: |backlog| backlog.coactivate,
     left: |waiting| waiting.sessions,

@@ -14,7 +14,7 @@ use crate::store::{DecayCursor, Error};
 
 pub(super) const JOB: Job = Job {
     name: "decay",
-    about: "brings the energy of memories to now; working ones below the threshold expire",
+    about: "Bring energies to now and expire working memories",
     interval_ms: Tunables::decay_interval_ms,
     waits_since: |backlog| backlog.due,
     left: |waiting| waiting.due,

@@ -14,7 +14,7 @@ use crate::store::{Error, PageMode, Run, Store};
 
 pub(super) const JOB: Job = Job {
     name: "evaporate",
-    about: "lets the pheromones of trails evaporate by the cycles that have passed",
+    about: "Evaporate trail pheromones by the cycles that have passed",
     // The default length of a cycle is an hour.
     interval_ms: |_| HOUR_MS,
     waits_since: |backlog| backlog.evaporate,

@@ -12,7 +12,7 @@ use crate::store::{Error, PageMode, Run, Store};
 
 pub(super) const JOB: Job = Job {
     name: "fade",
-    about: "writes down what every relation weighs, always from the weight it was given",
+    about: "Store the current weight of every relation, computed from its base weight",
     // Its schedule, weekly, is in the configuration.
     interval_ms: |_| 7 * DAY_MS,
     waits_since: |backlog| backlog.fade,

@@ -33,7 +33,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const JOB: Job = Job {
     name: "learn",
-    about: "lets outcomes teach what relationships weigh, each once, in the order they came",
+    about: "Learn weights of relationships from outcomes, each once, in order of arrival",
     // Mirrors read them at their next refresh.
     interval_ms: |_| MINUTE_MS,
     waits_since: |backlog| backlog.learn,

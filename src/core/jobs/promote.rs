@@ -13,7 +13,7 @@ use std::cell::Cell;
 
 pub(super) const JOB: Job = Job {
     name: "promote",
-    about: "raises ripe memories one tier, each through an attempt",
+    about: "Promote ripe memories one tier, each through an attempt",
     interval_ms: Tunables::promotion_interval_ms,
     waits_since: |backlog| backlog.ripe,
     left: |waiting| waiting.ripe,

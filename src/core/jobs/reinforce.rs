@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 
 pub(super) const JOB: Job = Job {
     name: "reinforce",
-    about: "lets new memories strengthen promoted ones that are like them, each pair once",
+    about: "Strengthen promoted memories by similar new ones, each pair once",
     // As often as promotion, which depends on it.
     interval_ms: Tunables::promotion_interval_ms,
     waits_since: |backlog| backlog.reinforce,

@@ -29,7 +29,7 @@ use tracing::info;
 
 pub(super) const JOB: Job = Job {
     name: "sweep",
-    about: "applies the decay policies to the facts of each scope, by adding facts",
+    about: "Apply the decay policies to the facts of each scope, by adding facts",
     // Its schedule is in the configuration; it is designed for one run a day.
     interval_ms: |_| DAY_MS,
     waits_since: |backlog| backlog.sweep,

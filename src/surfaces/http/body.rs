@@ -144,7 +144,7 @@ mod tests {
 
     #[derive(Debug, Deserialize)]
     #[serde(deny_unknown_fields)]
-    struct Body {
+    struct Example {
         #[serde(default)]
         dry_run: bool,
         limit: Option<u32>,
@@ -160,34 +160,34 @@ mod tests {
 
     #[test]
     fn unknown_names_are_errors_and_errors_have_a_path() {
-        assert_eq!(query::<Body>(Some("limit=7")).unwrap().limit, Some(7));
-        assert!(!query::<Body>(None).unwrap().dry_run);
-        assert!(fault(query::<Body>(Some("dryrun=true"))).contains("unknown field `dryrun`"));
-        assert!(fault(query::<Body>(Some("limit=x"))).contains("limit: invalid digit"));
-        assert!(fault(query::<Body>(Some("limit=1&limit=2"))).contains("duplicate field"));
-        let items = json::<Items<Body>>(&json_headers(), br#"[{"limit": 1}, {"limit": -1}]"#);
+        assert_eq!(query::<Example>(Some("limit=7")).unwrap().limit, Some(7));
+        assert!(!query::<Example>(None).unwrap().dry_run);
+        assert!(fault(query::<Example>(Some("dryrun=true"))).contains("unknown field `dryrun`"));
+        assert!(fault(query::<Example>(Some("limit=x"))).contains("limit: invalid digit"));
+        assert!(fault(query::<Example>(Some("limit=1&limit=2"))).contains("duplicate field"));
+        let items = json::<Items<Example>>(&json_headers(), br#"[{"limit": 1}, {"limit": -1}]"#);
         assert!(fault(items).contains("[1].limit: invalid value"));
-        assert!(fault(json::<Body>(&json_headers(), b"{} x")).contains("trailing characters"));
-        assert!(fault(json::<Body>(&HeaderMap::new(), br#"{"limit": 1}"#)).contains("415"));
-        assert!(json::<Body>(&HeaderMap::new(), b"").is_ok());
+        assert!(fault(json::<Example>(&json_headers(), b"{} x")).contains("trailing characters"));
+        assert!(fault(json::<Example>(&HeaderMap::new(), br#"{"limit": 1}"#)).contains("415"));
+        assert!(json::<Example>(&HeaderMap::new(), b"").is_ok());
     }
 
     #[test]
     fn endless_brackets_are_refused_at_the_first() {
         let deep = "[".repeat(5_000_000);
-        assert!(fault(json::<Body>(&json_headers(), deep.as_bytes())).contains("invalid type: sequence"));
+        assert!(fault(json::<Example>(&json_headers(), deep.as_bytes())).contains("invalid type: sequence"));
         let deep = format!("{{\"limit\":{deep}");
-        assert!(fault(json::<Body>(&json_headers(), deep.as_bytes())).contains("invalid type: sequence"));
+        assert!(fault(json::<Example>(&json_headers(), deep.as_bytes())).contains("invalid type: sequence"));
     }
 
     #[test]
     fn a_batch_has_a_limit() {
         let many = format!("[{}]", vec!["{}"; ITEMS_MAX + 1].join(","));
         assert!(
-            fault(json::<Items<Body>>(&json_headers(), many.as_bytes())).contains("invalid length 10001")
+            fault(json::<Items<Example>>(&json_headers(), many.as_bytes())).contains("invalid length 10001")
         );
-        assert!(fault(json::<Items<Body>>(&json_headers(), b"[]")).contains("invalid length 0"));
+        assert!(fault(json::<Items<Example>>(&json_headers(), b"[]")).contains("invalid length 0"));
         let most = format!("[{}]", vec!["{}"; ITEMS_MAX].join(","));
-        assert_eq!(json::<Items<Body>>(&json_headers(), most.as_bytes()).unwrap().0.len(), ITEMS_MAX);
+        assert_eq!(json::<Items<Example>>(&json_headers(), most.as_bytes()).unwrap().0.len(), ITEMS_MAX);
     }
 }

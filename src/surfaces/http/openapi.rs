@@ -65,7 +65,8 @@ fn generate() -> Value {
                 "type": "http",
                 "scheme": "bearer",
                 "bearerFormat": "ebb_<id>_<secret>",
-                "description": "A key made by `ebb key create`. On loopback none is needed until the first one exists; then always, whatever became of it.",
+                "description": "A key created with `ebb key create`. On loopback, no key is needed until the first one \
+                                is created; from then on always, even if it is revoked or expires.",
             }},
         },
     })
@@ -377,9 +378,9 @@ mod tests {
         let required = schema["required"].as_array().cloned().unwrap_or_default();
         for (name, field) in schema["properties"].as_object().into_iter().flatten() {
             let is_required = required.iter().any(|one| one == name);
-            let says = field["description"].as_str().unwrap_or_default();
+            let description = field["description"].as_str().unwrap_or_default();
             let name = format!("`{name}`{}", if is_required { " (required)" } else { "" });
-            row(into, &[place, &name, &kind(field), says]);
+            row(into, &[place, &name, &kind(field), description]);
         }
     }
 
@@ -407,10 +408,10 @@ mod tests {
             }
             let mut rows = String::new();
             for one in operation["parameters"].as_array().into_iter().flatten() {
-                let says = one["description"].as_str().unwrap_or_default();
+                let description = one["description"].as_str().unwrap_or_default();
                 let is_required = if one["required"] == true { " (required)" } else { "" };
                 let name = format!("`{}`{is_required}", one["name"].as_str().unwrap());
-                row(&mut rows, &[one["in"].as_str().unwrap(), &name, &kind(&one["schema"]), says]);
+                row(&mut rows, &[one["in"].as_str().unwrap(), &name, &kind(&one["schema"]), description]);
             }
             let body = &operation["requestBody"]["content"]["application/json"]["schema"];
             fields(&mut rows, "body", body, all);
@@ -433,8 +434,8 @@ mod tests {
         for (name, schema) in all.as_object().unwrap() {
             let mut rows = String::new();
             fields(&mut rows, "", schema, all);
-            let says = schema["description"].as_str().unwrap_or_default();
-            text += &format!("\n## {name}\n\n{says}\n");
+            let description = schema["description"].as_str().unwrap_or_default();
+            text += &format!("\n## {name}\n\n{description}\n");
             if rows.is_empty() {
                 text += &format!("\nA value: {}.\n", kind(schema));
             } else {

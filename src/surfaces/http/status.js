@@ -1,7 +1,7 @@
-// What the status page does: it asks the JSON routes, and makes tables and pictures of what they answer.
+// Script of the status page: fetches the JSON routes and renders tables and charts.
 'use strict';
 
-// ---- Making nodes. Strings become text nodes, and attributes are set: nothing here reads markup.
+// ---- Create nodes. Strings become text nodes and attributes are set; nothing here parses markup.
 
 const $ = id => document.getElementById(id);
 function filled(node, attributes, children) {
@@ -12,29 +12,29 @@ function filled(node, attributes, children) {
   return node;
 }
 const el = (tag, attributes = {}, ...children) => filled(document.createElement(tag), attributes, children);
-// The page has an <svg>, which knows the name of its language.
+// The page has an <svg> from which the namespace is read.
 const draw = (tag, attributes = {}, ...children) =>
   filled(document.createElementNS($('space').namespaceURI, tag), attributes, children);
 const picture = (name, width, height, ...children) =>
   draw('svg', { width, height, role: 'img', 'aria-label': name }, children);
 const line = (x1, y1, x2, y2, kind) => draw('line', { x1, y1, x2, y2, class: kind });
-const words = (x, y, said, more = {}) => draw('text', { x, y, ...more }, String(said));
+const words = (x, y, value, more = {}) => draw('text', { x, y, ...more }, String(value));
 const END = { 'text-anchor': 'end' };
-const soft = (...said) => el('p', { class: 'soft text' }, said);
-// What turns the direction of text is shown, not obeyed.
+const soft = (...value) => el('p', { class: 'soft text' }, value);
+// Characters that change the direction of text are replaced by a visible one.
 const TURNS = /[\u202a-\u202e\u2066-\u2069]/g;
-const short = (said, most) => (said.length > most ? `${said.slice(0, most)} …` : said).replace(TURNS, '\ufffd');
-const text = (said, most = 200) => said == null ? '–' :
-  el('span', { class: 'text', dir: 'auto', title: said.length > 20 ? short(said, 2000) : null }, short(said, most));
+const short = (value, most) => (value.length > most ? `${value.slice(0, most)} …` : value).replace(TURNS, '\ufffd');
+const text = (value, most = 200) => value == null ? '–' :
+  el('span', { class: 'text', dir: 'auto', title: value.length > 20 ? short(value, 2000) : null }, short(value, most));
 const facts = pairs => el('dl', {}, pairs.map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, value))));
-// Heads are [name, class of the column].
+// Each head is [name, class of the column].
 const table = (name, heads, rows) => el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': name },
   el('table', {},
     el('thead', {}, el('tr', {}, heads.map(([head, kind]) => el('th', { scope: 'col', class: kind }, head)))),
     el('tbody', {}, rows.map(cells =>
       el('tr', {}, cells.map((cell, i) => el('td', { class: heads[i][1] }, cell ?? '–')))))));
 
-// ---- Numbers and instants in words.
+// ---- Format numbers and instants.
 
 const count = n => n == null ? '–' : n.toLocaleString('en');
 const percent = share => `${(Math.floor(share * 1000) / 10).toFixed(1)} %`;
@@ -47,7 +47,7 @@ function span(ms) {
   return `${Math.round(s / size).toLocaleString('en')} ${unit}`;
 }
 const stamp = at => `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')}Z`;
-// Where the database's time is simulated: how far it has come.
+// Current simulated time, if the database has one.
 let simulated = null;
 function when(at, now = simulated ?? Date.now()) {
   if (at == null) return '–';
@@ -59,14 +59,14 @@ const TIERS = [...LIVE, 'expiredWorking', 'archivedWorking', 'archivedShortTerm'
 const part = (x, y, width, height, tier) => ({ x, y, width, height, class: kind(tier) });
 const kind = tier => LIVE.includes(tier) ? tier : 'other';
 
-// ---- What is asked for, and which panels show it.
+// ---- Sources: the routes to fetch, and the panels that show them.
 
 const LIST = 500;
-// What is looked at: the memory and the scope, kept in the address, so that it can be passed on. The key never is.
-const looked = new URLSearchParams(location.hash.slice(1));
+// Selected memory and scope, kept in the URL so that it can be shared. The key is never in the URL.
+const selected = new URLSearchParams(location.hash.slice(1));
 function scoped(path, more = {}) {
   const query = new URLSearchParams(more);
-  if (looked.get('scope')) query.set('scope', looked.get('scope'));
+  if (selected.get('scope')) query.set('scope', selected.get('scope'));
   return query.size ? `${path}?${query}` : path;
 }
 const ofTier = () => $('tier').value ? { tier: $('tier').value } : {};
@@ -74,8 +74,10 @@ const ofOne = id => id && scoped(`/v1/memories/${encodeURIComponent(id)}/explain
 const sources = {
   status: { path: () => '/v1/status', panels: { waiting, jobs, mirrors } },
   health: { path: () => '/v1/health', panels: { tiers, over } },
-  memories: { path: () => scoped('/v1/memories', { limit: LIST, ...ofTier() }), panels: { memories, energies }, rest: 30e3 },
-  explain: { path: () => ofOne(looked.get('memory')), panels: { memory } },
+  memories: {
+    path: () => scoped('/v1/memories', { limit: LIST, ...ofTier() }), panels: { memories, energies }, interval: 30e3,
+  },
+  explain: { path: () => ofOne(selected.get('memory')), panels: { memory } },
   attempts: { path: () => '/v1/attempts?all=true&limit=20', panels: { attempts } },
   hot: { path: () => scoped('/v1/trails/hot', { limit: 30 }), panels: { hot } },
   cold: { path: () => scoped('/v1/trails/cold', { limit: 30 }), panels: { cold } },
@@ -83,94 +85,94 @@ const sources = {
 const all = Object.values(sources);
 
 let key = null;
-try { key = sessionStorage.getItem('ebb-key'); } catch { /* No storage: the key lasts as long as the page. */ }
+try { key = sessionStorage.getItem('ebb-key'); } catch { /* Without storage, the key lasts as long as the page. */ }
 
-const REFUSED = { 403: 'This may not be seen', 404: 'Not there', 429: 'Too often', 503: 'Not now' };
-async function ask(path) {
+const REFUSED = { 403: 'Forbidden', 404: 'Not found', 429: 'Too many requests', 503: 'Unavailable' };
+async function request(path) {
   try {
     const headers = key ? { Authorization: `Bearer ${key}` } : {};
     const signal = AbortSignal.timeout(35e3);
-    const told = await fetch(path, { headers, cache: 'no-store', redirect: 'error', signal });
-    const said = await told.json().catch(() => null);
-    if (told.ok && said) {
-      const more = /rel="next"/.test(told.headers.get('link') ?? '');
-      return { said, more, status: told.status, at: Date.parse(told.headers.get('date')) || Date.now() };
+    const response = await fetch(path, { headers, cache: 'no-store', redirect: 'error', signal });
+    const data = await response.json().catch(() => null);
+    if (response.ok && data) {
+      const more = /rel="next"/.test(response.headers.get('link') ?? '');
+      return { data, more, status: response.status, at: Date.parse(response.headers.get('date')) || Date.now() };
     }
-    if (told.status === 401) return { status: 401, said: null, problem: 'Not without a key.' };
-    const why = REFUSED[told.status] ?? 'No answer';
-    return { status: told.status, problem: `${why}: ${said?.detail ?? `${told.status} for ${path}`}` };
+    if (response.status === 401) return { status: 401, data: null, problem: 'An API key is needed.' };
+    const why = REFUSED[response.status] ?? 'Request failed';
+    return { status: response.status, problem: `${why}: ${data?.detail ?? `${response.status} for ${path}`}` };
   } catch (why) {
     const late = why.name === 'TimeoutError';
-    return { status: 0, problem: late ? 'No answer within 35 s' : 'Ebb does not answer; is it running?' };
+    return { status: 0, problem: late ? 'No response within 35 s' : 'Ebb does not respond; is it running?' };
   }
 }
 
-async function learn(source) {
-  const path = source.path(), with_key = key;
-  const told = path ? await ask(path) : { said: null };
-  // What was asked in another scope, of another memory or with another key is no answer any more.
-  if (path !== source.path() || with_key !== key) return;
-  Object.assign(source, { problem: null, tried: Date.now() }, told);
-  if (told.said) source.got = Date.now();
-  if (source === sources.status && told.said) simulated = Date.parse(told.said.simulated_now) || null;
-  if (source === sources.health && told.said) collect(told.said);
+async function refresh(source) {
+  const path = source.path(), keyBefore = key;
+  const response = path ? await request(path) : { data: null };
+  // Discard the response if the scope, the memory or the key changed meanwhile.
+  if (path !== source.path() || keyBefore !== key) return;
+  Object.assign(source, { problem: null, tried: Date.now() }, response);
+  if (response.data) source.got = Date.now();
+  if (source === sources.status && response.data) simulated = Date.parse(response.data.simulated_now) || null;
+  if (source === sources.health && response.data) collect(response.data);
   show(source);
 }
 
-// What cannot be had anew stays, faded, beside the reason.
+// If a request fails, the old data stays, greyed out, with the error.
 function show(source) {
   for (const [id, panel] of Object.entries(source.panels)) {
     const section = $(id), chosen = getSelection();
-    // Nobody loses what they are about to copy.
+    // Keep a text selection that the user may be about to copy.
     if (!chosen.isCollapsed && section.contains(chosen.anchorNode) && !source.problem) continue;
     const held = document.activeElement?.dataset?.key;
     const scrolls = [...section.querySelectorAll('.scroll')].map(one => [one.scrollLeft, one.scrollTop]);
-    section.querySelectorAll('.said').forEach(node => node.remove());
-    section.firstElementChild.after(el('span', { class: 'fresh said' }));
-    if (source.problem) section.append(el('p', { class: 'problem said text' }, source.problem));
-    const there = source.said || !source.path();
-    const nodes = there ? panel(source.said, Math.max(240, section.clientWidth - 26), source) : [];
-    section.append(el('div', { class: `body said ${source.problem ? 'stale' : ''}` }, nodes));
+    section.querySelectorAll('.data').forEach(node => node.remove());
+    section.firstElementChild.after(el('span', { class: 'fresh data' }));
+    if (source.problem) section.append(el('p', { class: 'problem data text' }, source.problem));
+    const there = source.data || !source.path();
+    const nodes = there ? panel(source.data, Math.max(240, section.clientWidth - 26), source) : [];
+    section.append(el('div', { class: `body data ${source.problem ? 'stale' : ''}` }, nodes));
     section.querySelectorAll('.scroll').forEach((one, i) => one.scrollTo(...scrolls[i] ?? [0, 0]));
     if (held && document.activeElement === document.body) {
       [...section.querySelectorAll('[data-key]')].find(one => one.dataset.key === held)?.focus({ preventScroll: true });
     }
   }
-  freshen();
+  updateAges();
 }
 
-function freshen() {
-  for (const { panels, said, at, got } of all) {
+function updateAges() {
+  for (const { panels, data, at, got } of all) {
     for (const fresh of Object.keys(panels).map(id => $(id).querySelector('.fresh'))) {
-      const age = () => `as of ${stamp(said.at ?? simulated ?? at)} · ${span(Date.now() - got)} ago`;
-      if (fresh) fresh.textContent = said ? age() : '';
+      const age = () => `as of ${stamp(data.at ?? simulated ?? at)} · ${span(Date.now() - got)} ago`;
+      if (fresh) fresh.textContent = data ? age() : '';
     }
   }
 }
 
-// ---- The panels: from an answer, and how wide it may be, to nodes.
+// ---- Panels: convert a response and a width to nodes.
 
 function waiting({ server, waiting: w, attempts, runs, stopped, scratch, simulated_now }) {
   $('server').textContent = `${server.name} ${server.version} ${server.edition} at ${server.uri}`;
   const bad = n => n > 0 ? el('span', { class: 'warn' }, `${count(n)} !`) : count(n);
-  const stands = simulated_now ? ` and stands at ${stamp(simulated_now)}; everything here is as of then` : '';
+  const simulatedNow = simulated_now ? `, now ${stamp(simulated_now)}; all data here is as of that time` : '';
   return [
     stopped && el('p', { class: 'problem text' }, `No job can run: ${stopped}`),
-    scratch && soft(`A scratch database: its time is simulated${stands}.`),
+    scratch && soft(`Scratch database: its time is simulated${simulatedNow}.`),
     facts([
-      ['due for decay', count(w.due)], ['ripe to rise', count(w.ripe)], ['sessions to count', count(w.sessions)],
-      ['for clusters', count(w.clusters)], ['new, to strengthen others', count(w.reinforce)],
-      ['outcomes to learn', count(w.outcomes)],
-      ['of other writers', count(w.unstamped)], ['open attempts', count(attempts.length)], ['open runs', count(runs.length)],
-      ['stuck attempts', bad(sources.health.said?.stuck_attempts)], ['set aside', bad(w.quarantined)],
+      ['due for decay', count(w.due)], ['ripe for promotion', count(w.ripe)], ['sessions to count', count(w.sessions)],
+      ['memories to cluster', count(w.clusters)], ['new, to reinforce', count(w.reinforce)],
+      ['outcomes to learn', count(w.outcomes)], ['to adopt from other writers', count(w.unstamped)],
+      ['open attempts', count(attempts.length)], ['open runs', count(runs.length)],
+      ['stuck attempts', bad(sources.health.data?.stuck_attempts)], ['quarantined', bad(w.quarantined)],
     ]),
-    w.quarantined > 0 && soft('ebb doctor names each row that is set aside, with its fix.'),
+    w.quarantined > 0 && soft('Run ebb doctor to list each quarantined row with its fix.'),
   ];
 }
 
 function jobs({ jobs, at }) {
   const now = Date.parse(at);
-  const heads = [['job'], ['schedule'], ['last'], ['next'], ['lag'], ['what it does']];
+  const heads = [['job'], ['schedule'], ['last'], ['next'], ['lag'], ['description']];
   return table('Jobs', heads, jobs.map(job => {
     const schedule = job.cron ? `${job.cron} ${job.timezone}` : `every ${span(job.every_seconds * 1000)}`;
     const late = job.lag_seconds >= 60, lag = job.lag_seconds > 0 ? span(job.lag_seconds * 1000) : '–';
@@ -183,36 +185,37 @@ function jobs({ jobs, at }) {
 }
 
 function mirrors({ mirrors }) {
-  if (!mirrors.length) return soft('No process says that it holds a part of the graph in memory.');
+  if (!mirrors.length) return soft('No process reports a mirror of the graph in memory.');
   const numbers = ['generation', 'nodes', 'relationships', 'MiB'].map(name => [name, 'n']);
   const age = m => m.stale ? el('span', { class: 'warn' }, `${span(m.age_ms)} ago !`) : `${span(m.age_ms)} ago`;
-  return table('Mirrors', [['scope'], ['process'], ['looked'], ...numbers, ['holds']], mirrors.map(m => [
+  return table('Mirrors', [['scope'], ['process'], ['refreshed'], ...numbers, ['holds']], mirrors.map(m => [
     text(m.scope, 40), text(m.process, 40), age(m), count(m.generation), count(m.nodes), count(m.slots),
-    (m.bytes / 2 ** 20).toFixed(1), m.whole ? 'everything' : `the hottest ${percent(m.held_share)}`,
+    (m.bytes / 2 ** 20).toFixed(1), m.whole ? 'all' : `hottest ${percent(m.held_share)}`,
   ]));
 }
 
 function tiers({ tiers }) {
-  if (!tiers.length) return soft('There are no memories.');
+  if (!tiers.length) return soft('No memories.');
   const most = Math.max(...tiers.map(tier => tier.maxEnergy ?? 0)) || 1, wide = 120, x = n => 3 + n / most * (wide - 6);
   const range = ({ tier, minEnergy, avgEnergy, maxEnergy }) => avgEnergy != null && picture(
-    `from ${energy(minEnergy)} to ${energy(maxEnergy)}, on average ${energy(avgEnergy)}`, wide, 12,
+    `${energy(minEnergy)} to ${energy(maxEnergy)}, average ${energy(avgEnergy)}`, wide, 12,
     line(3, 6, wide - 3, 6, 'axis'),
     draw('rect', { ...part(x(minEnergy), 4, Math.max(1, x(maxEnergy) - x(minEnergy)), 4, tier), opacity: .55 }),
     draw('rect', part(x(avgEnergy) - 1.5, 0, 3, 12, tier)));
-  const heads = [['tier'], ['memories', 'n'], ['average', 'n'], ['least', 'n'], ['greatest', 'n'], [`0 to ${energy(most)}`]];
+  const numbers = ['memories', 'average', 'minimum', 'maximum'].map(name => [name, 'n']);
+  const heads = [['tier'], ...numbers, [`0 to ${energy(most)}`]];
   return [
     table('Tiers', heads, tiers.map(t =>
       [t.tier, count(t.count), energy(t.avgEnergy), energy(t.minEnergy), energy(t.maxEnergy), range(t) || ''])),
-    soft('Energies as of then, over every scope; rows that are set aside are left out.'),
+    soft('Energies at that time, over all scopes, without quarantined rows.'),
   ];
 }
 
-// No route says how many memories a tier held before: the page collects it.
+// No route returns past counts of memories by tier, so the page collects them.
 let points = [];
 function collect({ tiers }) {
   points.push({ at: Date.now(), of: Object.fromEntries(tiers.map(({ tier, count }) => [tier, count])) });
-  // Of a long watch every second point is enough.
+  // When the page is open for long, keep every second point.
   if (points.length > 1000) points = points.filter((_, i) => i % 2 === 0 || i === points.length - 1);
 }
 function over(_, width) {
@@ -234,37 +237,37 @@ function over(_, width) {
         draw('circle', { cx: x(last.at), cy: y(n), r: 3, class: kind(name) }),
         words(right + 8, low - spill, `${name} ${count(n)}`, { class: 'ink' }),
       ])),
-    soft(`Collected by this page while it is open, ${count(points.length)} so far; nothing is known of before.`),
+    soft(`Collected by this page while it is open: ${count(points.length)} points so far, none from before.`),
   ];
 }
 
 function memories({ memories }, _, { more }) {
   if (!memories.length) return soft(NONE);
-  const sought = $('find').value.trim().toLowerCase(), age = at => -(Date.parse(at) || 0);
+  const term = $('find').value.trim().toLowerCase(), age = at => -(Date.parse(at) || 0);
   const rank = {
     most: m => -(m.energy ?? -1), least: m => m.energy ?? 1e9, used: m => age(m.lastAccessed), made: m => age(m.created),
   };
-  const by = rank[$('order').value], has = said => (said ?? '').toLowerCase().includes(sought);
+  const by = rank[$('order').value], has = value => (value ?? '').toLowerCase().includes(term);
   const found = memories.filter(m => has(m.id) || has(m.content)).sort((a, b) => by(a) - by(b)), shown = found.slice(0, 100);
   const pick = ({ id }) => {
-    const pressed = String(id === looked.get('memory'));
+    const pressed = String(id === selected.get('memory'));
     const button = el('button', { class: 'pick', type: 'button', 'data-key': id, 'aria-pressed': pressed }, text(id, 60));
-    button.onclick = () => go('memory', id);
+    button.onclick = () => select('memory', id);
     return button;
   };
-  const tier = m => m.quarantined ? el('span', { class: 'warn', title: m.quarantined }, 'set aside !') : standing(m);
+  const tier = m => m.quarantined ? el('span', { class: 'warn', title: m.quarantined }, 'quarantined !') : standing(m);
   return [
-    table('Memories', [['id'], ['tier'], ['energy', 'n'], ['used', 'n'], ['last'], ['content']], shown.map(m =>
+    table('Memories', [['id'], ['tier'], ['energy', 'n'], ['accesses', 'n'], ['last'], ['content']], shown.map(m =>
       [pick(m), tier(m), energy(m.energy), count(m.accessCount), when(m.lastAccessed), text(m.content)])),
-    soft(`${count(shown.length)} of ${count(found.length)}${sought ? ' that match' : ''}, of ${those(memories, more)}.`,
-      ' Read anew every 30 s.'),
+    soft(`${count(shown.length)} of ${count(found.length)}${term ? ' that match' : ''}, of ${those(memories, more)}.`,
+      ' Refreshed every 30 s.'),
   ];
 }
-const NONE = 'There are no such memories in this scope.';
+const NONE = 'No such memories in this scope.';
 const standing = ({ tier, pinned }) => pinned ? `${tier}, pinned` : tier;
 function those(memories, more) {
   const many = count(memories.length), tier = $('tier').value;
-  return `${more ? `the first ${many} by id` : `all ${many}`} in this scope${tier ? `, ${tier} alone` : ''}`;
+  return `${more ? `the first ${many} by id` : `all ${many}`} in this scope${tier ? `, ${tier} only` : ''}`;
 }
 
 const EDGES = [0, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 20, 50];
@@ -293,13 +296,13 @@ function energies({ memories }, width, { more }) {
     return [draw('rect', part(from, 2, 9, 9, tier)), words(from + 13, 11, tier)];
   });
   return [
-    picture('How many memories have how much energy', width, tall, legend, line(0, low, width, low, 'axis'), bins.map(bar)),
-    soft(`Energies as of then: each bar from the number below it up to the next. Of ${those(memories, more)}.`),
+    picture('Number of memories by energy', width, tall, legend, line(0, low, width, low, 'axis'), bins.map(bar)),
+    soft(`Energies at that time; each bar spans from the number below it to the next. Of ${those(memories, more)}.`),
   ];
 }
 
 function memory(m, width, { at }) {
-  if (!m) return soft('Pick one from the list, or name its id.');
+  if (!m) return soft('Select a memory from the list, or enter its id.');
   const now = simulated ?? at, half = m.half_life_hours;
   const past = ({ at, what, count: times, energy: then, session }) =>
     [stamp(at), times > 1 ? `${what}, ${count(times)} times` : what, energy(then), text(session, 60)];
@@ -308,15 +311,16 @@ function memory(m, width, { at }) {
     el('p', { class: 'text', dir: 'auto' }, short(m.content ?? '–', 600)),
     soft(m.because),
     facts([
-      ['tier', standing(m)], ['energy', energy(m.energy)], ['half is gone in', half ? span(half * HOUR) : 'it rests'],
-      ['used', count(m.accessCount)], ...m.crossings.map(c => [`below ${c.name} (${c.threshold})`, when(c.at, now)]),
+      ['tier', standing(m)], ['energy', energy(m.energy)], ['half-life', half ? span(half * HOUR) : 'no decay'],
+      ['accesses', count(m.accessCount)],
+      ...m.crossings.map(c => [`below ${c.name} (${c.threshold})`, when(c.at, now)]),
     ]),
-    table('History', [['at'], ['what'], ['energy', 'n'], ['session']], m.history.slice(0, 100).map(past)),
+    table('History', [['at'], ['event'], ['energy', 'n'], ['session']], m.history.slice(0, 100).map(past)),
   ];
 }
 
-// From its anchor on, the last use or the last write, energy halves every half-life, or rests. Before it the answer knows
-// the energies at promotions alone: these are dots.
+// From its anchor, the last access or the last write, energy halves every half-life, or does not decay. Before it, the
+// response has energies only at promotions: these are dots.
 function curve(m, now, width) {
   const half = m.half_life_hours ? m.half_life_hours * HOUR : Infinity, value = t => m.energy * 2 ** ((now - t) / half);
   const anchor = Math.min(now, Math.max(Date.parse(m.energyAt), Date.parse(m.lastAccessed)));
@@ -353,98 +357,99 @@ function curve(m, now, width) {
 }
 
 function attempts({ attempts }) {
-  const runs = sources.status.said?.runs ?? [], open = ({ state }) => ['planned', 'claimed'].includes(state);
-  const lease = ms => ms == null ? '–' : ms < 0 ? el('span', { class: 'warn' }, `over for ${span(ms)} !`) : span(ms);
-  const numbers = ['holds', 'claimed', 'raised', 'lost'].map(name => [name, 'n']);
-  const heads = [['attempt'], ['state'], ['began'], ['lease left'], ...numbers, ['holder']];
-  const headsOfRuns = [['run'], ['occurrence'], ['lease left'], ['batch', 'n'], ['taken', 'n'], ['holder']];
+  const runs = sources.status.data?.runs ?? [], open = ({ state }) => ['planned', 'claimed'].includes(state);
+  const lease = ms => ms == null ? '–' : ms < 0 ? el('span', { class: 'warn' }, `expired ${span(ms)} ago !`) : span(ms);
+  const numbers = ['holds', 'claimed', 'promoted', 'conflicts'].map(name => [name, 'n']);
+  const heads = [['attempt'], ['state'], ['started'], ['lease left'], ...numbers, ['holder']];
+  const headsOfRuns = [['run'], ['occurrence'], ['lease left'], ['batch', 'n'], ['fence', 'n'], ['holder']];
   return [
     attempts.length ? table('Attempts', heads, attempts.map(a => [
       text(a.id.slice(-12)), a.state, when(a.started), open(a) ? lease(a.lease_left_ms) : '–', count(a.holds),
       count(a.claimed), count(a.applied), count(a.conflicts), text(a.holder, 40),
-    ])) : soft('There was no consolidation attempt yet.'),
+    ])) : soft('No consolidation attempts yet.'),
     runs.length ? table('Open runs', headsOfRuns, runs.map(r => [
       r.job, text(r.occurrence, 40), lease(r.lease_left_ms), count(r.batch), count(r.fence), text(r.holder, 40),
-    ])) : soft('No run is open.'),
+    ])) : soft('No open runs.'),
   ];
 }
 
 const spot = ({ label, id }) => text(`${label}:${id}`, 60);
 function hot({ edges }) {
-  if (!edges.length) return soft('Nothing lies on any trail of this scope.');
+  if (!edges.length) return soft('No pheromones on the trails of this scope.');
   const numbers = ['success', 'traversal', 'recency', 'cost'].map(name => [name, 'n']);
   const heads = [['from', 'name'], ['to', 'name'], ['type'], ...numbers];
   return table('Hot trails', heads, edges.map(e =>
     [spot(e.from), spot(e.to), e.type, trace(e.success), trace(e.traversal), trace(e.recency), trace(e.cost)]));
 }
 function cold({ nodes }) {
-  if (!nodes.length) return soft('There are no places in this scope.');
+  if (!nodes.length) return soft('No places in this scope.');
   const heads = [['place', 'name'], ['exploitation', 'n'], ['exploration', 'n']];
   return table('Cold places', heads, nodes.map(n => [spot(n), trace(n.exploitation), trace(n.exploration)]));
 }
 
-// ---- Asking again: while somebody looks, and for no more than a third of the time.
+// ---- Polling: only while the page is visible, and for at most a third of the time.
 
 const PAUSE = 5e3;
 let paused = false, timer = null, busy = false, again = false;
-async function round(anew) {
-  if (busy) { again ||= Boolean(anew); return; }
+async function poll(force) {
+  if (busy) { again ||= Boolean(force); return; }
   busy = true;
   clearTimeout(timer);
   const begun = Date.now();
-  // The first answer says whether time is simulated, which the others are read by.
-  if (!sources.status.tried) await learn(sources.status);
-  await Promise.all(all.filter(({ rest, tried }) => anew || !rest || !tried || begun - tried >= rest).map(learn));
+  // The first response tells whether time is simulated, which the others depend on.
+  if (!sources.status.tried) await refresh(sources.status);
+  const isDue = ({ interval, tried }) => force || !interval || !tried || begun - tried >= interval;
+  await Promise.all(all.filter(isDue).map(refresh));
   busy = false;
-  if (again) { again = false; return round(true); }
-  if (told() && !paused && !document.hidden) timer = setTimeout(round, Math.max(PAUSE, 2 * (Date.now() - begun)));
+  if (again) { again = false; return poll(true); }
+  if (updateState() && !paused && !document.hidden) timer = setTimeout(poll, Math.max(PAUSE, 2 * (Date.now() - begun)));
 }
-// Says how it stands; whether it is worth asking again.
-function told() {
+// Shows the state; returns whether to poll again.
+function updateState() {
   const refused = all.some(({ status }) => status === 401);
   const gone = all.find(({ status, problem }) => status === 0 && problem);
-  // Without a key nothing stays, also of what was not asked for again.
-  for (const source of all.filter(({ said }) => refused && said)) { Object.assign(source, { said: null }); show(source); }
+  // Without a key, remove all data, including data that was not requested again.
+  for (const source of all.filter(({ data }) => refused && data)) { source.data = null; show(source); }
   $('key').hidden = !refused;
   $('forget').hidden = !key;
-  $('why').textContent = key ? 'This key is not taken; another:' : 'Ebb asks for a key:';
-  const state = refused ? 'waits for a key' : gone ? gone.problem : paused ? 'paused' : 'live';
+  $('why').textContent = key ? 'This key is not valid; enter another:' : 'Enter an API key:';
+  const state = refused ? 'needs a key' : gone ? gone.problem : paused ? 'paused' : 'live';
   if ($('state').textContent !== state) $('state').textContent = state;
   return !refused;
 }
-function go(name, value) {
-  if (value) looked.set(name, value); else looked.delete(name);
-  history.replaceState(null, '', looked.size ? `#${looked}` : location.pathname);
-  $('id').value = looked.get('memory') ?? '';
+function select(name, value) {
+  if (value) selected.set(name, value); else selected.delete(name);
+  history.replaceState(null, '', selected.size ? `#${selected}` : location.pathname);
+  $('id').value = selected.get('memory') ?? '';
   const changed = name === 'scope' ? ['memories', 'explain', 'hot', 'cold'] : ['explain'];
-  for (const source of changed.map(of => sources[of])) { source.said = null; learn(source); }
-  if (sources.memories.said) show(sources.memories);
+  for (const source of changed.map(of => sources[of])) { source.data = null; refresh(source); }
+  if (sources.memories.data) show(sources.memories);
 }
-function keep(value) {
+function setKey(value) {
   key = value || null;
-  for (const source of all) source.said = null;
+  for (const source of all) source.data = null;
   try {
     if (key) sessionStorage.setItem('ebb-key', key); else sessionStorage.removeItem('ebb-key');
   } catch { /* As above. */ }
-  round(true);
+  poll(true);
 }
 const submitted = (id, then) => $(id).addEventListener('submit', event => { event.preventDefault(); then(); });
-submitted('key', () => { const value = $('secret').value.trim(); $('secret').value = ''; keep(value); });
-submitted('scopes', () => go('scope', $('scope').value.trim()));
-submitted('pick', () => go('memory', $('id').value.trim()));
-$('forget').onclick = () => keep(null);
-$('tier').onchange = () => learn(sources.memories);
-$('order').onchange = $('find').oninput = () => { if (sources.memories.said) show(sources.memories); };
+submitted('key', () => { const value = $('secret').value.trim(); $('secret').value = ''; setKey(value); });
+submitted('scopes', () => select('scope', $('scope').value.trim()));
+submitted('pick', () => select('memory', $('id').value.trim()));
+$('forget').onclick = () => setKey(null);
+$('tier').onchange = () => refresh(sources.memories);
+$('order').onchange = $('find').oninput = () => { if (sources.memories.data) show(sources.memories); };
 $('pause').onclick = () => {
   paused = !paused;
   $('pause').textContent = paused ? 'Resume' : 'Pause';
   clearTimeout(timer);
-  if (paused) told(); else round();
+  if (paused) updateState(); else poll();
 };
-document.addEventListener('visibilitychange', () => { clearTimeout(timer); if (!document.hidden && !paused) round(); });
-addEventListener('resize', () => { for (const source of all) if (source.said) show(source); });
+document.addEventListener('visibilitychange', () => { clearTimeout(timer); if (!document.hidden && !paused) poll(); });
+addEventListener('resize', () => { for (const source of all) if (source.data) show(source); });
 addEventListener('hashchange', () => location.reload());
-setInterval(freshen, 1000);
-$('scope').value = looked.get('scope') ?? '';
-$('id').value = looked.get('memory') ?? '';
-round();
+setInterval(updateAges, 1000);
+$('scope').value = selected.get('scope') ?? '';
+$('id').value = selected.get('memory') ?? '';
+poll();

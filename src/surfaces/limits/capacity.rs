@@ -2,8 +2,8 @@
 //!
 //! If the capacity is exhausted, callers wait in a queue, up to a timeout. Released capacity goes to the caller that
 //! holds the least, and among equals to the one that has waited longest: a caller with a hundred queued requests is
-//! served as often as one with a single request. A single caller may hold nearly everything; the rest, `capacity -
-//! each`, stays free for other callers even while it holds its share for long.
+//! served as often as one with a single request. A single caller may hold nearly everything; the rest,
+//! `capacity - each`, stays free for other callers even while it holds its share for long.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -334,6 +334,6 @@ async fn behind_a_proxy_a_key_must_exist_and_has_a_rate() {
     assert_eq!(ask("/metrics").status, 200);
     assert_eq!(api.get("/metrics").status, 401);
     let limited = (0..100).map(|_| ask("/v1/jobs")).find(|told| told.status == 429).expect("a rate");
-    limited.fails(429, "rate_limited", "1 times a second");
+    limited.fails(429, "rate_limited", "1 requests a second");
     assert_eq!(limited.header("retry-after"), Some("1"));
 }
