@@ -318,7 +318,7 @@ async fn behind_a_proxy_a_key_must_exist_and_has_a_rate() {
         .envs([("EBB__HTTP__LISTEN", listen.as_str()), ("EBB__HTTP__PROXY", "true")])
         .output()
         .unwrap();
-    super::super::CliOutput::from(refused).fails(1, "there is no key");
+    super::super::CliOutput::from(refused).fails(1, "there is no API key");
     let open = crate::surfaces::command(&db, folder.path(), &["serve", "--roles", "http"])
         .env("EBB__HTTP__LISTEN", "0.0.0.0:0")
         .output()
