@@ -347,7 +347,7 @@ impl Head {
     }
 
     /// The result at `now`. `epsilon`, `0 ..= 1`: a smaller reduction is written only if it halves the confidence, so that small
-    /// confidences decay too, with one fact for each half-life, until they are below [`NEGLIGIBLE`].
+    /// confidences decay too, with one fact for each half-life, until they are below 0.001.
     #[must_use]
     pub fn fate(&self, now: Timestamp, decay: &Decay, epsilon: f64) -> Fate {
         let age = now.since(self.origin.at);

@@ -22,7 +22,7 @@ impl Wake {
         self.0.notify_one();
     }
 
-    /// Waits for the signal, at most [`SILENCE_MAX`].
+    /// Waits for the signal, at most `SILENCE_MAX`.
     pub async fn wait(&self) {
         // A timeout counts as a tick.
         let _ = tokio::time::timeout(SILENCE_MAX, self.0.notified()).await;

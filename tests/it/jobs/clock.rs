@@ -59,7 +59,7 @@ async fn dates_ahead_are_found_and_brought_back_and_accesses_count_again() {
         assert!(ahead.found.contains(counted), "{counted}: {}", ahead.found);
     }
     let said = service.mend().await.unwrap();
-    assert!(said.iter().any(|said| said.contains("brought 4 rows back")), "{said:?}");
+    assert!(said.iter().any(|said| said.contains("reset 4 rows")), "{said:?}");
     assert_eq!(found(&service, "dates ahead").await.level, Level::Well);
     let state = db.state("m").await;
     assert!((state.energy.value() - 1.5).abs() < 1e-12, "the value stays");
@@ -129,7 +129,7 @@ async fn a_session_of_the_future_is_counted_again_and_jobs_come_due_again() {
         assert!(ahead.found.contains(counted), "{counted}: {}", ahead.found);
     }
     let said = service.mend().await.unwrap();
-    assert!(said.iter().any(|said| said.contains("brought 10 rows back")), "{said:?}");
+    assert!(said.iter().any(|said| said.contains("reset 10 rows")), "{said:?}");
     assert_eq!(found(&service, "dates ahead").await.level, Level::Well);
     // The past of jobs stays as it was told.
     let mut misdated = misdated(&db, began).await;
