@@ -207,7 +207,7 @@ impl Service {
 }
 
 /// Rejects a number outside 1 to `most`, naming it.
-fn within(name: &str, value: usize, most: usize) -> Result<(), String> {
+fn check_range(name: &str, value: usize, most: usize) -> Result<(), String> {
     match (1..=most).contains(&value) {
         true => Ok(()),
         false => Err(format!("{name} is {value}; it must be 1 to {most}")),

@@ -185,7 +185,7 @@ fn fields(medium: &Medium<'_>, scratch: &mut Scratch, reached: usize, suppresses
         let (node, place) = (NodeId(*node), *place as usize);
         let (hot, cold) = (&hot[place], cold.get(place).unwrap_or(&none));
         let has_cold = cold.amplitude > 0.0;
-        let immune = has_cold && (place < reached || near.within_two(medium.graph, node));
+        let immune = has_cold && (place < reached || near.is_within_two_hops(medium.graph, node));
         let overlap = if has_cold { overlap(&hot.wave(), &cold.wave()) } else { 0.0 };
         let density = density(medium.graph.degree(node), medium.mean_degree);
         let taken = if suppresses && !immune { overlap * density * cold.amplitude } else { 0.0 };

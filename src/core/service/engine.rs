@@ -44,10 +44,10 @@ pub fn activate(
     rules: &RecallConfig,
     scratch: &mut Scratch,
 ) -> Result<EngineAnswer, Error> {
-    within("top_k", request.top_k, TOP_K_MAX)?;
+    check_range("top_k", request.top_k, TOP_K_MAX)?;
     let profile = *rules.activation(request.profile);
     let max_depth = request.depth.unwrap_or(profile.max_depth);
-    within("depth", usize::from(max_depth), usize::from(DEPTH_MAX))?;
+    check_range("depth", usize::from(max_depth), usize::from(DEPTH_MAX))?;
     let params = ActivationConfig { max_depth, ..profile };
     let (seeds, unknown_seeds) = seeds(view, &request.seeds)?;
     let activated = hybrid::activate(view.graph(), &seeds, &params, request.top_k, &mut scratch.activation);
@@ -65,7 +65,7 @@ pub fn activate(
 
 /// Ranks nodes by PageRank, over the whole graph or personalised to seeds.
 pub fn rank(view: &View, request: &PageRankRequest) -> Result<EngineAnswer, Error> {
-    within("top_k", request.top_k, TOP_K_MAX)?;
+    check_range("top_k", request.top_k, TOP_K_MAX)?;
     let (seeds, unknown_seeds) = seeds(view, &request.seeds)?;
     let graph = view.graph();
     let (of, unconverged): (Vec<f32>, bool) = if request.seeds.is_empty() {
@@ -143,8 +143,8 @@ fn seeds(view: &View, given: &[GivenSeed]) -> Result<Seeds, Error> {
     Ok((held, unknown))
 }
 
-fn within(name: &str, value: usize, max: usize) -> Result<(), Error> {
-    super::within(name, value, max).map_err(Error::Invalid)
+fn check_range(name: &str, value: usize, max: usize) -> Result<(), Error> {
+    super::check_range(name, value, max).map_err(Error::Invalid)
 }
 
 /// A number above 0; `name` is used in the error.

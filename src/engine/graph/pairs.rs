@@ -84,14 +84,14 @@ impl Surroundings {
 
     /// Whether a node is one of them or a neighbour of one.
     #[must_use]
-    pub fn within_one(&self, node: NodeId) -> bool {
+    pub fn is_within_one_hop(&self, node: NodeId) -> bool {
         self.near.binary_search(&node).is_ok()
     }
 
     /// Whether a node is at most two steps away from one of them.
     #[must_use]
-    pub fn within_two(&self, graph: &Graph, node: NodeId) -> bool {
-        self.within_one(node) || adjacent(graph, node).any(|other| self.within_one(other))
+    pub fn is_within_two_hops(&self, graph: &Graph, node: NodeId) -> bool {
+        self.is_within_one_hop(node) || adjacent(graph, node).any(|other| self.is_within_one_hop(other))
     }
 }
 
@@ -169,8 +169,8 @@ mod tests {
             let two = grown(&one);
             let surroundings = Surroundings::of(&graph, &from);
             for node in graph.nodes() {
-                prop_assert_eq!(surroundings.within_one(node), one.contains(&node));
-                prop_assert_eq!(surroundings.within_two(&graph, node), two.contains(&node));
+                prop_assert_eq!(surroundings.is_within_one_hop(node), one.contains(&node));
+                prop_assert_eq!(surroundings.is_within_two_hops(&graph, node), two.contains(&node));
             }
         }
     }

@@ -51,7 +51,7 @@ pub fn sympathetic_resonance(
     let nodes = outside
         .into_iter()
         .take_while(|of| of.amplitude > 0.0 && of.amplitude >= least)
-        .filter(|of| !near.within_two(graph, of.node))
+        .filter(|of| !near.is_within_two_hops(graph, of.node))
         .map(|of| SympatheticNode {
             node: of.node,
             amplitude: of.amplitude,

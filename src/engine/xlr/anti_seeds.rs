@@ -105,7 +105,7 @@ impl Judge<'_> {
         // Both times the number of seeds, so that the mean is an integer.
         let (own, mean) = (u64::from(self.graph.degree(node)) * self.seeds.len() as u64, self.degrees);
         let (part, of) = DEGREE_LEAST;
-        of * own >= part * mean && part * own <= of * mean && !self.near.within_one(node)
+        of * own >= part * mean && part * own <= of * mean && !self.near.is_within_one_hop(node)
     }
 
     /// Whether a node that [fits](Self::fits) has other neighbours than each of the seeds. A node counts as its own neighbour.

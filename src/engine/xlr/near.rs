@@ -43,19 +43,19 @@ impl Near {
     }
 
     /// Whether a node is a seed or a neighbour of one.
-    pub(super) fn within_one(&self, node: NodeId) -> bool {
+    pub(super) fn is_within_one_hop(&self, node: NodeId) -> bool {
         self.bits[node.at() / 64] >> (node.0 % 64) & 1 == 1
     }
 
     /// Whether a node is at most two steps from a seed.
-    pub(super) fn within_two(&self, graph: &Graph, node: NodeId) -> bool {
-        self.within_one(node) || adjacent(graph, node).any(|other| self.within_one(other))
+    pub(super) fn is_within_two_hops(&self, graph: &Graph, node: NodeId) -> bool {
+        self.is_within_one_hop(node) || adjacent(graph, node).any(|other| self.is_within_one_hop(other))
     }
 
     /// The neighbours of a node that are seeds or joined to one, each once and by id, replacing the contents of `into`.
     pub(super) fn common(&self, graph: &Graph, node: NodeId, into: &mut Vec<NodeId>) {
         into.clear();
-        into.extend(adjacent(graph, node).filter(|other| self.within_one(*other)));
+        into.extend(adjacent(graph, node).filter(|other| self.is_within_one_hop(*other)));
         into.sort_unstable();
         into.dedup();
     }

@@ -6,7 +6,7 @@
 //! Members are sorted by PageRank: the first ones characterise a community. A request that names a node gets its
 //! community alone, and how it is joined to others.
 
-use super::{known, positive, state, within};
+use super::{check_range, known, positive, state};
 use crate::api::engine::{
     Bridge, CommunitiesAnswer, CommunitiesHit, CommunitiesRequest, Community, CommunityTie,
 };
@@ -32,8 +32,8 @@ const BRIDGES: usize = 5;
 
 /// Finds communities, their members and the nodes that join them.
 pub fn communities(view: &View, request: &CommunitiesRequest) -> Result<CommunitiesAnswer, Error> {
-    within("top_k", request.top_k, TOP_K_MAX)?;
-    within("members", request.members.unwrap_or(1), TOP_K_MAX)?;
+    check_range("top_k", request.top_k, TOP_K_MAX)?;
+    check_range("members", request.members.unwrap_or(1), TOP_K_MAX)?;
     let resolution = positive("resolution", request.resolution)?;
     let graph = view.graph();
     let partition = match resolution == PosF32::ONE {

@@ -4,7 +4,7 @@
 //! Sympathetic nodes are searched for only on request: whether one lies in another region depends on the communities of
 //! the whole graph, which are computed once for each state of it.
 
-use super::{known, positive, seeds, state, within};
+use super::{check_range, known, positive, seeds, state};
 use crate::api::engine::{
     Harmonic, HarmonicsAnswer, HarmonicsHit, HarmonicsRequest, ResonateAnswer, ResonateHit, ResonateRequest,
     SweepStep, Sympathetic, Sympathy, WavesRun,
@@ -110,11 +110,11 @@ fn run_waves(
     rules: &RecallConfig,
     scratch: &mut Scratch,
 ) -> Result<Running, Error> {
-    within("top_k", request.top_k, TOP_K_MAX)?;
-    within("hops", usize::from(request.hops), usize::from(HOPS_MAX))?;
+    check_range("top_k", request.top_k, TOP_K_MAX)?;
+    check_range("hops", usize::from(request.hops), usize::from(HOPS_MAX))?;
     let usual = rules.evidence().waves;
     let pulse_budget = request.pulses.unwrap_or(usual.pulse_budget);
-    within("pulses", pulse_budget as usize, PULSES_MAX as usize)?;
+    check_range("pulses", pulse_budget as usize, PULSES_MAX as usize)?;
     let frequency = positive("frequency", request.frequency)?;
     let wavelength =
         request.wavelength.map_or(Ok(usual.wavelength), |length| positive("wavelength", length))?;

@@ -7,7 +7,7 @@
 //! Nodes with equal contrast are sorted by activation, and only then by external id. The nodes suppressed to nothing
 //! are most of a graph with hubs, and the strongest of them come first among these.
 
-use super::{known, seeds, state, within};
+use super::{check_range, known, seeds, state};
 use crate::api::engine::{XlrAnswer, XlrHit, XlrRequest};
 use crate::domain::ids::Scope;
 use crate::service::Service;
@@ -24,7 +24,7 @@ pub fn xlr(
     rules: &RecallConfig,
     scratch: &mut Scratch,
 ) -> Result<XlrAnswer, Error> {
-    within("top_k", request.top_k, TOP_K_MAX)?;
+    check_range("top_k", request.top_k, TOP_K_MAX)?;
     let (seeds, unknown) = seeds(view, &request.seeds)?;
     let (graph, params) = (view.graph(), rules.activation(Profile::Recall));
     let activated = hybrid::activate(graph, &seeds, params, graph.node_count(), &mut scratch.activation);

@@ -13,9 +13,9 @@ use crate::domain::outcome::{USED_MAX, worth};
 use crate::domain::similarity::Similarity;
 use crate::domain::trail::Allowed;
 use crate::domain::units::{Confidence, Timestamp};
+use crate::service::check_range;
 use crate::service::outcomes::JudgedQuestion;
 use crate::service::recall::{RecallQuery, TEXT_BYTES_MAX, TOP_K_MAX};
-use crate::service::within;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -212,9 +212,9 @@ fn judged(
     useful: Vec<Term>,
     reward: Option<f64>,
 ) -> Result<JudgedQuestion, String> {
-    within("the number of bytes of query", text.len(), TEXT_BYTES_MAX)?;
-    within("top_k", top_k, TOP_K_MAX)?;
-    within("the number of ids in useful", useful.len(), USED_MAX)?;
+    check_range("the number of bytes of query", text.len(), TEXT_BYTES_MAX)?;
+    check_range("top_k", top_k, TOP_K_MAX)?;
+    check_range("the number of ids in useful", useful.len(), USED_MAX)?;
     Ok(JudgedQuestion {
         scope,
         ask: RecallQuery { text, top_k, ..RecallQuery::default() },

@@ -223,7 +223,7 @@ pub(super) fn lay_out(page: &mut Page, memories: &[MemoryCheck]) {
                 fate.tier.name().to_owned(),
                 format!("{:.9}", fate.energy),
                 format!("{:.9}", fate.expected),
-                said(fate.agrees),
+                verdict(fate.agrees),
                 fate.story.clone(),
             ]
         }),
@@ -250,14 +250,14 @@ pub(super) fn table(page: &mut Page, what: &str, value: &str, checks: &[Check]) 
                 check.what.clone(),
                 format!("{:.9}", check.value),
                 format!("{:.9}", check.expected),
-                said(check.agrees),
+                verdict(check.agrees),
                 check.story.clone(),
             ]
         }),
     );
 }
 
-fn said(agrees: bool) -> String {
+fn verdict(agrees: bool) -> String {
     if agrees { "ok" } else { "DIFFERS" }.to_owned()
 }
 
