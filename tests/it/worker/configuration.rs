@@ -15,9 +15,10 @@ fn write(worker: &Worker, toml: &str) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_faulty_configuration_changes_nothing_and_a_sound_one_counts_at_once() {
     let db = fresh().await;
-    let others = ["audit", "coactivate", "cluster", "reinforce", "promote"]
-        .map(|job| format!("[jobs.{job}]\nenabled = false\n"))
-        .concat();
+    let others =
+        ["audit", "coactivate", "cluster", "reinforce", "promote", "evaporate", "fade", "sweep", "learn"]
+            .map(|job| format!("[jobs.{job}]\nenabled = false\n"))
+            .concat();
     let weekly = format!("[jobs.decay]\nevery = \"7d\"\n{others}");
     let worker = Worker::begin(&db.config, &weekly, &[]);
     eventually("the job has run", async || worker.metric("ebb_runs_total", "done") == 1).await;
