@@ -63,7 +63,7 @@ fn named(graph: &Graph, community: impl Fn(u32) -> u32) -> Vec<CommunityId> {
 }
 
 /// The community of each number.
-fn told(graph: &Graph, partition: &Partition) -> BTreeMap<u32, CommunityId> {
+fn by_number(graph: &Graph, partition: &Partition) -> BTreeMap<u32, CommunityId> {
     assert_eq!(partition.membership.len(), graph.node_count());
     (0..).zip(&partition.membership).map(|(at, of)| (number(graph, at), *of)).collect()
 }
@@ -257,7 +257,7 @@ fn examples_4_7() {
     assert!(near(modularity(&triangles, &named(&triangles, |at| at / 3), one), 0.357_143));
     let found = communities(&triangles, one);
     let want: BTreeMap<u32, CommunityId> = (0..6).map(|at| (at, CommunityId(at / 3))).collect();
-    assert_eq!((told(&triangles, &found), found.count), (want, 2));
+    assert_eq!((by_number(&triangles, &found), found.count), (want, 2));
     assert!(near(found.modularity, 0.357_143));
     let star = numbered(101, &(1..=100).map(|leaf| (0, leaf)).collect::<Vec<_>>());
     assert!(near(modularity(&star, &named(&star, |_| 0), one), 0.0));
@@ -308,7 +308,7 @@ fn cliques_are_found() {
     let graph = numbered(40, &edges);
     let found = communities(&graph, resolution(1.0));
     let want: BTreeMap<u32, CommunityId> = (0..40).map(|at| (at, CommunityId(at / 5))).collect();
-    assert_eq!((told(&graph, &found), found.count), (want, 8));
+    assert_eq!((by_number(&graph, &found), found.count), (want, 8));
     assert!(
         (found.modularity - modularity(&graph, &named(&graph, |at| at / 5), resolution(1.0))).abs() < 1e-9
     );
@@ -332,7 +332,7 @@ fn parallel_and_antiparallel_edges_count_in_full() {
     let mut edges: Vec<Edge> = relations.iter().map(|of| (0, *of, 1, 0.5)).collect();
     edges.extend([(0, "A", 2, 1.0), (2, "A", 0, 1.0), (1, "A", 3, 2.0), (2, "A", 4, 2.5)]);
     let five = graph(&[0, 1, 2, 3, 4], &edges);
-    let told = told(&five, &communities(&five, resolution(1.0)));
+    let told = by_number(&five, &communities(&five, resolution(1.0)));
     assert!(told[&0] == told[&1] && told[&0] != told[&2], "{told:?}");
 }
 
@@ -360,7 +360,7 @@ fn the_partition_is_independent_of_order() {
         }
         let graph = graph(&nodes, &edges);
         let found = communities(&graph, resolution(1.0));
-        let told = (told(&graph, &found), found.modularity.to_bits(), found.levels, found.flags);
+        let told = (by_number(&graph, &found), found.modularity.to_bits(), found.levels, found.flags);
         assert!(found.modularity > 0.4, "{}", found.modularity);
         assert_eq!(*first.get_or_insert_with(|| told.clone()), told);
     }
@@ -375,7 +375,7 @@ fn unconnected_nodes_are_communities_of_one() {
     let graph = graph(&[3, 1, 2, 0], &edges);
     let alone = communities(&graph, resolution(1.0));
     assert_eq!((alone.count, alone.modularity.to_bits(), alone.flags), (4, 0, Flags::default()));
-    assert_eq!(told(&graph, &alone), (0..4).map(|at| (at, CommunityId(at))).collect::<BTreeMap<_, _>>());
+    assert_eq!(by_number(&graph, &alone), (0..4).map(|at| (at, CommunityId(at))).collect::<BTreeMap<_, _>>());
     assert_eq!(modularity(&graph, &alone.membership, resolution(1.0)).to_bits(), 0);
     // A node with only a self-loop is a community of one.
     let own = communities(&numbered(2, &[(1, 1)]), resolution(1.0));

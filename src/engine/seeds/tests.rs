@@ -47,7 +47,7 @@ impl World {
 
     /// Labels and scores, without semantic similarity.
     fn scores(&self, text: &str) -> Vec<(String, f32)> {
-        self.told(&self.find(text, &[], &[]))
+        self.labelled_scores(&self.find(text, &[], &[]))
     }
 
     fn find(&self, text: &str, external: &[(&str, f32)], by_text: &[RankedMemory]) -> SeedResult {
@@ -55,7 +55,7 @@ impl World {
         find(&self.sources(), &query, |most| by_text[..most.min(by_text.len())].to_vec(), |_| 0.0).unwrap()
     }
 
-    fn told(&self, seeds: &SeedResult) -> Vec<(String, f32)> {
+    fn labelled_scores(&self, seeds: &SeedResult) -> Vec<(String, f32)> {
         seeds.seeds.iter().map(|seed| (self.graph.label(seed.node).to_owned(), seed.score)).collect()
     }
 
@@ -298,7 +298,7 @@ fn seeds_level0() {
     let mut world = World::named(&["Dune", "Messiah", "Dune Messiah"]);
     world.counts.add(["dune", "Dune rolls on", "a dune, Messiah", "messiah of Dune"]);
     let found = world.find("who wrote Dune Messiah", &[], &[]);
-    let told = world.told(&found);
+    let told = world.labelled_scores(&found);
     assert_eq!(told, [("Dune Messiah".to_owned(), 0.5)], "the longest name, and no other in it");
     let name = Evidence { ground: MatchKind::Name, of: "dune messiah".to_owned(), score: 0.5 };
     assert_eq!(found.seeds[0].evidence, [name]);
@@ -311,7 +311,7 @@ fn seeds_no_evidence() {
     assert!(world.scores("").is_empty());
     assert!(world.scores("?! ... _").is_empty());
     let found = world.find("", &[("n00001", 0.5), ("nobody", 1.0)], &[]);
-    assert_eq!(world.told(&found), [("handler".to_owned(), 0.5)]);
+    assert_eq!(world.labelled_scores(&found), [("handler".to_owned(), 0.5)]);
     assert_eq!(found.unknown, ["nobody"]);
     let nothing = World::named(&[]);
     assert!(nothing.scores("chat").is_empty());
@@ -343,13 +343,13 @@ fn a_query_without_names_is_seeded_by_facts() {
     world.facts = Facts::build(&world.graph, facts);
     world.counts.add(["Frank Herbert wrote Dune Messiah", "Dune Messiah", "Herbert", "Oregon"]);
     let found = world.find("which books did somebody write?", &[], &[]);
-    let told = world.told(&found);
+    let told = world.labelled_scores(&found);
     // `book` is the only shared word: two memories have the rarest word of one end, one that of the other.
     assert_eq!(told, [("Frank Herbert".to_owned(), 0.5), ("Dune Messiah".to_owned(), 0.25)]);
     assert_eq!(found.seeds[0].evidence.iter().map(|e| e.ground).collect::<Vec<_>>(), [MatchKind::Fact]);
     assert_eq!(found.seeds[0].evidence[0].of, "Dune Messiah");
     // With a name, which is scaled to 1 first, an end that is already a seed keeps the larger score.
-    let named = world.told(&world.find("books set in Oregon", &[], &[]));
+    let named = world.labelled_scores(&world.find("books set in Oregon", &[], &[]));
     assert_eq!(named[..2], [("Oregon".to_owned(), 1.0), ("Frank Herbert".to_owned(), 0.5)]);
 }
 
@@ -365,12 +365,12 @@ fn memories_without_names_are_found_by_text() {
     let by_text = index.rank((&world.graph, &documents), "beta", 20, |_| true).ranked;
     assert_eq!(by_text.len(), 2);
     let found = world.find("beta", &[], &by_text);
-    let told = world.told(&found);
+    let told = world.labelled_scores(&found);
     assert_eq!((told.len(), &told[0]), (2, &("note one".to_owned(), 1.0)));
     assert_eq!(found.seeds[0].evidence[0].ground, MatchKind::Text);
     // If other sources found seeds, text adds none.
     assert_eq!(
-        world.told(&world.find("beta", &[("n00002", 0.1)], &by_text)),
+        world.labelled_scores(&world.find("beta", &[("n00002", 0.1)], &by_text)),
         [("note three".to_owned(), 0.1)]
     );
 }
@@ -412,8 +412,8 @@ fn the_first_tokens_of_a_long_query_are_looked_up() {
     let page = (0..64).fold(String::new(), |page, n| format!("{page} w{n}"));
     let (fits, long) = (world.find(&page, &[], &[]), world.find(&format!("{page} late"), &[], &[]));
     assert_eq!((fits.truncated, long.truncated), (false, true));
-    assert_eq!(world.told(&long), world.told(&fits));
-    assert_eq!(world.told(&fits).len(), 1);
+    assert_eq!(world.labelled_scores(&long), world.labelled_scores(&fits));
+    assert_eq!(world.labelled_scores(&fits).len(), 1);
 }
 
 #[test]

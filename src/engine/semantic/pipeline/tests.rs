@@ -48,7 +48,7 @@ impl World {
     }
 
     /// External ids, and bits of scores.
-    fn told(&self, query: &str, top_k: usize) -> Vec<(String, u32)> {
+    fn ranked_ids(&self, query: &str, top_k: usize) -> Vec<(String, u32)> {
         let ranked = self.query(query, top_k).ranked().into_iter();
         ranked.map(|(node, score)| (self.graph.external_id(node).to_owned(), score.to_bits())).collect()
     }
@@ -187,9 +187,9 @@ proptest! {
     ) {
         let (first, shuffled) = (World::of(&NODES, &EDGES), World::of(&nodes, &edges));
         for top_k in [1, 2, 9] {
-            let wanted = first.told("error log", top_k);
+            let wanted = first.ranked_ids("error log", top_k);
             prop_assert!(wanted.len() >= 3);
-            prop_assert_eq!(wanted, shuffled.told("error log", top_k));
+            prop_assert_eq!(wanted, shuffled.ranked_ids("error log", top_k));
         }
     }
 }
@@ -253,11 +253,11 @@ fn nodes_of_one_label_all_appear() {
     let same = ["n1", "n2", "n3", "n4", "n5"].map(|id| (id, "room log"));
     let nodes: Vec<(&str, &str)> = [("n0", "chat")].into_iter().chain(same).collect();
     let world = World::of(&nodes, &[]);
-    let told = world.told("room log", 2);
+    let told = world.ranked_ids("room log", 2);
     assert_eq!(told.iter().map(|(id, _)| id.as_str()).collect::<Vec<_>>(), ["n1", "n2", "n3", "n4", "n5"]);
     assert!(told.iter().all(|(_, score)| *score == told[0].1));
     // Where the list is cut, lower ids are kept.
-    assert_eq!(world.told("room log", 1), told[..3]);
+    assert_eq!(world.ranked_ids("room log", 1), told[..3]);
 }
 
 #[test]
@@ -266,10 +266,10 @@ fn composed_and_decomposed_score_equal() {
     let decomposed: String = composed.nfd().collect();
     assert_ne!(composed, decomposed);
     let world = World::of(&[("a", composed), ("b", decomposed.as_str()), ("c", "despesa")], &[]);
-    let told = world.told(composed, 5);
+    let told = world.ranked_ids(composed, 5);
     assert_eq!(told.iter().map(|(id, _)| id.as_str()).collect::<Vec<_>>(), ["a", "b", "c"]);
     assert_eq!(told[0].1, told[1].1);
-    assert_eq!(world.told(&decomposed, 5), told);
+    assert_eq!(world.ranked_ids(&decomposed, 5), told);
 }
 
 #[test]
