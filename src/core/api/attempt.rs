@@ -39,7 +39,6 @@ pub struct AttemptQuery {
 
 /// The attempts.
 #[derive(Debug, Serialize, JsonSchema)]
-#[expect(missing_docs, reason = "the name says it")]
 pub struct Attempts {
     pub attempts: Vec<Attempt>,
 }

@@ -109,7 +109,6 @@ pub struct SweepRequest {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(inline)]
-#[expect(missing_docs, reason = "the content of each variant explains it")]
 pub enum Sweep {
     Done(SweepAnswer),
     Queued(QueuedSweep),
@@ -117,7 +116,6 @@ pub enum Sweep {
 
 /// Documented response of a sweep.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[expect(missing_docs, reason = "the fields of the documented wire format")]
 pub struct SweepAnswer {
     pub swept_at: Timestamp,
     pub scope: FactScope,
@@ -183,7 +181,6 @@ pub struct FactQuery {
 
 /// A page of facts.
 #[derive(Debug, Serialize, JsonSchema)]
-#[expect(missing_docs, reason = "the name says it")]
 pub struct Facts {
     pub facts: Vec<Fact>,
 }
@@ -215,7 +212,6 @@ pub struct FactRequest {
 
 /// Facts that a batch asserted, in the order of the request.
 #[derive(Debug, Serialize, JsonSchema)]
-#[expect(missing_docs, reason = "the name says it")]
 pub struct AssertedAll {
     pub facts: Vec<AssertedFact>,
 }

@@ -243,7 +243,6 @@ impl From<Past> for PastRun {
 
 /// The jobs.
 #[derive(Debug, Serialize, JsonSchema)]
-#[expect(missing_docs, reason = "the name says it")]
 pub struct Jobs {
     pub jobs: Vec<Job>,
 }

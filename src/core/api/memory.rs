@@ -199,7 +199,6 @@ pub struct MemoryQuery {
 
 /// A page of memories.
 #[derive(Debug, Serialize, JsonSchema)]
-#[expect(missing_docs, reason = "the name says it")]
 pub struct Memories {
     pub memories: Vec<Memory>,
 }
@@ -235,7 +234,6 @@ pub struct NewMemory {
 
 /// Effects of a batch, in the order of the request.
 #[derive(Debug, Serialize, JsonSchema)]
-#[expect(missing_docs, reason = "the name says it")]
 pub struct DoneAll {
     pub memories: Vec<Touched>,
 }

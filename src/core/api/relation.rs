@@ -205,7 +205,6 @@ pub struct ObservationRequest {
 
 /// Effects of a batch of observations, in the order of the request.
 #[derive(Debug, Serialize, JsonSchema)]
-#[expect(missing_docs, reason = "the name says it")]
 pub struct ObservedAll {
     pub edges: Vec<WrittenEdge>,
 }

@@ -256,14 +256,12 @@ pub struct TrailsQuery {
 
 /// Edges, hottest first.
 #[derive(Debug, Serialize, JsonSchema)]
-#[expect(missing_docs, reason = "the name says it")]
 pub struct HotEdges {
     pub edges: Vec<TrailEdge>,
 }
 
 /// Places, coldest first.
 #[derive(Debug, Serialize, JsonSchema)]
-#[expect(missing_docs, reason = "the name says it")]
 pub struct ColdPlaces {
     pub nodes: Vec<TrailPlace>,
 }
@@ -314,7 +312,6 @@ pub struct NextPlacesQuery {
 
 /// Candidates for the next place.
 #[derive(Debug, Serialize, JsonSchema)]
-#[expect(missing_docs, reason = "the name says it")]
 pub struct NextPlaces {
     pub candidates: Vec<NextPlace>,
 }
