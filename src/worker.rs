@@ -1,7 +1,7 @@
 //! The worker: a process that runs the jobs by their schedules, or answers over HTTP, or both; answers probes, and stops
 //! in good order.
 //!
-//! It runs these loops over an open database: the dispatcher of jobs, the reaper of attempts, the probe of the database, the
+//! It runs these loops over an open database: the dispatcher of jobs and its timers, the reaper of attempts, the probe of the database, the
 //! mirrors, the watch on the configuration, and the listeners for requests, probes and metrics. Workers that share a database need
 //! not know of each other.
 //!
@@ -28,11 +28,12 @@ use crate::wiring::schedules;
 use ebb_core::clock::{SKEW_TOLD, too_far_off};
 use ebb_core::domain::attempt::Right;
 use ebb_core::jobs::reap;
-use ebb_core::scheduler::cron::{self, Ticks, Wake};
+use ebb_core::scheduler::cron::{self, Rhythms, Timers};
 use ebb_core::scheduler::dispatcher::Dispatcher;
 use ebb_core::scheduler::meter::Meter;
 use ebb_core::scheduler::panics::{Panics, TooManyPanics};
 use ebb_core::scheduler::recovery::Recovery;
+use ebb_core::scheduler::wake::Wake;
 use ebb_core::service::Service;
 use ebb_core::store::{self, Store};
 use listeners::Listeners;
@@ -84,9 +85,9 @@ pub enum Error {
     /// No signal can be waited for.
     #[error("the process cannot wait for signals: {0}")]
     Signals(#[source] std::io::Error),
-    /// No ticks.
+    /// No timers.
     #[error(transparent)]
-    Clock(#[from] cron::Error),
+    Timers(#[from] cron::Error),
     /// Three panics within a minute.
     #[error(transparent)]
     Panics(#[from] TooManyPanics),
@@ -131,13 +132,15 @@ pub async fn run(
     // A mirror reads, so it is kept current also while the database takes no writes.
     let (readable_in, readable) = watch::channel(Err("the database has not been asked yet".to_owned()));
     let recovery = Arc::<Recovery>::default();
-    let ticks = if roles.worker { Some(Ticks::start(wake.clone()).await?) } else { None };
+    let (rhythms_in, rhythms) = watch::channel(Arc::<Rhythms>::default());
+    let timers = Timers::start(service.clock().clone(), wake.clone()).await?;
     on_start(listeners.ports());
 
     let dispatcher = Dispatcher {
         store: Arc::clone(&store),
         clock: service.clock().clone(),
         config,
+        rhythms: rhythms_in,
         wake: wake.clone(),
         stop: stop.clone(),
         meter: Arc::clone(&meter),
@@ -167,8 +170,9 @@ pub async fn run(
                 })
             };
             let dispatching = restart_on_panic(&panics, &stop, move || dispatcher.clone().work());
-            let ended = tokio::join!(dispatching, reaping);
-            ended.0.and(ended.1)
+            let (dispatched, reaped, ()) =
+                tokio::join!(dispatching, reaping, timers.follow(rhythms, stop.clone()));
+            dispatched.and(reaped)
         };
         let mirroring = mirrors::run(service, roles, &readable, &panics, &stop);
         let ((), ended, (), mirrored) = tokio::join!(probing, jobs, drained, mirroring);
@@ -191,15 +195,11 @@ pub async fn run(
         }
     };
     let serving = listeners.serve(service, &meter, &ready, &over);
-    let ended = tokio::select! {
+    tokio::select! {
         (worked, ()) = async { tokio::join!(work, serving) } => worked.map_err(Error::from),
         () = stopping => Err(Error::ForcedShutdown),
         () = reload.watch(hangup) => Ok(()),
-    };
-    if let Some(ticks) = ticks {
-        ticks.stop().await;
     }
-    ended
 }
 
 /// Runs a loop on a thread of its own until it ends, and again if it panicked; too many of that stop the worker.

@@ -8,6 +8,7 @@ pub mod due;
 pub mod meter;
 pub mod panics;
 pub mod recovery;
+pub mod wake;
 
 use crate::domain::tunables::Tunables;
 use crate::jobs::JobName;

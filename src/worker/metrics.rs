@@ -147,6 +147,8 @@ fn jobs(page: &mut Page, counts: &Counts) {
     page.family("last_done_timestamp_seconds", GAUGE, "When a run of this worker last completed.", last);
     let missed = "Occurrences that never ran; one run made up for all of them.";
     page.family("missed_occurrences_total", COUNTER, missed, each(|counts| whole(counts.missed)));
+    let unfired = "Occurrences that started a minute late because their timer did not fire.";
+    page.family("unfired_occurrences_total", COUNTER, unfired, each(|counts| whole(counts.unfired)));
     let overlaps = "Occurrences that came due while the previous run was open.";
     page.family("overlaps_total", COUNTER, overlaps, each(|counts| whole(counts.overlaps)));
     let adopted = "Runs of a dead worker that this one finished.";

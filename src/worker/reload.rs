@@ -5,8 +5,7 @@
 
 use crate::settings::{Faults, Settings};
 use crate::wiring::schedules;
-use ebb_core::scheduler::cron::Wake;
-use ebb_core::scheduler::{self, meter::Meter};
+use ebb_core::scheduler::{self, meter::Meter, wake::Wake};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -71,7 +71,11 @@ const FLOORS: &[Floor] = &[
         inside: &["clock", "domain", "mutated"],
         outside: &["chrono", "chrono_tz", "croner"],
     },
-    Floor { module: "scheduler::cron", inside: &[], outside: &["tokio", "tokio_cron_scheduler"] },
+    Floor {
+        module: "scheduler::cron",
+        inside: &["domain", "clock", "jobs", "scheduler"],
+        outside: &["chrono", "tokio", "tokio_cron_scheduler", "tokio_util", "tracing", "uuid"],
+    },
     Floor {
         module: "api",
         inside: &["domain", "clock", "store", "jobs", "scheduler"],

@@ -49,6 +49,11 @@ impl Zone {
     pub fn name(self) -> &'static str {
         self.0.name()
     }
+
+    /// The zone as the timer takes it.
+    pub(super) const fn tz(self) -> Tz {
+        self.0
+    }
 }
 
 impl Pattern {

@@ -1,12 +1,12 @@
 //! The loop of a worker: at each wake-up it reads the ledger and starts jobs that are due or were abandoned.
 //!
-//! It knows no job. From schedule, last run and now it computes the due occurrence and has the driver run it; the
-//! ledger ensures that only one of several workers does. An open run whose lease has expired, or that this very program
+//! It knows no job. From schedule, last run and now it computes the due occurrence and, once the timer of the job has
+//! fired, has the driver run it; the ledger ensures that only one of several workers does. An open run whose lease has expired, or that this very program
 //! holds and does not work on, is finished at once, whatever the schedule. A job never runs twice at a time: an
 //! occurrence that becomes due during the last run waits for its end; of several, only the latest runs.
 //!
-//! Schedules, tunables and the clock are read again at each survey, so an edit in the graph or in the configuration
-//! takes effect within a second.
+//! Schedules, tunables and the clock are read again at each survey, and rhythms that changed are passed to the timers;
+//! so an edit in the graph or in the configuration takes effect within a second or two.
 //!
 //! # Design notes
 //! A job runs on a thread of its own. Planning between two transactions may take a processor for a second, while the
@@ -15,12 +15,13 @@
 //! them.
 
 use super::Config;
-use super::cron::Wake;
+use super::cron::Rhythms;
 use super::driver::{JobReport, Outcome, Wanted, finish_open, run_job};
 use super::due::{Due, Rhythm};
 use super::meter::{Ending, Meter};
 use super::panics::{Panics, TooManyPanics};
 use super::recovery::Recovery;
+use super::wake::{FIRING_MAX, Firing, Unfired, Wake};
 use crate::clock::{Clock, too_far_off};
 use crate::domain::attempt::Right;
 use crate::domain::units::Timestamp;
@@ -60,6 +61,8 @@ pub struct Dispatcher {
     pub clock: Clock,
     /// The schedules in force.
     pub config: watch::Receiver<Arc<Config>>,
+    /// The rhythms in force, for the timers.
+    pub rhythms: watch::Sender<Arc<Rhythms>>,
     /// Starts a survey of the ledger.
     pub wake: Wake,
     /// Stops the loop.
@@ -130,6 +133,7 @@ struct DispatcherState {
     panicked: BTreeSet<JobName>,
     /// The rhythm of each job at the last survey, and the instant since which it differs from before.
     rhythms: BTreeMap<JobName, (Rhythm, Option<Timestamp>)>,
+    unfired: Unfired,
     /// The error of the last survey.
     last_error: Option<String>,
     /// The first survey at which the database answered, while no job has finished since.
@@ -147,6 +151,7 @@ impl Dispatcher {
             overlapped: BTreeMap::new(),
             panicked: BTreeSet::new(),
             rhythms: BTreeMap::new(),
+            unfired: Unfired::default(),
             last_error: None,
             cold_since: None,
         };
@@ -234,10 +239,14 @@ impl Dispatcher {
         let now = self.clock.now();
         let config = Arc::clone(&self.config.borrow());
         let mut idle = true;
+        let mut rhythms = Rhythms::new();
         for (job, ledger) in JobName::ALL.into_iter().zip(&facts.jobs) {
             let settings = config.of(job);
             let schedule = settings.schedule(job, &facts.tunables);
             let since = changed_since(state, job, &schedule.rhythm, now);
+            if settings.enabled {
+                rhythms.insert(job, schedule.rhythm.clone());
+            }
             let due = settings.enabled.then(|| schedule.due(job.name(), ledger.last, now)).flatten();
             let due = due.map(|due| match since {
                 // Occurrences before the change of the schedule were not missed.
@@ -250,6 +259,7 @@ impl Dispatcher {
                 counts.lag = Duration::from_millis(lag_ms.unsigned_abs());
                 counts.stranded = ledger.open.as_ref().map_or(Duration::ZERO, |open| open.stranded);
             });
+            let due = due.filter(|due| self.has_fired(state, job, due.at));
             let start = due.map(|due| Start::Occurrence(due.at, due.missed));
             let requested = facts.requested_sweep.as_ref().filter(|_| job == JobName::Sweep);
             let start = start.or_else(|| requested.map(|(id, at)| Start::RequestedSweep(id.clone(), *at)));
@@ -265,8 +275,33 @@ impl Dispatcher {
             };
             self.begin(state, job, start, request);
         }
+        self.rhythms.send_if_modified(|known| {
+            let is_changed = **known != rhythms;
+            if is_changed {
+                *known = Arc::new(rhythms);
+            }
+            is_changed
+        });
         if idle {
             self.recovery.mark_progress();
+        }
+    }
+
+    /// Whether the timer of a job has reached an occurrence, or can no longer be waited for.
+    fn has_fired(&self, state: &mut DispatcherState, job: JobName, occurrence: Timestamp) -> bool {
+        match state.unfired.check(job, occurrence, self.wake.fired(job), Instant::now()) {
+            Firing::Fired => true,
+            Firing::Awaited => false,
+            Firing::Lost => {
+                warn!(
+                    job = job.name(),
+                    waited_s = FIRING_MAX.as_secs(),
+                    "the timer of a due job did not fire"
+                );
+                self.meter.job(job, |counts| counts.unfired += 1);
+                self.wake.fire(job, occurrence);
+                true
+            }
         }
     }
 

@@ -53,6 +53,8 @@ pub struct JobCounts {
     pub rows: BTreeMap<&'static str, i64>,
     /// Occurrences that never ran.
     pub missed: u64,
+    /// Occurrences that started although their timer had not fired.
+    pub unfired: u64,
     /// Occurrences that became due during the previous run.
     pub overlaps: u64,
     /// Runs of dead holders that this worker finished.

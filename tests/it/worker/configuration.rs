@@ -43,6 +43,7 @@ async fn a_faulty_configuration_changes_nothing_and_a_sound_one_counts_at_once()
         0,
         "no schedule had these at their time"
     );
+    assert_eq!(worker.metric("ebb_unfired_occurrences_total", ""), 0, "its timers fired each of them");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,14 +1,15 @@
-//! A dispatcher in the hand of a test: it looks when it is told to, by a clock that the test moves.
+//! A dispatcher in the hand of a test: it looks when it is told to, by a clock that the test moves, and the test fires
+//! in place of the timers.
 
 use super::process::eventually;
 use crate::harness::neo4j::{Fresh, at};
 use ebb_core::clock::Clock;
-use ebb_core::jobs::Learning;
-use ebb_core::scheduler::cron::Wake;
+use ebb_core::jobs::{JobName, Learning};
 use ebb_core::scheduler::dispatcher::Dispatcher;
 use ebb_core::scheduler::due::Rhythm;
 use ebb_core::scheduler::meter::Meter;
 use ebb_core::scheduler::panics::Panics;
+use ebb_core::scheduler::wake::Wake;
 use ebb_core::scheduler::{Config, JobConfig};
 use ebb_core::store::Store;
 use std::sync::Arc;
@@ -50,6 +51,7 @@ impl Hand {
             store: Arc::new(Store::connect(&db.config).unwrap()),
             clock: hand.clock.clone(),
             config: schedules,
+            rhythms: watch::channel(Arc::default()).0,
             wake: hand.wake.clone(),
             stop: hand.stop.clone(),
             meter: Arc::clone(&hand.meter),
@@ -60,9 +62,22 @@ impl Hand {
         (hand, dispatcher)
     }
 
+    /// Moves the clock, and fires all jobs up to then.
+    pub(super) fn move_to(&self, hours: f64) {
+        self.clock.set(at(hours));
+        for job in JobName::ALL {
+            self.wake.fire(job, at(hours));
+        }
+    }
+
     /// Moves the clock and waits until a job has that many occurrences in the ledger, all of them over.
     pub(super) async fn until(&self, db: &Fresh, hours: f64, job: &str, runs: usize) {
-        self.clock.set(at(hours));
+        self.move_to(hours);
+        self.until_done(db, job, runs).await;
+    }
+
+    /// Waits until a job has that many occurrences in the ledger, all of them over.
+    pub(super) async fn until_done(&self, db: &Fresh, job: &str, runs: usize) {
         eventually("the job has run", async || {
             self.wake.look();
             let ledger = ledger(db, job).await;

@@ -78,7 +78,35 @@ async fn a_schedule_in_the_graph_or_the_configuration_counts_from_the_next_look(
         "2026-01-01T00:00:00.000Z",
     ];
     assert_eq!(occurrences, wanted);
+    assert_eq!(hand.meter.counts().jobs[&JobName::Decay].unfired, 0);
     assert_eq!(START, at(0.0).millis());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_due_job_starts_when_its_timer_fires() {
+    let db = fresh().await;
+    let (hand, dispatcher) = Hand::over(&db, Config([(); JobName::ALL.len()].map(|()| job(None))));
+    beside(
+        &hand,
+        dispatcher,
+        Box::pin(async {
+            hand.until(&db, 0.0, "decay", 1).await;
+            hand.clock.set(at(1.1));
+            hand.wake.fire(JobName::Promote, at(1.1));
+            eventually("the occurrence is seen", async || {
+                hand.wake.look();
+                let counts = hand.meter.counts();
+                counts.jobs.get(&JobName::Decay).is_some_and(|counts| !counts.lag.is_zero())
+            })
+            .await;
+            hand.until_done(&db, "promote", 2).await;
+            assert_eq!(ledger(&db, "decay").await.len(), 1, "its timer has not fired");
+            hand.wake.fire(JobName::Decay, at(1.1));
+            hand.until_done(&db, "decay", 2).await;
+        }),
+    )
+    .await;
+    assert_eq!(hand.meter.counts().jobs[&JobName::Decay].unfired, 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -92,7 +120,7 @@ async fn an_occurrence_that_comes_due_while_the_last_run_goes_waits_and_is_count
         &hand,
         dispatcher,
         Box::pin(async {
-            hand.clock.set(at(1.0));
+            hand.move_to(1.0);
             eventually("the overlap is counted", async || {
                 hand.wake.look();
                 hand.meter.counts().jobs.get(&JobName::Decay).is_some_and(|counts| counts.overlaps == 1)
