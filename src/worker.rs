@@ -174,8 +174,9 @@ pub async fn run(
                 tokio::join!(dispatching, reaping, timers.follow(rhythms, stop.clone()));
             dispatched.and(reaped)
         };
+        let storing = stop.run_until_cancelled(store_settings(service, ready.clone()));
         let mirroring = mirrors::run(service, roles, &readable, &panics, &stop);
-        let ((), ended, (), mirrored) = tokio::join!(probing, jobs, drained, mirroring);
+        let ((), ended, (), mirrored, _) = tokio::join!(probing, jobs, drained, mirroring, storing);
         over.cancel();
         ended.and(mirrored)
     };
@@ -199,6 +200,18 @@ pub async fn run(
         (worked, ()) = async { tokio::join!(work, serving) } => worked.map_err(Error::from),
         () = stopping => Err(Error::ForcedShutdown),
         () = reload.watch(hangup) => Ok(()),
+    }
+}
+
+/// Stores the settings of this process in the graph, once the database takes writes.
+async fn store_settings(service: &Service, mut ready: watch::Receiver<Ready>) {
+    loop {
+        let _ = ready.wait_for(Result::is_ok).await;
+        match service.store_settings().await {
+            Ok(()) => return,
+            Err(why) => debug!(%why, "settings could not be stored, and are stored again"),
+        }
+        tokio::time::sleep(WRITE_AGAIN).await;
     }
 }
 

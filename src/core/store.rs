@@ -52,6 +52,7 @@ mod scratch;
 mod server;
 mod session;
 pub mod statement;
+mod stored_settings;
 mod synapse;
 mod tally;
 mod touched;
@@ -95,6 +96,7 @@ pub use scratch::CurrentTime;
 pub use server::{About, QuarantineCounts};
 pub use session::EndedSession;
 pub use statement::PageMode;
+pub use stored_settings::StoredSettings;
 pub use synapse::{Learned, Lesson, SynapseRow, WaitingOutcome};
 pub use tally::Tally;
 pub use trail::{

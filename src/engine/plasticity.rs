@@ -100,6 +100,12 @@ impl PlasticityConfig {
         Ok(Self { learning_rate, keep: 1.0 - within("decay rate", decay_rate, 0.0, most)? })
     }
 
+    /// The share of a decaying part that a tick leaves.
+    #[must_use]
+    pub const fn kept(&self) -> f32 {
+        self.keep
+    }
+
     /// Number of ticks after which any decaying part is 0; `None` if that takes more than a million.
     #[must_use]
     pub fn horizon(&self) -> Option<u64> {

@@ -66,6 +66,7 @@ const HOT: &[(&str, &str)] = &[
 
 /// Statements that read a whole label, index or type, and why they may.
 const SCANS: &[(&str, &str)] = &[
+    ("config/settings", "one node"),
     ("inspect/clusters", "a person asks, now and then, about all clusters"),
     ("inspect/clusters_graph", "a person asks, now and then, about all clusters"),
     ("inspect/coactivation", "a person asks, now and then, about all pairs"),
@@ -145,6 +146,7 @@ const UNIONS: &[(&str, &str)] = &[
 
 /// Statements that gather what they reach from one key, and why that is bounded.
 const GATHERS: &[(&str, &str)] = &[
+    ("config/settings", "one node"),
     ("attempt/finish", "the marks of one claim"),
     ("attempt/reap", "the marks of one claim"),
     ("fact/lock", "the list is a page of keys, and a lineage has one head"),

@@ -90,14 +90,14 @@ pub(super) fn ebb(db: &Fresh, args: &[&str]) -> CliOutput {
     command(db, folder.path(), args).output().unwrap().into()
 }
 
-/// Everything that is in the database, in an order that does not depend on how it came there. What serving processes say of
+/// Everything that is in the database, in an order that does not depend on how it came there. Settings of a process that started, and what serving processes say of
 /// their mirrors is left out: it comes and goes by itself.
 pub(super) async fn contents(db: &Fresh) -> Vec<String> {
     let mut all: Vec<String> = db
         .client
         .column(
             "CALL () { \
-               MATCH (n) WHERE NOT (n:EbbCounter AND n.name STARTS WITH 'mirror:') RETURN labels(n) AS kind, properties(n) AS of, elementId(n) AS id \
+               MATCH (n) WHERE NOT n:EbbSettings AND NOT (n:EbbCounter AND n.name STARTS WITH 'mirror:') RETURN labels(n) AS kind, properties(n) AS of, elementId(n) AS id \
                UNION ALL \
                MATCH ()-[r]->() RETURN [type(r)] AS kind, properties(r) AS of, elementId(r) AS id } \
              RETURN id + reduce(text = '', label IN kind | text + ' ' + label) + \

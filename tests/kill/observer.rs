@@ -222,7 +222,7 @@ impl Observer {
         }
         let mut lines = Vec::new();
         for text in [
-            "MATCH (n) WHERE NOT n:EbbRun AND NOT n:EbbCounter RETURN labels(n) AS labels, properties(n) AS props",
+            "MATCH (n) WHERE NOT n:EbbRun AND NOT n:EbbCounter AND NOT n:EbbSettings RETURN labels(n) AS labels, properties(n) AS props",
             "MATCH (a)-[r]->(b) RETURN [type(r), elementId(a), elementId(b)] AS labels, properties(r) AS props",
         ] {
             for Row { labels, props } in self.rows::<Row>(text).await? {

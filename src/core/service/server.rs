@@ -4,7 +4,8 @@ use super::Service;
 use crate::api::server::{Health, OpenAttempt, Server, Status, Waiting};
 use crate::domain::tier::Tier;
 use crate::domain::units::Timestamp;
-use crate::store::{self, Answer, Error, InitReport, Store, TierCount};
+use crate::store::{self, Answer, Error, InitReport, Store, StoredSettings, TierCount};
+use tracing::info;
 
 /// Changes in one hour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +29,22 @@ impl Service {
     /// [`Error::Conflict`] with the rows that would violate a constraint; nothing is written then.
     pub async fn initialise(&self) -> Result<InitReport, Error> {
         let about = self.store.about().await?;
-        self.store.initialise(&self.config.consolidation, self.counted(about.server_now)).await
+        let now = self.counted(about.server_now);
+        let report = self.store.initialise(&self.config.consolidation, now).await?;
+        self.store_settings().await?;
+        Ok(report)
+    }
+
+    /// Stores the settings that statements in Neo4j Browser read, as the last process that started has them.
+    pub async fn store_settings(&self) -> Result<(), Error> {
+        let kept = f64::from(self.config.mirror.rules.kept());
+        // The decimal digits of the setting, which a conversion of its bits would not give.
+        let kept = (kept * 1e6).round() / 1e6;
+        let stored = self.jobs_store.store_settings(kept, self.now().await?).await?;
+        if let Some(StoredSettings { written: true, by: Some(by), at }) = stored {
+            info!(by, at, "settings in the graph, of the program that started before, were replaced");
+        }
+        Ok(())
     }
 
     /// The response of [`Service::initialise`], with nothing written.
@@ -107,9 +123,15 @@ impl Service {
         self.store.inspect(name).await
     }
 
-    /// All inspection queries: name, title, text.
-    pub fn questions() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    /// All inspection queries: name and title.
+    pub fn questions() -> impl Iterator<Item = (&'static str, &'static str)> {
         Store::questions()
+    }
+
+    /// The text of a query, to paste into Neo4j Browser.
+    #[must_use]
+    pub fn question(&self, name: &str) -> Option<String> {
+        self.store.question(name)
     }
 
     /// The changes of each hour.

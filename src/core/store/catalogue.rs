@@ -54,6 +54,7 @@ catalogue! {
     COACTIVATION_UNSEEN = "coactivation/unseen";
     CONFIG_ENSURE = "config/ensure";
     CONFIG_READ = "config/read";
+    CONFIG_SETTINGS = "config/settings";
     ENTITY_OPEN = "entity/open";
     FACT_ABOUT = "fact/about";
     FACT_ADOPT = "fact/adopt";

@@ -1,4 +1,7 @@
-//! Read-only queries for people, each a file under `cypher/inspect/` that can be pasted unchanged into Neo4j Browser.
+//! Read-only queries for people, each a file under `cypher/inspect/` that can be pasted into Neo4j Browser.
+//!
+//! What they need of the configuration they read from the graph (see `stored_settings.rs`), except the labels and types
+//! of trails, which are put into their text.
 
 use super::Store;
 use super::catalogue::ALL;
@@ -40,9 +43,16 @@ pub(super) fn questions() -> impl Iterator<Item = (&'static str, &'static str, &
 }
 
 impl Store {
-    /// Available queries: name, title, and text to paste.
-    pub fn questions() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
-        questions().map(|(name, title, statement)| (name, title, statement.body()))
+    /// Available queries: name and title.
+    pub fn questions() -> impl Iterator<Item = (&'static str, &'static str)> {
+        questions().map(|(name, title, _)| (name, title))
+    }
+
+    /// The text of a query, to paste; `None` if there is none of that name.
+    #[must_use]
+    pub fn question(&self, name: &str) -> Option<String> {
+        let (_, _, statement) = questions().find(|(known, ..)| *known == name)?;
+        Some(statement.text_with(&self.trails.allowed))
     }
 
     /// Runs one query.
@@ -54,7 +64,8 @@ impl Store {
             .run("inspect", Mode::Read, async |tx: &mut Tx| {
                 let returns = statement.header().returns.split(" (").next().unwrap_or_default();
                 let columns: Vec<String> = returns.split(", ").map(str::to_owned).collect();
-                let rows = tx.table(statement.call(), &columns).await?;
+                let rows =
+                    tx.table(statement.reading(&statement.text_with(&self.trails.allowed)), &columns).await?;
                 let rows = rows.into_iter().map(|row| row.into_iter().map(cell).collect()).collect();
                 Ok(Answer { columns, rows })
             })

@@ -8,12 +8,15 @@
 //! one of each, `:Room` with its key `n.id` and `:HALL`, so that they can be read, pasted and explained unchanged, and
 //! list these in their header (`names:`). `Statement::about` replaces them with others, names of the allow-list only.
 //!
+//! Statements of `inspect/` list the labels and types of the documents; `Statement::text_with` replaces the lists by
+//! those of the configuration.
+//!
 //! A statement that works on a page defines in its header how to quarantine a row on which it fails (`quarantine:`).
 //! That text follows the page's own `LIMIT $limit` and returns the statement's own columns, so the caller quarantines
 //! the first row of a page by the same call and reads the result, cursor included, in the same way.
 
 use super::error::Error;
-use crate::domain::trail::{EdgeType, PlaceLabel};
+use crate::domain::trail::{Allowed, EdgeType, PlaceLabel};
 use neo4rs::{BoltMap, BoltType, Query};
 
 /// One file under `cypher/`.
@@ -124,6 +127,17 @@ impl Statement {
             put(HALL, format!(":{}", names.join("|")));
         }
         text
+    }
+
+    /// The text with the labels and types of an allow-list in place of those of the documents.
+    pub(super) fn text_with(&self, allowed: &Allowed) -> String {
+        let quoted = |names: &[&str]| format!("['{}']", names.join("', '"));
+        let labels: Vec<&str> = allowed.labels().iter().map(PlaceLabel::as_str).collect();
+        let types: Vec<&str> = allowed.types().iter().map(EdgeType::as_str).collect();
+        self.body()
+            .replace(&Allowed::LABELS.join("|"), &labels.join("|"))
+            .replace(&quoted(&Allowed::LABELS), &quoted(&labels))
+            .replace(&Allowed::TYPES.join("|"), &types.join("|"))
     }
 
     /// The quarantining text of this statement: up to the end of its page, then the text of its header.

@@ -46,7 +46,7 @@ const QUESTIONS: [&str; 3] = ["promotions_graph", "expired", "relations_below_mi
 #[derive(Debug, Serialize)]
 struct Query {
     title: &'static str,
-    cypher: &'static str,
+    cypher: String,
     url: Option<String>,
 }
 
@@ -139,8 +139,10 @@ async fn collect(
     let (trails, hot) = trails::read(&expected, service, done, ends).await?;
     let sum = |count: fn(&Hour) -> i64| hours.iter().map(count).sum();
     let queries = QUESTIONS.iter().filter_map(|name| {
-        let (_, title, cypher) = Service::questions().find(|(known, ..)| known == name)?;
-        Some(Query { title, cypher: cypher.trim(), url: browser_url(endpoint, Some(cypher.trim())) })
+        let (_, title) = Service::questions().find(|(known, _)| known == name)?;
+        let cypher = service.question(name)?.trim().to_owned();
+        let url = browser_url(endpoint, Some(&cypher));
+        Some(Query { title, cypher, url })
     });
     let tiers = service.tiers().await?.into_iter().filter(|row| !row.tier.starts_with("archived"));
     let report = DemoReport {
@@ -234,7 +236,7 @@ fn lay_out_browser(page: &mut Page, report: &DemoReport, endpoint: &Endpoint) {
     for query in &report.queries {
         page.line("");
         page.line(&format!("// {}", query.title));
-        page.picture(query.cypher);
+        page.picture(&query.cypher);
         page.line("");
     }
 }

@@ -82,10 +82,11 @@ pub async fn run(args: &Inspect, service: &Service, output: &Output) -> Result<(
     let Some(asked) = &args.name else { return list(output) };
     // Files have an underscore where fingers type a hyphen.
     let asked = asked.replace('-', "_");
-    let Some((name, title, text)) = Service::questions().find(|(name, ..)| *name == asked) else {
-        return Err(unknown("query", &asked, Service::questions().map(|(name, ..)| name), "ebb inspect"));
+    let Some((name, title)) = Service::questions().find(|(name, _)| *name == asked) else {
+        return Err(unknown("query", &asked, Service::questions().map(|(name, _)| name), "ebb inspect"));
     };
     if args.cypher {
+        let text = service.question(name).unwrap_or_default();
         return output.raw(format!("// {title}\n{text}").as_bytes());
     }
     let Answer { columns, rows } = service.inspect(name).await?;
@@ -120,7 +121,7 @@ pub async fn run(args: &Inspect, service: &Service, output: &Output) -> Result<(
 
 fn list(output: &Output) -> Result<(), CliError> {
     let questions: Vec<Question> =
-        Service::questions().map(|(name, title, _)| Question { name, title }).collect();
+        Service::questions().map(|(name, title)| Question { name, title }).collect();
     output.emit_list("inspect", "questions", &questions, |page| {
         let columns = [Column::left("NAME"), Column::cut("QUERY")];
         page.table(&columns, questions.iter().map(|q| [q.name.to_owned(), q.title.to_owned()]));

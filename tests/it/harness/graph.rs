@@ -9,7 +9,7 @@ use serde::Deserialize;
 use std::collections::HashSet;
 
 /// Labels of records about work done, and properties that only lock.
-const BOOKKEEPING: [&str; 8] = [
+const BOOKKEEPING: [&str; 9] = [
     "EbbChange",
     "EbbRun",
     "EbbCounter",
@@ -18,6 +18,7 @@ const BOOKKEEPING: [&str; 8] = [
     "EbbMigration",
     "ConsolidationAttempt",
     "ConsolidationConfig",
+    "EbbSettings",
 ];
 const LOCKS: [&str; 2] = ["ebbLock", "lock"];
 
@@ -34,8 +35,12 @@ pub(crate) async fn remembered(client: &Client) -> Vec<String> {
 /// All but the ledger, the words of changes, the requests, the attempts, the dates of migrations and the locks: what a replay that was killed
 /// and repeated must leave to the bit.
 pub(crate) async fn replayed(client: &Client) -> Vec<String> {
-    lines(client, &["EbbChange", "EbbRun", "EbbRequest", "ConsolidationAttempt", "EbbMigration"], &LOCKS)
-        .await
+    lines(
+        client,
+        &["EbbChange", "EbbRun", "EbbRequest", "ConsolidationAttempt", "EbbMigration", "EbbSettings"],
+        &LOCKS,
+    )
+    .await
 }
 
 /// Asserts that two states are one, and says where they part.

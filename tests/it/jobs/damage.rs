@@ -12,7 +12,7 @@ use ebb_core::scheduler::driver::{Wanted, run_job};
 
 /// Labels with their sound properties, the key (which each row has its own of) left to the generator, and what joins a row to
 /// others.
-const OWN: [(&str, &str, &str, &str); 11] = [
+const OWN: [(&str, &str, &str, &str); 12] = [
     (
         "EbbRun",
         "occurrence",
@@ -62,6 +62,12 @@ const OWN: [(&str, &str, &str, &str); 11] = [
         "name",
         "scope: 'local', process: 'p', seen: at, generation: 1, nodes: 1, slots: 1, bytes: 1, tick: 1, learned: 1, whole: true, heldShare: 1.0, refreshMs: 1, staleMs: 1",
         "SET n.name = 'mirror:' + name",
+    ),
+    (
+        "EbbSettings",
+        "name",
+        "layout: 1, relationHalfLifeMs: 1.0, relationMinimum: 0.1, learnedKept: 0.995, by: 'p', version: '0', at: at",
+        "SET n.name = 'default'",
     ),
     ("EbbScratch", "name", "now: at, lock: true", ""),
 ];

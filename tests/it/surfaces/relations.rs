@@ -2,6 +2,7 @@
 
 use super::{command, contents, ebb};
 use crate::harness::neo4j::fresh;
+use crate::worker::process::{Worker, eventually};
 use insta::assert_json_snapshot;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -54,6 +55,81 @@ async fn a_relation_from_its_first_sight_to_its_silence() {
     );
     let inspected = ebb(&db, &["inspect", "relations_below_minimum"]).json();
     assert!(inspected.to_string().contains("OldFramework"), "{inspected}");
+}
+
+/// From and to of the rows of a list of relations.
+fn pairs(rows: &serde_json::Value) -> Vec<(String, String)> {
+    let text = |row: &serde_json::Value, key: &str| row[key].as_str().unwrap().to_owned();
+    let mut pairs: Vec<_> =
+        rows.as_array().unwrap().iter().map(|row| (text(row, "from"), text(row, "to"))).collect();
+    pairs.sort();
+    pairs
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_statement_for_the_browser_follows_half_life_minimum_labels_and_types() {
+    #[derive(serde::Deserialize)]
+    struct Row {
+        from: String,
+        to: String,
+    }
+    let db = fresh().await;
+    db.client.run("CREATE (:EbbScratch {name: 'scratch', now: datetime('2026-01-01T00:00:00Z')})", &[]).await;
+    // 40, 80, 250 and 320 days: below 0.2 after 70 days of a half-life of 30, below 0.1 after 299 of 90.
+    for (to, day) in
+        [("d40", "2025-11-22"), ("d80", "2025-10-13"), ("d250", "2025-04-26"), ("d320", "2025-02-15")]
+    {
+        ebb(&db, &["relation", "observe", "a", "uses", to, "--at", &format!("{day}T00:00Z")]).json();
+    }
+    let toml = "[relation]\nhalfLifeDays = 30\nminimumWeight = 0.2\n[pheromones]\nlabels = [\"Shelf\"]\n\
+                relationship_types = [\"LEADS_TO\"]\n";
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("ebb.toml"), toml).unwrap();
+    let configured =
+        |args: &[&str]| super::CliOutput::from(command(&db, folder.path(), args).output().unwrap());
+    let pasted = async || {
+        let text = configured(&["inspect", "relations_below_minimum", "--cypher"]).out;
+        let rows: Vec<Row> = db.client.rows(&text, &[]).await;
+        let mut pairs: Vec<_> = rows.into_iter().map(|row| (row.from, row.to)).collect();
+        pairs.sort();
+        pairs
+    };
+    let listed = |edges: super::CliOutput| pairs(&edges.json()["edges"]);
+    let by_default = listed(ebb(&db, &["relation", "list", "--decayed"]));
+    assert_eq!(
+        (pasted().await, by_default.len()),
+        (by_default, 1),
+        "without settings: those of the documents"
+    );
+
+    // A worker stores its settings when it starts.
+    let worker = Worker::begin(&db.config, toml, &[]);
+    let stored = async || -> Vec<String> {
+        let text = "MATCH (s:EbbSettings) RETURN s.relationHalfLifeMs / 86400000.0 + ' ' + s.by + ' ' + s.at";
+        db.client.column(text).await
+    };
+    eventually("they are stored", async || stored().await.iter().any(|row| row.starts_with("30.0 "))).await;
+    drop(worker);
+    let below = listed(configured(&["relation", "list", "--decayed"]));
+    assert_eq!((pasted().await, below.len()), (below.clone(), 3));
+    assert_eq!(pairs(&configured(&["inspect", "relations_below_minimum"]).json()["rows"]), below);
+
+    // Equal settings write nothing, others replace them, and a later layout stays.
+    let before = stored().await;
+    configured(&["init", "--yes"]).json();
+    assert_eq!(stored().await, before);
+    ebb(&db, &["init", "--yes"]).json();
+    assert!(matches!(&stored().await[..], [row] if row.starts_with("90.0 ")));
+    db.client.run("MATCH (s:EbbSettings) SET s.layout = 99", &[]).await;
+    configured(&["init", "--yes"]).json();
+    assert!(matches!(&stored().await[..], [row] if row.starts_with("90.0 ")));
+
+    db.client
+        .run("CREATE (:Shelf {id: 's1'})-[:LEADS_TO {pheromone_cycle: 1}]->(:Shelf {id: 's2'})", &[])
+        .await;
+    let places = configured(&["inspect", "places_cold"]).json();
+    assert_eq!((&places["rows"][0]["place"], &places["rows"][0]["label"]), (&"s1".into(), &"Shelf".into()));
+    assert_eq!(configured(&["inspect", "trails_hot"]).json()["rows"][0]["type"], "LEADS_TO");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -53,6 +53,8 @@ pub async fn init(args: &Init, service: &Service, output: &Output, global: &Glob
             format!("Prepare the database at {uri}: {}?", parts(&done.applied, done.tunables_added));
         confirm(&question, global.yes).await?;
         done = service.initialise().await?;
+    } else if !args.dry_run {
+        service.store_settings().await?;
     }
     let answer = Answer {
         uri,
