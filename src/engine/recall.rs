@@ -11,7 +11,7 @@
 //! | contrast | [`xlr`](super::xlr), optional | suppresses what most queries would activate |
 //! | score | [`merge`](super::merge), times `1 + 0.05 * PageRank / greatest PageRank` | a ranking by score |
 //! | fuse | [`fuse`](super::fuse) | both rankings combined |
-//! | explain | [`paths`] | the strongest path from a seed to each hit |
+//! | explain | [`paths`] | a path from a seed to each hit that was reached, as deep as spreading goes |
 //!
 //! Nodes that do not pass the filter still conduct and can be seeds, so a filter does not change how activation spreads. A
 //! query without evidence has no hits, which is no error.
@@ -36,7 +36,8 @@
 //!
 //! Invariants: the same content and query give the same bytes, whatever the order of insertion and the number of threads
 //! (held by `recall_order_free`); a filter selects hits and does not change their scores
-//! (`a_filtered_answer_is_the_answer_filtered`); every returned path replays (`every_explanation_replays`).
+//! (`a_filtered_answer_is_the_answer_filtered`); every hit that was reached has a path that
+//! replays (`every_explanation_replays`).
 
 mod config;
 mod evidence;
@@ -69,8 +70,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Seeds for each requested hit.
 const SEEDS_EACH: usize = 5;
-/// Greatest number of hops of an explanation.
-const ROUTE_HOPS_MAX: u8 = 5;
+
+/// Greatest number of hops to a hit: spreading goes 20 if configured so, and personalised PageRank converges in 21 iterations.
+pub const HOPS_MAX: u8 = 21;
 
 /// Answers a query without priming.
 ///
@@ -111,7 +113,8 @@ pub fn recall_primed(
     let primed: Vec<(&str, f32)> =
         added.iter().map(|(node, score)| (graph.external_id(*node), *score)).collect();
     let params = config.activation(query.profile);
-    let mut activation = spread(view, query.spread, params, &seeds, &mut scratch.activation);
+    let (mut activation, hops_max) = spread(view, query.spread, params, &seeds, &mut scratch.activation);
+    let reached: Vec<NodeId> = activation.nodes.iter().map(|reached| reached.node).collect();
     let (counters, truncated) = (activation.counters, activation.truncated);
     let partial_nodes =
         activation.nodes.iter().filter(|reached| graph.is_partial(reached.node)).count() as u64;
@@ -127,6 +130,10 @@ pub fn recall_primed(
         Fusion::Off => scored.iter().map(|scored| (scored.node, scored.score)).collect(),
     };
     ranked.truncate(query.top_k);
+    let shown: BTreeSet<NodeId> = ranked.iter().map(|(node, _)| *node).collect();
+    let explained: BTreeSet<NodeId> = reached.iter().filter(|node| shown.contains(node)).copied().collect();
+    let walk = ActivationConfig { max_depth: hops_max, ..*params };
+    let paths = paths::paths(graph, &seeds, &walk, &explained, &reached);
     let flags = view.flags().union(flags);
     let flags = flags.with(Flag::SeedsTruncated, found.truncated).with(Flag::ActivationTruncated, truncated);
     let postings_read = texts.postings_read;
@@ -136,7 +143,7 @@ pub fn recall_primed(
         id: query.id(view.generation(), &primed),
         generation: view.generation(),
         as_of: view.snapshot().as_of,
-        hits: hits(view, params, &seeds, &ranked, (&scored, &by_text, contrast.as_ref())),
+        hits: hits(view, &ranked, paths, (&scored, &by_text, contrast.as_ref())),
         seeds: result_seeds(view, &found),
         primed: primed.into_iter().map(|(id, score)| PrimedNode { id: id.to_owned(), score }).collect(),
         unknown: found.unknown,
@@ -181,17 +188,17 @@ fn scale_primed(seeds: &[(NodeId, f32)], primed: Vec<(NodeId, f32)>) -> Vec<(Nod
     primed.into_iter().map(|(node, share)| (node, share * most)).filter(|(_, score)| *score > 0.0).collect()
 }
 
-/// Spreads from the seeds and returns all reached nodes, unordered.
+/// Spreads from the seeds and returns all reached nodes, unordered, and the number of hops that it may have gone.
 fn spread(
     view: &View,
     spread: Spread,
     params: &ActivationConfig,
     seeds: &[(NodeId, f32)],
     scratch: &mut activation::scratch::Scratch,
-) -> ActivationResult {
+) -> (ActivationResult, u8) {
     let graph = view.graph();
     if spread == Spread::Activation {
-        return hybrid::spread(graph, seeds, params, scratch);
+        return (hybrid::spread(graph, seeds, params, scratch), params.max_depth);
     }
     let near = personalised_pagerank(graph, seeds);
     let all = graph.nodes().zip(near.scores).map(|(node, value)| ActivatedNode { node, value });
@@ -200,7 +207,8 @@ fn spread(
     let rows = u64::from(near.iterations) * graph.node_count() as u64;
     let counters =
         ActivationCounters { slots_read, useful_slots: slots_read, rows, touched: nodes.len() as u64 };
-    ActivationResult { nodes, counters, truncated: false }
+    let hops_max = u8::try_from(near.iterations).map_or(HOPS_MAX, |hops| hops.min(HOPS_MAX));
+    (ActivationResult { nodes, counters, truncated: false }, hops_max)
 }
 
 /// Subtracts the initial values of seeds, so that each is scored by the activation that returned to it.
@@ -228,20 +236,14 @@ fn result_seeds(view: &View, found: &SeedResult) -> Vec<Seed> {
 /// The hits of the result, with their scores in both rankings and their paths.
 fn hits(
     view: &View,
-    params: &ActivationConfig,
-    seeds: &[(NodeId, f32)],
     ranked: &[(NodeId, f32)],
+    mut paths: BTreeMap<NodeId, paths::Path>,
     (by_score, by_text, contrast): (&[MergedScore], &[NodeId], Option<&XlrResult>),
 ) -> Vec<Hit> {
     let graph = view.graph();
     let by_score: BTreeMap<NodeId, &MergedScore> =
         by_score.iter().map(|scored| (scored.node, scored)).collect();
     let by_text: BTreeMap<NodeId, u32> = by_text.iter().copied().zip(1..).collect();
-    // A node that was not reached would keep the search for paths going to its end.
-    let is_reached = |node: &NodeId| by_score.get(node).is_some_and(|scored| scored.dimensions[0] > 0.0);
-    let reached: BTreeSet<NodeId> = ranked.iter().map(|(node, _)| *node).filter(is_reached).collect();
-    let params = ActivationConfig { max_depth: params.max_depth.min(ROUTE_HOPS_MAX), ..*params };
-    let mut paths = paths::strongest(graph, seeds, &params, &reached);
     let route = |path: paths::Path| {
         let nodes = path.slots.iter().map(|slot| graph.target(*slot));
         let ids = [path.seed].into_iter().chain(nodes).map(|node| graph.external_id(node).to_owned());

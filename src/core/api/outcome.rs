@@ -1,11 +1,15 @@
 //! Request and response of reporting the outcome of a recall.
 
 use crate::domain::ids::{RecallId, Scope, Term};
-use crate::domain::outcome::{self, OutcomeError, Used};
+use crate::domain::outcome::{self, OutcomeError, PATH_NODES_MAX, Used};
 use crate::domain::units::Timestamp;
 use crate::store::OutcomeReceipt;
+use ebb_engine::recall::HOPS_MAX;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+const _: () =
+    assert!(PATH_NODES_MAX == HOPS_MAX as usize + 1, "the longest path of a recall can be reported");
 
 /// Response to an outcome report.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -54,7 +58,7 @@ pub struct UsedHit {
     #[schemars(length(min = 1))]
     pub id: Term,
     /// Path to the hit from the recall's response; empty if it had none.
-    #[schemars(length(max = 6))]
+    #[schemars(length(max = PATH_NODES_MAX))]
     pub path: Vec<Term>,
 }
 

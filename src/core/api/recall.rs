@@ -193,7 +193,7 @@ pub struct Hit {
     pub dimensions: Dimensions,
     /// Factor of the score for agreement of several kinds of evidence.
     pub bonus: f32,
-    /// Ids of the strongest path from a seed to the hit; empty if only its text matched.
+    /// Ids of a path from a seed to the hit, the strongest or else the shortest; empty if activation did not reach it.
     pub path: Vec<String>,
     /// Relationships of the path with their weights, with why.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -21,8 +21,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Most useful hits: the most that one recall returns.
 pub const USED_MAX: usize = 1_000;
-/// Nodes of one path: a recall returns at most five relationships.
-pub const PATH_NODES_MAX: usize = 6;
+/// Nodes of one path: as many as the longest of a recall has.
+pub const PATH_NODES_MAX: usize = 22;
 /// Nodes that one outcome can teach.
 pub const ACTIVE_MAX: usize = 256;
 /// Longest id, in bytes.
@@ -220,8 +220,8 @@ mod tests {
             "used[0].path[0] has 1090 bytes; at most 1089 are allowed"
         );
         assert_eq!(
-            fault(vec![used("g", &["a", "b", "c", "d", "e", "f", "g"])], 1.0),
-            "used[0].path has 7 nodes; a recall returns 6 at most"
+            fault(vec![used("m", &["m"; PATH_NODES_MAX + 1])], 1.0),
+            "used[0].path has 23 nodes; a recall returns 22 at most"
         );
         assert_eq!(
             fault(vec![used("m", &["a", "b"])], 1.0),
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn what_is_at_its_bound_is_taken() {
-        let path = ["a", "b", "c", "d", "e", "f"];
+        let path = ["f"; PATH_NODES_MAX];
         let long = "x".repeat(ID_BYTES_MAX);
         let all = (0..USED_MAX - 2).map(|n| used(&format!("m{n}"), &[]));
         let all = all.chain([used("f", &path), used(&long, &[&long])]).collect();

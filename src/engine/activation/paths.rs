@@ -1,21 +1,29 @@
-//! The strongest path from a seed to each of some nodes, which explains why a node was activated.
+//! A path from a seed to each activated node, which explains why it was activated. It can be replayed: begin with the
+//! value of its seed, send over each of its slots, and its arrival results.
 //!
-//! One search for all targets, the strongest signal first, with the same decay, fan-out and threshold as the activation. A
-//! path can be replayed: begin with the value of its seed, send over each of its slots, and its arrival results.
+//! [`strongest`] is one search for all targets, the strongest signal first, with the same decay, fan-out, threshold and
+//! depth as the activation. With linear fan-out no hop amplifies, since the weight of a slot is part of the sum its row is
+//! divided by. So the first signal to arrive is the strongest, and the search ends with the last target.
 //!
-//! With linear fan-out no hop amplifies, since the weight of a slot is part of the sum its row is divided by. So the first
-//! signal to arrive is the strongest, and the search ends with the last target.
+//! Signals that are added up reach nodes that none of them reaches alone, and the search ends after 20,000
+//! signals. [`paths`] therefore finds the rest by breadth: a path with the fewest hops, through activated nodes. Each of
+//! them is visited once, so that costs no more than a level of the activation.
 //!
 //! # Design notes
 //! Learning can lift a slot above its part of the row, so a hop can amplify after all; a path that is stronger for that
 //! reason but begins weaker than all that were found is not searched for. The path of a hit is then a strong one, and
 //! still replays.
+//!
+//! A path does not depend on which others are searched for, so that a longer list of hits changes none.
+//!
+//! Invariant: every activated node has a path that replays (held by `every_activated_node_has_a_path`).
 
 use super::{ActivationConfig, FanOut, initial_values, send};
 use crate::graph::Graph;
 use crate::graph::index::{EdgeIdx, NodeId};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet};
 
 /// A path from a seed.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,8 +38,8 @@ pub struct Path {
     pub arrival: f32,
 }
 
-/// Signals examined before the search stops.
-const POPS_MAX: usize = 20_000;
+/// Signals that the search for the strongest examines; beyond them the paths of fewest hops are as good an explanation.
+const SIGNALS_MAX: usize = 20_000;
 
 /// A pending signal: bits of its value, its hops, the rank of its node, its index.
 type Pending = (u32, Reverse<u8>, Reverse<u32>, Reverse<usize>);
@@ -45,7 +53,32 @@ struct Signal {
     node: NodeId,
 }
 
-/// The strongest path to each of `wanted` that can be reached within the depth of the config.
+/// A path to each of `wanted`, which are among the nodes that an activation `reached`: the strongest, or one with the
+/// fewest hops if none can be followed by itself.
+#[must_use]
+pub fn paths(
+    graph: &Graph,
+    seeds: &[(NodeId, f32)],
+    params: &ActivationConfig,
+    wanted: &BTreeSet<NodeId>,
+    reached: &[NodeId],
+) -> BTreeMap<NodeId, Path> {
+    let mut found = strongest(graph, seeds, params, wanted);
+    let mut rest: BTreeSet<NodeId> =
+        wanted.iter().filter(|node| !found.contains_key(node)).copied().collect();
+    if !rest.is_empty() {
+        let reached: HashSet<NodeId> = reached.iter().copied().collect();
+        found.extend(fewest_hops(graph, seeds, params, &rest, |node| reached.contains(&node)));
+        rest.retain(|node| !found.contains_key(node));
+    }
+    // A node on the way may have been inhibited since it sent.
+    if !rest.is_empty() {
+        found.extend(fewest_hops(graph, seeds, params, &rest, |_| true));
+    }
+    found
+}
+
+/// The strongest path to each of `wanted` that a signal can follow by itself, within the depth of the config.
 #[must_use]
 pub fn strongest(
     graph: &Graph,
@@ -53,6 +86,7 @@ pub fn strongest(
     params: &ActivationConfig,
     wanted: &BTreeSet<NodeId>,
 ) -> BTreeMap<NodeId, Path> {
+    let is_first_strongest = params.fan_out == FanOut::Linear;
     let mut signals: Vec<Signal> = Vec::new();
     // The greatest goes first: strongest, fewest hops, then by external id, then the earlier.
     let mut queue: BinaryHeap<Pending> = BinaryHeap::new();
@@ -62,17 +96,20 @@ pub fn strongest(
         queue.push((value.to_bits(), Reverse(0), Reverse(graph.rank(node)), Reverse(signals.len())));
         signals.push(Signal { bits: value.to_bits(), before: None, hops: 0, node });
     }
-    for _ in 0..POPS_MAX {
+    for _ in 0..SIGNALS_MAX {
         let Some((_, _, _, Reverse(at))) = queue.pop() else { break };
         let Signal { bits, hops, node, .. } = signals[at];
         // The first to arrive is the strongest where no hop amplifies; elsewhere a later one may be.
         if wanted.contains(&node) {
-            match found.get(&node) {
-                Some(held) if signals[*held].bits >= bits => {}
-                _ => drop(found.insert(node, at)),
+            match found.entry(node) {
+                Entry::Vacant(free) => drop(free.insert(at)),
+                Entry::Occupied(mut held) if !is_first_strongest && signals[*held.get()].bits < bits => {
+                    held.insert(at);
+                }
+                Entry::Occupied(_) => {}
             }
         }
-        if params.fan_out == FanOut::Linear && found.len() == wanted.len() {
+        if is_first_strongest && found.len() == wanted.len() {
             break;
         }
         let value = f32::from_bits(bits);
@@ -112,6 +149,61 @@ pub fn strongest(
         }
     };
     found.into_iter().map(|(node, at)| (node, path(at))).collect()
+}
+
+/// A path with the fewest hops to each of `wanted`, through nodes that may be `passed`; of several the one whose last hop
+/// brings most.
+fn fewest_hops(
+    graph: &Graph,
+    seeds: &[(NodeId, f32)],
+    params: &ActivationConfig,
+    wanted: &BTreeSet<NodeId>,
+    passed: impl Fn(NodeId) -> bool,
+) -> BTreeMap<NodeId, Path> {
+    let initial: BTreeMap<NodeId, f32> = initial_values(seeds, params).into_iter().collect();
+    // By node: its signal, and the hop that brought it; none for a seed.
+    let mut arrivals: HashMap<NodeId, (f32, Option<(NodeId, EdgeIdx)>)> =
+        initial.iter().map(|(node, value)| (*node, (*value, None))).collect();
+    let mut level: Vec<NodeId> = initial.keys().copied().collect();
+    let mut missing = wanted.iter().filter(|node| !arrivals.contains_key(node)).count();
+    for _ in 0..params.max_depth {
+        if missing == 0 {
+            break;
+        }
+        level.sort_unstable_by_key(|node| graph.rank(*node));
+        let mut next: BTreeMap<NodeId, (f32, Option<(NodeId, EdgeIdx)>)> = BTreeMap::new();
+        for source in level {
+            let part = graph.excitatory(source);
+            let k = params.sends(graph, source, arrivals[&source].0);
+            // All slots of a weight above 0: each could carry its part of a signal.
+            send(&part, 1.0, 0.0, |slot, target, weight| {
+                let (target, signal) = (NodeId(target), (k * weight).min(params.cap));
+                if arrivals.contains_key(&target) || !passed(target) {
+                    return;
+                }
+                let slot = EdgeIdx(part.first.0 + u32::try_from(slot).unwrap_or(0));
+                let held = next.entry(target).or_insert((signal, Some((source, slot))));
+                if signal > held.0 {
+                    *held = (signal, Some((source, slot)));
+                }
+            });
+        }
+        missing -= next.keys().filter(|node| wanted.contains(node)).count();
+        level = next.keys().copied().collect();
+        arrivals.extend(next);
+    }
+    let path = |node: &NodeId| {
+        let (arrival, mut before) = *arrivals.get(node)?;
+        let (mut slots, mut seed) = (Vec::new(), *node);
+        while let Some((source, slot)) = before {
+            slots.push(slot);
+            seed = source;
+            before = arrivals.get(&source)?.1;
+        }
+        slots.reverse();
+        Some((*node, Path { seed, value: *initial.get(&seed)?, slots, arrival }))
+    };
+    wanted.iter().filter_map(path).collect()
 }
 
 impl Path {

@@ -207,6 +207,40 @@ proptest! {
             prop_assert_eq!(&paths::strongest(&graph, &seeds, &params, &BTreeSet::from([node]))[&node], &path);
         }
     }
+
+    #[test]
+    fn every_activated_node_has_a_path(
+        (edges, seeds) in sample(),
+        params in params(),
+        learned in proptest::collection::vec((any::<u16>(), 0.05_f32..3.0), 0..6),
+    ) {
+        let graph = graph(24, &edges);
+        for (slot, weight) in learned {
+            let all: Vec<_> = graph.nodes().flat_map(|node| graph.slots(node).map(move |slot| (node, slot))).collect();
+            if let Some((node, slot)) = all.get(usize::from(slot) % all.len().max(1)) {
+                graph.write_weight(*node, *slot, weight).unwrap();
+            }
+        }
+        let seeds = named(&graph, &seeds);
+        let reached: Vec<NodeId> =
+            activated(hybrid::activate, &graph, &seeds, &params, &mut Scratch::default()).into_keys().collect();
+        let wanted: BTreeSet<NodeId> = reached.iter().copied().collect();
+        let found = paths::paths(&graph, &seeds, &params, &wanted, &reached);
+        prop_assert!(found.keys().eq(&wanted));
+        for (node, path) in found {
+            prop_assert!(path.slots.len() <= usize::from(params.max_depth));
+            prop_assert!(seeds.iter().any(|(seed, _)| *seed == path.seed));
+            prop_assert_eq!(path.replayed(&graph, &params).to_bits(), path.arrival.to_bits());
+            prop_assert_eq!(path.slots.last().map_or(path.seed, |slot| graph.target(*slot)), node);
+            let mut here = path.seed;
+            for slot in &path.slots {
+                prop_assert!(graph.slots(here).take(graph.excitatory_slots(here)).any(|own| own == *slot));
+                here = graph.target(*slot);
+            }
+            let alone = paths::paths(&graph, &seeds, &params, &BTreeSet::from([node]), &reached);
+            prop_assert_eq!(&alone[&node], &path, "it does not depend on the others");
+        }
+    }
 }
 
 #[track_caller]

@@ -68,7 +68,8 @@ pub struct Hit {
     pub dimensions: Dimensions,
     /// Factor for agreement of three or more dimensions; 1 with fewer.
     pub bonus: f32,
-    /// The strongest path from a seed; `None` if it was found by text alone, or is more than five hops away.
+    /// The strongest path from a seed, or one with the fewest hops if only several signals together reached it; `None` if
+    /// none did, and it was found by its text or by another dimension.
     pub route: Option<Route>,
     /// Rank by text among the memories that pass the filter, from 1; `None` beyond the first 200.
     pub text_rank: Option<u32>,

@@ -66,13 +66,13 @@ async fn what_cannot_be_an_outcome_is_said_by_its_field_and_nothing_is_written()
     let api = TestServer::on(&db, &[]);
     let before = contents(&db).await;
     let one = r#"{"id":"m1","path":["Parser","m1"]}"#;
-    let long = r#"["a","b","c","d","e","f","m1"]"#;
+    let long = serde_json::to_string(&["m1"; 23]).unwrap();
     for (recall, used, reward, says) in [
         ("r", String::new(), "1", "used has 0 hits"),
         ("r", format!("{one},{one}"), "1", "used[1].id: m1 is in used[0] already"),
         ("r", r#"{"id":"m1","path":["Parser"]}"#.to_owned(), "1", "used[0].path ends at Parser"),
         ("r", r#"{"id":"m1","path":["","m1"]}"#.to_owned(), "1", "used[0].path[0] is empty"),
-        ("r", format!(r#"{{"id":"m1","path":{long}}}"#), "1", "used[0].path has 7 nodes"),
+        ("r", format!(r#"{{"id":"m1","path":{long}}}"#), "1", "used[0].path has 23 nodes"),
         ("r", r#"{"id":"m1"}"#.to_owned(), "1", "used[0]: missing field `path`"),
         ("r", r#"{"id":"m1","path":[["m1"]]}"#.to_owned(), "1", "used[0].path[0]: invalid type"),
         ("r", r#"{"id":"m1","path":[],"score":1}"#.to_owned(), "1", "unknown field `score`"),
@@ -125,6 +125,29 @@ async fn the_command_line_takes_an_answer_as_it_was_printed() {
     std::fs::write(folder.path().join("other.json"), "{\"hits\":[]}").unwrap();
     ebb(&["outcome", "other.json", "--used", "m1"]).fails(2, "other.json is not the response of a recall");
     assert_eq!(contents(&db).await, left);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hit_ten_hops_away_has_its_path_and_teaches() {
+    let db = fresh().await;
+    let chain: Vec<String> = (0..=10).map(|n| format!("Stop {}", char::from(b'A' + n))).collect();
+    let folder = tempfile::tempdir().unwrap();
+    let ebb = |args: &[&str]| on(&db, folder.path(), args);
+    for ends in chain.windows(2) {
+        ebb(&["relation", "observe", &ends[0], "leads to", &ends[1]]).json();
+    }
+    let said = ebb(&["recall", "--seed", "Stop A", "--top", "20"]);
+    let answer = said.json();
+    assert_eq!(hit(&answer, "Stop K")["path"], json!(chain), "{answer:#}");
+    std::fs::write(folder.path().join("answer.json"), &said.out).unwrap();
+    let done = ebb(&["outcome", "answer.json", "--used", "Stop K"]).json();
+    assert_eq!((&done["active"], &done["deposits"]), (&json!(11), &json!(10)), "{done}");
+    let ran = ebb(&["job", "run", "learn"]).json();
+    assert_eq!(
+        (&ran["outcomes"], &ran["synapses"]),
+        (&json!(1), &json!(20)),
+        "ten relations, both ways: {ran}"
+    );
 }
 
 const EVENTS: &str = r#"{"at":"2026-01-01T10:00:00Z","kind":"memory","id":"a","content":"the build needs a home","mentions":["Build"]}
