@@ -69,7 +69,7 @@ FOREACH (session IN CASE WHEN lives AND m.sessionId IS NOT NULL THEN [m.sessionI
     ON CREATE SET s.started = accessed
   MERGE (m)-[a:ACCESSED_IN]->(s)
     ON CREATE SET a.at = accessed, a.count = m.accessCount, a.counted = false)
-FOREACH (s IN CASE WHEN lives THEN [(m)-[:ACCESSED_IN]->(joined:Session) | joined] ELSE [] END |
+FOREACH (s IN CASE WHEN lives THEN [(m)-[:ACCESSED_IN]->(joined:Session) WHERE joined.scope = m.scope | joined] ELSE [] END |
   SET s.coactivateDue = coalesce(s.coactivateDue, now))
 RETURN sum(CASE WHEN fault IS NULL THEN 1 ELSE 0 END) AS adopted,
   sum(CASE WHEN fault IS NOT NULL THEN 1 ELSE 0 END) AS quarantined

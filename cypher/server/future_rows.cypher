@@ -38,11 +38,12 @@ CALL () {
 }
 CALL () {
   MATCH (s:Session)
-  WHERE any(at IN [s.started, s.ended, s.coactivateDue] WHERE at > datetime({epochMillis: $latest}))
+  WHERE coalesce(s.coactivated, s.coactivateDue) IS NOT NULL
+    AND any(at IN [s.started, s.ended, s.coactivateDue] WHERE at > datetime({epochMillis: $latest}))
   RETURN count(s) AS sessions, collect(toStringOrNull(s.id))[0..5] AS named
 }
 CALL () {
-  MATCH ()-[a:ACCESSED_IN]->()
+  MATCH (:Memory)-[a:ACCESSED_IN]->(:Session)
   WHERE a.at > datetime({epochMillis: $latest})
   RETURN count(a) AS accesses
 }

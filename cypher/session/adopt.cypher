@@ -1,21 +1,28 @@
-// purpose: Give sessions of other writers without a scope the scope of the memories that are adopted next.
+// purpose: Give sessions without a scope in which memories were accessed the scope of the memories adopted next.
 // mode: write
 // params: $limit: Integer
 // returns: sessions: Integer (one row)
-// bound: $limit memories, of each one session
+// bound: $limit memories, and the sessions of each
 // idempotent: by the scope
 //
-// Otherwise adoption would create a duplicate of the session, and both would count. Of several with one id and no
-// scope, one is chosen; an id that exists in the scope is left alone.
+// A session of another library, in which no memory was accessed, is left alone, also where its id is the sessionId of a
+// memory: adoption creates the session of the memory beside it. Of several with one id and no scope, one is chosen; an
+// id that exists in the scope is left alone.
 MATCH (m:Memory)
 WHERE NOT m:EbbStamped
 WITH m LIMIT $limit
-WITH m
-WHERE m.sessionId IS :: STRING NOT NULL
-WITH DISTINCT m.sessionId AS id, CASE WHEN m.scope IS :: STRING NOT NULL THEN m.scope ELSE 'local' END AS scope
-MATCH (s:Session {id: id})
-WHERE s.scope IS NULL AND NOT EXISTS { MATCH (:Session {scope: scope, id: id}) }
-  AND NOT EXISTS { MATCH (o:Session {id: id}) WHERE o.scope IS NULL AND elementId(o) < elementId(s) }
+WITH m, CASE WHEN m.scope IS :: STRING NOT NULL THEN m.scope ELSE 'local' END AS scope
+WHERE m.id IS :: STRING NOT NULL
+UNWIND [(m)-[:ACCESSED_IN]->(s:Session) | s] + COLLECT {
+  MATCH (s:Session {id: m.sessionId})
+  WHERE EXISTS { MATCH (s)<-[:ACCESSED_IN]-(a:Memory) WHERE NOT a:EbbQuarantined AND a.id IS :: STRING NOT NULL }
+  RETURN s
+} AS s
 WITH s, min(scope) AS scope
+WHERE s.scope IS NULL AND s.id IS :: STRING NOT NULL AND size(s.id) <= 1024
+  AND NOT EXISTS { MATCH (:Session {scope: scope, id: s.id}) }
+WITH s, scope
+ORDER BY elementId(s)
+WITH scope, s.id AS id, collect(s)[0] AS s
 SET s.scope = scope
 RETURN count(s) AS sessions

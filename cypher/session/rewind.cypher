@@ -6,9 +6,11 @@
 // idempotent: by the dates
 //
 // A session that waits for co-activation from a later instant on is not counted until then, the later of two ends is
-// kept, and a session that began later is not trimmed. ebbMoved keeps the former dates.
+// kept, and a session that began later is not trimmed. ebbMoved keeps the former dates. A session
+// that co-activation never took up belongs to another library and is left alone.
 MATCH (s:Session)
-WHERE any(at IN [s.started, s.ended, s.coactivateDue] WHERE at > datetime({epochMillis: $latest}))
+WHERE coalesce(s.coactivated, s.coactivateDue) IS NOT NULL
+  AND any(at IN [s.started, s.ended, s.coactivateDue] WHERE at > datetime({epochMillis: $latest}))
 WITH s LIMIT $limit
 SET s.ebbLock = true
 WITH s, datetime({epochMillis: $now}) AS now, datetime({epochMillis: $latest}) AS latest

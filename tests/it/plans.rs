@@ -90,6 +90,7 @@ const SCANS: &[(&str, &str)] = &[
     ("policy/set", "policies are a handful"),
     ("fact/foreign", "the absence of a label has no index; asked only when the counts differ"),
     ("memory/health", "a person asks, now and then, about all memories"),
+    ("coactivation/known", "ends a scan of all sessions"),
     ("session/adopt", "the absence of a label has no index; asked only when the counts differ"),
     ("attempt/list", "a person asks, now and then, about all of them"),
     ("attempt/marks", "claims are few and short-lived; the type is the list of them"),

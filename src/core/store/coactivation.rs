@@ -110,21 +110,19 @@ impl Store {
         Ok(unseen != 0)
     }
 
-    /// Scans all sessions for accesses of other writers, a page in one batch of `run`. Returns how many sessions wait
-    /// for it now.
-    pub async fn find_accesses(&self, run: &mut Run) -> Result<i64, Error> {
+    /// Scans all sessions for accesses of other writers, a page in one batch of `run`, and queues those with any.
+    pub async fn find_accesses(&self, run: &mut Run) -> Result<(), Error> {
         #[derive(Debug, Clone, Default, Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Page {
             sessions: i64,
-            found: i64,
             known: i64,
             last_id: Option<String>,
             last_scope: Option<String>,
         }
         const PAGE: i64 = 5_000;
         let now = run.now;
-        let (mut after, mut found, mut known) = ((String::new(), String::new()), 0, 0);
+        let (mut after, mut known) = ((String::new(), String::new()), 0);
         loop {
             let find = self.in_run(run, "coactivation.find", async |tx: &mut Tx| {
                 let call = COACTIVATION_FIND
@@ -141,11 +139,10 @@ impl Store {
                 Ok((Tally::default(), row))
             });
             let (_, page) = find.await?;
-            found += page.found;
             known += page.known;
             match (page.last_id, page.last_scope) {
                 (Some(id), Some(scope)) if page.sessions == PAGE => after = (id, scope),
-                _ => return Ok(found),
+                _ => return Ok(()),
             }
         }
     }

@@ -8,6 +8,7 @@ use ebb_core::domain::event::{Access, Event, Remember};
 use ebb_core::domain::ids::Scope;
 use ebb_core::jobs::{JobName, Request};
 use ebb_core::scheduler::driver::{Wanted, dry_run_job, run_job};
+use neo4rs::BoltType;
 use std::rc::Rc;
 
 /// `id` made in a session.
@@ -145,6 +146,83 @@ async fn what_another_writer_draws_counts_once_too() {
     db.apply(&[made("d", 3.0, "t"), used("a", 3.0, "t")]).await;
     db.run(JobName::Coactivate, 4.0).await;
     assert!(weights(&db).await.contains(&"a-d 1".to_owned()));
+}
+
+/// As the document has it: sessions merged by id alone, joined to memories that Ebb holds already.
+#[tokio::test(flavor = "multi_thread")]
+async fn sessions_of_an_agent_count_at_the_next_run() {
+    let db = fresh().await;
+    db.apply(&[made("a", 0.0, "s"), made("b", 0.0, "t")]).await;
+    db.run(JobName::Coactivate, 1.0).await;
+    let draw = "UNWIND range(1, 4) AS i MERGE (s:Session {id: 'agent-' + i}) \
+                WITH s MATCH (m:Memory) WHERE m.id IN $ids MERGE (m)-[:ACCESSED_IN]->(s)";
+    let ids =
+        |ids: &[&str]| ("ids", BoltType::from(ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>()));
+    db.client.run(draw, &[ids(&["a", "b"])]).await;
+    db.run(JobName::Coactivate, 2.0).await;
+    assert_eq!(weights(&db).await, ["a-b 4"]);
+    let scopes: Vec<String> = db
+        .client
+        .column("MATCH (s:Session) WHERE s.id STARTS WITH 'agent' RETURN DISTINCT s.scope AS scope")
+        .await;
+    assert_eq!(scopes, ["local"]);
+    let before = remembered(&db.client).await;
+    assert_eq!(db.run(JobName::Coactivate, 2.0).await.tally.changed, 0);
+    same(&before, &remembered(&db.client).await, "a second run");
+
+    // Memories and sessions that are new at once, more than a page of adoption: the first page knows the session by
+    // name alone.
+    let create = "UNWIND range(1, 1100) AS i CREATE (:Memory {id: 'n' + i, content: 'x', energy: 1.0, \
+                  sessionId: CASE WHEN i <= 2 THEN 'late' END})";
+    db.client.run(create, &[]).await;
+    let join = "CREATE (s:Session {id: 'late'}) WITH s MATCH (m:Memory) WHERE m.id IN ['n1099', 'n1100', 'a'] \
+                CREATE (m)-[:ACCESSED_IN]->(s)";
+    db.client.run(join, &[]).await;
+    db.run(JobName::Coactivate, 3.0).await;
+    let sessions: Vec<String> =
+        db.client.column("MATCH (s:Session {id: 'late'}) RETURN toString(s.scope) AS scope").await;
+    assert_eq!(sessions, ["local"], "the session of the agent is the session of its memories");
+    let pairs: i64 = db
+        .client
+        .value("MATCH ({id: 'a'})-[c:COACTIVATED {weight: 1}]-(m) WHERE m.id STARTS WITH 'n' RETURN count(c) AS n")
+        .await;
+    assert_eq!(pairs, 4);
+}
+
+/// Sessions of another library, with its own relationships of the same type, one of its ids a `sessionId` of ours.
+#[tokio::test(flavor = "multi_thread")]
+async fn sessions_of_another_library_stay_as_they_are() {
+    let db = fresh().await;
+    let theirs = "UNWIND range(1, 1000) AS i \
+        CREATE (s:Session {id: CASE i % 10 WHEN 0 THEN i WHEN 8 THEN null ELSE 'lang-' + i END, title: 'talk ' + i, \
+            started: datetime('2020-01-01T00:00:00Z'), turns: i}) \
+        FOREACH (_ IN CASE i % 3 WHEN 0 THEN [1] ELSE [] END | SET s.scope = 'their own') \
+        FOREACH (_ IN CASE i % 4 WHEN 0 THEN [1] ELSE [] END | \
+            CREATE (:User {name: 'u' + i})-[:ACCESSED_IN {at: datetime('2999-01-01T00:00:00Z')}]->(s)) \
+        FOREACH (_ IN CASE i % 5 WHEN 0 THEN [1] ELSE [] END | SET s.started = datetime('2999-01-01T00:00:00Z')) \
+        FOREACH (_ IN CASE i % 7 WHEN 0 THEN [1] ELSE [] END | REMOVE s.title, s.turns)";
+    db.client.run(theirs, &[]).await;
+    let mut before = everything(&db.client).await;
+    before.retain(|line| line.contains("Session") || line.contains("User"));
+    assert_eq!(before.len(), 1500, "with 250 users and their accesses");
+    let unchanged = async |why: &str| {
+        let after = everything(&db.client).await;
+        let gone: Vec<&String> = before.iter().filter(|line| after.binary_search(line).is_err()).collect();
+        assert_eq!(gone, Vec::<&String>::new(), "{why}");
+    };
+    db.apply(&[made("a", 0.0, "s"), made("b", 0.1, "s")]).await;
+    db.client.run("CREATE (:Memory {id: 'c', content: 'x', energy: 1.0, sessionId: 'lang-1'})", &[]).await;
+    for job in [JobName::Coactivate, JobName::Audit, JobName::Coactivate, JobName::Audit] {
+        db.run(job, 24.0 * 365.0).await;
+        unchanged(job.name()).await;
+    }
+    assert!(!db.store.unseen_accesses().await.unwrap(), "their accesses cause no scan");
+    let later = at(24.0 * 365.0);
+    let ahead = db.store.future_rows(later).await.unwrap();
+    assert_eq!((ahead.sessions, ahead.accesses), (0, 0));
+    assert_eq!(db.store.rewind(later).await.unwrap(), 0);
+    unchanged("a correction of dates").await;
+    assert_eq!(weights(&db).await, ["a-b 1"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
