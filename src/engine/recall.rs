@@ -3,10 +3,10 @@
 //! | step | by | result |
 //! |---|---|---|
 //! | text | BM25 over the contents of memories | the 200 best that pass the filter |
-//! | seeds | [`seeds::find`], reranked by spelling | at most 5 seeds for each requested hit |
+//! | seeds | [`seeds::find`], reranked by spelling | at most 200 seeds |
 //! | prime | [`priming`](super::plasticity::priming), optional | nodes that were often seeds together with these |
 //! | spread | [`activation`], or personalised PageRank | nodes connected to the seeds |
-//! | pool | the filter | the strongest that pass, 10 for each hit and at least 200 |
+//! | pool | the filter | the 1,000 strongest that pass |
 //! | evidence | [`semantic`](super::semantic), [`causal`](super::causal), [`temporal`](super::temporal), optional | further scores |
 //! | contrast | [`xlr`](super::xlr), optional | suppresses what most queries would activate |
 //! | score | [`merge`](super::merge), times `1 + 0.05 * PageRank / greatest PageRank` | a ranking by score |
@@ -20,6 +20,9 @@
 //! signals pass. Personalised PageRank is the exception.
 //!
 //! # Design notes
+//! Only the last cut depends on the number of requested hits: no earlier bound does, so that the first hits are the same
+//! however many are requested.
+//!
 //! PageRank is applied before the pool is cut to hits, as a factor: after the cut it could only reorder them.
 //!
 //! Both rankings are fused by ranks among the nodes that pass the filter. With ranks among all nodes, entities, which are
@@ -36,7 +39,8 @@
 //!
 //! Invariants: the same content and query give the same bytes, whatever the order of insertion and the number of threads
 //! (held by `recall_order_free`); a filter selects hits and does not change their scores
-//! (`a_filtered_answer_is_the_answer_filtered`); every hit that was reached has a path that
+//! (`a_filtered_answer_is_the_answer_filtered`); a longer list begins with the shorter one
+//! (`a_longer_answer_begins_with_the_shorter`); every hit that was reached has a path that
 //! replays (`every_explanation_replays`).
 
 mod config;
@@ -67,9 +71,6 @@ use crate::graph::index::NodeId;
 use evidence::{Scored, Scorer};
 use query::ResolvedFilter;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Seeds for each requested hit.
-const SEEDS_EACH: usize = 5;
 
 /// Greatest number of hops to a hit: spreading goes 20 if configured so, and personalised PageRank converges in 21 iterations.
 pub const HOPS_MAX: u8 = 21;
@@ -170,8 +171,7 @@ fn find(
     texts: &Ranking,
 ) -> Result<SeedResult, Error> {
     let external: Vec<(&str, f32)> = query.seeds.iter().map(|(id, score)| (id.as_str(), *score)).collect();
-    let limit = MAX_SEEDS.min(SEEDS_EACH * query.top_k);
-    let seed_query = SeedQuery { text: &query.text, external: &external, limit };
+    let seed_query = SeedQuery { text: &query.text, external: &external, limit: MAX_SEEDS };
     let by_text = |most: usize| match query.fusion {
         Fusion::Off => Vec::new(),
         Fusion::Text if filter.is_open() => texts.ranked.iter().take(most).copied().collect(),

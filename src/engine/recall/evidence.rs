@@ -5,7 +5,7 @@
 //!
 //! Temporal scores follow semantic ones and precede contrast: relevance does not depend on contrast.
 
-use super::config::RecallConfig;
+use super::config::{RecallConfig, TOP_K_MAX};
 use super::query::{RecallQuery, ResolvedFilter, XlrMode};
 use crate::activation::{ActivatedNode, ActivationResult};
 use crate::causal::causal_chains;
@@ -16,12 +16,14 @@ use crate::semantic::cooccurrence::CoOccurrenceIndex;
 use crate::semantic::pipeline::SemanticScorer;
 use crate::temporal::co_change::co_changed;
 use crate::temporal::{TemporalConfig, temporal_scores};
+use crate::text::ranking::RANKED_MAX;
 use crate::xlr::{self, XlrResult, xlr};
 use crate::{Flag, Flags, View};
 
-/// Size of the pool: for each requested hit, and at least.
-const POOL_EACH: usize = 10;
-const POOL_MIN: usize = 200;
+/// Size of the pool: as many as the longest list of hits has.
+const POOL: usize = TOP_K_MAX;
+/// Semantic candidates: as many as there are by text.
+const SEMANTIC_CANDIDATES: usize = RANKED_MAX;
 /// Factor of the greatest PageRank on a score, above 1.
 const RANK_BOOST: f64 = 0.05;
 
@@ -128,7 +130,7 @@ impl Scorer<'_> {
         if !self.filter.is_open() {
             activation.nodes.retain(|reached| self.filter.passes(self.view, reached.node));
         }
-        let pool = activation.strongest(self.view.graph(), POOL_MIN.max(POOL_EACH * self.query.top_k));
+        let pool = activation.strongest(self.view.graph(), POOL);
         DimensionScores {
             of: pool.nodes.iter().map(|ActivatedNode { node, value }| (*node, value / most)).collect(),
             active,
@@ -147,7 +149,7 @@ impl Scorer<'_> {
             cooccurrence: self.context(),
             synonyms: &self.config.evidence.synonyms,
         };
-        semantic.query(&self.query.text, self.query.top_k).ranked()
+        semantic.query(&self.query.text, SEMANTIC_CANDIDATES).ranked()
     }
 
     fn context(&self) -> Option<&CoOccurrenceIndex> {

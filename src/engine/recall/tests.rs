@@ -376,6 +376,44 @@ fn a_filtered_answer_is_the_answer_filtered() {
     assert!(kept > 1_000 && left_out > 1_000, "{kept} {left_out}");
 }
 
+/// Memories and entities, joined at random, some of them by inhibition.
+fn tangle(seed: u64) -> World {
+    let mut draw = drawn(seed);
+    let mut world = World::default();
+    NAMES.iter().for_each(|name| _ = world.node(*name, *name, NodeType::Concept));
+    let count = 100 + draw(200);
+    for n in 0..count {
+        let (length, mention) = (3 + draw(9), NAMES[draw(NAMES.len())]);
+        let said = sentence(&mut draw, length);
+        let mentions: &[&str] = if draw(3) > 0 { &[mention] } else { &[] };
+        let row = world.memory(&format!("m{n:03}"), &said, mentions);
+        row.last_modified = (draw(3) > 0).then(|| i64::try_from(draw(1_000)).unwrap());
+    }
+    for _ in 0..2 * count {
+        let relation = ["CALLS", "COACTIVATED", "LEADS_TO", "SUPERSEDES", "INHIBITS"][draw(5)];
+        let weight = f32::from(u8::try_from(1 + draw(100)).unwrap()) / 50.0;
+        world.edge(&format!("m{:03}", draw(count)), &format!("m{:03}", draw(count)), relation, weight);
+    }
+    world
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn a_longer_answer_begins_with_the_shorter(seed: u64, shorter in 1_usize..200) {
+        let world = tangle(seed);
+        let (view, mut scratch) = (world.view(), Scratch::default());
+        for query in with_and_without_evidence(questions(seed, &world).into_iter().take(6).collect()) {
+            let longest = answer(&view, &RecallQuery { top_k: 200, ..query.clone() }, &mut scratch);
+            for top_k in [shorter, 1, 5, 20] {
+                let found = answer(&view, &RecallQuery { top_k, ..query.clone() }, &mut scratch);
+                prop_assert_eq!(&found.seeds, &longest.seeds);
+                prop_assert_eq!(&found.hits[..], &longest.hits[..top_k.min(longest.hits.len())]);
+            }
+        }
+    }
+}
+
 /// Concepts `n00`, `n01`, ... that lead to each other over slots of weight 1.
 fn shape(count: usize, edges: impl IntoIterator<Item = (usize, usize)>) -> View {
     let mut world = World::default();

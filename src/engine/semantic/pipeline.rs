@@ -10,7 +10,7 @@
 //! synonym groups has no synonyms. Parts exist for a query or not, never for a node: otherwise a node would gain by missing
 //! information.
 //!
-//! Candidates are the nodes spelt most like the query or one of its expansions, three for each requested hit.
+//! Candidates are the nodes spelt most like the query or one of its expansions.
 //! [`SemanticQuery::ranked`] returns all of them; any other node can be scored by itself.
 //!
 //! # Design notes
@@ -36,8 +36,6 @@ use crate::graph::index::NodeId;
 use crate::text::fold::{cut, fold};
 use std::cmp::Reverse;
 
-/// Candidates for each requested hit.
-const CANDIDATES_EACH: usize = 3;
 /// Number of candidates that give the context.
 const BEST: usize = 3;
 const SPELLING_SHARE: f64 = 0.4;
@@ -70,16 +68,15 @@ pub struct SemanticQuery<'a> {
 }
 
 impl<'a> SemanticScorer<'a> {
-    /// Prepares a query for `top_k` hits. As of labels, its first [200 bytes](TEXT_BYTES_MAX) are used.
+    /// Prepares a query with at most `most` candidates. As of labels, its first [200 bytes](TEXT_BYTES_MAX) are used.
     #[must_use]
-    pub fn query(&self, text: &str, top_k: usize) -> SemanticQuery<'a> {
+    pub fn query(&self, text: &str, most: usize) -> SemanticQuery<'a> {
         let Self { graph, ngrams, .. } = *self;
         let query = ngrams.query(text);
         let folded = fold(text);
         let expanded = self.synonyms.expand(cut(&folded, TEXT_BYTES_MAX));
         let expansions: Vec<NgramQuery<'a>> =
             expanded.iter().map(|expansion| ngrams.query(expansion)).collect();
-        let most = CANDIDATES_EACH.saturating_mul(top_k);
         let all = [&query].into_iter().chain(&expansions);
         let mut found: Vec<NgramMatch> =
             all.flat_map(|query| query.search(SCORE_MIN, most).matches).collect();

@@ -44,7 +44,7 @@ impl World {
 
     fn query(&self, query: &str, top_k: usize) -> SemanticQuery<'_> {
         let (graph, ngrams, synonyms) = (&self.graph, self.labels.ngrams(), &self.synonyms);
-        SemanticScorer { graph, ngrams, cooccurrence: self.index.as_ref(), synonyms }.query(query, top_k)
+        SemanticScorer { graph, ngrams, cooccurrence: self.index.as_ref(), synonyms }.query(query, 3 * top_k)
     }
 
     /// External ids, and bits of scores.
