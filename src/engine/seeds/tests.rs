@@ -74,18 +74,11 @@ fn some_d2(node: NodeId) -> f32 {
     (node.0.wrapping_mul(2_654_435_761) >> 24) as f32 / 255.0
 }
 
-/// Every label, for every token, for every level.
-fn naive(world: &World, query: &str, limit: usize, by_text: &[RankedMemory]) -> Vec<(NodeId, f32)> {
+/// Level 0 by every label.
+fn naive_names(world: &World, folded: &str, labels: &[String]) -> BTreeMap<NodeId, f32> {
     let graph = &world.graph;
-    let folded = fold(query);
-    let label = |node: NodeId| {
-        let folded = fold(graph.label(node));
-        cut(&folded, TEXT_BYTES_MAX).to_owned()
-    };
-    let labels: Vec<String> = graph.nodes().map(label).collect();
     let mut seeds: BTreeMap<NodeId, f32> = BTreeMap::new();
-    // Level 0.
-    let asked: Vec<&str> = words(&folded).collect();
+    let asked: Vec<&str> = words(folded).collect();
     let spoken: Vec<Vec<&str>> = labels.iter().map(|label| words(label).collect()).collect();
     let mut at = 0;
     while at < asked.len() {
@@ -101,9 +94,12 @@ fn naive(world: &World, query: &str, limit: usize, by_text: &[RankedMemory]) -> 
         }
         at = end;
     }
-    let largest = seeds.values().copied().reduce(f32::max);
-    // Levels 1 to 5, for tokens outside names.
-    let tokens = if largest.is_none() { tokens(query) } else { Vec::new() };
+    seeds
+}
+
+/// Levels 1 to 5 by every label, for every token: the relevance of each node.
+fn naive_relevances(world: &World, query: &str, labels: &[String]) -> Vec<(NodeId, f64)> {
+    let (graph, folded, tokens) = (&world.graph, fold(query), tokens(query));
     let mut matched: BTreeMap<NodeId, Vec<f64>> = BTreeMap::new();
     for token in &tokens {
         let like = world.labels.ngrams().query(token);
@@ -128,20 +124,49 @@ fn naive(world: &World, query: &str, limit: usize, by_text: &[RankedMemory]) -> 
         }
         first.into_iter().for_each(|(node, score)| matched.entry(node).or_default().push(score));
     }
-    let mut others: Vec<(NodeId, f32)> = Vec::new();
-    for (node, scores) in matched {
+    let relevance = |(node, scores): (NodeId, Vec<f64>)| {
         let (count, sum) = (scores.len() as f64, scores.iter().sum::<f64>());
         let best = scores.iter().copied().fold(0.0, f64::max);
         let relevance = match labels[node.at()] == folded {
             true => 1.0,
             false => 0.5 * (sum / count) + 0.35 * (count / tokens.len() as f64) + 0.15 * best,
         };
-        if relevance >= 0.1 {
-            others.push((node, narrow(0.6 * relevance + 0.4 * f64::from(some_d2(node)))));
-        }
+        (relevance >= 0.1).then_some((node, relevance))
+    };
+    matched.into_iter().filter_map(relevance).collect()
+}
+
+fn naive(world: &World, query: &str, limit: usize, by_text: &[RankedMemory]) -> Vec<(NodeId, f32)> {
+    let graph = &world.graph;
+    let label = |node: NodeId| {
+        let folded = fold(graph.label(node));
+        cut(&folded, TEXT_BYTES_MAX).to_owned()
+    };
+    let labels: Vec<String> = graph.nodes().map(label).collect();
+    let mut seeds = naive_names(world, &fold(query), &labels);
+    let mut relevances = naive_relevances(world, query, &labels);
+    relevances.retain(|(node, _)| !seeds.contains_key(node));
+    let smallest = seeds.values().copied().reduce(f32::min);
+    if smallest.is_some() {
+        relevances.sort_by(|a, b| {
+            let standing = |node: NodeId| (Reverse(graph.pagerank(node).to_bits()), graph.rank(node));
+            b.1.total_cmp(&a.1).then_with(|| standing(a.0).cmp(&standing(b.0)))
+        });
+        relevances.truncate(50);
+    }
+    let mut others: Vec<(NodeId, f32)> = relevances
+        .into_iter()
+        .map(|(node, relevance)| (node, narrow(0.6 * relevance + 0.4 * f64::from(some_d2(node)))))
+        .collect();
+    if let Some(smallest) = smallest {
+        sort(graph, &mut others);
+        others.truncate(10);
+        others.iter_mut().for_each(|(_, score)| {
+            *score = narrow(0.01 * f64::from(smallest) * f64::from(*score));
+        });
     }
     seeds.extend(others);
-    if largest.is_none()
+    if smallest.is_none()
         && let Some(best) = by_text.first()
     {
         for ranked in by_text.iter().take(20) {
@@ -256,7 +281,7 @@ proptest! {
 #[test]
 fn levels_worked_example() {
     let world = World::named(&["chat_handler", "handler", "chat_room"]);
-    // Of these only `handler` is a name in the query, so the levels skip it.
+    // Without a name.
     let without = World::named(&["chat_handler", "chat_room"]);
     without.expect(
         "chat handlers",
@@ -299,9 +324,37 @@ fn seeds_level0() {
     world.counts.add(["dune", "Dune rolls on", "a dune, Messiah", "messiah of Dune"]);
     let found = world.find("who wrote Dune Messiah", &[], &[]);
     let told = world.labelled_scores(&found);
-    assert_eq!(told, [("Dune Messiah".to_owned(), 0.5)], "the longest name, and no other in it");
+    assert_eq!(told[0], ("Dune Messiah".to_owned(), 0.5), "the longest name");
+    assert!(told[1..].iter().all(|(_, score)| *score <= 0.005), "others in it are resemblances: {told:?}");
     let name = Evidence { ground: MatchKind::Name, of: "dune messiah".to_owned(), score: 0.5 };
     assert_eq!(found.seeds[0].evidence, [name]);
+}
+
+#[test]
+fn a_resemblance_joins_the_names() {
+    let labels = [
+        ("router", "#gateway"),
+        ("chat_handler", "#x"),
+        ("handlr", "#x"),
+        ("proxy", "#handler"),
+        ("Lunch", "#x"),
+    ];
+    let world = World::of(&labels.map(|(label, tag)| (label, vec![tag.to_owned()])));
+    let found = world.find("router handler", &[], &[]);
+    let grounds: Vec<(&str, MatchKind)> =
+        found.seeds.iter().map(|seed| (world.graph.label(seed.node), seed.evidence[0].ground)).collect();
+    let wanted = [
+        ("router", MatchKind::Name),
+        ("chat_handler", MatchKind::Contains),
+        ("proxy", MatchKind::Tag),
+        ("handlr", MatchKind::Trigram),
+    ];
+    assert_eq!(grounds, wanted);
+    assert!(found.seeds[1].score <= 0.01 * found.seeds[0].score, "a resemblance is worth less than any name");
+    // However many there are, ten join.
+    let many: Vec<String> = (0..40).map(|n| format!("handler_{n}")).chain(["router".to_owned()]).collect();
+    let many = World::named(&many.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(many.scores("router handler").len(), 11);
 }
 
 #[test]
