@@ -602,3 +602,22 @@ fn io_errors_differ_from_corrupt_files() {
     let mut small = [0; 100];
     assert_eq!(write(&snapshot, small.as_mut_slice()).unwrap_err().kind(), std::io::ErrorKind::WriteZero);
 }
+
+#[test]
+fn a_number_that_is_not_finite_is_not_written() {
+    // No builder makes such a graph: the numbers are put where a defect would leave them.
+    let places: [fn(&mut Graph, f32); 3] = [
+        |graph, bad| graph.columns.change_frequency[0] = bad,
+        |graph, bad| graph.csr.base[0] = bad,
+        |graph, bad| graph.csr.causal = Some(vec![bad; graph.csr.targets.len()]),
+    ];
+    for place in places {
+        for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+            let mut graph = build(&small());
+            place(&mut graph, bad);
+            let refused = write(&Snapshot::from(graph), Vec::new()).unwrap_err();
+            assert_eq!(refused.kind(), std::io::ErrorKind::InvalidData);
+            assert!(refused.to_string().ends_with("has a number that is not finite"), "{refused}");
+        }
+    }
+}

@@ -14,13 +14,15 @@ use std::io::{self, BufWriter, Write};
 /// Writes the graph of a snapshot. Same content, same bytes.
 ///
 /// # Errors
-/// I/O errors. An incomplete file is rejected when read.
+/// I/O errors, and [`io::ErrorKind::InvalidData`] for a number that is not finite. An incomplete file is rejected when
+/// read.
 pub fn write(snapshot: &Snapshot, into: impl Write) -> io::Result<()> {
     let graph = &snapshot.graph;
     let mut out = BufWriter::with_capacity(64 * 1024, SummedWriter::new(into));
     write!(out, "{{\"version\":{SNAPSHOT_VERSION},\"nodes\":[")?;
     let mut separator = "\n";
     for node in graph.by_rank() {
+        check_finite(&[graph.change_frequency(node)], || format!("the node {}", graph.external_id(node)))?;
         out.write_all(separator.as_bytes())?;
         serde_json::to_writer(&mut out, &Node(graph, node))?;
         separator = ",\n";
@@ -33,12 +35,24 @@ pub fn write(snapshot: &Snapshot, into: impl Write) -> io::Result<()> {
         row.extend(graph.slots(source));
         row.sort_unstable_by_key(|slot| (graph.rank(graph.target(*slot)), graph.relation(*slot)));
         for edge in row.iter().filter_map(|slot| Edge::of(graph, source, *slot)) {
+            check_finite(&[edge.weight, edge.causal_strength], || {
+                format!("the edge {} {} {}", edge.source_id, edge.relation, edge.target_id)
+            })?;
             out.write_all(separator.as_bytes())?;
             serde_json::to_writer(&mut out, &edge)?;
             separator = ",\n";
         }
     }
     SummedWriter::finish(out)
+}
+
+/// Refuses numbers that JSON has no form for: they would be written as `null`, and the file would be rejected when read.
+fn check_finite(numbers: &[f32], owner: impl Fn() -> String) -> io::Result<()> {
+    if numbers.iter().all(|number| number.is_finite()) {
+        return Ok(());
+    }
+    let reason = format!("{} has a number that is not finite", owner());
+    Err(io::Error::new(io::ErrorKind::InvalidData, reason))
 }
 
 /// A node as an object of the file.
