@@ -12,6 +12,7 @@
 //! in the database.
 
 mod active_runs;
+mod adoption;
 mod attempt;
 mod audit;
 mod backlog;
@@ -61,6 +62,7 @@ mod trim_schedule;
 mod tunables;
 mod tx;
 
+pub use adoption::AdoptionCounts;
 pub use attempt::{AttemptClaim, Promotion};
 pub use backlog::{Backlog, RunInputs};
 pub use batch::{Batch, BatchFault, BatchOutcome, EventEffect};
