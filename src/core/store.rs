@@ -61,6 +61,7 @@ mod trail;
 mod trim_schedule;
 mod tunables;
 mod tx;
+mod uninstall;
 
 pub use adoption::AdoptionCounts;
 pub use attempt::{AttemptClaim, Promotion};
@@ -106,6 +107,7 @@ pub use trail::{
     TrailStatus, WalkedEdge,
 };
 pub use tx::TxCounters;
+pub use uninstall::Footprint;
 
 use crate::domain::guard::Guard;
 use crate::domain::policy::Regime;

@@ -264,4 +264,11 @@ catalogue! {
     TRAIL_REWIND_EDGES = "trail/rewind_edges";
     TRAIL_REWIND_PLACES = "trail/rewind_places";
     TRAIL_TURN = "trail/turn";
+    UNINSTALL_COUNT = "uninstall/count";
+    UNINSTALL_DROP_CONSTRAINT = "uninstall/drop_constraint";
+    UNINSTALL_DROP_INDEX = "uninstall/drop_index";
+    UNINSTALL_NODES = "uninstall/nodes";
+    UNINSTALL_OWN = "uninstall/own";
+    UNINSTALL_RELATIONSHIPS = "uninstall/relationships";
+    UNINSTALL_SCHEMA = "uninstall/schema";
 }

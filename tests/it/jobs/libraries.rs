@@ -1,8 +1,9 @@
 //! Graphs of other memory libraries, in the shapes that these write: no job changes a row of them.
 
 use crate::harness::graph::same;
-use crate::harness::neo4j::{Fresh, fresh};
+use crate::harness::neo4j::{Fresh, empty, fresh};
 use crate::harness::rows::row;
+use crate::surfaces::ebb;
 use ebb_core::jobs::JobName;
 use ebb_core::scheduler::driver::JobReport;
 
@@ -62,4 +63,46 @@ async fn no_job_changes_a_row_of_another_library() {
     assert_eq!(db.run(JobName::Audit, 51.0).await.tally.adopted, 1);
     let counts = db.store.memory_adoption().await.unwrap();
     assert_eq!((counts.foreign, counts.is_pass_due()), (119, false));
+}
+
+/// Everything in the database: rows without any exception, and the schema.
+async fn dump(db: &Fresh) -> Vec<String> {
+    let rows = "MATCH (n) RETURN elementId(n) + ' ' + reduce(s = '', l IN labels(n) | s + l + ' ') + reduce(s = '', k IN keys(n) | s + k + ' ') AS line
+        UNION MATCH ()-[r]->() RETURN elementId(r) + ' ' + type(r) + ' ' + reduce(s = '', k IN keys(r) | s + k + ' ') AS line";
+    let mut lines: Vec<String> = db.client.column(rows).await;
+    lines.extend(db.client.column::<String>("SHOW INDEXES YIELD name RETURN name AS line").await);
+    lines.extend(db.client.column::<String>("SHOW CONSTRAINTS YIELD name RETURN name AS line").await);
+    lines.sort();
+    lines
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_uninstalled_database_is_the_one_from_before() {
+    let db = empty().await;
+    let removed = db.store.uninstall().await.unwrap();
+    assert!(db.store.footprint().await.unwrap().is_empty(), "{removed:?}");
+    for text in LIBRARIES {
+        db.client.run(text, &[]).await;
+    }
+    // A row of the documented shape, which Ebb adopts and whose marks it must take back.
+    let ours = "CREATE (:Memory {id: 'm', content: 'x', tier: 'working', energy: 1.0, scope: 'local', lastAccessed: datetime(),
+            energyAt: datetime(), created: datetime(), accessCount: 1})";
+    db.client.run(ours, &[]).await;
+    db.client.run("CREATE INDEX of_theirs IF NOT EXISTS FOR (m:Memory) ON (m.user_name)", &[]).await;
+    let before = dump(&db).await;
+    ebb(&db, &["init", "--yes"]).json();
+    for _ in 0..2 {
+        ebb(&db, &["job", "run", "--all"]).json();
+    }
+    let rehearsed = ebb(&db, &["uninstall", "--dry-run"]).json();
+    assert!(rehearsed["own_nodes"].as_i64().unwrap() > 5 && rehearsed["marked_nodes"] == 1, "{rehearsed}");
+    assert!(rehearsed["constraints"].as_array().unwrap().len() > 20, "{rehearsed}");
+    ebb(&db, &["uninstall"]).fails(3, "--yes");
+    let mut removed = ebb(&db, &["uninstall", "--yes"]).json();
+    removed["dry_run"] = true.into();
+    assert_eq!(removed, rehearsed);
+    same(&before, &dump(&db).await, "before and after");
+    let again = ebb(&db, &["uninstall", "--yes"]).json();
+    assert_eq!((&again["own_nodes"], &again["constraints"]), (&0.into(), &serde_json::json!([])));
+    db.client.run("DROP INDEX of_theirs", &[]).await;
 }
