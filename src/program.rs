@@ -176,10 +176,11 @@ async fn run_verb(cli: &Cli, settings: &Settings, output: &Output) -> Result<(),
         Command::Replay(args) => &replay_settings(settings, &args.file, output)?,
         _ => settings,
     };
-    // `init` opens the database as it is, to report what it adds; for a managed server it does not ask.
+    // These two open the database as it is, to report what they change; `init` does not ask for a managed server.
     let inits = matches!(cli.command, Command::Init(_));
+    let as_it_is = inits || matches!(cli.command, Command::Uninstall(_));
     let open =
-        if inits { wiring::connect(settings, scope).await } else { wiring::open(settings, scope).await };
+        if as_it_is { wiring::connect(settings, scope).await } else { wiring::open(settings, scope).await };
     let open = open.map_err(not_open)?;
     let is_own = open.endpoint().origin != Origin::Given;
     let global = &Global { yes: cli.global.yes || inits && is_own, ..cli.global.clone() };

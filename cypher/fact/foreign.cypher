@@ -1,12 +1,13 @@
-// purpose: Read facts of other writers that are not yet adopted.
+// purpose: Read facts of the documented shape that other writers created and that are not yet adopted.
 // mode: read
 // params: $limit: Integer
 // returns: element: String, id: String, scope: String, entity: String, relation: String, text: String, whole: Integer, number: Float, truth: Boolean, confidence: Float, source: String, assertedAt: Integer, fault: String (at most $limit rows)
 // quarantine: SET f:EbbFact:EbbQuarantined, f.ebbReason = $reason RETURN 0 AS adopted, count(*) AS quarantined
 //
+// Only a fact with an entity, a relation and a value is adopted: any other is of another library, and is left unchanged.
 // The absence of a label has no index; this runs only when the counts differ.
 MATCH (f:Fact)
-WHERE NOT f:EbbFact
+WHERE NOT f:EbbFact AND f.entity IS NOT NULL AND f.relation IS NOT NULL AND f.value IS NOT NULL
 WITH f
 LIMIT $limit
 RETURN elementId(f) AS element,

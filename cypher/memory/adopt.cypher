@@ -1,4 +1,4 @@
-// purpose: Adopt memories that other writers created, from one stamp to the next.
+// purpose: Adopt memories of the documented shape that other writers created, from one stamp to the next.
 // mode: write
 // params: $now: Integer, $limit: Integer, $workingToShort: Float, $shortToLong: Float, $floor: Float, $longTermRewriteMs: Integer, $energyMax: Float
 // returns: adopted: Integer, quarantined: Integer (one row)
@@ -7,13 +7,16 @@
 // law: domain::memory::adopted
 // quarantine: SET m:EbbStamped:EbbQuarantined, m.ebbReason = $reason RETURN 0 AS adopted, count(*) AS quarantined
 //
+// Only a memory with an id, a content, and a tier or an energy is adopted: any other is of another library, and is left
+// unchanged.
+//
 // The anchor is the last access, else the creation, else now. Missing values get those of a new memory; a value of a
 // wrong type quarantines the row. A terminal row only gets the stamp; a working one that is new to Ebb is queued to
 // reinforce similar ones. A row without a scope has the scope local, unless a memory there has its id. dueAt is written
 // in UTC whatever the zone of the anchor: the index orders equal instants by their zones, and the pages of a decay pass
 // are ordered by instant and id.
 MATCH (m:Memory)
-WHERE NOT m:EbbStamped
+WHERE NOT m:EbbStamped AND m.id IS NOT NULL AND m.content IS NOT NULL AND (m.tier IS NOT NULL OR m.energy IS NOT NULL)
 WITH m LIMIT $limit
 SET m.ebbLock = true
 WITH m, coalesce(m.tier, 'working') AS tier, datetime({epochMillis: $now}) AS now

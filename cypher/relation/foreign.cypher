@@ -7,7 +7,7 @@
 // A relationship without a type of its own is an edge of the palace and no relation. This scans every relationship
 // without a key, so it belongs to a pass that scans all of them anyway.
 MATCH (a:Entity)-[r:RELATES_TO]->(b:Entity)
-WHERE r.key IS NULL AND r.type IS NOT NULL AND r.ebbReason IS NULL
+WHERE r.key IS NULL AND r.type IS NOT NULL AND r.weight IS NOT NULL AND r.ebbReason IS NULL
 WITH a, r, b
 LIMIT $limit
 RETURN elementId(r) AS element,

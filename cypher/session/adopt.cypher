@@ -9,7 +9,7 @@
 // memory: adoption creates the session of the memory beside it. Of several with one id and no scope, one is chosen; an
 // id that exists in the scope is left alone.
 MATCH (m:Memory)
-WHERE NOT m:EbbStamped
+WHERE NOT m:EbbStamped AND m.id IS NOT NULL AND m.content IS NOT NULL AND (m.tier IS NOT NULL OR m.energy IS NOT NULL)
 WITH m LIMIT $limit
 WITH m, CASE WHEN m.scope IS :: STRING NOT NULL THEN m.scope ELSE 'local' END AS scope
 WHERE m.id IS :: STRING NOT NULL

@@ -23,7 +23,7 @@ pub mod sweep;
 use crate::domain::tunables::Tunables;
 use crate::domain::units::{HOUR_MS, Timestamp};
 pub use crate::mirror::Learning;
-use crate::store::{Backlog, Error, Run, RunInputs, Store, Tally, Waiting};
+use crate::store::{Backlog, Error, Run, RunInputs, Store, Waiting};
 use serde::{Deserialize, Serialize};
 use std::pin::Pin;
 use std::time::{Duration, Instant};
@@ -31,6 +31,8 @@ use tokio_util::sync::CancellationToken;
 
 const DAY_MS: i64 = 24 * HOUR_MS;
 const MINUTE_MS: i64 = HOUR_MS / 60;
+/// Greatest number of rows of a dry run where a job cannot continue after a row.
+const DRY_RUN_ROWS: usize = 100_000;
 /// Rows of other writers that one transaction adopts: each may bring a session and a relationship.
 const ADOPTED_PAGE: usize = 1_000;
 
@@ -244,21 +246,16 @@ impl<'a> Work<'a> {
     /// Rows to read for a page of this size: a dry run reads all that it counts at once, since rolled back rows would
     /// appear again on the next page.
     fn page(&self, size: usize) -> usize {
-        /// Greatest number of rows of a dry run where a job cannot continue after a row.
-        const DRY_RUN_ROWS: usize = 100_000;
         self.budget.page(if self.run.is_dry() { DRY_RUN_ROWS } else { size })
     }
 
-    /// Adopts memories of other writers, before the job reads its own. A dry run only counts them.
+    /// Adopts memories of other writers, before the job reads its own, if any came since the last pass.
     async fn adopt(&mut self) -> Result<Completion, Error> {
-        let unstamped = self.inputs.unstamped;
-        if self.run.is_dry() {
-            self.run.estimate(Tally { adopted: unstamped, ..Tally::default() });
-            return Ok(Completion::End);
-        }
-        if unstamped == 0 {
-            return Ok(Completion::End);
-        }
+        if self.inputs.memories.is_pass_due() { self.adopt_all().await } else { Ok(Completion::End) }
+    }
+
+    /// Adopts memories of other writers.
+    async fn adopt_all(&mut self) -> Result<Completion, Error> {
         let tunables = self.tunables;
         pages::until_short(self, ADOPTED_PAGE, async |store, run, page_mode| {
             store.adopt(run, tunables, page_mode).await
@@ -266,12 +263,17 @@ impl<'a> Work<'a> {
         .await
     }
 
-    /// Adopts facts of other writers. A dry run only counts them.
+    /// Adopts facts of other writers, if any came since the last pass.
     async fn adopt_facts(&mut self) -> Result<Completion, Error> {
-        if self.run.is_dry() {
-            self.run.estimate(Tally { adopted: self.store.foreign_facts().await?, ..Tally::default() });
-            return Ok(Completion::End);
+        if self.store.fact_adoption().await?.is_pass_due() {
+            self.adopt_all_facts().await
+        } else {
+            Ok(Completion::End)
         }
+    }
+
+    /// Adopts facts of other writers.
+    async fn adopt_all_facts(&mut self) -> Result<Completion, Error> {
         pages::until_short(self, ADOPTED_PAGE, async |store, run, page_mode| {
             store.adopt_facts(run, page_mode).await
         })

@@ -12,6 +12,7 @@
 //! in the database.
 
 mod active_runs;
+mod adoption;
 mod attempt;
 mod audit;
 mod backlog;
@@ -60,7 +61,9 @@ mod trail;
 mod trim_schedule;
 mod tunables;
 mod tx;
+mod uninstall;
 
+pub use adoption::AdoptionCounts;
 pub use attempt::{AttemptClaim, Promotion};
 pub use backlog::{Backlog, RunInputs};
 pub use batch::{Batch, BatchFault, BatchOutcome, EventEffect};
@@ -104,6 +107,7 @@ pub use trail::{
     TrailStatus, WalkedEdge,
 };
 pub use tx::TxCounters;
+pub use uninstall::Footprint;
 
 use crate::domain::guard::Guard;
 use crate::domain::policy::Regime;

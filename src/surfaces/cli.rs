@@ -87,6 +87,8 @@ pub enum Command {
     Demo,
     /// Prepare a database: constraints, indexes and the configuration node
     Init(server::Init),
+    /// Remove Ebb from a database: its nodes, marks, constraints and indexes
+    Uninstall(server::Uninstall),
     /// Check connection, server, schema and rows, and name the fix for each problem
     #[command(after_help = "\
 Exit code 7 on a problem. --fix repairs what has only one right repair and lists the rest.
@@ -350,7 +352,7 @@ async fn resolved(asked: Option<Moment>, service: &Service) -> Result<Timestamp,
     }
 }
 
-/// Runs a verb that needs the service. Any but init, doctor, status and replay refuse a database that was not
+/// Runs a verb that needs the service. Any but init, uninstall, doctor, status and replay refuse a database that was not
 /// initialised; `demo`, `neo4j` and those of [`run_offline`] have no part here.
 pub async fn run(
     command: &Command,
@@ -358,12 +360,19 @@ pub async fn run(
     output: &Output,
     global: &Global,
 ) -> Result<(), CliError> {
-    if !matches!(command, Command::Init(_) | Command::Doctor { .. } | Command::Status(_) | Command::Replay(_))
-    {
+    if !matches!(
+        command,
+        Command::Init(_)
+            | Command::Uninstall(_)
+            | Command::Doctor { .. }
+            | Command::Status(_)
+            | Command::Replay(_)
+    ) {
         service.store().check_schema().await?;
     }
     match command {
         Command::Init(args) => server::init(args, service, output, global).await,
+        Command::Uninstall(args) => server::uninstall(args, service, output, global).await,
         Command::Doctor { fix } => server::doctor(*fix, service, output).await,
         Command::Status(args) => server::status(args, service, output).await,
         Command::Health { when } => server::health(when, service, output).await,

@@ -14,6 +14,7 @@ mod fade;
 mod foreign;
 pub(crate) mod learn;
 mod ledger;
+mod libraries;
 mod poison;
 mod promote;
 mod quarantine;

@@ -53,6 +53,8 @@ pub struct Status {
     pub tiers: Vec<TierCount>,
     /// Backlog of the jobs.
     pub waiting: Waiting,
+    /// Rows of other libraries.
+    pub foreign: ForeignRows,
     /// Unfinished attempts.
     pub attempts: Vec<OpenAttempt>,
     /// Unfinished runs.
@@ -89,6 +91,15 @@ pub struct Server {
     pub version: String,
     /// Its edition.
     pub edition: String,
+}
+
+/// Rows that share a label with Ebb's and do not have its shape: they belong to another library and are never changed.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+pub struct ForeignRows {
+    /// Nodes with the label Memory, at the last pass.
+    pub memories: i64,
+    /// Nodes with the label Fact, at the last pass.
+    pub facts: i64,
 }
 
 /// Backlog of the jobs.

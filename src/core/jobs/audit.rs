@@ -29,16 +29,16 @@ const PAGE: usize = 1_000;
 
 /// Checks everything.
 async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
-    work.adopt().await?;
-    work.adopt_facts().await?;
+    work.adopt_all().await?;
+    work.adopt_all_facts().await?;
     if !work.run.is_dry() {
         reap::run(work.store, Right::Lease).await?;
     }
     match work.store.release(work.run, Some(work.tunables)).await {
         Err(why) if why.is_of_data() => {
             work.store.release(work.run, None).await?;
-            work.adopt().await?;
-            work.adopt_facts().await?;
+            work.adopt_all().await?;
+            work.adopt_all_facts().await?;
         }
         released => drop(released?),
     }

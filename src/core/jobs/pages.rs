@@ -14,7 +14,7 @@
 //! More than a hundred such rows in one run are not the fault of rows: the run fails with the message, so that a fault
 //! of the whole database does not quarantine everything.
 
-use super::{Completion, Work};
+use super::{Completion, DRY_RUN_ROWS, Work};
 use crate::store::{Error, PageMode, Run, Store};
 use std::time::{Duration, Instant};
 use tracing::warn;
@@ -79,9 +79,11 @@ pub(super) async fn until_short(
     size: usize,
     mut page: impl AsyncFnMut(&Store, &mut Run, PageMode<'_>) -> Result<usize, Error>,
 ) -> Result<Completion, Error> {
+    // A dry run takes its rows back, so that they would be on the next page again.
+    let size = if work.run.is_dry() { DRY_RUN_ROWS } else { size };
     loop {
         let (rows, limit) = one(work, size, &mut page).await?;
-        if rows < limit {
+        if rows < limit || work.run.is_dry() {
             return Ok(Completion::End);
         }
         if work.budget.is_spent() {

@@ -1,7 +1,7 @@
 //! Checks of a database and its configuration, and repairs that need no decision.
 
 use super::Service;
-use crate::store::{About, Drift, Error, FutureRows, MirrorStatus, QuarantineCounts};
+use crate::store::{About, AdoptionCounts, Drift, Error, FutureRows, MirrorStatus, QuarantineCounts};
 use serde::Serialize;
 
 /// The result of a check, with advice.
@@ -85,11 +85,16 @@ impl Service {
         findings.push(future_dates(self.store.future_rows(self.instant(None).await?).await));
         findings.push(foreign_rows(
             "other writers",
-            self.store.unstamped().await?,
-            ("memory", "memories"),
+            self.store.memory_adoption().await?,
+            ("memory", "memories", "an id, a content, and a tier or an energy"),
             "decay",
         ));
-        findings.push(foreign_rows("facts", self.store.foreign_facts().await?, ("fact", "facts"), "sweep"));
+        findings.push(foreign_rows(
+            "facts",
+            self.store.fact_adoption().await?,
+            ("fact", "facts", "an entity, a relation and a value"),
+            "sweep",
+        ));
         findings.push(mirror_shares(&self.store.mirrors_status().await?));
         findings.push(match self.store.policies().await {
             Ok(found) => well("policies", format!("{} are valid", found.policies.all().len())),
@@ -297,19 +302,28 @@ fn future_dates(found: Result<FutureRows, Error>) -> Finding {
     )
 }
 
-/// Rows of other writers that no run has adopted yet.
-fn foreign_rows(what: &str, count: i64, (one, several): (&str, &str), job: &str) -> Finding {
-    if count == 0 {
-        return well(what, format!("every {one} is adopted"));
-    }
-    Finding {
-        level: Level::Warning,
-        what: what.to_owned(),
-        found: match count {
-            1 => format!("1 {one} was created by plain Cypher since the last run"),
-            n => format!("{n} {several} were created by plain Cypher since the last run"),
+/// Rows of other writers: those that no run has adopted yet, and those that are none of Ebb's.
+fn foreign_rows(
+    what: &str,
+    counts: AdoptionCounts,
+    (one, several, shape): (&str, &str, &str),
+    job: &str,
+) -> Finding {
+    let number = |count: i64| match count {
+        1 => format!("1 {one}"),
+        n => format!("{n} {several}"),
+    };
+    match (counts.waiting(), counts.foreign) {
+        (0, 0) => well(what, format!("every {one} is adopted")),
+        (0, foreign) => {
+            well(what, format!("{} of another library, without {shape}: never changed", number(foreign)))
+        }
+        (waiting, _) => Finding {
+            level: Level::Warning,
+            what: what.to_owned(),
+            found: format!("{} by plain Cypher since the last run", number(waiting)),
+            fix: format!("the next run adopts those of the documented shape: ebb job run {job}"),
         },
-        fix: format!("the next run adopts them: ebb job run {job}"),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The server: its schema, status and health, and the queries for inspection.
 
 use super::Service;
-use crate::api::server::{Health, OpenAttempt, Server, Status, Waiting};
+use crate::api::server::{ForeignRows, Health, OpenAttempt, Server, Status, Waiting};
 use crate::domain::tier::Tier;
 use crate::domain::units::Timestamp;
 use crate::store::{self, Answer, Error, InitReport, Store, StoredSettings, TierCount};
@@ -76,6 +76,7 @@ impl Service {
         tiers.sort_by_key(|row| Tier::named(&row.tier));
         let scratch = self.store.scratch().await?;
         let for_jobs = self.store.waiting(at).await?;
+        let (memories, facts) = (self.store.memory_adoption().await?, self.store.fact_adoption().await?);
         Ok(Status {
             at,
             server: Server {
@@ -89,7 +90,8 @@ impl Service {
             stopped,
             jobs,
             tiers,
-            waiting: Waiting { for_jobs, unstamped: self.store.unstamped().await? },
+            waiting: Waiting { for_jobs, unstamped: memories.waiting() },
+            foreign: ForeignRows { memories: memories.foreign, facts: facts.foreign },
             attempts: self.store.attempts(true, 20).await?.into_iter().map(OpenAttempt::from).collect(),
             runs: self.store.open_runs().await?,
             mirrors: self.store.mirrors_status().await?,

@@ -2,6 +2,7 @@
 //! and the planning time of a statement on a newly started server grows with its length.
 
 use super::Store;
+use super::adoption::AdoptionCounts;
 use super::catalogue::{RUN_BACKLOG, RUN_INPUTS};
 use super::error::Error;
 use super::trail::{Counter, counter};
@@ -16,8 +17,8 @@ use serde::Deserialize;
 pub struct RunInputs {
     /// Tunables in the graph.
     pub tunables: Tunables,
-    /// Number of memories of other writers that are not adopted yet.
-    pub unstamped: i64,
+    /// Memories of other writers.
+    pub memories: AdoptionCounts,
     /// Whether there are open attempts, or claims, by any writer.
     pub attempts: bool,
 }
@@ -48,20 +49,19 @@ pub struct Backlog {
 struct Row {
     names: Option<Vec<String>>,
     values: Option<Vec<Option<f64>>>,
-    memories: i64,
-    stamped: i64,
+    rows: i64,
+    adopted: i64,
+    foreign: i64,
     attempts: bool,
 }
 
 impl Store {
     /// Reads the inputs of a run.
     pub async fn run_inputs(&self) -> Result<RunInputs, Error> {
-        let row: Row = self.read_one(RUN_INPUTS.call()).await?;
-        Ok(RunInputs {
-            tunables: tunables::check(row.names.zip(row.values))?,
-            unstamped: (row.memories - row.stamped).max(0),
-            attempts: row.attempts,
-        })
+        let Row { names, values, rows, adopted, foreign, attempts } =
+            self.read_one(RUN_INPUTS.call()).await?;
+        let tunables = tunables::check(names.zip(values))?;
+        Ok(RunInputs { tunables, memories: AdoptionCounts { rows, adopted, foreign }, attempts })
     }
 
     /// Reads the oldest waiting item of each job.

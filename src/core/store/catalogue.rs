@@ -58,8 +58,8 @@ catalogue! {
     ENTITY_OPEN = "entity/open";
     FACT_ABOUT = "fact/about";
     FACT_ADOPT = "fact/adopt";
+    FACT_ADOPTION = "fact/adoption";
     FACT_PAGE_END = "fact/page_end";
-    FACT_ANY = "fact/any";
     FACT_COUNT = "fact/count";
     FACT_CREATE = "fact/create";
     FACT_DECAY = "fact/decay";
@@ -73,6 +73,7 @@ catalogue! {
     FACT_QUARANTINE = "fact/quarantine";
     FACT_REWIND = "fact/rewind";
     FACT_TRIM = "fact/trim";
+    FOREIGN_RECORD = "foreign/record";
     IMPORT_ADVANCE = "import/advance";
     IMPORT_GUARD = "import/guard";
     IMPORT_OPEN = "import/open";
@@ -109,6 +110,7 @@ catalogue! {
     KEY_PRUNE = "key/prune";
     KEY_REVOKE = "key/revoke";
     MEMORY_ADOPT = "memory/adopt";
+    MEMORY_ADOPTION = "memory/adoption";
     MEMORY_AUDIT = "memory/audit";
     MEMORY_CREATE = "memory/create";
     MEMORY_DECAY = "memory/decay";
@@ -129,7 +131,6 @@ catalogue! {
     MEMORY_TIERS = "memory/tiers";
     MEMORY_TIMELINE = "memory/timeline";
     MEMORY_TOMBSTONES = "memory/tombstones";
-    MEMORY_UNSTAMPED = "memory/unstamped";
     MEMORY_WAITING = "memory/waiting";
     MEMORY_WRITE = "memory/write";
     MIGRATION_PROCESSES = "migration/processes";
@@ -263,4 +264,11 @@ catalogue! {
     TRAIL_REWIND_EDGES = "trail/rewind_edges";
     TRAIL_REWIND_PLACES = "trail/rewind_places";
     TRAIL_TURN = "trail/turn";
+    UNINSTALL_COUNT = "uninstall/count";
+    UNINSTALL_DROP_CONSTRAINT = "uninstall/drop_constraint";
+    UNINSTALL_DROP_INDEX = "uninstall/drop_index";
+    UNINSTALL_NODES = "uninstall/nodes";
+    UNINSTALL_OWN = "uninstall/own";
+    UNINSTALL_RELATIONSHIPS = "uninstall/relationships";
+    UNINSTALL_SCHEMA = "uninstall/schema";
 }

@@ -2,7 +2,8 @@
 //! since a page is more rows than are worth transferring.
 
 use super::Store;
-use super::catalogue::{MEMORY_ADOPT, MEMORY_DECAY, MEMORY_RELEASE, MEMORY_UNSTAMPED, SESSION_ADOPT};
+use super::adoption::{self, AdoptedLabel};
+use super::catalogue::{MEMORY_ADOPT, MEMORY_DECAY, MEMORY_RELEASE, SESSION_ADOPT};
 use super::error::Error;
 use super::run::Run;
 use super::statement::{Call, PageMode};
@@ -41,11 +42,6 @@ struct SweptRow {
 }
 
 impl Store {
-    /// Number of memories of other writers that are not adopted yet. Costs two counters.
-    pub async fn unstamped(&self) -> Result<i64, Error> {
-        self.transactions.run("memories.unstamped", Mode::Read, async |tx: &mut Tx| unstamped(tx).await).await
-    }
-
     /// Adopts a page of memories of other writers, as a batch of `run`. Returns its number of rows, valid and invalid.
     pub async fn adopt(
         &self,
@@ -98,17 +94,6 @@ impl Store {
     }
 }
 
-/// Number of memories that are not adopted yet.
-pub(super) async fn unstamped(tx: &mut Tx) -> Result<i64, Error> {
-    #[derive(Deserialize)]
-    struct Row {
-        memories: i64,
-        stamped: i64,
-    }
-    let row: Row = tx.only(MEMORY_UNSTAMPED.call()).await?;
-    Ok((row.memories - row.stamped).max(0))
-}
-
 /// Rows that are checked again at a time.
 const RELEASED: usize = 10_000;
 
@@ -153,8 +138,10 @@ async fn adopt_page(
     if let PageMode::Rows(_) = page_mode {
         tx.run(SESSION_ADOPT.call().page(page_mode)).await?;
     }
+    let before = adoption::counts(tx, AdoptedLabel::Memory).await?;
     let call = laws(MEMORY_ADOPT.call(), tunables).set("now", now.millis()).page(page_mode);
     let tally: Tally = tx.only(call).await?;
+    adoption::record(tx, AdoptedLabel::Memory, before, page_mode, tally).await?;
     if tally.adopted + tally.quarantined > 0 {
         tx.touch_everything();
     }

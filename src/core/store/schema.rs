@@ -58,9 +58,9 @@ pub enum Drift {
 }
 
 /// Property of each index that `schema/place` creates.
-const PLACE_INDEXES: [&[&str]; 3] = [&["scope", "id"], &["id"], EDGE_INDEX];
+pub(super) const PLACE_INDEXES: [&[&str]; 3] = [&["scope", "id"], &["id"], EDGE_INDEX];
 /// Properties of the index that `schema/edge` creates.
-const EDGE_INDEX: &[&str] = &["pheromone_cycle"];
+pub(super) const EDGE_INDEX: &[&str] = &["pheromone_cycle"];
 
 #[derive(Deserialize)]
 struct AppliedMigration {

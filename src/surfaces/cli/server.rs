@@ -1,15 +1,17 @@
-//! The verbs about the database as a whole: demo, init, doctor, status, health.
+//! The verbs about the database as a whole: demo, init, uninstall, doctor, status, health.
 
 mod doctor;
 mod health;
 mod init;
 mod status;
+mod uninstall;
 
 pub use doctor::doctor;
 pub use health::health;
 pub use init::{init, write_config};
 pub(super) use status::mirrors;
 pub use status::status;
+pub use uninstall::uninstall;
 
 use clap::Args;
 use std::path::PathBuf;
@@ -28,6 +30,21 @@ pub struct Init {
     /// Also write a commented configuration file; it must not exist yet
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "ebb.toml")]
     pub write_config: Option<PathBuf>,
+    /// Show what would change and write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// `ebb uninstall`
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Removes the nodes of Ebb's own, its labels and bookkeeping on other rows, and its constraints and indexes. Memories,
+facts, relations, sessions and places stay. Stop all processes of Ebb first.
+
+Examples:
+  ebb uninstall --dry-run     what would be removed
+  ebb uninstall --yes         in a script")]
+pub struct Uninstall {
     /// Show what would change and write nothing
     #[arg(long)]
     pub dry_run: bool,

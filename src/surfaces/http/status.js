@@ -152,7 +152,7 @@ function updateAges() {
 
 // ---- Panels: convert a response and a width to nodes.
 
-function waiting({ server, waiting: w, attempts, runs, stopped, scratch, simulated_now }) {
+function waiting({ server, waiting: w, foreign, attempts, runs, stopped, scratch, simulated_now }) {
   $('server').textContent = `${server.name} ${server.version} ${server.edition} at ${server.uri}`;
   const bad = n => n > 0 ? el('span', { class: 'warn' }, `${count(n)} !`) : count(n);
   const simulatedNow = simulated_now ? `, now ${stamp(simulated_now)}; all data here is as of that time` : '';
@@ -163,6 +163,7 @@ function waiting({ server, waiting: w, attempts, runs, stopped, scratch, simulat
       ['due for decay', count(w.due)], ['ripe for promotion', count(w.ripe)], ['sessions to count', count(w.sessions)],
       ['memories to cluster', count(w.clusters)], ['new, to reinforce', count(w.reinforce)],
       ['outcomes to learn', count(w.outcomes)], ['to adopt from other writers', count(w.unstamped)],
+      ['of other libraries', count(foreign.memories + foreign.facts)],
       ['open attempts', count(attempts.length)], ['open runs', count(runs.length)],
       ['stuck attempts', bad(sources.health.data?.stuck_attempts)], ['quarantined', bad(w.quarantined)],
     ]),

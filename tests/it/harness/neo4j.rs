@@ -143,12 +143,12 @@ pub(crate) async fn empty() -> Fresh {
 }
 
 async fn wipe(client: &Client) {
-    let marker = "SHOW INDEXES YIELD name WHERE name = 'ebb_test_harness' RETURN count(*) AS n";
+    let marker = "SHOW INDEXES YIELD name WHERE name = 'test_harness_of_ebb' RETURN count(*) AS n";
     if client.value::<i64>(marker).await == 0 {
         let nodes: i64 = client.value("MATCH (n) RETURN count(n) AS n").await;
         assert_eq!(nodes, 0, "this database is not the harness's own and is not empty: refusing to wipe it");
         client
-            .run("CREATE INDEX ebb_test_harness IF NOT EXISTS FOR (n:EbbTestHarness) ON (n.marker)", &[])
+            .run("CREATE INDEX test_harness_of_ebb IF NOT EXISTS FOR (n:EbbTestHarness) ON (n.marker)", &[])
             .await;
     }
     client.run(&format!("DROP CONSTRAINT {OWN_CONSTRAINT} IF EXISTS"), &[]).await;

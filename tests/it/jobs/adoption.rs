@@ -64,7 +64,7 @@ async fn a_memory_written_as_documented_lives_by_the_laws() {
     // A day and more, which the documented arithmetic drops: the stored energy is what it was when it was written.
     run_at(&db, JobName::Decay, born + 25 * 3_600_000).await;
     close(db.state(&id).await.energy.value(), 3.726_653_172_078_671e-6);
-    assert_eq!(db.store.unstamped().await.unwrap(), 0);
+    assert_eq!(db.store.memory_adoption().await.unwrap().waiting(), 0);
     let before = remembered(&db.client).await;
     run_at(&db, JobName::Decay, born + 25 * 3_600_000).await;
     same(&before, &remembered(&db.client).await, "adopted once");
@@ -133,14 +133,14 @@ async fn a_foreign_access_is_right_at_once() {
 async fn a_terminal_row_just_gets_the_stamp() {
     let db = fresh().await;
     let text = "UNWIND ['expiredWorking', 'archivedWorking', 'archivedShortTerm'] AS tier
-                CREATE (:Memory {id: tier, tier: tier, energy: 1, created: datetime('2020-01-01T00:00:00+02:00')})";
+                CREATE (:Memory {id: tier, content: 'x', tier: tier, energy: 1, created: datetime('2020-01-01T00:00:00+02:00')})";
     db.client.run(text, &[]).await;
     assert_eq!(db.run(JobName::Decay, 9.0).await.tally.adopted, 3);
     let left: Vec<String> = db
         .client
         .column("MATCH (m:EbbStamped) UNWIND keys(m) AS key WITH key WHERE key <> 'ebbLock' RETURN DISTINCT key ORDER BY key")
         .await;
-    assert_eq!(left, ["created", "energy", "id", "scope", "tier"]);
+    assert_eq!(left, ["content", "created", "energy", "id", "scope", "tier"]);
 }
 
 /// Adoption pages through any number of rows, and a row that Ebb made meanwhile is not touched by it.
@@ -149,7 +149,7 @@ async fn adoption_takes_all_in_pages() {
     let db = fresh().await;
     db.put(&[Row { at: 5.0, ..row("ours", "working", 1.5) }]).await;
     db.client
-        .run("UNWIND range(1, 2500) AS i CREATE (:Memory {id: 'f' + i, created: datetime({epochMillis: $at})})", &[("at", at(4.0).millis().into())])
+        .run("UNWIND range(1, 2500) AS i CREATE (:Memory {id: 'f' + i, content: 'x', tier: 'working', created: datetime({epochMillis: $at})})", &[("at", at(4.0).millis().into())])
         .await;
     let report = db.run(JobName::Decay, 5.0).await;
     assert_eq!((report.tally.adopted, report.tally.changed), (2_500, 2_500));

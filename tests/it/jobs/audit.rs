@@ -19,7 +19,7 @@ async fn twice_is_once() {
         ripe("ripe"),
     ])
     .await;
-    db.client.run("CREATE (:Memory {id: 'foreign', content: 'x', sessionId: 's0'})", &[]).await;
+    db.client.run("CREATE (:Memory {id: 'foreign', content: 'x', energy: 1.0, sessionId: 's0'})", &[]).await;
     let before = everything(&db.client).await;
     let said = dry_run_job(&db.store, JobName::Audit, at(6.0), Default::default()).await.unwrap();
     same(&before, &everything(&db.client).await, "a dry run");
@@ -66,7 +66,7 @@ async fn members_that_no_longer_live_and_accesses_that_were_swapped_are_found() 
     db.client
         .run(
             "MATCH (m {id: 'a'})-[r:ACCESSED_IN]->(s:Session {id: 's4'}) DELETE r \
-             WITH s CREATE (s)<-[:ACCESSED_IN]-(:Memory {id: 'd', content: 'x'})",
+             WITH s CREATE (s)<-[:ACCESSED_IN]-(:Memory {id: 'd', content: 'x', energy: 1.0})",
             &[],
         )
         .await;

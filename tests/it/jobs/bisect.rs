@@ -116,7 +116,7 @@ async fn adoption_of_memories_goes_past_it() {
     let db = fresh().await;
     db.client
         .run(
-            "UNWIND range(1, 30) AS i CREATE (:Memory {id: 'f' + i, lastAccessed: datetime({epochMillis: $start}),
+            "UNWIND range(1, 30) AS i CREATE (:Memory {id: 'f' + i, content: 'x', tier: 'working', lastAccessed: datetime({epochMillis: $start}),
                poison: CASE WHEN i IN [9, 20] THEN 1 END})",
             &[("start", START.into())],
         )

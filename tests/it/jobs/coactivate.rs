@@ -125,7 +125,7 @@ async fn what_another_writer_draws_counts_once_too() {
         .run(
             "MATCH (a:Memory {id: 'a'}), (b:Memory {id: 'b'}), (s:Session {id: 's'}) \
              CREATE (f:Session {id: 'f'}), (:Session {id: 'f'}), (:Session {id: 7}), (a)-[:ACCESSED_IN]->(f), (a)-[:ACCESSED_IN]->(f), (b)-[:ACCESSED_IN]->(f) \
-             CREATE (c:Memory {id: 'c', content: 'x', sessionId: 's'})-[:ACCESSED_IN]->(s)",
+             CREATE (c:Memory {id: 'c', content: 'x', energy: 1.0, sessionId: 's'})-[:ACCESSED_IN]->(s)",
             &[],
         )
         .await;

@@ -184,7 +184,7 @@ async fn an_index_for_another_dimension_is_named_with_both_numbers() {
 async fn what_another_writer_made_is_new_once() {
     let db = fresh().await;
     promoted(&db, &OLD).await;
-    let foreign = format!("CREATE (:Memory {{id: 'f', content: '{}'}})", OLD[1].1);
+    let foreign = format!("CREATE (:Memory {{id: 'f', energy: 1.0, content: '{}'}})", OLD[1].1);
     db.client.run(&foreign, &[]).await;
     assert_eq!(db.run(JobName::Reinforce, 1.0).await.tally.reinforced, 1);
     // Judged anew, it is not new again.

@@ -478,17 +478,18 @@ async fn facts_of_other_writers_come_under_the_laws() {
         late = at(4.0).millis()
     );
     db.client.run(&write, &[]).await;
-    assert_eq!(db.store.foreign_facts().await.unwrap(), 6);
+    assert_eq!(db.store.fact_adoption().await.unwrap().waiting(), 6);
     let did = by_hand(&db.store, JobName::Audit, 6.0).await.tally;
-    assert_eq!((did.adopted, did.quarantined), (3, 3));
-    assert_eq!(db.store.foreign_facts().await.unwrap(), 0);
+    assert_eq!((did.adopted, did.quarantined), (3, 2));
+    assert_eq!(db.store.fact_adoption().await.unwrap().waiting(), 0);
     let reasons =
         "MATCH (f:Fact:EbbQuarantined) WITH f ORDER BY f.ebbReason RETURN collect(f.ebbReason) AS all";
     let reasons: Vec<String> = db.client.value(reasons).await;
-    assert_eq!(
-        reasons,
-        ["confidence is not a number", "entity is not text", "scope is not local, team, company or public"]
-    );
+    assert_eq!(reasons, ["confidence is not a number", "scope is not local, team, company or public"]);
+    let foreign =
+        "MATCH (f:Fact) WHERE f.entity IS NULL AND NOT f:EbbFact AND size(keys(f)) = 2 RETURN count(f) AS n";
+    assert_eq!(db.client.value::<i64>(foreign).await, 1, "a fact about nothing is of another library");
+    assert_eq!(db.store.fact_adoption().await.unwrap().foreign, 1);
     let heads = db.heads(FactScope::Company).await;
     assert_eq!((heads.len(), heads[0].confidence), (1, Some(1.0)), "a late one is not the head");
     let local = db.heads(FactScope::Local).await;

@@ -9,13 +9,14 @@ use crate::domain::fact::{FactScope, Rank, Speaker, Tuple};
 use crate::domain::ids::{EntityName, FactRelation};
 use crate::domain::units::{Confidence, Timestamp};
 use crate::store::Store;
-use crate::store::catalogue::{FACT_ADOPT, FACT_ANY, FACT_FOREIGN};
+use crate::store::adoption::{self, AdoptedLabel};
+use crate::store::catalogue::{FACT_ADOPT, FACT_FOREIGN};
 use crate::store::encode::{instants, list, slices};
 use crate::store::error::Error;
 use crate::store::run::Run;
 use crate::store::statement::PageMode;
 use crate::store::tally::Tally;
-use crate::store::tx::{Mode, Tx};
+use crate::store::tx::Tx;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -46,31 +47,13 @@ struct Taken {
 }
 
 impl Store {
-    /// Number of facts of other writers that are not adopted yet. Costs two counters.
-    pub async fn foreign_facts(&self) -> Result<i64, Error> {
-        self.transactions.run("fact.any", Mode::Read, async |tx: &mut Tx| foreign(tx).await).await
-    }
-
     /// Adopts facts of other writers, a page as a batch of `run`. Returns its number of rows, valid and invalid.
     pub async fn adopt_facts(&self, run: &mut Run, page_mode: PageMode<'_>) -> Result<usize, Error> {
-        if self.foreign_facts().await? == 0 {
-            return Ok(0);
-        }
         let now = run.now;
         let tally =
             self.in_run(run, "facts.adopt", async |tx: &mut Tx| adopt(tx, now, page_mode).await).await?;
         Ok(usize::try_from(tally.adopted + tally.quarantined).unwrap_or(0))
     }
-}
-
-async fn foreign(tx: &mut Tx) -> Result<i64, Error> {
-    #[derive(Deserialize)]
-    struct Row {
-        facts: i64,
-        seen: i64,
-    }
-    let row: Row = tx.only(FACT_ANY.call()).await?;
-    Ok((row.facts - row.seen).max(0))
 }
 
 /// Adopts a page of facts.
@@ -83,6 +66,7 @@ pub(in crate::store) async fn adopt(
     if let PageMode::Quarantine(_) = page_mode {
         return tx.only(foreign).await;
     }
+    let counts = adoption::counts(tx, AdoptedLabel::Fact).await?;
     let rows: Vec<ForeignRow> = tx.rows(foreign).await?;
     let rows: Vec<(ForeignRow, Result<Taken, String>)> = rows
         .into_iter()
@@ -118,6 +102,7 @@ pub(in crate::store) async fn adopt(
     for Tuple { scope, entity, .. } in sound().map(|taken| &taken.tuple) {
         tx.touch("Entity", scope.name(), entity.as_str(), "");
     }
+    adoption::record(tx, AdoptedLabel::Fact, counts, page_mode, tally).await?;
     move_heads(tx, &before, sound().map(|taken| (taken.key.as_str(), taken.rank.clone()))).await?;
     Ok(tally)
 }

@@ -60,7 +60,14 @@ fn lay_out(status: &Answer, page: &mut Page) {
         ("outcomes to learn", waiting.outcomes.to_string()),
     ];
     if *unstamped > 0 {
-        waits.push(("not adopted yet", format!("{unstamped} of other writers; the next run adopts them")));
+        waits.push((
+            "not adopted yet",
+            format!("{unstamped} of other writers; the next run adopts those of the documented shape"),
+        ));
+    }
+    let foreign = status.foreign.memories + status.foreign.facts;
+    if foreign > 0 {
+        waits.push(("of other libraries", format!("{foreign}; never changed")));
     }
     if waiting.quarantined > 0 {
         waits.push(("quarantined", format!("{}; see: ebb inspect quarantine", waiting.quarantined)));

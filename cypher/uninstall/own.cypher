@@ -1,0 +1,10 @@
+// purpose: Delete a page of nodes of Ebb's own.
+// mode: write
+// params: $limit: Integer
+// returns: rows: Integer (one row)
+// bound: $limit
+// idempotent: by their absence
+MATCH (n:EbbRun|EbbRequest|EbbChange|EbbCounter|EbbLineage|EbbPolicy|EbbSweepJob|EbbSynapse|EbbKey|EbbTombstone|EbbImport|EbbMigration|EbbScratch|EbbSettings|ConsolidationAttempt|ConsolidationConfig)
+WITH n LIMIT $limit
+DETACH DELETE n
+RETURN count(*) AS rows

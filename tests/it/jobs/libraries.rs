@@ -1,0 +1,108 @@
+//! Graphs of other memory libraries, in the shapes that these write: no job changes a row of them.
+
+use crate::harness::graph::same;
+use crate::harness::neo4j::{Fresh, empty, fresh};
+use crate::harness::rows::row;
+use crate::surfaces::ebb;
+use ebb_core::jobs::JobName;
+use ebb_core::scheduler::driver::JobReport;
+
+/// Rows as other libraries write them: MemOS, mcp-neo4j-memory, neo4j-agent-memory, Graphiti, langchain-neo4j. Some share
+/// a label with Ebb, some a key, and some a relationship type.
+const LIBRARIES: [&str; 5] = [
+    "UNWIND range(1, 40) AS i CREATE (:Memory {id: 'memos-' + i, memory: 'text', created_at: datetime(), updated_at: datetime(),
+        status: 'activated', memory_type: 'LongTermMemory', user_name: 'u', tags: ['a'], confidence: 0.9})",
+    "UNWIND range(1, 40) AS i CREATE (a:Memory:Person {name: 'n' + i, type: 'person', observations: ['x', 'y']})
+        -[:KNOWS]->(:Memory {name: 'o' + i, type: 'thing', observations: []})",
+    "UNWIND range(1, 40) AS i CREATE (f:Fact {id: 'fact-' + i, subject: 'Ann', predicate: 'likes', object: 'tea', confidence: 0.9,
+        valid_from: '2026-01-01', created_at: datetime()})
+        CREATE (e:Entity {id: 'e' + i, name: 'Ann', type: 'PERSON', confidence: 1.0})-[:RELATED_TO {type: 'likes', confidence: 1.0}]->(f)",
+    "UNWIND range(1, 40) AS i CREATE (a:Entity {uuid: 'a' + i, name: 'Ann', group_id: '', summary: '', created_at: datetime()})
+        CREATE (b:Entity {uuid: 'b' + i, name: 'Bob', group_id: '', summary: '', created_at: datetime()})
+        CREATE (a)-[:RELATES_TO {uuid: 'r' + i, name: 'KNOWS', fact: 'Ann knows Bob', episodes: ['p'], created_at: datetime()}]->(b)
+        CREATE (:Episodic {uuid: 'p' + i, content: 'c', group_id: ''})-[:MENTIONS {uuid: 'm' + i}]->(a)",
+    "UNWIND range(1, 40) AS i CREATE (:Session {id: 's' + i})-[:LAST_MESSAGE]->(:Message {type: 'human', content: 'hi'})",
+];
+
+/// Every row that has no label of Ebb's alone, with labels and properties, and its relationships.
+async fn theirs(db: &Fresh) -> Vec<String> {
+    let text = "MATCH (n) WHERE NOT n:EbbStamped AND NOT n.scope IS NOT NULL
+            AND none(label IN labels(n) WHERE label STARTS WITH 'Ebb' OR label = 'ConsolidationConfig')
+        WITH n, COLLECT { MATCH (n)-[r]->(o) RETURN type(r) + ' ' + elementId(o) + toString(size(keys(r))) } AS rest
+        RETURN elementId(n) + ' ' + reduce(s = '', l IN labels(n) | s + l + ' ') + ' ' +
+          reduce(s = '', k IN keys(n) | s + k + '=' + CASE WHEN n[k] IS :: LIST<ANY> THEN toString(size(n[k])) ELSE toString(n[k]) END + ' ') +
+          reduce(s = '', r IN rest | s + r + ' ') AS line
+        ORDER BY line";
+    db.client.column(text).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_job_changes_a_row_of_another_library() {
+    let db = fresh().await;
+    for text in LIBRARIES {
+        db.client.run(text, &[]).await;
+    }
+    let before = theirs(&db).await;
+    assert_eq!(before.len(), 40 * 10);
+    db.put(&[row("ours", "working", 1.5)]).await;
+    for hours in [1.0, 2.0, 50.0] {
+        for job in JobName::ALL {
+            let JobReport { tally, .. } = db.run(job, hours).await;
+            assert_eq!((tally.adopted, tally.quarantined), (0, 0), "{job:?}");
+        }
+        same(&before, &theirs(&db).await, "rows of other libraries");
+    }
+    let counts = db.store.memory_adoption().await.unwrap();
+    assert_eq!((counts.foreign, counts.waiting(), counts.is_pass_due()), (120, 0, false));
+    assert_eq!(db.store.fact_adoption().await.unwrap().foreign, 40);
+
+    // As many go as come, so that the numbers stay: the audit finds the one of the documented shape.
+    db.client.run("MATCH (m:Memory {id: 'memos-1'}) DELETE m", &[]).await;
+    db.client.run("CREATE (:Memory {id: 'late', content: 'x', tier: 'working'})", &[]).await;
+    assert!(!db.store.memory_adoption().await.unwrap().is_pass_due());
+    assert_eq!(db.run(JobName::Audit, 51.0).await.tally.adopted, 1);
+    let counts = db.store.memory_adoption().await.unwrap();
+    assert_eq!((counts.foreign, counts.is_pass_due()), (119, false));
+}
+
+/// Everything in the database: rows without any exception, and the schema.
+async fn dump(db: &Fresh) -> Vec<String> {
+    let rows = "MATCH (n) RETURN elementId(n) + ' ' + reduce(s = '', l IN labels(n) | s + l + ' ') + reduce(s = '', k IN keys(n) | s + k + ' ') AS line
+        UNION MATCH ()-[r]->() RETURN elementId(r) + ' ' + type(r) + ' ' + reduce(s = '', k IN keys(r) | s + k + ' ') AS line";
+    let mut lines: Vec<String> = db.client.column(rows).await;
+    lines.extend(db.client.column::<String>("SHOW INDEXES YIELD name RETURN name AS line").await);
+    lines.extend(db.client.column::<String>("SHOW CONSTRAINTS YIELD name RETURN name AS line").await);
+    lines.sort();
+    lines
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_uninstalled_database_is_the_one_from_before() {
+    let db = empty().await;
+    let removed = db.store.uninstall().await.unwrap();
+    assert!(db.store.footprint().await.unwrap().is_empty(), "{removed:?}");
+    for text in LIBRARIES {
+        db.client.run(text, &[]).await;
+    }
+    // A row of the documented shape, which Ebb adopts and whose marks it must take back.
+    let ours = "CREATE (:Memory {id: 'm', content: 'x', tier: 'working', energy: 1.0, scope: 'local', lastAccessed: datetime(),
+            energyAt: datetime(), created: datetime(), accessCount: 1})";
+    db.client.run(ours, &[]).await;
+    db.client.run("CREATE INDEX of_theirs IF NOT EXISTS FOR (m:Memory) ON (m.user_name)", &[]).await;
+    let before = dump(&db).await;
+    ebb(&db, &["init", "--yes"]).json();
+    for _ in 0..2 {
+        ebb(&db, &["job", "run", "--all"]).json();
+    }
+    let rehearsed = ebb(&db, &["uninstall", "--dry-run"]).json();
+    assert!(rehearsed["own_nodes"].as_i64().unwrap() > 5 && rehearsed["marked_nodes"] == 1, "{rehearsed}");
+    assert!(rehearsed["constraints"].as_array().unwrap().len() > 20, "{rehearsed}");
+    ebb(&db, &["uninstall"]).fails(3, "--yes");
+    let mut removed = ebb(&db, &["uninstall", "--yes"]).json();
+    removed["dry_run"] = true.into();
+    assert_eq!(removed, rehearsed);
+    same(&before, &dump(&db).await, "before and after");
+    let again = ebb(&db, &["uninstall", "--yes"]).json();
+    assert_eq!((&again["own_nodes"], &again["constraints"]), (&0.into(), &serde_json::json!([])));
+    db.client.run("DROP INDEX of_theirs", &[]).await;
+}
