@@ -224,7 +224,7 @@ fn replay_settings(settings: &Settings, file: &Path, output: &Output) -> Result<
         settings.neo4j.home = ebb_core::service::events::scratch_folder(file).map_err(CliError::failed)?;
         let home = settings.neo4j.home.display();
         output.remark(&format!("Replaying on a managed server of its own, in {home}"));
-        output.remark(&format!("Query it afterwards with: EBB__NEO4J__HOME={home} ebb memory explain ID"));
+        output.remark(&format!("Query it afterwards with: EBB__NEO4J__HOME='{home}' ebb memory explain ID"));
     }
     Ok(settings)
 }
@@ -263,7 +263,8 @@ async fn wait_for_enter(output: &Output) {
 }
 
 fn interrupted(command: &Command) -> CliError {
-    let error = CliError::new(Exit::Interrupted, "interrupted; the open transaction was rolled back");
+    let error =
+        CliError::new(Exit::Interrupted, "interrupted; a transaction that was not committed is rolled back");
     match command {
         Command::Import(_) | Command::Replay(_) => {
             error.try_this("the same command: it continues where it stopped")

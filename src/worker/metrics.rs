@@ -268,7 +268,8 @@ mod tests {
                 unknown_commits: 1,
                 responses: Some(["2xx", "3xx", "4xx", "5xx"].map(|class| (class, 1))),
                 usage: Some((
-                    ["reads", "writes", "lists", "batches", "bodies", "answers"].map(|of| (of, usage)),
+                    ["reads", "writes", "lists", "batches", "body_bytes", "answer_bytes"]
+                        .map(|of| (of, usage)),
                     1,
                 )),
                 mirrors,

@@ -54,11 +54,18 @@ impl Reload<'_> {
     fn reload(&mut self) {
         match (self.source.load)() {
             Ok(settings) => {
-                let waiting = restart_keys(&self.settings, &settings);
+                let waiting = changed(&self.settings, &settings, Effect::AtStart);
+                let in_graph = changed(&self.settings, &settings, Effect::InGraph);
                 self.schedules.send_replace(Arc::new(schedules(&settings)));
                 self.settings = settings;
                 self.wake.look();
                 info!("the configuration was reloaded");
+                if !in_graph.is_empty() {
+                    warn!(
+                        keys = in_graph.join(", "),
+                        "these keys are for ebb init; of a database in use, change the ConsolidationConfig node"
+                    );
+                }
                 if !waiting.is_empty() {
                     warn!(
                         keys = waiting.join(", "),
@@ -77,11 +84,32 @@ impl Reload<'_> {
     }
 }
 
-/// The changed keys that a worker reads only at its start.
-fn restart_keys(old: &Settings, new: &Settings) -> Vec<&'static str> {
-    let needs_restart = |key: &str| !key.starts_with("jobs.") && !key.starts_with("memory.");
+/// When a change of a key takes effect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    /// At once: schedules.
+    Now,
+    /// At the next start of the worker.
+    AtStart,
+    /// Never on a database that is initialised: `ebb init` wrote the value into the ConsolidationConfig node.
+    InGraph,
+}
+
+impl Effect {
+    fn of(key: &str) -> Self {
+        match key {
+            "relation.enabled" | "relation.schedule" => Self::Now,
+            key if key.starts_with("jobs.") => Self::Now,
+            key if key.starts_with("memory.") => Self::InGraph,
+            _ => Self::AtStart,
+        }
+    }
+}
+
+/// The changed keys with an effect.
+fn changed(old: &Settings, new: &Settings, effect: Effect) -> Vec<&'static str> {
     let rows = old.rows().iter().zip(new.rows());
-    rows.filter(|(old, new)| old.value != new.value && needs_restart(new.key))
+    rows.filter(|(old, new)| old.value != new.value && Effect::of(new.key) == effect)
         .map(|(_, new)| new.key)
         .collect()
 }

@@ -227,6 +227,10 @@ impl Transactions {
                 }
                 Error::Query { class: Class::Transient, .. } => pause(tries, 20, 2_000),
                 Error::Query { class: Class::Terminated, .. } if tries == 1 => Duration::from_millis(20),
+                // Stopped by the server, so it says nothing of an earlier try.
+                Error::Query { class: Class::TooBig | Class::Terminated, .. } => {
+                    return Err(final_error(why, unknown, name));
+                }
                 _ if why.refusal().is_some() => return Err(final_error(why, unknown, name)),
                 _ => return Err(why),
             };

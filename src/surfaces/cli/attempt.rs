@@ -165,7 +165,7 @@ async fn release(
     let answer = ReleaseReport { id: id.to_owned(), released, memories, dry_run };
     output.emit("attempt.release", &answer, |page| {
         page.line(&match (released, dry_run) {
-            (true, true) => format!("Would end it and release {memories} memories. Nothing was written."),
+            (true, true) => format!("Would end it and release {memories} memories."),
             (true, false) => format!("Ended; {memories} memories are released."),
             (false, _) => format!("It has ended already: {}.", attempt.state),
         });

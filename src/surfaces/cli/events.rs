@@ -147,7 +147,7 @@ fn dry_run(checked: Checked, output: &Output) -> Result<(), CliError> {
         dry_run: true,
     };
     output.emit("import", &answer, |page| {
-        page.line(&format!("Would import {}. Nothing was written.", kinds(answer.events, &answer.by_kind)));
+        page.line(&format!("Would import {}.", kinds(answer.events, &answer.by_kind)));
         before(page, answer.lines_before);
         for BadLine { line, why } in &answer.bad {
             page.line(&format!("  line {line} would be skipped: {why}"));

@@ -17,7 +17,8 @@ impl From<Error> for CliError {
                     .try_this("ebb doctor, once the server runs and NEO4J_URI names it")
             }
             Error::OutcomeUnknown { .. } => Self::new(Exit::Unreachable, error)
-                .try_this("the same command with the same --request-id: it counts once"),
+                .why("with --request-id ID a repeated command counts once; without, check first whether it was written")
+                .try_this("ebb doctor, then look at what was to be written"),
             Error::Login { uri, user, why } => {
                 Self::new(Exit::Unreachable, format!("Neo4j at {uri} refused the login of user {user}"))
                     .why(why)
@@ -50,6 +51,7 @@ impl From<Error> for CliError {
                     "key" => "ebb key list",
                     "place" => "ebb trail cold",
                     "edge" => "ebb trail edge add FROM TYPE TO",
+                    "relation" => "ebb relation list",
                     _ => "ebb memory list",
                 };
                 Self::failed(error).try_this(hint)

@@ -181,10 +181,9 @@ fn sentence(run: &JobRun) -> String {
     .flatten()
     .collect();
     let what = if parts.is_empty() { "nothing to do".to_owned() } else { parts.join(", ") };
-    let rest = match (run.truncated, run.dry_run) {
-        (true, _) => format!(" {} are left for the next run.", run.due_left),
-        (false, true) => " Nothing was written.".to_owned(),
-        (false, false) => String::new(),
+    let rest = match run.truncated {
+        true => format!(" {} are left for the next run.", run.due_left),
+        false => String::new(),
     };
     let dry_run = if run.dry_run { ", dry run" } else { "" };
     format!("{name} at {} UTC{dry_run}: {what}.{rest}", readable(run.at))

@@ -140,10 +140,14 @@ fn scopes(names: &[String]) -> String {
 }
 
 async fn list(service: &Service, output: &Output) -> Result<(), CliError> {
-    let keys = service.keys().await?;
+    let (keys, is_closed) = (service.keys().await?, service.store().live_keys().await?.closed);
     output.emit_list("key.list", "keys", &keys, |page| {
         if keys.is_empty() {
-            page.line("No keys: everyone on this machine may use `ebb serve`.");
+            page.line(if is_closed {
+                "No keys, and every request still needs one. To serve this machine without keys: ebb key open"
+            } else {
+                "No keys: everyone on this machine may use `ebb serve`."
+            });
             return;
         }
         let columns = [

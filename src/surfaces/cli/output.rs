@@ -153,7 +153,15 @@ impl Output {
         let schema = format!("ebb.{verb}/1");
         let tagged = Tagged { schema: &schema, value };
         match self.format {
-            Format::Table => return self.write_page(to, lay_out),
+            Format::Table => {
+                let is_dry_run = serde_json::to_value(value)?["dry_run"] == true;
+                return self.write_page(to, |page| {
+                    lay_out(page);
+                    if is_dry_run {
+                        page.line("Dry run: nothing was written.");
+                    }
+                });
+            }
             Format::Json => serde_json::to_writer_pretty(&mut *to, &tagged)?,
             Format::Ndjson => serde_json::to_writer(&mut *to, &tagged)?,
         }

@@ -60,8 +60,8 @@ impl Backend {
             None => task.await,
             Some(timeout) => tokio::time::timeout(timeout, task).await.map_err(|_| {
                 let detail = format!(
-                    "no response within {} s; the work continues. Retry with the same Idempotency-Key to write only \
-                     once",
+                    "no response within {} s; the work continues. A retry with the same Idempotency-Key writes only once; \
+                     without a key, check first whether it was written",
                     timeout.as_secs()
                 );
                 Problem::unavailable(detail, 5)

@@ -121,7 +121,7 @@ impl Problem {
     /// 500: an internal error, described in the log, that the caller cannot fix.
     pub(in crate::surfaces) fn own_fault(why: impl std::fmt::Display) -> Self {
         error!(%why, "a request failed with an internal error");
-        let detail = "internal error; see Ebb's log under this request_id";
+        let detail = "internal error; see Ebb's log";
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, Code::Unavailable, detail)
     }
 
@@ -178,7 +178,10 @@ impl From<Error> for Problem {
                 Self::conflict(format!("{error}. To accept, set accept_cycles to {cycles}"))
             }
             Error::OutcomeUnknown { .. } => {
-                let detail = format!("{error}. Retry with the same Idempotency-Key to write only once");
+                warn!(why = %error, "the outcome of a write is unknown");
+                let detail = "the outcome of the write is unknown, since the connection to the database ended during its \
+                              commit. A retry with the same Idempotency-Key writes only once; without a key, check \
+                              first whether it was written";
                 Self::unavailable(detail, AWAY_S)
             }
             Error::Unavailable { .. } | Error::Login { .. } => {
@@ -195,7 +198,13 @@ impl From<Error> for Problem {
                 let why = error.refusal().map(|why| why.to_string()).unwrap_or_default();
                 Self::unavailable(format!("{why}; run ebb doctor for the fix"), REFUSED_S)
             }
-            Error::Schema(_) | Error::Tunables(_) | Error::TunableMissing(_) | Error::Policies(_) => {
+            Error::Schema(_) => {
+                warn!(why = %error, "a request could not be answered");
+                // The text names the address of the database.
+                let detail = "the schema of the database is not that of this version of Ebb; run ebb doctor for the fix";
+                Self::unavailable(detail, 60)
+            }
+            Error::Tunables(_) | Error::TunableMissing(_) | Error::Policies(_) => {
                 Self::unavailable(error.to_string(), 60)
             }
             _ => Self::own_fault(&error),
@@ -253,7 +262,8 @@ mod tests {
         let cases = [
             (Error::Unavailable { uri: uri(), why: "refused".into() }, 503),
             (Error::Login { uri: uri(), user: "neo4j".into(), why: "no".into() }, 503),
-            (Error::OutcomeUnknown { what: "memory.pin", why: "cut".into() }, 503),
+            (Error::OutcomeUnknown { what: "memory.pin", why: uri() }, 503),
+            (Error::Schema(uri()), 503),
             (refused("Neo.ClientError.General.WriteOnReadOnlyAccessDatabase"), 503),
             (refused("Neo.ClientError.Security.Forbidden"), 503),
             (refused("Neo.DatabaseError.Transaction.TransactionStartFailed"), 503),

@@ -58,10 +58,11 @@ pub(super) fn operations() -> Vec<Operation> {
         Operation::new(Method::GET, "/v1/trails/next", read, next)
             .summary("List candidates for the next place, most attractive first")
             .statuses(&[404, 409]),
-        Operation::new(
+        Operation::with_dry_run(
             Method::POST,
             "/v1/trails/evaporate",
             RequiredRight::Everywhere(Right::Write),
+            |body: &Evaporate| body.dry_run,
             evaporate,
         )
         .summary("Evaporate all pheromones up to the current cycle, like the job evaporate")

@@ -122,7 +122,7 @@ pub(super) async fn forget(
             n => format!(" and {n} stubs of promotions"),
         };
         page.line(&if dry_run {
-            format!("Would delete {many}{stubs}. Nothing was written.")
+            format!("Would delete {many}{stubs}.")
         } else {
             format!("Deleted {many}{stubs}.")
         });

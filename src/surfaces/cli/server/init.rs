@@ -67,7 +67,7 @@ pub async fn init(args: &Init, service: &Service, output: &Output, global: &Glob
         let parts = parts(&answer.applied, answer.tunables_added);
         page.paragraph(&match (lacks, answer.dry_run) {
             (false, _) => format!("The database at {uri} is ready; nothing was missing."),
-            (true, true) => format!("The database at {uri} lacks {parts}. Nothing was written."),
+            (true, true) => format!("The database at {uri} lacks {parts}."),
             (true, false) => format!("The database at {uri} is ready now. It got {parts}."),
         });
         if lacks && !answer.dry_run {
