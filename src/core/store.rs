@@ -85,7 +85,7 @@ pub use mirror::{
 };
 pub use mirror_status::MirrorStatus;
 pub use outcome::{OutcomeReceipt, OutcomeReport};
-pub use policy::ActivePolicies;
+pub use policy::{AcceptedPolicies, AcceptedPolicy, ActivePolicies};
 pub use reap::{Attempt, ReapReport};
 pub use reinforcement::{CorpusMemory, NearMemory, NewMemory, SimilarMemories};
 pub use relation::{ObservationEffect, Relation, RelationFilter};

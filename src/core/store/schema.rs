@@ -187,6 +187,7 @@ impl Store {
         self.ensure_trail_indexes().await?;
         self.ensure_cycle(now).await?;
         let tunables_added = self.ensure_tunables(config).await?;
+        self.accept_before_facts(now).await?;
         Ok(InitReport { applied: pending.into_iter().map(str::to_owned).collect(), tunables_added })
     }
 
