@@ -91,7 +91,7 @@ pub use reinforcement::{CorpusMemory, NearMemory, NewMemory, SimilarMemories};
 pub use relation::{ObservationEffect, Relation, RelationFilter};
 pub use request::RequestMode;
 pub use run::{BY_HAND, OpenRun, OpenedRun, Past, Run, RunLease};
-pub use schema::{Drift, InitReport};
+pub use schema::{Drift, InTheWay, InitReport};
 pub use scratch::CurrentTime;
 pub use server::{About, QuarantineCounts};
 pub use session::EndedSession;
