@@ -331,6 +331,12 @@ async fn probe(
                 }
             };
             if let Some(answer) = answer {
+                if let (false, Ok(now)) = (initialised, &answer) {
+                    // Before this process is ready, so before facts are written through it.
+                    if let Err(why) = store.accept_before_facts(*now).await {
+                        debug!(%why, "policies could not be accepted before the first fact");
+                    }
+                }
                 initialised |= answer.is_ok();
                 if answer.is_err() {
                     refusal.set(None);

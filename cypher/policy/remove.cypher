@@ -1,4 +1,4 @@
-// purpose: Remove a policy.
+// purpose: Remove a policy, and what was accepted of it.
 // mode: write
 // params: $id: String
 // returns: removed: Integer (one row)
@@ -6,4 +6,10 @@
 // idempotent: by what is left
 MATCH (p:EbbPolicy {id: $id})
 DELETE p
-RETURN count(*) AS removed
+WITH count(*) AS removed
+CALL () {
+  MATCH (c:EbbCounter)
+  WHERE c.name IN ['guard:local:' + $id, 'guard:team:' + $id, 'guard:company:' + $id, 'guard:public:' + $id]
+  DELETE c
+}
+RETURN removed

@@ -1,13 +1,13 @@
 // purpose: List the memories with the embeddings nearest to that of one memory, nearest first.
 // mode: read
-// params: $scope: String, $id: String, $limit: Integer
+// params: $index: String, $scope: String, $id: String, $limit: Integer
 // returns: id: String, score: Float, counts: Boolean (at most $limit rows)
 //
 // The index holds every memory with an embedding; counts says whether one is of the same scope and in short-term or
 // long-term memory. The score is (1 + cosine) / 2, computed from the embeddings themselves, since the index keeps them
 // with fewer digits.
 MATCH (n:Memory {scope: $scope, id: $id})
-CALL db.index.vector.queryNodes('ebb_memory_embedding', $limit, n.embedding) YIELD node AS m
+CALL db.index.vector.queryNodes($index, $limit, n.embedding) YIELD node AS m
 RETURN toStringOrNull(m.id) AS id, vector.similarity.cosine(n.embedding, m.embedding) AS score,
   coalesce(m <> n AND m.scope = n.scope AND m.tier IN ['shortTerm', 'longTerm'] AND NOT m:EbbQuarantined, false) AS counts
 ORDER BY score DESC

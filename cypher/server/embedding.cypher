@@ -1,7 +1,7 @@
-// purpose: Read the number of dimensions of the vector index.
+// purpose: Read the vector index of memories, whatever its name, and the number of its dimensions.
 // mode: read
 // params: none
-// returns: dimensions: Integer (at most one row)
-SHOW VECTOR INDEXES YIELD name, options
-WHERE name = 'ebb_memory_embedding'
-RETURN toInteger(options.indexConfig['vector.dimensions']) AS dimensions
+// returns: name: String, dimensions: Integer (at most one row)
+SHOW VECTOR INDEXES YIELD name, labelsOrTypes, properties, options
+WHERE labelsOrTypes = ['Memory'] AND properties = ['embedding']
+RETURN name, toInteger(options.indexConfig['vector.dimensions']) AS dimensions

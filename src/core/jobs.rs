@@ -172,6 +172,8 @@ pub struct Request {
     pub stop: CancellationToken,
     /// Work even if not yet due: evaporation otherwise acts only once in so many cycles.
     pub force: bool,
+    /// Number of facts that a sweep may retract although the guard asks for confirmation.
+    pub accept_affected: Option<i64>,
     pub learning: Learning,
 }
 
@@ -188,6 +190,7 @@ pub struct Work<'a> {
     /// Rows quarantined because a statement failed on them.
     quarantined: u32,
     forced: bool,
+    accepted: Option<i64>,
     learning: Learning,
 }
 
@@ -238,9 +241,9 @@ impl<'a> Work<'a> {
             ends: request.time_limit.and_then(|limit| Instant::now().checked_add(limit)),
             stop: request.stop,
         };
-        let (forced, learning) = (request.force, request.learning);
+        let (forced, accepted, learning) = (request.force, request.accept_affected, request.learning);
         let tunables = &inputs.tunables;
-        Self { store, tunables, inputs, run, budget, quarantined: 0, forced, learning }
+        Self { store, tunables, inputs, run, budget, quarantined: 0, forced, accepted, learning }
     }
 
     /// Rows to read for a page of this size: a dry run reads all that it counts at once, since rolled back rows would

@@ -88,13 +88,13 @@ pub use mirror::{
 };
 pub use mirror_status::MirrorStatus;
 pub use outcome::{OutcomeReceipt, OutcomeReport};
-pub use policy::ActivePolicies;
+pub use policy::{AcceptedPolicies, AcceptedPolicy, ActivePolicies};
 pub use reap::{Attempt, ReapReport};
 pub use reinforcement::{CorpusMemory, NearMemory, NewMemory, SimilarMemories};
 pub use relation::{ObservationEffect, Relation, RelationFilter};
 pub use request::RequestMode;
 pub use run::{BY_HAND, OpenRun, OpenedRun, Past, Run, RunLease};
-pub use schema::{Drift, InitReport};
+pub use schema::{Drift, InTheWay, InitReport};
 pub use scratch::CurrentTime;
 pub use server::{About, QuarantineCounts};
 pub use session::EndedSession;

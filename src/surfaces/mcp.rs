@@ -153,17 +153,18 @@ impl Tools {
             let fields = tool.fields.join("`, `");
             return Err(Problem::validation(format!("unknown field `{name}`, expected one of `{fields}`")));
         }
-        let dry_run = if tool.needs_dry_run { Some(self.checked(&caller, &mut arguments)?) } else { None };
+        let dry_run = if tool.needs_dry_run { self.checked(&caller, &mut arguments)? } else { None };
         let request_id = request_id(&mut arguments)?;
         (tool.prepare)(&mut arguments);
         let incoming = Incoming::Tool { arguments, request_id, held };
-        let reply = operation.run(&self.backend, caller, incoming).await?;
+        let reply = operation.run(&self.backend, caller, incoming).await;
+        let reply = if tool.needs_dry_run { reply.map_err(decay::advised) } else { reply }?;
         let ReplyBody::Json(answer) = reply.body else {
             return Err(Problem::own_fault("a tool returned a streamed list"));
         };
         let mut answer: Value = serde_json::from_slice(&answer).map_err(Problem::own_fault)?;
-        if let Some(confirm) = dry_run.flatten() {
-            answer["confirm"] = confirm.into();
+        if let Some(sweep) = dry_run {
+            answer["confirm"] = self.confirmation(&sweep, &answer).into();
         }
         Ok(answer)
     }

@@ -300,7 +300,8 @@ where
     })
 }
 
-fn argument<T: Input>(fields: Fields) -> Result<T, Problem> {
+/// Reads arguments of a tool as strictly as the body of a request.
+pub(super) fn argument<T: Input>(fields: Fields) -> Result<T, Problem> {
     let read = serde_path_to_error::deserialize(Value::Object(fields));
     read.map_err(|why| Problem::validation(body::error_at(&why)))
 }

@@ -99,7 +99,7 @@ pub struct SweepRequest {
     pub mode: Option<Mode>,
     /// Id of the only policy to apply.
     pub policy_id: Option<Term>,
-    /// Number of facts that the guard named, to accept it and sweep anyway.
+    /// Number of facts that the guard named, to accept it; later sweeps by these policies do not ask again.
     pub accept_affected: Option<i64>,
     /// Instant to use as now; needs the right admin.
     pub at: Option<Timestamp>,

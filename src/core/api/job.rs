@@ -256,7 +256,7 @@ pub struct JobPath {
 }
 
 /// Request to run a job.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JobRunRequest {
     /// Whether this is a dry run: nothing is written.
@@ -265,6 +265,9 @@ pub struct JobRunRequest {
     /// Stop after about this many rows.
     #[schemars(range(min = 1))]
     pub limit: Option<NonZeroU64>,
+    /// Number of facts that the guard named, to accept it: of the job sweep alone.
+    #[schemars(range(min = 0))]
+    pub accept_affected: Option<i64>,
     /// Instant to use as now; needs the right admin.
     pub at: Option<Timestamp>,
 }

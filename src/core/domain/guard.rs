@@ -2,6 +2,18 @@
 //!
 //! A wrong policy, or a list of ids from a wrong query, shows in the number of affected items. Promotion, expiry,
 //! merging and decay do not count: they hide nothing, and lose nothing.
+//!
+//! A request is confirmed each time: a deletion of many memories, an advance of many cycles. A decay policy runs by
+//! schedule, and retracting is its purpose, so it is confirmed once in each scope:
+//!
+//! | policy in a scope | is stopped above [`FEW`] facts and the ratio |
+//! |---|---|
+//! | new, or changed since it was accepted | always; accepting the number accepts the policy |
+//! | accepted, has retracted up to `most` in a run | if it would retract more than [`JUMP`] times `most` |
+//! | accepted, has not retracted yet | never |
+//!
+//! A policy that is in force before the first fact of a scope counts as accepted there: it surprises nobody who writes
+//! facts under it.
 
 /// Limits above which a change needs confirmation.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -15,32 +27,113 @@ pub struct Guard {
 /// Up to this many items are always allowed: in a small scope one item is soon a fifth.
 pub const FEW: i64 = 50;
 
+/// A policy that was accepted may retract this many times as much as in any run before, counted as [`FEW`] at least:
+/// the facts of ten days after ten days of downtime.
+pub const JUMP: i64 = 10;
+
 /// Up to this many cycles are always allowed: trails change little.
 pub const FEW_CYCLES: u32 = 100;
 /// Most cycles that can be added at once: after them nothing remains of the slowest pheromone at its default rate.
 pub const CYCLES_MAX: u32 = 10_000;
 
 /// A change too large to make without confirmation.
-#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
-#[error("{affected} of {live} live items would be affected, more than {percent:.0} % of them")]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{affected} of {live} live items would be affected, more than {percent:.0} % of them{}", causes(.policies))]
 pub struct TooMuch {
     pub affected: i64,
     /// Live items in the scope.
     pub live: i64,
     /// Allowed share, in per cent.
     pub percent: f64,
+    /// Policies to confirm, if a sweep was stopped.
+    pub policies: Vec<String>,
+}
+
+fn causes(policies: &[String]) -> String {
+    match policies {
+        [] => String::new(),
+        ids => format!(
+            ", by policies that were not accepted here before or retract over {JUMP} times as much as before: {}",
+            ids.join(", ")
+        ),
+    }
+}
+
+/// The guard's record of a policy in a scope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Record {
+    /// It is new, or was changed since it was accepted.
+    #[default]
+    New,
+    /// It was accepted; `most` is the largest number of facts that it retracted in a run, if any.
+    Accepted { most: Option<i64> },
+}
+
+/// Effect of a policy in a sweep of a scope.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Effect {
+    /// Id of the policy.
+    pub policy: String,
+    /// Number of facts that it would retract.
+    pub retracts: i64,
+    pub record: Record,
+}
+
+impl TooMuch {
+    /// Whether this number of items was confirmed, or more.
+    #[must_use]
+    pub fn is_accepted(&self, accepted: Option<i64>) -> bool {
+        accepted.is_some_and(|accepted| accepted >= self.affected)
+    }
+
+    /// The sum with that of another scope.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        self.affected += other.affected;
+        self.live += other.live;
+        self.policies
+            .extend(other.policies.into_iter().filter(|id| !self.policies.contains(id)).collect::<Vec<_>>());
+        self
+    }
 }
 
 impl Guard {
     /// Whether `affected` of `live` items may be changed, given the number that was `accepted`.
     pub fn judge(&self, affected: i64, live: i64, accepted: Option<i64>) -> Result<(), TooMuch> {
+        let stopped = self.too_much(affected, live, Vec::new());
+        if self.is_many(affected, live) && !stopped.is_accepted(accepted) { Err(stopped) } else { Ok(()) }
+    }
+
+    /// Whether a sweep with these effects on a scope of `live` facts needs no confirmation.
+    ///
+    /// # Errors
+    /// The number to confirm: all facts that the sweep would retract in the scope.
+    pub fn judge_sweep(&self, live: i64, effects: &[Effect]) -> Result<(), TooMuch> {
+        let is_new = |effect: &&Effect| effect.record == Record::New && effect.retracts > 0;
+        let new = effects.iter().filter(is_new).map(|effect| effect.retracts).sum();
+        let news = self.is_many(new, live);
+        let jumps = |effect: &Effect| {
+            matches!(effect.record, Record::Accepted { most: Some(most) }
+                if effect.retracts > JUMP.saturating_mul(most.max(FEW)))
+                && self.is_many(effect.retracts, live)
+        };
+        let to_confirm = effects.iter().filter(|effect| news && is_new(effect) || jumps(effect));
+        let policies: Vec<String> = to_confirm.map(|effect| effect.policy.clone()).collect();
+        if policies.is_empty() {
+            return Ok(());
+        }
+        Err(self.too_much(effects.iter().map(|effect| effect.retracts).sum(), live, policies))
+    }
+
+    fn is_many(&self, affected: i64, live: i64) -> bool {
         // Both numbers are counts of nodes, far below what a float holds exactly.
         #[expect(clippy::cast_precision_loss, reason = "counts of nodes are far below 2^53")]
-        let too_much = affected as f64 > self.max_affected_ratio * live as f64;
-        if self.enabled && affected > FEW && too_much && accepted != Some(affected) {
-            return Err(TooMuch { affected, live, percent: self.max_affected_ratio * 100.0 });
-        }
-        Ok(())
+        let is_large_share = affected as f64 > self.max_affected_ratio * live as f64;
+        self.enabled && affected > FEW && is_large_share
+    }
+
+    fn too_much(&self, affected: i64, live: i64, policies: Vec<String>) -> TooMuch {
+        TooMuch { affected, live, percent: self.max_affected_ratio * 100.0, policies }
     }
 
     /// Whether this many cycles may be added at once, given the number that was `accepted`: they evaporate every trail
@@ -75,7 +168,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn it_stops_above_both_bounds_unless_that_very_number_is_accepted() {
+    fn it_stops_above_both_bounds_unless_that_number_is_accepted() {
         let guard = Guard { enabled: true, max_affected_ratio: 0.2 };
         assert_eq!(guard.judge(50, 50, None), Ok(()), "a handful");
         assert_eq!(guard.judge(200, 1_000, None), Ok(()), "a fifth is allowed");
@@ -83,7 +176,53 @@ mod tests {
         assert_eq!(stopped.to_string(), "201 of 1000 live items would be affected, more than 20 % of them");
         assert_eq!(guard.judge(201, 1_000, Some(201)), Ok(()));
         assert!(guard.judge(202, 1_000, Some(201)).is_err(), "it has grown since it was accepted");
+        assert_eq!(guard.judge(201, 1_000, Some(202)), Ok(()), "less than was accepted");
         assert_eq!(Guard { enabled: false, ..guard }.judge(1_000, 1_000, None), Ok(()));
+    }
+
+    fn effect(policy: &str, retracts: i64, record: Record) -> Effect {
+        Effect { policy: policy.to_owned(), retracts, record }
+    }
+
+    #[test]
+    fn a_policy_is_confirmed_once_and_then_only_where_it_jumps() {
+        let guard = Guard { enabled: true, max_affected_ratio: 0.2 };
+        let to_confirm = |live, effects: &[Effect]| match guard.judge_sweep(live, effects) {
+            Ok(()) => (0, Vec::new()),
+            Err(stopped) => (stopped.affected, stopped.policies),
+        };
+        let free = (0, Vec::new());
+        let accepted = |most| Record::Accepted { most };
+        assert_eq!(to_confirm(60, &[effect("a", 50, Record::New)]), free, "a handful");
+        assert_eq!(to_confirm(60, &[effect("a", 60, Record::New)]), (60, vec!["a".to_owned()]));
+        assert_eq!(to_confirm(60, &[effect("a", 60, accepted(None))]), free, "its purpose");
+        // New ones count together; those that were accepted are part of the number, but not confirmed again.
+        let both =
+            [effect("a", 40, Record::New), effect("b", 20, Record::New), effect("c", 30, accepted(Some(30)))];
+        assert_eq!(to_confirm(90, &both), (90, vec!["a".to_owned(), "b".to_owned()]));
+        assert_eq!(to_confirm(1_000, &both), free);
+        for (most, limit) in [(0, 500), (50, 500), (60, 600), (i64::MAX, i64::MAX)] {
+            assert_eq!(to_confirm(limit, &[effect("a", limit, accepted(Some(most)))]), free, "{most}");
+            let Some(above) = limit.checked_add(1) else { continue };
+            let jump = [effect("a", above, accepted(Some(most)))];
+            assert_eq!(to_confirm(above, &jump), (above, vec!["a".to_owned()]), "{most}");
+            assert_eq!(to_confirm(above * 5, &jump), free, "a fifth of the scope");
+        }
+        assert_eq!(Guard { enabled: false, ..guard }.judge_sweep(60, &both), Ok(()));
+    }
+
+    #[test]
+    fn scopes_are_confirmed_together() {
+        let of = |affected, policies: &[&str]| TooMuch {
+            affected,
+            live: affected,
+            percent: 20.0,
+            policies: policies.iter().map(|id| (*id).to_owned()).collect(),
+        };
+        let both = of(60, &["a"]).and(of(70, &["a", "b"]));
+        assert_eq!(both, of(130, &["a", "b"]));
+        assert!(both.is_accepted(Some(130)) && !both.is_accepted(Some(129)) && !both.is_accepted(None));
+        assert!(both.to_string().ends_with("as before: a, b"), "{both}");
     }
 
     #[test]

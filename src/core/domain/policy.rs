@@ -158,6 +158,9 @@ pub struct Counters {
     pub would_reduce: i64,
     /// Ids of the policies that matched a fact.
     pub matched: BTreeSet<String>,
+    /// Heads retracted by each policy that acts, by its id.
+    #[serde(skip)]
+    pub retracted_by: BTreeMap<String, i64>,
 }
 
 /// Response of a sweep, in the wire format.
@@ -195,6 +198,7 @@ pub struct Judge<'a> {
     epsilon: f64,
     known: HashMap<String, Option<usize>>,
     matched: BTreeSet<usize>,
+    retracted_by: BTreeMap<usize, i64>,
     counters: Counters,
 }
 
@@ -368,6 +372,7 @@ impl Rules {
             epsilon,
             known: HashMap::new(),
             matched: BTreeSet::new(),
+            retracted_by: BTreeMap::new(),
             counters: Counters::default(),
         }
     }
@@ -397,7 +402,10 @@ impl Judge<'_> {
         let acts = rule.mode != Mode::DryRun;
         let counted = match (fate, acts) {
             (Fate::Stays, _) => return stays,
-            (Fate::Retracted, true) => &mut self.counters.retracted,
+            (Fate::Retracted, true) => {
+                *self.retracted_by.entry(at).or_default() += 1;
+                &mut self.counters.retracted
+            }
             (Fate::Reduced(_), true) => &mut self.counters.reduced,
             (Fate::Retracted, false) => &mut self.counters.would_retract,
             (Fate::Reduced(_), false) => &mut self.counters.would_reduce,
@@ -409,8 +417,10 @@ impl Judge<'_> {
     /// The counts.
     #[must_use]
     pub fn counters(mut self) -> Counters {
-        let ids = self.matched.iter().filter_map(|at| self.rules.rules.get(*at));
-        self.counters.matched = ids.map(|rule| rule.id.to_string()).collect();
+        let id = |at: &usize| self.rules.rules.get(*at).map(|rule| rule.id.to_string());
+        self.counters.matched = self.matched.iter().filter_map(id).collect();
+        let retracted = self.retracted_by.iter().filter_map(|(at, count)| Some((id(at)?, *count)));
+        self.counters.retracted_by = retracted.collect();
         self.counters
     }
 }
@@ -424,6 +434,9 @@ impl std::ops::AddAssign for Counters {
         self.would_retract += more.would_retract;
         self.would_reduce += more.would_reduce;
         self.matched.extend(more.matched);
+        for (id, count) in more.retracted_by {
+            *self.retracted_by.entry(id).or_default() += count;
+        }
     }
 }
 

@@ -7,7 +7,10 @@
 //! | occurrence | scopes | policies in their own mode | guard |
 //! |---|---|---|---|
 //! | of the schedule, or manual | all four | yes | stops a scope; the others continue, and the run ends guarded |
-//! | `job/<id>` | the requested one | or the one requested mode or policy | as accepted |
+//! | `job/<id>` | the requested one | or the one requested mode or policy | stops it |
+//!
+//! A policy that the guard stopped runs once its number is accepted, and by itself from then on: acceptance is recorded
+//! before the first fact is written, so a run that is killed in between is continued, by any worker.
 //!
 //! # Design notes
 //! Where a policy retracts, a scope is read completely before anything is written: only then is the number of facts
@@ -22,9 +25,10 @@
 
 use super::{Completion, DAY_MS, Job, Work, pages};
 use crate::domain::fact::FactScope;
-use crate::domain::policy::{Counters, Rules};
+use crate::domain::guard::{Effect, Record, TooMuch};
+use crate::domain::policy::{Counters, Policies, Rules};
 use crate::domain::units::Timestamp;
-use crate::store::{Error, RequestedSweep, Store, Tally};
+use crate::store::{AcceptedPolicies, AcceptedPolicy, Error, RequestedSweep, Run, Store, Tally};
 use tracing::info;
 
 pub(super) const JOB: Job = Job {
@@ -49,6 +53,7 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     if work.run.is_dry() {
         return estimate(work).await;
     }
+    work.store.accept_before_facts(work.run.now).await?;
     match RequestedSweep::of(&work.run.occurrence).map(str::to_owned) {
         Some(id) => run_requested(work, &id).await,
         None => all(work).await,
@@ -61,19 +66,19 @@ async fn all(mut work: Work<'_>) -> Result<Completion, Error> {
     } else {
         (work.store.policies().await?.policies, Vec::new())
     };
-    let mut guarded = None;
-    for scope in FactScope::ALL {
-        let rules = policies.rules(scope, None, None);
-        if rules.is_empty() {
-            continue;
-        }
-        if let Err(why) = check_guard(work.store, scope, &rules, work.run.now, None).await? {
-            guarded = Some(guarded.unwrap_or(why));
+    let scopes: Vec<(FactScope, Rules)> = FactScope::ALL
+        .map(|scope| (scope, policies.rules(scope, None, None)))
+        .into_iter()
+        .filter(|(_, rules)| !rules.is_empty())
+        .collect();
+    let guarded = pass_guard(work.store, work.run, &policies, &scopes, work.accepted).await?;
+    for (scope, rules) in &scopes {
+        if guarded.scopes.contains(scope) {
             continue;
         }
         let mut after = String::new();
         let reached = pages::each(&mut work, PAGE_FIRST, async |store, run, page_mode| {
-            let swept = store.sweep_heads(run, scope, &rules, &after, page_mode).await?;
+            let swept = store.sweep_heads(run, *scope, rules, &after, page_mode).await?;
             after = swept.last;
             Ok(swept.lineages)
         })
@@ -87,7 +92,7 @@ async fn all(mut work: Work<'_>) -> Result<Completion, Error> {
         let ids: Vec<&str> = new.iter().map(|policy| policy.id.as_str()).collect();
         info!(policies = ids.join(", "), "the first run of these policies only counted; the next one acts");
     }
-    guarded.map_or(Ok(Completion::End), Err)
+    guarded.result().map(|()| Completion::End)
 }
 
 async fn run_requested(mut work: Work<'_>, id: &str) -> Result<Completion, Error> {
@@ -109,7 +114,9 @@ async fn sweep(work: &mut Work<'_>, mut requested: RequestedSweep) -> Result<Com
     let rules = policies.rules(requested.scope, requested.mode, requested.policy.as_deref());
     // A sweep that has written facts has passed the guard.
     if requested.cursor.is_empty() {
-        check_guard(work.store, requested.scope, &rules, work.run.now, requested.accepted).await??;
+        let scopes = [(requested.scope, rules.clone())];
+        let accepted = requested.accepted;
+        pass_guard(work.store, work.run, &policies, &scopes, accepted).await?.result()?;
     }
     let id = requested.id.clone();
     let reached = pages::each(work, PAGE_FIRST, async |store, run, page_mode| {
@@ -124,19 +131,104 @@ async fn sweep(work: &mut Work<'_>, mut requested: RequestedSweep) -> Result<Com
     Ok(reached)
 }
 
-/// Whether the guard allows a sweep of a scope.
-async fn check_guard(
-    store: &Store,
-    scope: FactScope,
-    rules: &Rules,
-    now: Timestamp,
-    accepted: Option<i64>,
-) -> Result<Result<(), Error>, Error> {
-    if !rules.retract() {
-        return Ok(Ok(()));
+/// Scopes that the guard keeps from being swept, and the number to accept.
+#[derive(Default)]
+struct Guarded {
+    scopes: Vec<FactScope>,
+    why: Option<TooMuch>,
+}
+
+impl Guarded {
+    fn result(self) -> Result<(), Error> {
+        self.why.map_or(Ok(()), |why| Err(Error::Guarded(why)))
     }
-    let found = look(store, scope, rules, now).await?;
-    Ok(store.guard().judge(found.retracted, found.live, accepted).map_err(Error::Guarded))
+}
+
+/// The number to accept for a sweep of a scope at `now`, if the guard stops it.
+pub async fn ask_guard(
+    store: &Store,
+    policies: &Policies,
+    scope: (FactScope, Rules),
+    now: Timestamp,
+) -> Result<Option<TooMuch>, Error> {
+    Ok(judge(store, policies, &[scope], now).await?.1.why)
+}
+
+/// Effects of sweeps of scopes, by scope.
+type Effects = Vec<(FactScope, Vec<Effect>)>;
+
+/// Asks the guard about sweeps of scopes.
+async fn judge(
+    store: &Store,
+    policies: &Policies,
+    scopes: &[(FactScope, Rules)],
+    now: Timestamp,
+) -> Result<(Effects, Guarded), Error> {
+    let (guard, mut looked, mut guarded) = (store.guard(), Vec::new(), Guarded::default());
+    if !guard.enabled || !scopes.iter().any(|(_, rules)| rules.retract()) {
+        return Ok((looked, guarded));
+    }
+    let records = store.accepted_policies().await?;
+    for (scope, rules) in scopes.iter().filter(|(_, rules)| rules.retract()) {
+        let found = look(store, *scope, rules, now).await?;
+        let effects = effects(&found, *scope, policies, &records);
+        if let Err(why) = guard.judge_sweep(found.live, &effects) {
+            guarded.scopes.push(*scope);
+            guarded.why = Some(match guarded.why.take() {
+                Some(sum) => sum.and(why),
+                None => why,
+            });
+        }
+        looked.push((*scope, effects));
+    }
+    Ok((looked, guarded))
+}
+
+/// Asks the guard about sweeps of scopes, and records the policies that are accepted and the most that each retracts.
+async fn pass_guard(
+    store: &Store,
+    run: &mut Run,
+    policies: &Policies,
+    scopes: &[(FactScope, Rules)],
+    accepted: Option<i64>,
+) -> Result<Guarded, Error> {
+    let (looked, mut guarded) = judge(store, policies, scopes, run.now).await?;
+    let is_accepted = guarded.why.as_ref().is_some_and(|why| why.is_accepted(accepted));
+    let confirmed = if is_accepted { std::mem::take(&mut guarded) } else { Guarded::default() };
+    let mut rows = Vec::new();
+    for (scope, effects) in looked.iter().filter(|(scope, _)| !guarded.scopes.contains(scope)) {
+        let named = confirmed.why.as_ref().filter(|_| confirmed.scopes.contains(scope));
+        for effect in effects.iter().filter(|effect| effect.retracts > 0) {
+            let is_named = named.is_some_and(|why| why.policies.contains(&effect.policy));
+            let is_more = match effect.record {
+                Record::New => false,
+                Record::Accepted { most } => most.is_none_or(|most| effect.retracts > most),
+            };
+            let policy = policies.all().iter().find(|policy| policy.id.as_str() == effect.policy);
+            if let Some(policy) = policy.filter(|_| is_named || is_more) {
+                rows.push(AcceptedPolicy::new(*scope, policy, Some(effect.retracts)));
+            }
+        }
+    }
+    if !rows.is_empty() {
+        store.accept_policies(run, &rows).await?;
+    }
+    Ok(guarded)
+}
+
+/// The facts that each policy would retract, with the guard's record of it.
+fn effects(
+    found: &Counters,
+    scope: FactScope,
+    policies: &Policies,
+    records: &AcceptedPolicies,
+) -> Vec<Effect> {
+    let effect = |(id, retracts): (&String, &i64)| {
+        let policy = policies.all().iter().find(|policy| policy.id.as_str() == id)?;
+        let record = records.record(scope, policy);
+        Some(Effect { policy: id.clone(), retracts: *retracts, record })
+    };
+    found.retracted_by.iter().filter_map(effect).collect()
 }
 
 /// The result that a sweep of a scope would have at `now`; nothing is written. Two pages are read at once: with one

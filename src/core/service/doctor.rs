@@ -193,6 +193,11 @@ impl Service {
                     Drift::Absent(of) => {
                         problem("schema", format!("there is no index of {of}"), "ebb doctor --fix")
                     }
+                    Drift::InTheWay(other) => problem(
+                        "schema",
+                        other.to_string(),
+                        &format!("in Neo4j Browser: {}; then run: ebb doctor --fix", other.remedy()),
+                    ),
                     Drift::NotOnline { name, state } => Finding {
                         level: Level::Warning,
                         what: "schema".to_owned(),

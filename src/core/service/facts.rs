@@ -10,6 +10,7 @@ use super::request_hash::request_hash;
 use crate::api::fact::{QueuedSweep, Sweep, SweepAnswer, SweepJob, SweepRequest};
 use crate::clock::new_id;
 use crate::domain::fact::{Assertion, FactScope};
+use crate::domain::guard::TooMuch;
 use crate::domain::ids::Term;
 use crate::domain::policy::{Counters, Draft, Glob, Measure, Mode, Policies, Policy, Summary};
 use crate::domain::units::Timestamp;
@@ -77,7 +78,8 @@ impl Service {
         }
     }
 
-    /// Sweeps a scope. A sweep that would be answered when it is done is left to a worker at `stop`, if given.
+    /// Sweeps a scope. With `accept_affected` the guard allows up to this number of retractions, and records the
+    /// policies as accepted. A sweep that would be answered when it is done is left to a worker at `stop`, if given.
     ///
     /// # Errors
     /// [`Error::Invalid`] for an unknown policy; [`Error::Guarded`], with no fact written; [`Error::Policies`];
@@ -134,7 +136,7 @@ impl Service {
             let began = Instant::now();
             loop {
                 let work = Request { stop: stop.clone(), ..Request::default() };
-                driver::run_job(&self.store, JobName::Sweep, &wanted, work).await?;
+                Box::pin(driver::run_job(&self.store, JobName::Sweep, &wanted, work)).await?;
                 job = self.store.sweep_job(&id).await?;
                 // A worker may have started it already: its result is the answer. While the sweep of another scope
                 // runs, this one waits for its turn, up to a limit.
@@ -151,10 +153,13 @@ impl Service {
         }
         match job.state {
             SweepState::Done => Ok(Sweep::Done(status(job).so_far)),
-            SweepState::Failed => Err(Error::Conflict(format!(
-                "the sweep {id} failed: {}",
-                job.reason.as_deref().unwrap_or("its run ended before its end")
-            ))),
+            SweepState::Failed => Err(match self.stopped_by_guard(&job).await? {
+                Some(why) => Error::Guarded(why),
+                None => Error::Conflict(format!(
+                    "the sweep {id} failed: {}",
+                    job.reason.as_deref().unwrap_or("its run ended before its end")
+                )),
+            }),
             // A worker does it: it is large, or another run of the job is open.
             state => Ok(Sweep::Queued(QueuedSweep {
                 job_id: id,
@@ -162,6 +167,17 @@ impl Service {
                 estimated_s: (job.asked.heads + PER_SECOND - 1) / PER_SECOND,
             })),
         }
+    }
+
+    /// The number to accept for a sweep that the guard stopped, in whatever worker: nothing of it was written.
+    async fn stopped_by_guard(&self, job: &store::SweepJob) -> Result<Option<TooMuch>, Error> {
+        let asked = &job.asked;
+        if !asked.cursor.is_empty() {
+            return Ok(None);
+        }
+        let policies = self.store.policies().await?.policies;
+        let rules = policies.rules(asked.scope, asked.mode, asked.policy.as_deref());
+        Box::pin(sweep::ask_guard(&self.store, &policies, (asked.scope, rules), asked.now)).await
     }
 
     /// The state of a requested sweep.
@@ -202,7 +218,8 @@ impl Service {
             "exempt_relations": policy.exempt_relations.iter().map(Glob::as_str).collect::<Vec<_>>(),
         });
         let hash = request_hash("set_policy", &document);
-        let new = self.store.set_policy(mode.with_hash(&hash), &policy).await?;
+        let now = self.instant(None).await?;
+        let new = self.store.set_policy(mode.with_hash(&hash), &policy, now).await?;
         Ok((policy, new))
     }
 

@@ -2,7 +2,7 @@
 
 use super::Service;
 use super::memories::RequestId;
-use crate::api::job::Job;
+use crate::api::job::{Job, JobRunRequest};
 use crate::domain::attempt::Right;
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
@@ -11,6 +11,7 @@ use crate::scheduler::JobConfig;
 use crate::scheduler::driver::{self, JobReport, Outcome, Wanted};
 use crate::scheduler::due::Rhythm;
 use crate::store::{BY_HAND, Error, Past, Tally};
+use std::num::NonZeroU64;
 use tokio_util::sync::CancellationToken;
 
 /// Number of runs of a job searched for the run of a repeated request.
@@ -22,23 +23,33 @@ impl Service {
         &self,
         job: JobName,
         now: Timestamp,
-        limit: Option<u64>,
+        request: &JobRunRequest,
     ) -> Result<JobReport, Error> {
         let once = RequestId::or_new("worker", None);
-        self.run_job_once(&once, job, now, limit, CancellationToken::new()).await
+        self.run_job_once(&once, job, now, request, CancellationToken::new()).await
     }
 
     /// The same, once under a request id: a repeat returns the recorded run. At `stop` the run is left to another
     /// process.
+    ///
+    /// # Errors
+    /// [`Error::Guarded`] of a sweep; [`Error::Invalid`] if a number is to be accepted for another job.
     pub async fn run_job_once(
         &self,
-        request: &RequestId,
+        id: &RequestId,
         job: JobName,
         now: Timestamp,
-        limit: Option<u64>,
+        request: &JobRunRequest,
         stop: CancellationToken,
     ) -> Result<JobReport, Error> {
-        self.run_once(request, job, now, Request { limit, stop, ..Request::default() }).await
+        let accept_affected = request.accept_affected;
+        if accept_affected.is_some() && job != JobName::Sweep {
+            return Err(Error::Invalid(format!(
+                "accept_affected is for the job sweep: no guard stops {job}"
+            )));
+        }
+        let limit = request.limit.map(NonZeroU64::get);
+        self.run_once(id, job, now, Request { limit, stop, accept_affected, ..Request::default() }).await
     }
 
     /// Runs a job as [`Service::run_job_once`].

@@ -147,12 +147,15 @@ catalogue! {
     MIRROR_TRIM = "mirror/trim";
     OUTCOME_LEARNED = "outcome/learned";
     OUTCOME_WAITING = "outcome/waiting";
+    POLICY_ACCEPT = "policy/accept";
+    POLICY_ACCEPTED = "policy/accepted";
     POLICY_OPEN = "policy/open";
     POLICY_READ = "policy/read";
     POLICY_REMOVE = "policy/remove";
     POLICY_SET = "policy/set";
     POLICY_TRIED = "policy/tried";
     POLICY_TRY = "policy/try";
+    POLICY_UNWRITTEN = "policy/unwritten";
     REINFORCEMENT_CORPUS = "reinforcement/corpus";
     REINFORCEMENT_DONE = "reinforcement/done";
     REINFORCEMENT_DRAW = "reinforcement/draw";
@@ -270,5 +273,4 @@ catalogue! {
     UNINSTALL_NODES = "uninstall/nodes";
     UNINSTALL_OWN = "uninstall/own";
     UNINSTALL_RELATIONSHIPS = "uninstall/relationships";
-    UNINSTALL_SCHEMA = "uninstall/schema";
 }

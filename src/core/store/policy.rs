@@ -4,6 +4,10 @@
 //! never lost by a change of another. Nodes written by hand are checked like a file, and an error stops the run that
 //! would have applied them.
 
+mod accepted;
+
+pub use accepted::{AcceptedPolicies, AcceptedPolicy};
+
 use super::Store;
 use super::catalogue::{POLICY_OPEN, POLICY_READ, POLICY_REMOVE, POLICY_SET, POLICY_TRIED, POLICY_TRY};
 use super::encode::list;
@@ -14,6 +18,7 @@ use super::tally::Tally;
 use super::tx::{Mode, Tx};
 use crate::domain::fact::FactScope;
 use crate::domain::policy::{Draft, Given, Measure, Policies, Policy};
+use crate::domain::units::Timestamp;
 use neo4rs::BoltType;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -91,8 +96,15 @@ impl Store {
     }
 
     /// Adds a policy or replaces that of the same id, once under a request id, or as a dry run. Returns whether it is
-    /// new.
-    pub async fn set_policy(&self, mode: RequestMode<'_>, policy: &Policy) -> Result<bool, Error> {
+    /// new. In scopes without facts it is accepted at once.
+    pub async fn set_policy(
+        &self,
+        mode: RequestMode<'_>,
+        policy: &Policy,
+        now: Timestamp,
+    ) -> Result<bool, Error> {
+        let accepted = self.accepted_policies().await?;
+        let lacking = accepted::new_policies(std::slice::from_ref(policy), &accepted);
         self.transactions
             .retry_on_unique_conflict("policy.set", async |tx: &mut Tx| {
                 if let Some(new) = open(tx, mode).await? {
@@ -100,6 +112,7 @@ impl Store {
                 }
                 let known = self.write_down(tx).await?;
                 set(tx, policy).await?;
+                accepted::accept_unwritten(tx, &lacking, now).await?;
                 let new = !known.has(policy.id.as_str());
                 answer(tx, mode, &new).await?;
                 Ok(new)

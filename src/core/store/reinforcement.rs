@@ -13,9 +13,10 @@ use super::encode::{list, slices};
 use super::error::Error;
 use super::memory::{bytes, keyed, lock, quarantine, write};
 use super::run::Run;
+use super::schema::vector_index;
 use super::statement::Call;
 use super::tally::Tally;
-use super::tx::Tx;
+use super::tx::{Mode, Tx};
 use crate::domain::ids::MemoryKey;
 use crate::domain::memory::{self, MemoryState};
 use crate::domain::similarity::Similarity;
@@ -93,8 +94,14 @@ impl Store {
     /// Connection and statement errors; there must be an index (see [`Store::ensure_embedding_index`]).
     pub async fn nearest(&self, key: &MemoryKey, limit: usize) -> Result<Vec<NearMemory>, Error> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let call = REINFORCEMENT_NEAREST.call().set("scope", key.scope()).set("id", key.id());
-        self.read(call.set("limit", limit)).await
+        self.transactions
+            .run("reinforcement.nearest", Mode::Read, async |tx: &mut Tx| {
+                // Without one, the server's error names the index that is missing.
+                let index = vector_index(tx).await?.unwrap_or_else(|| "ebb_memory_embedding".to_owned());
+                let call = REINFORCEMENT_NEAREST.call().set("index", index.as_str()).set("limit", limit);
+                tx.rows(call.set("scope", key.scope()).set("id", key.id())).await
+            })
+            .await
     }
 
     /// Quarantines a new memory that cannot be compared, or whose similar memories cannot be reinforced, as a batch of

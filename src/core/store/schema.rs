@@ -3,6 +3,11 @@
 //! An applied migration never changes: its checksum is compared at each start, and a database of a newer Ebb is
 //! rejected. Every statement of a migration has IF NOT EXISTS, so two concurrent initialisations, or one that was
 //! killed halfway, are safe: the next run completes it.
+//!
+//! A constraint or index is recognised by what it is on (see [`shape`]), not by its name: an equal one that somebody
+//! else created serves as well, and the server creates no second one.
+
+mod shape;
 
 use super::Store;
 use super::catalogue::{
@@ -21,6 +26,7 @@ use crate::domain::units::Timestamp;
 use neo4rs::{BoltMap, BoltString, BoltType};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
+use shape::{Existing, Shape};
 
 static MIGRATIONS: [&Statement; 9] = [
     &SCHEMA_V001,
@@ -49,23 +55,60 @@ pub struct InitReport {
 pub enum Drift {
     /// A migration that was not applied.
     Pending(String),
-    /// A constraint or index that was dropped.
+    /// A constraint or index of a migration, by its name, that is not there: none is on the same properties.
     Missing(String),
-    /// A configured label or relationship type of trails, and its properties without an index.
+    /// A configured label or relationship type, and its properties without an index.
     Absent(String),
+    /// A constraint or index that cannot be created while another index or constraint is there.
+    InTheWay(InTheWay),
     /// An index that is not online.
     NotOnline { name: String, state: String },
 }
 
-/// Property of each index that `schema/place` creates.
-pub(super) const PLACE_INDEXES: [&[&str]; 3] = [&["scope", "id"], &["id"], EDGE_INDEX];
-/// Properties of the index that `schema/edge` creates.
-pub(super) const EDGE_INDEX: &[&str] = &["pheromone_cycle"];
+/// An index or constraint in the way of a needed one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InTheWay {
+    /// Label or relationship type and properties, and what they need.
+    pub needed: String,
+    /// Constraint or index.
+    pub kind: &'static str,
+    /// Its name.
+    pub name: String,
+}
+
+impl InTheWay {
+    /// The statement that removes it.
+    #[must_use]
+    pub fn remedy(&self) -> String {
+        format!("DROP {} {}", self.kind.to_uppercase(), self.name)
+    }
+}
+
+impl std::fmt::Display for InTheWay {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}, and the {} {} is in its way", self.needed, self.kind, self.name)
+    }
+}
+
+/// Name of the vector index of memories in reports.
+const VECTOR_INDEX: &str = "Memory (embedding), a vector index";
+
+/// The vector index of memories: under any name.
+#[derive(Debug, Clone, Deserialize)]
+struct VectorIndex {
+    name: String,
+    dimensions: Option<i64>,
+}
 
 #[derive(Deserialize)]
 struct AppliedMigration {
     version: String,
     checksum: String,
+}
+
+/// The name of the vector index of memories.
+pub(super) async fn vector_index(tx: &mut Tx) -> Result<Option<String>, Error> {
+    Ok(tx.row::<VectorIndex>(SERVER_EMBEDDING.call()).await?.map(|index| index.name))
 }
 
 /// The server's clock.
@@ -168,9 +211,12 @@ impl Store {
         let pending = self.pending().await?;
         self.refuse_upgrade(&pending).await?;
         for migration in MIGRATIONS.iter().filter(|migration| pending.contains(&migration.name)) {
-            for text in statements(migration).into_iter().filter(|text| is_lasting(text)) {
+            let texts: Vec<&str> =
+                statements(migration).into_iter().filter(|text| is_lasting(text)).collect();
+            for text in &texts {
                 self.make(migration, text).await?;
             }
+            self.verify(texts).await?;
             self.transactions
                 .run("migration.record", Mode::Write, async |tx: &mut Tx| {
                     let call = MIGRATION_RECORD
@@ -187,6 +233,7 @@ impl Store {
         self.ensure_trail_indexes().await?;
         self.ensure_cycle(now).await?;
         let tunables_added = self.ensure_tunables(config).await?;
+        self.accept_before_facts(now).await?;
         Ok(InitReport { applied: pending.into_iter().map(str::to_owned).collect(), tunables_added })
     }
 
@@ -198,17 +245,17 @@ impl Store {
         let Some(wanted) = self.similarity.dimensions.and_then(|d| i64::try_from(d).ok()) else {
             return Ok(());
         };
-        let dimensions: Option<Option<i64>> = self.read_optional(SERVER_EMBEDDING.call()).await?;
-        match dimensions.flatten() {
-            Some(found) if found == wanted => return Ok(()),
-            Some(found) => {
-                return Err(Error::Conflict(format!(
-                    "the vector index ebb_memory_embedding is for embeddings of {found} numbers, and \
-                     similarity.embedding_dimensions is {wanted}. Set it to {found}; or, to begin with other \
-                     embeddings, in Neo4j Browser: DROP INDEX ebb_memory_embedding, then run: ebb init"
-                )));
+        let index: Option<VectorIndex> = self.read_optional(SERVER_EMBEDDING.call()).await?;
+        if let Some(VectorIndex { name, dimensions }) = index {
+            let found = dimensions.map_or_else(|| "any number of".to_owned(), |number| number.to_string());
+            if dimensions == Some(wanted) {
+                return Ok(());
             }
-            None => {}
+            return Err(Error::Conflict(format!(
+                "the vector index {name} is for embeddings of {found} numbers, and similarity.embedding_dimensions is \
+                 {wanted}. Set it to {found}; or, to begin with other embeddings, in Neo4j Browser: DROP INDEX {name}, \
+                 then run: ebb init"
+            )));
         }
         let entry = |name: &str, value: BoltType| (BoltString::from(name), value);
         let config: BoltMap =
@@ -231,16 +278,25 @@ impl Store {
     /// # Errors
     /// [`Error::Query`] if rows violate the key of a label.
     pub async fn ensure_trail_indexes(&self) -> Result<(), Error> {
-        let (labels, types) = self.added();
-        let places =
-            labels.map(|label| (&SCHEMA_PLACE, SCHEMA_PLACE.text_about(std::slice::from_ref(label), &[])));
-        let edges = types.map(|kind| (&SCHEMA_EDGE, SCHEMA_EDGE.text_about(&[], std::slice::from_ref(kind))));
-        for (statement, text) in places.chain(edges) {
-            for text in text.split(';').map(str::trim).filter(|text| !text.is_empty()) {
-                self.make(statement, text).await?;
-            }
+        let added = self.added_statements();
+        for (statement, text) in &added {
+            self.make(statement, text).await?;
         }
-        Ok(())
+        if added.is_empty() { Ok(()) } else { self.verify(added.iter().map(|(_, text)| text.as_str())).await }
+    }
+
+    /// The statements for the labels and relationship types that the configuration adds.
+    fn added_statements(&self) -> Vec<(&'static Statement, String)> {
+        let (labels, types) = self.added();
+        let places: Vec<(&'static Statement, String)> = labels
+            .map(|label| (&SCHEMA_PLACE, SCHEMA_PLACE.text_about(std::slice::from_ref(label), &[])))
+            .collect();
+        let edges = types.map(|kind| (&SCHEMA_EDGE, SCHEMA_EDGE.text_about(&[], std::slice::from_ref(kind))));
+        let split = |(statement, texts): (&'static Statement, String)| {
+            let texts = texts.split(';').map(str::trim).filter(|text| !text.is_empty());
+            texts.map(|text| (statement, text.to_owned())).collect::<Vec<_>>()
+        };
+        places.into_iter().chain(edges).flat_map(split).collect()
     }
 
     /// The report of [`Store::initialise`], without writes.
@@ -251,43 +307,63 @@ impl Store {
         Ok(InitReport { applied: pending.into_iter().map(str::to_owned).collect(), tunables_added })
     }
 
-    /// Differences of the constraints and indexes from those of the migrations.
+    /// Differences of the constraints and indexes from those of the migrations and of the configuration.
     pub async fn drift(&self) -> Result<Vec<Drift>, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            name: String,
-            state: String,
-            about: Option<Vec<String>>,
-            properties: Option<Vec<String>>,
-        }
         let pending = self.pending().await?;
-        let there: Vec<Row> = self.read(SERVER_SCHEMA.call()).await?;
+        let there = self.existing().await?;
         let mut drift: Vec<Drift> = pending.iter().map(|name| Drift::Pending((*name).to_owned())).collect();
-        for migration in MIGRATIONS.iter().filter(|migration| !pending.contains(&migration.name)) {
-            for name in statements(migration).into_iter().filter_map(made) {
-                match there.iter().find(|row| row.name == name) {
-                    None => drift.push(Drift::Missing(name.to_owned())),
-                    Some(row) if row.state != "ONLINE" => {
-                        drift.push(Drift::NotOnline { name: name.to_owned(), state: row.state.clone() });
-                    }
-                    Some(_) => {}
+        let applied = MIGRATIONS.iter().filter(|migration| !pending.contains(&migration.name));
+        for text in applied.flat_map(|migration| statements(migration)) {
+            let Some(name) = made(text) else { continue };
+            let Some(shape) = Shape::of(text) else { continue };
+            match there.iter().find(|row| shape.is(row)) {
+                None => drift.push(match shape.in_the_way(name, &there) {
+                    Some(other) => Drift::InTheWay(other),
+                    None => Drift::Missing(name.to_owned()),
+                }),
+                Some(row) if row.state != "ONLINE" => {
+                    drift.push(Drift::NotOnline { name: row.name.clone(), state: row.state.clone() });
                 }
+                Some(_) => {}
             }
         }
-        let is_there = |about: &str, properties: &[&str]| {
-            let is = |row: &Row| {
-                row.about.as_deref().is_some_and(|names| names == [about])
-                    && row.properties.as_deref().is_some_and(|names| names == properties)
-            };
-            there.iter().any(is)
-        };
-        let (labels, types) = self.added();
-        let labels = labels.flat_map(|label| PLACE_INDEXES.map(|of| (label.as_str(), of)));
-        let types = types.map(|kind| (kind.as_str(), EDGE_INDEX));
-        for (name, properties) in labels.chain(types).filter(|(name, of)| !is_there(name, of)) {
-            drift.push(Drift::Absent(format!("{name} ({})", properties.join(", "))));
+        for (_, text) in self.added_statements() {
+            let shape = Shape::of(&text).filter(|shape| !there.iter().any(|row| shape.is(row)));
+            drift.extend(shape.map(|shape| match shape.in_the_way("", &there) {
+                Some(other) => Drift::InTheWay(other),
+                None => Drift::Absent(shape.to_string()),
+            }));
+        }
+        if self.lacks_vector_index().await? {
+            drift.push(Drift::Absent(VECTOR_INDEX.to_owned()));
         }
         Ok(drift)
+    }
+
+    /// The indexes that Ebb created, those of its constraints too: by their names, or as a server names those of
+    /// configured labels and types.
+    pub(super) async fn own_indexes(&self) -> Result<Vec<Existing>, Error> {
+        let added = self.added_statements();
+        let shapes: Vec<Shape<'_>> = added.iter().filter_map(|(_, text)| Shape::of(text)).collect();
+        let is_named = |row: &Existing, prefixes: &[&str]| prefixes.iter().any(|one| row.name.starts_with(one));
+        let mut there = self.existing().await?;
+        there.retain(|row| {
+            is_named(row, &["ebb_"])
+                || is_named(row, &["constraint_", "index_"]) && shapes.iter().any(|shape| shape.is(row))
+        });
+        Ok(there)
+    }
+
+    async fn existing(&self) -> Result<Vec<Existing>, Error> {
+        self.read(SERVER_SCHEMA.call()).await
+    }
+
+    async fn lacks_vector_index(&self) -> Result<bool, Error> {
+        if self.similarity.dimensions.is_none() {
+            return Ok(false);
+        }
+        let index: Option<VectorIndex> = self.read_optional(SERVER_EMBEDDING.call()).await?;
+        Ok(index.is_none())
     }
 
     /// Labels and relationship types that the configuration adds to those of the migrations.
@@ -299,41 +375,67 @@ impl Store {
         )
     }
 
-    /// Creates dropped constraints and indexes again. Returns their number.
+    /// Creates missing constraints and indexes, except where another is in the way. Returns their number.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] with the rows that violate a constraint.
     pub async fn repair_schema(&self) -> Result<usize, Error> {
-        let (mut missing, mut absent) = (Vec::new(), 0);
-        for drift in self.drift().await? {
-            match drift {
-                Drift::Missing(name) => missing.push(name),
-                Drift::Absent(_) => absent += 1,
-                Drift::Pending(_) | Drift::NotOnline { .. } => {}
-            }
-        }
-        if absent > 0 {
-            self.ensure_trail_indexes().await?;
-        }
+        let missing: Vec<String> = self
+            .drift()
+            .await?
+            .into_iter()
+            .filter_map(|drift| match drift {
+                Drift::Missing(name) | Drift::Absent(name) => Some(name),
+                Drift::Pending(_) | Drift::InTheWay(_) | Drift::NotOnline { .. } => None,
+            })
+            .collect();
         if missing.is_empty() {
-            return Ok(absent);
+            return Ok(0);
         }
         self.refuse_duplicates().await?;
         for migration in MIGRATIONS {
-            let texts = statements(migration);
-            for text in texts
-                .into_iter()
-                .filter(|text| made(text).is_some_and(|name| missing.iter().any(|m| m == name)))
-            {
-                self.make(migration, text).await?;
+            for text in statements(migration) {
+                if made(text).is_some_and(|name| missing.iter().any(|other| other == name)) {
+                    self.make(migration, text).await?;
+                }
             }
         }
-        Ok(missing.len() + absent)
+        for (statement, text) in self.added_statements() {
+            self.make(statement, &text).await?;
+        }
+        self.ensure_embedding_index().await?;
+        Ok(missing.len())
     }
 
+    /// Creates a constraint or index, unless there is an equal one or another is in its way: see [`Store::verify`].
     async fn make(&self, migration: &'static Statement, text: &str) -> Result<(), Error> {
         let made = self
             .transactions
             .run("migration.apply", Mode::Write, async |tx: &mut Tx| tx.run(migration.reading(text)).await)
             .await;
         made.or_else(|why| if why.is_made_already() { Ok(()) } else { Err(why) })
+    }
+
+    /// Checks that what statements create is there.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] if another index or constraint is in the way: an index where a constraint is to be, or one of
+    /// the same name.
+    async fn verify<'t>(&self, texts: impl IntoIterator<Item = &'t str>) -> Result<(), Error> {
+        let there = self.existing().await?;
+        for text in texts {
+            let Some(shape) = Shape::of(text).filter(|shape| !there.iter().any(|row| shape.is(row))) else {
+                continue;
+            };
+            let name = named(text, "CREATE").unwrap_or_default();
+            return Err(Error::Conflict(match shape.in_the_way(name, &there) {
+                Some(other) => {
+                    format!("{other}. Run in Neo4j Browser: {}. Then run: ebb init", other.remedy())
+                }
+                None => format!("{} was dropped meanwhile. Run: ebb init", shape.needed()),
+            }));
+        }
+        Ok(())
     }
 
     /// Rejects pending migrations while rows would violate a constraint, or while other programs are active: a process

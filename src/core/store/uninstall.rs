@@ -7,10 +7,9 @@
 use super::Store;
 use super::catalogue::{
     MIGRATION_PROCESSES, UNINSTALL_COUNT, UNINSTALL_DROP_CONSTRAINT, UNINSTALL_DROP_INDEX, UNINSTALL_NODES,
-    UNINSTALL_OWN, UNINSTALL_RELATIONSHIPS, UNINSTALL_SCHEMA,
+    UNINSTALL_OWN, UNINSTALL_RELATIONSHIPS,
 };
 use super::error::Error;
-use super::schema::{EDGE_INDEX, PLACE_INDEXES};
 use super::statement::Statement;
 use super::tx::{Mode, Tx};
 use serde::Deserialize;
@@ -18,11 +17,6 @@ use std::collections::BTreeSet;
 
 /// Rows of one transaction.
 const PAGE: i64 = 10_000;
-/// Beginning of the names that migrations give to constraints and indexes.
-const PREFIX: &str = "ebb_";
-/// Beginnings of the names that a server gives to constraints and indexes without one.
-const UNNAMED: [&str; 2] = ["constraint_", "index_"];
-
 /// Everything of Ebb's in a database.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Footprint {
@@ -55,25 +49,13 @@ impl Store {
             marked: i64,
             relationships: i64,
         }
-        #[derive(Deserialize)]
-        struct Index {
-            name: String,
-            constraint: Option<String>,
-            about: Option<Vec<String>>,
-            properties: Option<Vec<String>>,
-        }
         let Counts { nodes, marked, relationships } = self.read_one(UNINSTALL_COUNT.call()).await?;
         let (mut constraints, mut indexes) = (BTreeSet::new(), BTreeSet::new());
-        let all: Vec<Index> = self.read(UNINSTALL_SCHEMA.call()).await?;
-        for Index { name, constraint, about, properties } in all {
-            let (about, properties) = (about.unwrap_or_default(), properties.unwrap_or_default());
-            let is_unnamed = UNNAMED.iter().any(|prefix| name.starts_with(prefix));
-            if name.starts_with(PREFIX) || (is_unnamed && self.is_of_trails(&about, &properties)) {
-                match constraint {
-                    Some(constraint) => constraints.insert(constraint),
-                    None => indexes.insert(name),
-                };
-            }
+        for row in self.own_indexes().await? {
+            match row.owner {
+                Some(constraint) => constraints.insert(constraint),
+                None => indexes.insert(row.name),
+            };
         }
         Ok(Footprint { nodes, marked, relationships, constraints, indexes })
     }
@@ -105,15 +87,6 @@ impl Store {
             }
         }
         Ok(Footprint { nodes, marked, relationships, constraints, indexes })
-    }
-
-    /// Whether an index is one that Ebb creates for a label or type of trails from the configuration.
-    fn is_of_trails(&self, about: &[String], properties: &[String]) -> bool {
-        let [about] = about else { return false };
-        let allowed = &self.trails.allowed;
-        let is = |wanted: &&[&str]| properties == *wanted;
-        (allowed.labels().iter().any(|label| label.as_str() == about) && PLACE_INDEXES.iter().any(is))
-            || (allowed.types().iter().any(|kind| kind.as_str() == about) && is(&EDGE_INDEX))
     }
 
     /// Runs a statement page by page until nothing is left for it.

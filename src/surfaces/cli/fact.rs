@@ -85,8 +85,9 @@ pub struct AssertArgs {
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 A sweep only adds facts: with confidence 0 where a policy retracts, with less confidence where it reduces. A scope of more
-than 100,000 facts is swept by a worker; the answer names the job. A guard stops a sweep that would retract more than a fifth
-of a scope and more than 50 facts, and names the number to accept.
+than 100,000 facts is swept by a worker; the answer names the job. A guard stops a sweep by a policy that is new to the scope
+and would retract more than a fifth of it and more than 50 facts, and names the number to accept. Once accepted, the policy
+runs by itself; the guard stops it again if it is changed, or retracts over ten times as much as in any sweep before.
 
 Examples:
   ebb sweep --scope company --dry-run

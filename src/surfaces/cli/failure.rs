@@ -67,7 +67,7 @@ impl From<Error> for CliError {
                 .why("correct the value in Neo4j Browser, then: ebb doctor --fix")
                 .try_this("ebb inspect quarantine"),
             Error::Invalid(why) => from_message(&why).ending(Exit::Usage),
-            Error::Guarded(too_much) => Self::new(Exit::Guarded, &error)
+            Error::Guarded(ref too_much) => Self::new(Exit::Guarded, &error)
                 .why("nothing was written")
                 .try_this(format!("the same command with --accept-affected {}", too_much.affected)),
             Error::TooFar(TooFar::Impossible(_)) => Self::usage(&error),

@@ -7,9 +7,10 @@ use super::page::{Column, Page};
 use super::{Global, RunOptions, unknown};
 use clap::{Args, Subcommand};
 pub(super) use ebb_core::api::job::Job;
-use ebb_core::api::job::{JobRun, PastRun};
+use ebb_core::api::job::{JobRun, JobRunRequest, PastRun};
 use ebb_core::domain::units::Timestamp;
 use ebb_core::service::{JobName, Service};
+use std::num::NonZeroU64;
 use std::time::Duration;
 
 /// The verbs of `ebb job`.
@@ -39,11 +40,14 @@ pub enum Verb {
 /// `ebb job run`
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
-A run by hand does not count as a scheduled one. It is skipped while another run of the job is open.
+A run by hand does not count as a scheduled one. It is skipped while another run of the job is open. A guard stops a sweep
+by a policy that is new to a scope and would retract more than a fifth of it; accept the number once, and the policy runs by
+itself from then on.
 
 Examples:
   ebb job run promote
   ebb job run decay --limit 1000
+  ebb job run sweep --accept-affected 60
   ebb job run --all --dry-run")]
 pub struct RunArgs {
     /// Name of the job
@@ -55,6 +59,9 @@ pub struct RunArgs {
     /// Stop after this many rows
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub limit: Option<u64>,
+    /// Override the guard of the sweep: the number of facts it named
+    #[arg(long, value_name = "N")]
+    pub accept_affected: Option<i64>,
     /// Run options.
     #[command(flatten)]
     pub options: RunOptions,
@@ -203,7 +210,11 @@ async fn run_jobs(
         runs.push(if args.options.dry_run {
             JobRun::of(job, service.dry_run_job(job, at, args.limit, false).await?, at)
         } else {
-            JobRun::reported(service.run_job(job, at, args.limit).await?)
+            // Of all jobs, it is for the sweep.
+            let accept_affected = args.accept_affected.filter(|_| !args.all || job == JobName::Sweep);
+            let limit = args.limit.and_then(NonZeroU64::new);
+            let request = JobRunRequest { limit, accept_affected, ..JobRunRequest::default() };
+            JobRun::reported(service.run_job(job, at, &request).await?)
         });
     }
     let sentences = |page: &mut Page| runs.iter().for_each(|run| page.paragraph(&sentence(run)));

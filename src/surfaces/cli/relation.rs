@@ -6,6 +6,7 @@ use super::output::Output;
 use super::page::Column;
 use super::{Global, ReadOptions, RunOptions, WriteOptions};
 use clap::{Args, Subcommand};
+use ebb_core::api::job::JobRunRequest;
 use ebb_core::api::relation::{Edge, Passed, WrittenEdge};
 use ebb_core::domain::event::{Observe, Tie};
 use ebb_core::domain::ids::{EntityName, RelationType};
@@ -230,7 +231,7 @@ async fn decay(
     let tally: Tally = if dry_run {
         service.dry_run_job(JobName::Fade, at, None, false).await?
     } else {
-        service.run_job(JobName::Fade, at, None).await?.done()?
+        service.run_job(JobName::Fade, at, &JobRunRequest::default()).await?.done()?
     };
     let edges = if list {
         let lowered = service.relations(service.scope(), RelationFilter::Lowered, None, at).await?;

@@ -41,6 +41,8 @@ pub(in crate::surfaces) struct Problem {
     pub(in crate::surfaces) status: StatusCode,
     code: Code,
     pub(in crate::surfaces) detail: String,
+    /// Advice that fits callers of the API alone.
+    pub(in crate::surfaces) advice: Option<Box<str>>,
     header: Option<(HeaderName, HeaderValue)>,
 }
 
@@ -65,7 +67,7 @@ pub(in crate::surfaces) struct ProblemBody<'a> {
 
 impl Problem {
     pub(in crate::surfaces) fn new(status: StatusCode, code: Code, detail: impl Into<String>) -> Self {
-        Self { status, code, detail: detail.into(), header: None }
+        Self { status, code, detail: detail.into(), advice: None, header: None }
     }
 
     /// 400: the request is invalid.
@@ -128,12 +130,16 @@ impl Problem {
     /// Converts the problem to its response.
     pub(in crate::surfaces) fn response(self, request_id: &str) -> Response<Body> {
         let code = serde_json::to_value(self.code).ok();
+        let detail = match &self.advice {
+            Some(advice) => format!("{}. {advice}", self.detail),
+            None => self.detail,
+        };
         let sent = ProblemBody {
             kind: format!("urn:ebb:problem:{}", code.as_ref().and_then(|code| code.as_str()).unwrap_or("")),
             title: self.status.canonical_reason().unwrap_or("Problem"),
             status: self.status.as_u16(),
             code: self.code,
-            detail: &self.detail,
+            detail: &detail,
             request_id,
         };
         let mut response = Response::new(Body::from(serde_json::to_vec(&sent).unwrap_or_default()));
@@ -171,11 +177,13 @@ impl From<Error> for Problem {
             | Error::Fenced(_)
             | Error::NotScratch(_) => Self::conflict(error.to_string()),
             Error::Guarded(too_much) => {
-                Self::conflict(format!("{error}. To accept, set accept_affected to {}", too_much.affected))
+                let advice = format!("To accept, set accept_affected to {}", too_much.affected);
+                Self { advice: Some(advice.into()), ..Self::conflict(error.to_string()) }
             }
             Error::TooFar(TooFar::Impossible(_)) => Self::validation(format!("advance: {error}")),
             Error::TooFar(TooFar::Unaccepted(cycles)) => {
-                Self::conflict(format!("{error}. To accept, set accept_cycles to {cycles}"))
+                let advice = format!("To accept, set accept_cycles to {cycles}");
+                Self { advice: Some(advice.into()), ..Self::conflict(error.to_string()) }
             }
             Error::OutcomeUnknown { .. } => {
                 warn!(why = %error, "the outcome of a write is unknown");
@@ -270,7 +278,7 @@ mod tests {
             (Error::Tunables(Vec::new()), 503),
             (Error::Policies(Vec::new()), 503),
             (Error::Invalid("no such policy".into()), 400),
-            (Error::Guarded(TooMuch { affected: 60, live: 60, percent: 20.0 }), 409),
+            (Error::Guarded(TooMuch { affected: 60, live: 60, percent: 20.0, policies: Vec::new() }), 409),
             (Error::TooFar(TooFar::Unaccepted(101)), 409),
             (Error::TooFar(TooFar::Impossible(10_001)), 400),
             (Error::NotFound { what: "memory", id: "m".into() }, 404),

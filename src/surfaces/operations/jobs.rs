@@ -24,7 +24,8 @@ pub(super) fn operations() -> Vec<Operation> {
         )
         .summary("Run a job now")
         .description(
-            "The run does not replace a scheduled one. It is skipped while another run of the job is in progress.",
+            "The run does not replace a scheduled one. It is skipped while another run of the job is in progress. 409 if \
+             the guard stops a sweep; to accept, repeat the number that it names in accept_affected.",
         )
         .statuses(&[404, 409])
         .no_timeout(),
@@ -50,9 +51,8 @@ async fn run(call: Call<JobPath, Nothing, JobRunRequest>) -> Result<Answer<JobRu
     Ok(Answer::ok(if call.body.dry_run {
         JobRun::of(job, call.service().dry_run_job(job, at, limit, false).await?, at)
     } else {
-        JobRun::reported(
-            call.service().run_job_once(&call.request_id, job, at, limit, call.backend.stop.clone()).await?,
-        )
+        let stop = call.backend.stop.clone();
+        JobRun::reported(call.service().run_job_once(&call.request_id, job, at, &call.body, stop).await?)
     }))
 }
 

@@ -7,6 +7,7 @@ use crate::surfaces::operation::tool::{REQUEST_ID, Tool};
 use crate::surfaces::operation::{Answer, Backend, Call, Operation, RequiredRight};
 use axum::http::Method;
 use ebb_core::api::input::{Items, Nothing};
+use ebb_core::api::job::JobRunRequest;
 use ebb_core::api::relation::{
     Day, DecayPassRequest, Edge, ObservationRequest, ObservedAll, Passed, RelationQuery, WrittenEdge,
 };
@@ -207,7 +208,13 @@ async fn decay(call: Call<Nothing, Nothing, DecayPassRequest>) -> Result<Answer<
     let service = call.service();
     if !dry_run {
         let tally = service
-            .run_job_once(&call.request_id, JobName::Fade, at, None, call.backend.stop.clone())
+            .run_job_once(
+                &call.request_id,
+                JobName::Fade,
+                at,
+                &JobRunRequest::default(),
+                call.backend.stop.clone(),
+            )
             .await?
             .done()?;
         return Ok(Answer::ok(Passed::of(&tally, None)));

@@ -25,8 +25,9 @@ pub(super) fn operations() -> Vec<Operation> {
             .description(
                 "A sweep only adds facts. It needs the right to write in the scope; with mode dry_run, which writes \
                  nothing, the right to read. A scope of more than 100,000 facts is queued for a worker: 202. 409 if \
-                 the guard stops it because it would retract too many facts; to accept, repeat their number in \
-                 accept_affected.",
+                 the guard stops it because a policy that is new to the scope, or was changed, would retract too many \
+                 facts; to accept, repeat their number in accept_affected. Once accepted, the policy is not stopped \
+                 again unless it retracts over ten times as much as in any sweep before.",
             )
             .statuses(&[202, 409])
             .no_timeout()

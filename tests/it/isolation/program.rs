@@ -171,7 +171,7 @@ impl Program {
         for job in jobs {
             ended.push((
                 job.name(),
-                match self.service.run_job(*job, at(hours), None).await {
+                match self.service.run_job(*job, at(hours), &Default::default()).await {
                     Ok(report) if report.outcome == Outcome::Done && !report.truncated => DONE.to_owned(),
                     Ok(report) => format!("{report:?}"),
                     Err(why) => format!("{why:?}"),

@@ -117,7 +117,7 @@ async fn a_session_of_the_future_is_counted_again_and_jobs_come_due_again() {
     db.client.run(left, &[("then", then.millis().into())]).await;
     let run = async |job| {
         let now = Timestamp::from_millis(server_ms(&db).await).unwrap();
-        service.run_job(job, now, None).await.unwrap()
+        service.run_job(job, now, &Default::default()).await.unwrap()
     };
     assert_eq!(run(JobName::Coactivate).await.tally.changed, 0, "the session waits until then");
     assert!(run(JobName::Promote).await.reason.is_some_and(|why| why.contains("dead")));

@@ -3,6 +3,7 @@
 use crate::harness::ebb::{by_hand, close, together};
 use crate::harness::neo4j::{Fresh, at, fresh};
 use ebb_core::api::fact::{Sweep, SweepAnswer, SweepRequest};
+use ebb_core::api::job::JobRunRequest;
 use ebb_core::clock::{Clock, new_id};
 use ebb_core::domain::attempt::{Right, RunState};
 use ebb_core::domain::fact::{Assertion, DECAY_SOURCE, FactScope, Tuple, Value};
@@ -17,7 +18,8 @@ use ebb_core::scheduler::{self, JobConfig};
 use ebb_core::service::memories::{RequestId, WriteMode};
 use ebb_core::service::{self, Service};
 use ebb_core::store::{
-    Config, Error, Fact, FactFilter, FactReceipt, PageMode, RequestMode, RequestedSweep, Store, SweepState,
+    AcceptedPolicy, Config, Error, Fact, FactFilter, FactReceipt, PageMode, RequestMode, RequestedSweep,
+    Store, SweepState,
 };
 use ebb_engine::plasticity::LearningMode;
 use std::time::Duration;
@@ -344,11 +346,154 @@ async fn the_guard_counts_the_facts_of_other_writers() {
     assert!(matches!(&why, Error::Guarded(too_much) if too_much.affected == 60), "{why}");
     let heads = "MATCH (:EbbLineage)-[:HEAD]->(f:EbbFact {confidence: 1.0}) RETURN count(f) AS n";
     assert_eq!(db.client.value::<i64>(heads).await, 60, "they are under the laws, and as they were");
+    // Whoever ran it: the same request is answered from its record.
     let again = service.sweep(&intent, &ask, None).await.unwrap_err();
-    assert!(matches!(&again, Error::Conflict(why) if why.contains("60")), "the same request: {again}");
+    assert!(matches!(&again, Error::Guarded(too_much) if too_much.affected == 60), "{again}");
     let accepted = SweepRequest { accept_affected: Some(60), ..ask };
     let swept = done(service.sweep(&once(), &accepted, None).await.unwrap());
     assert_eq!(swept.facts_retracted, 60);
+}
+
+const RETRACT: &str =
+    r#"[{"id": "old", "relation": "memory:*", "scope": "company", "mode": "retract", "ttl_s": 60}]"#;
+
+impl Fresh {
+    /// Asserts this many facts of one relation, at this hour.
+    async fn assert_many(&self, name: &str, count: usize, hour: f64) {
+        let facts: Vec<Assertion> =
+            (0..count).map(|n| fact("memory:x", &format!("{name}{n}"), hour)).collect();
+        self.assert(&facts).await;
+    }
+
+    /// The guard's records: name, greatest number, and whether the wording is that of the policy with this time to live.
+    async fn accepted(&self, ttl_s: u32) -> Vec<String> {
+        let records = format!(
+            "MATCH (c:EbbCounter) WHERE c.name STARTS WITH 'guard:' AND c.acceptedAt IS NOT NULL
+             WITH c ORDER BY c.name
+             RETURN collect(c.name + ' ' + coalesce(toString(c.most), '-')
+               + CASE WHEN c.wording CONTAINS 'ttl_s {ttl_s},' THEN '' ELSE ' other' END) AS all"
+        );
+        self.client.value(&records).await
+    }
+}
+
+async fn scheduled(store: &Store, hour: f64) -> Result<i64, Error> {
+    let wanted = Wanted::scheduled(at(hour), Right::Lease);
+    run_job(store, JobName::Sweep, &wanted, Request::default()).await.map(|report| report.tally.retracted)
+}
+
+#[track_caller]
+fn named(swept: Result<i64, Error>) -> i64 {
+    match swept {
+        Err(Error::Guarded(stopped)) => stopped.affected,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_policy_in_force_before_the_first_fact_retracts_by_itself_however_much() {
+    let db = fresh().await;
+    let (store, service) = (db.governed(RETRACT), db.service(RETRACT));
+    store.accept_before_facts(at(0.0)).await.unwrap();
+    store.accept_before_facts(at(0.5)).await.unwrap();
+    assert_eq!(db.accepted(60).await, ["guard:company:old -"]);
+    db.assert_many("a", 60, 0.0).await;
+    let ask = request(FactScope::Company, None, 1.0);
+    assert_eq!(done(service.sweep(&once(), &ask, None).await.unwrap()).facts_retracted, 60);
+    db.assert_many("b", 500, 1.0).await;
+    assert_eq!(scheduled(&store, 2.0).await.unwrap(), 500);
+    assert_eq!(db.accepted(60).await, ["guard:company:old 500"]);
+    // Another scope has its own record: facts that are there before the policy are not retracted unasked.
+    let facts: Vec<Assertion> = (0..60)
+        .map(|n| {
+            let mut one = fact("memory:x", &format!("t{n}"), 0.0);
+            one.tuple.scope = FactScope::Team;
+            one
+        })
+        .collect();
+    db.assert(&facts).await;
+    let everywhere = db.governed(&RETRACT.replace(r#""scope": "company""#, r#""scope": "*""#));
+    assert_eq!(named(scheduled(&everywhere, 3.0).await), 60);
+    assert_eq!(db.accepted(60).await, ["guard:company:old 500", "guard:local:old -", "guard:public:old -"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_policy_that_was_accepted_runs_by_itself_in_every_worker_until_it_changes_or_jumps() {
+    let db = fresh().await;
+    db.assert_many("a", 60, 0.0).await;
+    let (one, other) = (db.governed(RETRACT), db.governed(RETRACT));
+    let service = db.service(RETRACT);
+    assert_eq!(named(scheduled(&one, 1.0).await), 60);
+    assert_eq!(named(scheduled(&other, 2.0).await), 60, "each night, until it is accepted");
+    let by_hand = async |accept_affected, hour| {
+        let ask = JobRunRequest { accept_affected, ..JobRunRequest::default() };
+        service.run_job(JobName::Sweep, at(hour), &ask).await.map(|report| report.tally.retracted)
+    };
+    assert_eq!(named(by_hand(Some(59), 3.0).await), 60);
+    assert_eq!(db.accepted(60).await, [""; 0]);
+    assert_eq!(by_hand(Some(60), 3.0).await.unwrap(), 60);
+    assert_eq!(db.accepted(60).await, ["guard:company:old 60"]);
+    db.assert_many("b", 600, 3.0).await;
+    assert_eq!(scheduled(&other, 4.0).await.unwrap(), 600, "ten times as much");
+    db.assert_many("c", 6_001, 4.0).await;
+    assert_eq!(named(scheduled(&one, 5.0).await), 6_001, "a jump");
+    let jump = SweepRequest { accept_affected: Some(6_001), ..request(FactScope::Company, None, 5.0) };
+    assert_eq!(done(service.sweep(&once(), &jump, None).await.unwrap()).facts_retracted, 6_001);
+    assert_eq!(db.accepted(60).await, ["guard:company:old 6001"]);
+    // Another wording is another policy, whoever applies it.
+    db.assert_many("d", 60, 5.0).await;
+    let changed = db.governed(&RETRACT.replace("60", "90"));
+    assert_eq!(named(scheduled(&changed, 6.0).await), 60);
+    assert_eq!(scheduled(&one, 7.0).await.unwrap(), 60);
+    let fade = JobRunRequest { accept_affected: Some(1), ..JobRunRequest::default() };
+    assert!(matches!(service.run_job(JobName::Fade, at(7.0), &fade).await, Err(Error::Invalid(_))));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_kill_between_acceptance_and_the_first_fact_is_continued_by_another_worker() {
+    let db = fresh().await;
+    db.assert_many("a", 60, 0.0).await;
+    let brief =
+        || Store::connect(&Config { lease: Duration::from_secs(1), ..db.governing(RETRACT) }).unwrap();
+    let dying = brief();
+    assert_eq!(named(scheduled(&dying, 1.0).await), 60);
+    // A scheduled run that is killed once the acceptance is in the graph.
+    let wanted = Wanted::scheduled(at(2.0), Right::Lease);
+    let opened =
+        dying.open_run("sweep", &wanted.occurrence, at(2.0), "schedule", Right::Lease).await.unwrap();
+    let ebb_core::store::OpenedRun::Ours(mut run) = opened else { panic!("{opened:?}") };
+    let policy = &policies(RETRACT).all()[0].clone();
+    let accepted = [AcceptedPolicy::new(FactScope::Company, policy, Some(60))];
+    dying.accept_policies(&mut run, &accepted).await.unwrap();
+    drop(run);
+    db.leases_are_over().await;
+    let other = db.governed(RETRACT);
+    let left = finish_open(&other, JobName::Sweep, Right::Lease, Request::default()).await.unwrap().unwrap();
+    assert_eq!((left.now, left.tally.retracted), (at(2.0), 60));
+    assert_eq!(scheduled(&other, 3.0).await.unwrap(), 0, "a second run changes nothing");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_requests_that_accept_at_once_retract_once() {
+    let db = fresh().await;
+    db.assert_many("a", 60, 0.0).await;
+    let services = [db.service(RETRACT), db.service(RETRACT)];
+    let ask = SweepRequest { accept_affected: Some(60), ..request(FactScope::Company, None, 1.0) };
+    let swept = together(services.into_iter().map(|service| {
+        let ask = ask.clone();
+        async move { service.sweep(&once(), &ask, None).await.unwrap() }
+    }))
+    .await;
+    let retracted: i64 = swept
+        .into_iter()
+        .map(|swept| match swept {
+            Sweep::Done(answer) => answer.facts_retracted,
+            // Its turn did not come in time: a worker would do it, and find nothing.
+            Sweep::Queued(_) => 0,
+        })
+        .sum();
+    assert_eq!((retracted, db.count().await), (60, 120));
+    assert_eq!(db.accepted(60).await, ["guard:company:old 60"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -5,9 +5,10 @@ use crate::harness::graph::{everything, same};
 use crate::harness::neo4j::{Fresh, at, empty, fresh};
 use crate::harness::rows::row;
 use ebb_core::domain::event::{Event, Remember};
-use ebb_core::domain::ids::Scope;
+use ebb_core::domain::ids::{MemoryKey, Scope};
+use ebb_core::domain::similarity::Similarity;
 use ebb_core::domain::tunables::ConsolidationConfig;
-use ebb_core::store::{Drift, Error, InitReport};
+use ebb_core::store::{Config, Drift, Error, InitReport, Store};
 
 async fn init(db: &Fresh) -> Result<InitReport, Error> {
     db.store.initialise(&ConsolidationConfig::DOCUMENTED, at(0.0)).await
@@ -222,4 +223,121 @@ async fn an_upgrade_to_scoped_ids_keeps_everything_and_waits_for_others() {
     assert_eq!(counts, [2, 1]);
     let back: i64 = db.client.value("RETURN COUNT { (:Memory {id: 'gone'}) } AS n").await;
     assert_eq!(back, 0, "what was forgotten while ids were unique stays so, in every scope");
+}
+
+/// Drops what this test created, and creates what it dropped.
+async fn mended(db: &Fresh, theirs: &[&str]) {
+    for drop in theirs {
+        db.client.run(&format!("DROP {drop} IF EXISTS"), &[]).await;
+    }
+    db.store.repair_schema().await.unwrap();
+    names(db).await;
+    assert_eq!(db.store.drift().await.unwrap(), []);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_equal_index_or_constraint_under_another_name_is_no_fault() {
+    let db = fresh().await;
+    for text in [
+        "DROP INDEX ebb_memory_due",
+        "CREATE INDEX their_due FOR (m:Memory) ON (m.dueAt)",
+        "DROP INDEX ebb_hall_cycle",
+        "CREATE INDEX their_hall FOR ()-[r:HALL]-() ON (r.pheromone_cycle)",
+        "DROP CONSTRAINT ebb_entity_name",
+        "CREATE CONSTRAINT their_entity FOR (e:Entity) REQUIRE (e.scope, e.name) IS UNIQUE",
+        // The index of a constraint serves where an index is needed.
+        "DROP INDEX ebb_drawer_find",
+        "CREATE CONSTRAINT their_drawer FOR (n:Drawer) REQUIRE n.id IS UNIQUE",
+    ] {
+        db.client.run(text, &[]).await;
+    }
+    names(&db).await;
+    assert_eq!(db.store.drift().await.unwrap(), []);
+    assert_eq!(db.store.repair_schema().await.unwrap(), 0);
+    let all = "SHOW INDEXES YIELD name RETURN name ORDER BY name";
+    let before: Vec<String> = db.client.column(all).await;
+    // From scratch on the same database: the migrations find them.
+    db.client.run("MATCH (m:EbbMigration) DELETE m", &[]).await;
+    assert_eq!(init(&db).await.unwrap().applied, MIGRATIONS);
+    assert_eq!(db.client.column::<String>(all).await, before, "no second one is created");
+    assert_eq!(db.store.drift().await.unwrap(), []);
+    mended(
+        &db,
+        &["INDEX their_due", "INDEX their_hall", "CONSTRAINT their_entity", "CONSTRAINT their_drawer"],
+    )
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_in_the_way_of_a_constraint_or_an_index_is_named_and_left_alone() {
+    let db = fresh().await;
+    for text in [
+        // An index where a constraint is needed, a name that is taken, an index of another kind.
+        "DROP CONSTRAINT ebb_entity_name",
+        "CREATE INDEX their_entity FOR (e:Entity) ON (e.scope, e.name)",
+        "DROP INDEX ebb_memory_due",
+        "CREATE INDEX ebb_memory_due FOR (m:Memory) ON (m.another)",
+        "DROP INDEX ebb_memory_tier",
+        "CREATE TEXT INDEX their_tier FOR (m:Memory) ON (m.tier)",
+    ] {
+        db.client.run(text, &[]).await;
+    }
+    names(&db).await;
+    let found = db.store.drift().await.unwrap();
+    let remedies: Vec<String> = found
+        .iter()
+        .map(|drift| match drift {
+            Drift::InTheWay(other) => other.remedy(),
+            other => format!("{other:?}"),
+        })
+        .collect();
+    let wanted = ["DROP INDEX their_entity", "DROP INDEX ebb_memory_due", "Missing(\"ebb_memory_tier\")"];
+    assert_eq!(remedies, wanted);
+    let doctor = crate::surfaces::ebb(&db, &["doctor", "--fix"]);
+    doctor.fails(7, "the doctor found 2 problems");
+    assert!(doctor.out.contains("created 1 missing constraints or indexes"), "{}", doctor.out);
+    assert!(doctor.out.contains("Entity (scope, name) needs a uniqueness constraint"), "{}", doctor.out);
+    assert!(doctor.out.contains("DROP INDEX their_entity"), "{}", doctor.out);
+    // A migration is not recorded without its constraint.
+    db.client.run("MATCH (m:EbbMigration {version: 'V001'}) DELETE m", &[]).await;
+    let why = init(&db).await.unwrap_err();
+    assert!(
+        matches!(&why, Error::Conflict(told) if told.contains("Run in Neo4j Browser: DROP INDEX their_entity")),
+        "{why}"
+    );
+    assert_eq!(db.store.pending().await.unwrap(), ["schema/V001__memory"]);
+    for text in ["DROP INDEX their_entity", "DROP INDEX ebb_memory_due"] {
+        db.client.run(text, &[]).await;
+    }
+    assert_eq!(init(&db).await.unwrap().applied, ["schema/V001__memory"]);
+    mended(&db, &["INDEX their_tier"]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_vector_index_is_part_of_the_schema_under_any_name() {
+    let db = fresh().await;
+    db.client.run("DROP INDEX ebb_memory_embedding IF EXISTS", &[]).await;
+    let similarity = Similarity { dimensions: Some(3), text_threshold: 0.5 };
+    let store = Store::connect(&Config { similarity, ..db.config.clone() }).unwrap();
+    let absent = Drift::Absent("Memory (embedding), a vector index".to_owned());
+    assert_eq!(store.drift().await.unwrap(), [absent]);
+    assert_eq!(store.repair_schema().await.unwrap(), 1);
+    assert_eq!(store.drift().await.unwrap(), []);
+    for text in [
+        "DROP INDEX ebb_memory_embedding",
+        "CREATE VECTOR INDEX theirs FOR (m:Memory) ON (m.embedding) OPTIONS {indexConfig: {`vector.dimensions`: 3,
+         `vector.similarity_function`: 'cosine'}}",
+        "CALL db.awaitIndexes(60)",
+    ] {
+        db.client.run(text, &[]).await;
+    }
+    assert_eq!(store.drift().await.unwrap(), []);
+    assert_eq!(store.initialise(&ConsolidationConfig::DOCUMENTED, at(0.0)).await.unwrap().applied, [""; 0]);
+    let rows = "CREATE (:Memory {scope: 'local', id: 'a', embedding: [1.0, 0.0, 0.0]}),
+        (:Memory {scope: 'local', id: 'b', embedding: [1.0, 0.1, 0.0]})";
+    db.client.run(rows, &[]).await;
+    db.client.run("CALL db.awaitIndexes(60)", &[]).await;
+    let near = store.nearest(&MemoryKey::of_row("local", "a"), 5).await.unwrap();
+    assert_eq!(near.iter().map(|near| near.id.as_deref()).collect::<Vec<_>>(), [Some("a"), Some("b")]);
+    db.client.run("DROP INDEX theirs", &[]).await;
 }

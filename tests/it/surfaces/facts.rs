@@ -142,6 +142,34 @@ async fn policies_of_the_configuration_are_in_force_until_one_is_changed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_new_policy_is_accepted_once_by_the_number_that_the_guard_names() {
+    let db = fresh().await;
+    let many = |relation: &str| -> Vec<_> {
+        (0..60).map(|n| crate::jobs::sweep::fact(relation, &format!("v{n}"), 0.0)).collect()
+    };
+    db.assert(&many("roadmap:status")).await;
+    let run =
+        |args: &[&str]| ebb(&db, &[&["--scope", "company"], args, &["--at", "2026-03-01T00:00Z"]].concat());
+    for id in ["stale", "draft"] {
+        let relation = if id == "stale" { "roadmap:status" } else { "draft:*" };
+        let set = ["policy", "set", id, "--relation", relation, "--mode", "retract", "--ttl", "30d"];
+        ebb(&db, &set).json();
+    }
+    run(&["sweep"]).fails(8, "retract over 10 times as much as before: stale");
+    run(&["sweep"]).fails(8, "the same command with --accept-affected 60");
+    run(&["job", "run", "sweep"]).fails(8, "the same command with --accept-affected 60");
+    run(&["job", "run", "fade", "--accept-affected", "60"]).fails(2, "no guard stops fade");
+    let accepted = run(&["job", "run", "sweep", "--accept-affected", "60"]).json();
+    assert_eq!((&accepted["retracted"], &accepted["outcome"]), (&json!(60), &json!("done")));
+    // Another policy is new to the facts that are there.
+    db.assert(&many("draft:x")).await;
+    run(&["job", "run", "--all"]).fails(8, "as before: draft");
+    run(&["sweep", "--accept-affected", "60"]).json();
+    db.assert(&many("draft:y")).await;
+    assert_eq!(run(&["sweep"]).json()["facts_retracted"], json!(60), "it was accepted");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_sweep_killed_at_a_page_is_finished_by_the_next() {
     let db = fresh().await;
     let facts: Vec<_> =

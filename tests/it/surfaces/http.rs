@@ -5,6 +5,7 @@ mod clocks;
 mod facts;
 mod greedy;
 mod keys;
+mod large_sweeps;
 mod limits;
 mod memories;
 mod relations;

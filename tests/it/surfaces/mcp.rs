@@ -116,6 +116,70 @@ async fn tools_that_write_are_off_until_somebody_allows_them() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_token_of_a_dry_run_accepts_what_it_showed_and_no_more() {
+    let db = fresh().await;
+    let assert = |name: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("facts.ndjson");
+        let lines = (0..60).map(|n| {
+            format!(
+                r#"{{"at":"2026-01-01T00:00:00Z","kind":"fact","entity":"{name}{n}","relation":"status:x","value":{n},"source":"s","scope":"local"}}"#
+            )
+        });
+        std::fs::write(&file, lines.collect::<Vec<_>>().join("\n")).unwrap();
+        ebb(&db, &["import", file.to_str().unwrap()]).json();
+    };
+    assert("a");
+    let served = TestServer::with_roles(&db, "mcp", &[POLICIES, ("EBB__MCP__ALLOW_WRITES", "true")]);
+    let ask = |request: Value| {
+        let body =
+            json!({"jsonrpc": "2.0", "id": 1, "method": request["method"], "params": request["params"]});
+        let headers = vec![
+            ("content-type", "application/json"),
+            ("accept", "application/json, text/event-stream"),
+            ("mcp-protocol-version", "2025-06-18"),
+        ];
+        let body = body.to_string();
+        served.ask(&HttpRequest { method: "POST", path: "/mcp", headers, body: Some(&body) }).json(200)
+    };
+    let dry = |_| {
+        let dry = ask(call("decay_scope", json!({"scope": "local", "mode": "dry_run"})));
+        (answered(&dry)["dry_run_would_retract"].clone(), answered(&dry)["confirm"].clone())
+    };
+    let (seen, token) = dry(0);
+    assert_eq!(seen, 60);
+    // More than was seen, and the advice is for callers of the tool.
+    assert("b");
+    let more = ask(call("decay_scope", json!({"scope": "local", "confirm": token})));
+    let said = failed(&more);
+    assert!(said.contains("120 of 120") && said.contains("mode=dry_run again"), "{said}");
+    assert!(!said.contains("accept_affected"), "{said}");
+    let (seen, token) = dry(1);
+    assert_eq!(seen, 120);
+    // A request that cannot be read does not use a token up.
+    for wrong in [
+        json!({"scope": "local", "mode": "forget", "confirm": token}),
+        json!({"scope": "mars", "confirm": token}),
+        json!({"scope": "local", "policy_id": 7, "confirm": token}),
+        json!({"scope": "local", "policy": "old", "confirm": token}),
+        json!({"scope": "local", "accept_affected": 120, "confirm": token}),
+    ] {
+        failed(&ask(call("decay_scope", wrong)));
+    }
+    let swept = ask(call("decay_scope", json!({"scope": "local", "confirm": token})));
+    assert_eq!(answered(&swept)["facts_retracted"], 120);
+    // From now on the policy runs by itself.
+    assert("c");
+    assert_eq!(ebb_with(&db, &["job", "run", "sweep"]).json()["retracted"], 60);
+}
+
+/// The command line under the same policies.
+fn ebb_with(db: &Fresh, args: &[&str]) -> CliOutput {
+    let folder = tempfile::tempdir().unwrap();
+    command(db, folder.path(), args).env(POLICIES.0, POLICIES.1).output().unwrap().into()
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn over_http_a_sweep_wants_to_have_been_seen_and_a_key_says_what_may_be_called() {
     let db = fresh().await;
     ebb(&db, &["fact", "assert", "prod", "status:flag", "on", "--source", "me", "--at", "2026-01-01T00:00Z"])

@@ -191,8 +191,9 @@ impl Service {
         Ok(Backlog { learn: backlog.learn.map(|_| at), ..backlog })
     }
 
+    /// A replay shows the effect of a policy: nobody is to be protected from it.
     fn request(&self) -> Request {
-        Request { learning: self.learning(), ..Request::default() }
+        Request { learning: self.learning(), accept_affected: Some(i64::MAX), ..Request::default() }
     }
 }
 

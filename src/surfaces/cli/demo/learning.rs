@@ -7,6 +7,7 @@ use super::QUESTION;
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::page::{Column, Page};
 use crate::surfaces::cli::recall;
+use ebb_core::api::job::JobRunRequest;
 use ebb_core::api::recall::{Hit, Recall, RecallRequest};
 use ebb_core::domain::ids::RecallId;
 use ebb_core::domain::outcome::{Outcome, Used};
@@ -50,7 +51,7 @@ pub(super) async fn teach(service: &Service, at: Timestamp) -> Result<Learning, 
             .report(&WriteMode::Once(RequestId::or_new("cli", None)), service.scope(), &outcome, at)
             .await?;
     }
-    let run = service.run_job(JobName::Learn, at, None).await?;
+    let run = service.run_job(JobName::Learn, at, &JobRunRequest::default()).await?;
     service.refresh_mirror(service.scope()).await?;
     let after = ask(service).await?;
     if place(&after, &useful).is_none_or(|(_, hit)| hit.dimensions.structural <= weighed) {

@@ -240,8 +240,54 @@ async fn the_guard_names_the_number_to_accept() {
         api.post("/v1/decay/sweep", &format!(r#"{{"scope":"company","at":"2026-02-12T00:00:00Z"{more}}}"#))
     };
     sweep("").fails(409, "conflict", "60 of 60");
-    sweep("").fails(409, "conflict", "set accept_affected to 60");
+    sweep("").fails(409, "conflict", "before: stale. To accept, set accept_affected to 60");
     sweep(r#","accept_affected":59"#).fails(409, "conflict", "set accept_affected to 60");
+    let run =
+        |more: &str| api.post("/v1/jobs/sweep/run", &format!(r#"{{"at":"2026-02-12T00:00:00Z"{more}}}"#));
+    run("").fails(409, "conflict", "set accept_affected to 60");
+    api.post("/v1/jobs/fade/run", r#"{"accept_affected":1}"#).fails(400, "validation", "for the job sweep");
     assert_eq!(db.client.value::<i64>("MATCH (f:Fact) RETURN count(f)").await, 60, "no fact was written");
     assert_eq!(sweep(r#","accept_affected":60"#).json(200)["facts_retracted"], 60);
+    let fresh = many.join(",").replace("\"value\":", "\"value\":1");
+    api.post("/v1/facts:batch", &format!("[{fresh}]")).json(201);
+    assert_eq!(run("").json(200)["retracted"], 60, "it was accepted");
+    // A change of the policy is a new one.
+    api.put("/v1/decay/policies/stale", &STALE.replace("2592000", "2592001")).json(200);
+    let third = many.join(",").replace("\"value\":", "\"value\":2");
+    api.post("/v1/facts:batch", &format!("[{third}]")).json(201);
+    sweep("").fails(409, "conflict", "set accept_affected to 60");
+    assert_eq!(run(r#","accept_affected":60"#).json(200)["retracted"], 60);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_documented_call_and_schedule_retract_by_a_documented_policy_of_a_fresh_database() {
+    let db = fresh().await;
+    let documented = r#"[{"id": "memory-context-decay", "relation": "memory:*", "scope": "company",
+        "mode": "confidence", "half_life_s": 604800, "min_confidence": 0.1},
+        {"id": "stale-roadmap-retract", "relation": "roadmap:status", "scope": "company", "mode": "retract",
+        "ttl_s": 2592000}]"#;
+    let variables = [("STIGMEM_DECAY_POLICIES", documented), ("EBB__JOBS__SWEEP__EVERY", "1s")];
+    let api = TestServer::on(&db, &variables);
+    let assert = |name: &str| {
+        let facts: Vec<String> = (0..60)
+            .map(|n| {
+                format!(
+                    r#"{{"entity":"{name}{n}","relation":"roadmap:status","value":{n},"source":"s","scope":"company","at":"2026-01-01T00:00:00Z"}}"#
+                )
+            })
+            .collect();
+        api.post("/v1/facts:batch", &format!("[{}]", facts.join(","))).json(201);
+    };
+    assert("a");
+    let swept = api.post("/v1/decay/sweep", r#"{"scope":"company"}"#).json(200);
+    assert_eq!((&swept["facts_retracted"], &swept["mode"]), (&json!(60), &json!("retract")));
+    assert_eq!(api.post("/v1/decay/sweep", r#"{"scope":"company"}"#).json(200)["facts_retracted"], 0);
+    // The schedule, in two workers.
+    let workers = [(); 2].map(|()| TestServer::with_roles(&db, "worker,http", &variables));
+    assert("b");
+    let retracted = "MATCH (f:Fact {confidence: 0.0, source: 'system:stigmem:decay'}) RETURN count(f)";
+    eventually("the schedule retracts", async || db.client.value::<i64>(retracted).await == 120).await;
+    drop(workers);
+    let states = "MATCH (r:EbbRun {job: 'sweep', state: 'guarded'}) RETURN count(r)";
+    assert_eq!(db.client.value::<i64>(states).await, 0);
 }
