@@ -1,13 +1,12 @@
 //! Operations that recall memories, activate and rank nodes, and show the mirror.
 
 use crate::surfaces::operation::problem::Problem;
-use crate::surfaces::operation::tool::Tool;
+use crate::surfaces::operation::tool::{Tool, ids_as_seeds, seeds_of_ids};
 use crate::surfaces::operation::{Answer, Call, Operation, RequiredRight};
 use axum::http::Method;
 use ebb_core::api::engine::{ActivateRequest, EngineAnswer, PageRankRequest};
 use ebb_core::api::input::{Nothing, ScopeQuery};
 use ebb_core::api::recall::{Mirror, Recall, RecallRequest};
-use ebb_core::domain::ids::TERM_BYTES_MAX;
 use ebb_core::domain::key::Right;
 use serde_json::{Value, json};
 
@@ -60,17 +59,11 @@ const TOOL: Tool = Tool {
     prepare: |arguments| {
         arguments.insert("why".to_owned(), true.into());
         arguments.entry("content").or_insert(Value::Bool(false));
-        if let Some(seeds) = arguments.get_mut("seeds").and_then(Value::as_array_mut) {
-            for id in seeds {
-                *id = json!({"id": *id, "score": 1.0});
-            }
-        }
+        seeds_of_ids(arguments);
     },
     schema: |schema| {
-        let properties = &mut schema["properties"];
-        properties["seeds"]["items"] = json!({"type": "string", "maxLength": TERM_BYTES_MAX});
-        properties["seeds"]["description"] = "Seeds: ids to start from; for an entity its name.".into();
-        properties["content"] = json!({
+        ids_as_seeds(schema);
+        schema["properties"]["content"] = json!({
             "description": "Whether to return the texts of memories, at most 4 KiB of each; label has the first 200 \
                             bytes.",
             "type": "boolean",

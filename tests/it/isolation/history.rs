@@ -278,10 +278,12 @@ impl Vocabulary {
             post("/v1/engine/activate", json!({"seeds": seeds})),
             post("/v1/engine/pagerank", json!({"seeds": []})),
             post("/v1/engine/xlr", json!({"seeds": seeds})),
+            post("/v1/engine/causal", json!({"seeds": seeds, "direction": "causes"})),
             post("/v1/engine/resonate", json!({"seeds": seeds, "sympathetic": true})),
             post("/v1/engine/harmonics", json!({"seeds": seeds})),
             post("/v1/engine/communities", json!({"members": 100})),
             tool("recall", json!({"text": content(random), "content": true})),
+            tool("causal_chains", json!({"seeds": [self.id(random)]})),
             tool("explain_memory", json!({"id": self.id(random)})),
             tool("decay_scope", json!({"mode": "dry_run"})),
         ];

@@ -91,7 +91,8 @@ async fn tools_that_write_are_off_until_somebody_allows_them() {
             call("report_outcome", json!({"recall_id": "r", "used": [{"id": "m", "path": []}]})),
         ],
     );
-    assert_eq!(names(&answers[0]), ["explain_memory", "decay_scope", "recall", "maintenance_status"]);
+    let tools = ["explain_memory", "decay_scope", "recall", "causal_chains", "maintenance_status"];
+    assert_eq!(names(&answers[0]), tools);
     let documented = json!({
         "scope": {"type": "string", "enum": ["local", "team", "company", "public"], "description": "The fact scope to sweep."},
         "mode": {"type": "string", "enum": ["retract", "confidence", "dry_run"],
@@ -171,7 +172,10 @@ async fn over_http_a_sweep_wants_to_have_been_seen_and_a_key_says_what_may_be_ca
     };
     let (read, write) = (key("read"), key("write"));
     let listed = ask(Some(&read), &json!({"method": "tools/list"})).json(200);
-    assert_eq!(names(&listed), ["explain_memory", "decay_scope", "recall", "maintenance_status"]);
+    assert_eq!(
+        names(&listed),
+        ["explain_memory", "decay_scope", "recall", "causal_chains", "maintenance_status"]
+    );
     ask(None, &json!({"method": "tools/list"})).fails(401, "authorization", "needs an API key");
     let remember = call("remember", json!({"content": "x", "id": "m"}));
     assert!(failed(&ask(Some(&read), &remember).json(200)).contains("no right to write"));
