@@ -72,7 +72,7 @@ const TOOL: Tool = Tool {
     },
     ..Tool::new(
         "recall",
-        &["text", "seeds", "top_k", "kinds", "content", "scope"],
+        &["text", "seeds", "top_k", "kinds", "dimensions", "content", "scope"],
         "Search memories by question, with the entities and places connected to them. Returns ranked hits with ids, \
          scores and the path to each; writes nothing.",
     )
