@@ -6,7 +6,7 @@ use crate::surfaces::operation::{Answer, Call, Operation, RequiredRight};
 use axum::http::Method;
 use ebb_core::api::engine::{ActivateRequest, EngineAnswer, PageRankRequest};
 use ebb_core::api::input::{Nothing, ScopeQuery};
-use ebb_core::api::recall::{Mirror, Recall, RecallRequest};
+use ebb_core::api::recall::{Mirror, Queries, QueriesQuery, Recall, RecallRequest};
 use ebb_core::domain::key::Right;
 use serde_json::{Value, json};
 
@@ -29,6 +29,13 @@ pub(super) fn operations() -> Vec<Operation> {
         Operation::new(Method::POST, "/v1/engine/pagerank", RequiredRight::InScope(Right::Read), rank)
             .summary("Rank nodes by PageRank, globally or from seeds")
             .statuses(&[404]),
+        Operation::new(Method::GET, "/v1/engine/queries", RequiredRight::InScope(Right::Admin), queries)
+            .summary("Show the last recalls of a scope: texts, times, nodes and pairs of seeds")
+            .statuses(&[404])
+            .description(
+                "The last 1,000 recalls of the scope that this process answered; they are not stored. Texts are those \
+                 of all callers, hence admin.",
+            ),
         Operation::new(Method::GET, "/v1/mirror", RequiredRight::InScope(Right::Read), mirror)
             .summary("Show the in-memory mirror of a scope and its freshness")
             .statuses(&[404]),
@@ -48,6 +55,11 @@ async fn activate(call: Call<Nothing, Nothing, ActivateRequest>) -> Result<Answe
 async fn rank(call: Call<Nothing, Nothing, PageRankRequest>) -> Result<Answer<EngineAnswer>, Problem> {
     let scope = call.scope(call.body.scope.as_ref())?;
     Ok(Answer::ok(call.service().rank(&scope, call.body.clone()).await?))
+}
+
+async fn queries(call: Call<Nothing, QueriesQuery>) -> Result<Answer<Queries>, Problem> {
+    let scope = call.scope(call.query.scope.as_ref())?;
+    Ok(Answer::ok(call.service().queries(&scope, &call.query)?))
 }
 
 async fn mirror(call: Call<Nothing, ScopeQuery>) -> Result<Answer<Mirror>, Problem> {

@@ -268,6 +268,7 @@ impl Vocabulary {
             get("/v1/trails/path", format!("from={}&to={}", place(random), place(random))),
             get("/v1/trails/next", format!("place={}", place(random))),
             get("/v1/mirror", String::new()),
+            get("/v1/engine/queries", "limit=5".to_owned()),
             post("/v1/decay/sweep", json!({"mode": "dry_run"})),
             post("/v1/recall", json!({"text": content(random), "seeds": seeds, "why": true})),
             post("/v1/recall", json!({"text": self.id(random), "content": false, "xlr": "report"})),
