@@ -103,8 +103,15 @@ pub struct Weights {
 #[derive(Debug, Clone, Deserialize)]
 #[expect(missing_docs, reason = "each field is described in config/default.toml")]
 pub struct Causal {
+    #[serde(deserialize_with = "relations")]
     pub causes: Vec<String>,
+    #[serde(deserialize_with = "relations")]
     pub caused_by: Vec<String>,
+}
+
+fn relations<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    let rule = "it must be a list of names, none twice, with \"=\" and a share above 0, up to 1, or without";
+    Vec::deserialize(from).map_err(|_| Error::custom(rule))
 }
 
 /// The sections `[engine.recall]` and `[engine.reference]`.

@@ -11,6 +11,7 @@ pub use causal::{CAUSED_BY, CAUSES, CausalRule, CausalTable};
 use super::Error;
 use super::number::check_amount;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Type of a node. The first seventeen are those of the source document; memories and places are custom types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -202,7 +203,10 @@ pub struct KindRule {
 
 /// The rules of all relationship types.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Kinds {
+pub struct Kinds(Arc<Tables>);
+
+#[derive(Debug, PartialEq)]
+struct Tables {
     rules: BTreeMap<String, KindRule>,
     /// Rules of the other causal types, by folded name.
     causal_rules: BTreeMap<String, KindRule>,
@@ -255,27 +259,27 @@ impl Kinds {
             }
         }
         let causal_rules = causal.iter().map(|(name, of)| (name.to_owned(), of.apply_to(&other))).collect();
-        Self { rules, causal_rules, other, causal }
+        Self(Arc::new(Tables { rules, causal_rules, other, causal }))
     }
 
     /// The rule of a type.
     #[must_use]
     pub fn of(&self, relation: &str) -> &KindRule {
-        let causal = || self.causal_rules.get(&causal::fold(relation));
-        self.rules.get(relation).or_else(causal).unwrap_or(&self.other)
+        let causal = || self.0.causal_rules.get(&causal::fold(relation));
+        self.0.rules.get(relation).or_else(causal).unwrap_or(&self.0.other)
     }
 
     /// Causal strengths of a relation of this type, predicate and weight, in its direction and against it; the predicate
     /// decides before the type. A strength of its own, `0 ..= 1`, replaces the share of the weight.
     #[must_use]
     pub fn causal(&self, relation: &str, predicate: &str, weight: f32, own: Option<f32>) -> [f32; 2] {
-        let rule = self.causal.of(predicate).or_else(|| self.causal.of(relation));
+        let rule = self.0.causal.of(predicate).or_else(|| self.0.causal.of(relation));
         strengths(rule.map_or([0.0; 2], |rule| rule.shares()), weight, own)
     }
 
     /// The types whose conductance is a cost first.
     pub fn costed(&self) -> impl Iterator<Item = &str> {
-        self.rules.iter().filter(|(_, rule)| rule.is_costed()).map(|(kind, _)| kind.as_str())
+        self.0.rules.iter().filter(|(_, rule)| rule.is_costed()).map(|(kind, _)| kind.as_str())
     }
 }
 
