@@ -15,7 +15,6 @@ use ebb_core::mirror;
 use ebb_core::scheduler;
 use ebb_core::service::{self, Service};
 use ebb_core::store::{self, Store};
-use ebb_engine::graph::kinds::Kinds;
 use ebb_provision::{Endpoint, Keeper, Origin};
 use std::sync::Arc;
 
@@ -147,7 +146,7 @@ fn mirror_config(settings: &Settings, scope: &Scope) -> Result<mirror::Config, E
         staleness: settings.mirror.staleness,
         scopes,
         connections: settings.mirror.connections,
-        kinds: Kinds::default(),
+        kinds: settings.engine.kinds().map_err(|why| Error::Recall(why.to_string()))?,
         range,
         rules: settings.engine.plasticity().map_err(|why| Error::Recall(why.to_string()))?,
         saves: settings

@@ -5,7 +5,7 @@
 // names: :Room, n.id
 //
 // Relationships are of one type, or of all where $type is null. An edge is [type, index of the label of its other end
-// in $rows.labels, its key, its value as in mirror/edges, whether it begins at the node]. A node with a label of
+// in $rows.labels, its key, its value as in mirror/edges, whether it begins at the node, its causal strength]. A node with a label of
 // $rows.before is read as one of those. Quarantined nodes and relationships are excluded, and so are relationships into
 // another scope: the same key is a different node there.
 UNWIND $rows.keys AS key
@@ -31,5 +31,5 @@ RETURN n.id AS key,
         CASE WHEN datetime({epochMillis: -62135596800000}) <= r.lastObserved < datetime({epochMillis: 253402300800000}) THEN r.lastObserved.epochMillis END,
         coalesce(r.current_cost, r.base_cost), r.weight]
       WHEN 'REINFORCES' THEN r.strength
-      ELSE CASE WHEN type(r) IN $rows.costed THEN coalesce(r.current_cost, r.base_cost) ELSE r.weight END END, startNode(r) = n]
+      ELSE CASE WHEN type(r) IN $rows.costed THEN coalesce(r.current_cost, r.base_cost) ELSE r.weight END END, startNode(r) = n, r.causal_strength]
   } AS edges

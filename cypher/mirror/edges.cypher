@@ -4,8 +4,8 @@
 // returns: key: String, edges: List (a row for each node that is there)
 // names: :Room, n.id
 //
-// An edge is [type, element of its other end, a number or, for RELATES_TO, a list of all values that its law reads].
-// The meaning of the number depends on the type: a cost, a strength, a weight. Values are returned unchecked: the
+// An edge is [type, element of its other end, a number or, for RELATES_TO, a list of all values that its law reads, its
+// causal strength]. The meaning of the number depends on the type: a cost, a strength, a weight. Values are returned unchecked: the
 // reader skips and counts the unusable ones. Types of $rows.never are never mirrored; those of $rows.costed are walked
 // at a cost. The other end is not checked here: the reader knows the elements of all mirrored nodes, and checking each
 // end again costs half as much again.
@@ -20,5 +20,5 @@ RETURN n.id AS key,
         CASE WHEN datetime({epochMillis: -62135596800000}) <= r.lastObserved < datetime({epochMillis: 253402300800000}) THEN r.lastObserved.epochMillis END,
         coalesce(r.current_cost, r.base_cost), r.weight]
       WHEN 'REINFORCES' THEN r.strength
-      ELSE CASE WHEN type(r) IN $rows.costed THEN coalesce(r.current_cost, r.base_cost) ELSE r.weight END END]
+      ELSE CASE WHEN type(r) IN $rows.costed THEN coalesce(r.current_cost, r.base_cost) ELSE r.weight END END, r.causal_strength]
   ] AS edges

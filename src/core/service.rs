@@ -16,7 +16,8 @@
 //! | [`Service::recall`] | `recall` | `POST /v1/recall` |
 //! | [`Service::report`] | `outcome` | `POST /v1/outcomes` |
 //! | [`Service::activate`], [`Service::rank`] | `engine activate`, `pagerank` | `POST /v1/engine/activate`, `pagerank` |
-//! | [`Service::xlr`], [`Service::resonate`], [`Service::harmonics`], [`Service::communities`] | `engine xlr`, `resonate`, `harmonics`, `communities` | `POST /v1/engine/xlr`, `resonate`, `harmonics`, `communities` |
+//! | [`Service::queries`] | - | `GET /v1/engine/queries` |
+//! | [`Service::xlr`], [`Service::causal`], [`Service::resonate`], [`Service::harmonics`], [`Service::communities`] | `engine xlr`, `causal`, `resonate`, `harmonics`, `communities` | `POST /v1/engine/xlr`, `causal`, `resonate`, `harmonics`, `communities` |
 //! | [`Service::refresh_mirror`], [`Service::verify_mirror`], [`Service::mirrored`], [`Service::view`], [`Service::save_mirror`] | `graph stats`, `verify`, `save`, `export` | `GET /v1/mirror` |
 //! | [`Service::refresh_all_mirrors`], [`Service::mirrors_status`] | `graph refresh` | in `GET /v1/status` |
 //! | [`Service::trace`] | `trail node add`, `edge add`, `deposit`, `explore` | `POST /v1/trails/nodes`, `edges`, `paths`, `explorations` |
@@ -52,6 +53,7 @@ pub mod memories;
 pub mod mirrors;
 mod outcomes;
 mod past;
+mod queries;
 pub mod recall;
 pub mod relations;
 mod request_hash;

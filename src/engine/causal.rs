@@ -47,6 +47,10 @@ pub enum Direction {
 }
 
 impl Direction {
+    const BOTH: [Self; 2] = [Self::Forward, Self::Backward];
+}
+
+impl Direction {
     /// Calls `hop` for each excitatory slot of a node in this direction.
     fn each(self, graph: &Graph, node: NodeId, mut hop: impl FnMut(NodeId, EdgeIdx)) {
         match self {
@@ -107,7 +111,7 @@ pub struct CausalResult {
     pub scores: Vec<(NodeId, f32)>,
     /// Whether the budget ended a search; sets [`Flag::CausalTruncated`](super::Flag::CausalTruncated).
     pub truncated: bool,
-    found: [SearchResult; 2],
+    found: Vec<SearchResult>,
 }
 
 impl CausalResult {
@@ -145,11 +149,22 @@ impl CausalConfig {
 /// Finds the causal chains from seeds, whose scores are in `(0, 1]`; of duplicate nodes the greatest score counts.
 #[must_use]
 pub fn causal_chains(graph: &Graph, seeds: &[(NodeId, f32)], config: CausalConfig) -> CausalResult {
+    chains_along(graph, seeds, &Direction::BOTH, config)
+}
+
+/// As [`causal_chains`], in some directions only.
+#[must_use]
+pub fn chains_along(
+    graph: &Graph,
+    seeds: &[(NodeId, f32)],
+    directions: &[Direction],
+    config: CausalConfig,
+) -> CausalResult {
     let mut seeds = greatest(seeds.to_vec());
     seeds.retain(|(_, score)| *score > STRENGTH_MIN);
     seeds.iter_mut().for_each(|(_, score)| *score = score.min(1.0));
-    let found = [Direction::Forward, Direction::Backward]
-        .map(|direction| search(graph, &seeds, direction, config.hops_max));
+    let search = |direction: &Direction| search(graph, &seeds, *direction, config.hops_max);
+    let found: Vec<SearchResult> = directions.iter().map(search).collect();
     let scores = greatest(found.iter().flat_map(SearchResult::scores).collect());
     let truncated = found.iter().any(|found| found.truncated);
     CausalResult { scores, truncated, found }

@@ -106,6 +106,12 @@ pub enum Error {
         /// Number of attempts.
         limit: u32,
     },
+    /// A causal relation without a name, or with one that another has.
+    #[error("the causal relation '{name}' is empty or given twice")]
+    CausalName {
+        /// The name.
+        name: String,
+    },
     /// A file of another version.
     #[error("the file has version {found}; only version {supported} is supported")]
     UnsupportedVersion {

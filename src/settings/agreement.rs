@@ -119,6 +119,7 @@ fn laws(settings: &Settings) -> Result<(), String> {
     })?;
     settings.pheromones.allowed().map_err(|why| why.to_string())?;
     settings.engine.rules().map_err(|why| why.to_string())?;
+    settings.engine.kinds().map_err(|why| why.to_string())?;
     settings.engine.range().map_err(|why| why.to_string())?;
     settings.engine.plasticity().map_err(|why| why.to_string()).map(drop)
 }

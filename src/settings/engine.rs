@@ -9,7 +9,7 @@ use ebb_engine::activation::ActivationConfig;
 use ebb_engine::causal::CausalConfig;
 use ebb_engine::graph;
 use ebb_engine::graph::builder::WeightRange;
-use ebb_engine::graph::kinds::{Dimension, NodeType};
+use ebb_engine::graph::kinds::{CausalTable, Dimension, Kinds, NodeType};
 use ebb_engine::graph::number::PosF32;
 use ebb_engine::plasticity::{LearningMode, PlasticityConfig};
 use ebb_engine::recall::{self, EvidenceConfig, RecallQuery, XlrMode};
@@ -52,6 +52,7 @@ pub struct Config {
     pub weight_floor: f32,
     pub weight_cap: f32,
     pub weights: Weights,
+    pub causal: Causal,
     #[serde(deserialize_with = "half_lives")]
     pub half_lives: BTreeMap<String, f32>,
     pub recall: Profile,
@@ -96,6 +97,21 @@ pub struct Weights {
     pub semantic: f32,
     pub temporal: f32,
     pub causal: f32,
+}
+
+/// The section `[engine.causal]`. Its names and strengths are checked when the table is built.
+#[derive(Debug, Clone, Deserialize)]
+#[expect(missing_docs, reason = "each field is described in config/default.toml")]
+pub struct Causal {
+    #[serde(deserialize_with = "relations")]
+    pub causes: Vec<String>,
+    #[serde(deserialize_with = "relations")]
+    pub caused_by: Vec<String>,
+}
+
+fn relations<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    let rule = "it must be a list of names, none twice, with \"=\" and a share above 0, up to 1, or without";
+    Vec::deserialize(from).map_err(|_| Error::custom(rule))
 }
 
 /// The sections `[engine.recall]` and `[engine.reference]`.
@@ -146,6 +162,14 @@ impl Config {
             waves: self.resonance()?,
         };
         Ok(rules.with_evidence(weighing).with_default_query(self.usual()))
+    }
+
+    /// The kinds of relationships, with the causal ones.
+    ///
+    /// # Errors
+    /// For a name that is given twice, or a strength outside its range.
+    pub fn kinds(&self) -> Result<Kinds, graph::Error> {
+        Ok(Kinds::new(CausalTable::new(&self.causal.causes, &self.causal.caused_by)?))
     }
 
     /// The range of effective weights.

@@ -513,6 +513,8 @@ fn numbers_outside_the_laws_are_reported_by_key_and_place() {
         ("engine", "decay_rate = 1", "decay rate is 1; it must be 0 to 0.99999"),
         ("engine", "decay_rate = -0.5", "decay rate is -0.5; it must be 0 to 0.99999"),
         ("engine", "synonyms = [[\"a\", \"Erro\"], [\"erro\"]]", "'Erro' is in two groups of synonyms"),
+        ("engine.causal", "causes = [\"a b\", \"A_B\"]", "the causal relation 'A_B' is empty or given twice"),
+        ("engine.causal", "caused_by = [\"a=2\"]", "the causal strength of a is 2; it must be 0 to 1"),
         ("engine.weights", "causal = -1", "DIMENSION_WEIGHTS is -1; it must be 0 to "),
         ("engine.weights", "temporal = nan", "DIMENSION_WEIGHTS of NaN is not a finite number"),
         ("engine.half_lives", "Memory = 0", "positive number is 0; it must be 0 to "),
@@ -605,4 +607,15 @@ fn the_reference_page_of_the_configuration() {
         crate::reference::row(&mut text, &[&format!("`{name}`"), &value, rule, words]);
     }
     crate::reference::holds("configuration.md", &text);
+}
+
+#[test]
+fn causal_relations_of_the_default_file_are_those_of_the_engine() {
+    use ebb_engine::graph::kinds::Kinds;
+    let kinds = |text: &str| load(text, &[], &[]).unwrap().engine.kinds().unwrap();
+    assert_eq!(kinds(""), Kinds::default());
+    let own = kinds("[engine.causal]\ncauses = [\"sparks=0.25\"]\n");
+    assert_eq!(own.of("SPARKS").causal.map(f32::to_bits), [0.25_f32.to_bits(), 0]);
+    assert_eq!(own.of("CAUSES").causal.map(f32::to_bits), [0, 0]);
+    assert_eq!(own.of("CAUSED_BY").causal.map(f32::to_bits), [0, 1.0_f32.to_bits()]);
 }

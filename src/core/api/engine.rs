@@ -4,6 +4,7 @@
 
 use super::recall::{Contrast, Freshness, GivenSeed, top_k};
 use crate::domain::ids::{Scope, Term};
+use ebb_engine::causal::HOPS_MAX;
 use ebb_engine::recall::Profile;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -121,6 +122,44 @@ pub struct XlrRequest {
     pub top_k: usize,
     /// Scope of the data.
     pub scope: Option<Scope>,
+}
+
+/// Request to follow causal chains.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CausalRequest {
+    /// Seeds: ids to start from.
+    #[schemars(length(max = 200))]
+    pub seeds: Vec<GivenSeed>,
+    /// Direction: the effects of the seeds, or their causes.
+    #[serde(default)]
+    pub direction: CausalDirection,
+    /// Maximum number of relationships of a chain.
+    #[serde(default = "chain_hops")]
+    #[schemars(range(min = 1, max = 6))]
+    pub depth: u8,
+    /// Maximum number of nodes.
+    #[serde(default = "top_k")]
+    #[schemars(range(min = 1, max = 1_000))]
+    pub top_k: usize,
+    /// Scope of the data.
+    pub scope: Option<Scope>,
+}
+
+/// Direction of causal chains.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum CausalDirection {
+    /// From causes to effects.
+    #[default]
+    Effects,
+    /// From effects to causes.
+    Causes,
+}
+
+const fn chain_hops() -> u8 {
+    HOPS_MAX
 }
 
 /// Request to run waves and read them at one frequency.
@@ -255,6 +294,42 @@ pub struct XlrHit {
     pub was: usize,
     /// Contrast of the node; null if the wave from the seeds did not reach it, which leaves its activation unchanged.
     pub contrast: Option<Contrast>,
+}
+
+/// Response of causal chains.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CausalAnswer {
+    /// State of the graph that answered.
+    #[serde(flatten)]
+    pub state: EngineState,
+    /// Effects or causes of the seeds by the strength of their chain, strongest first.
+    pub hits: Vec<CausalHit>,
+    /// Number of nodes that a chain leads to.
+    pub nodes_touched: usize,
+}
+
+/// A node with the strongest causal chain to it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CausalHit {
+    /// The node.
+    #[serde(flatten)]
+    pub node: EngineNode,
+    /// Strength of the chain: the score of its seed, times 0.7 and the causal strength of each relationship.
+    pub score: f32,
+    /// Ids of the nodes of the chain, the seed first.
+    pub path: Vec<String>,
+    /// Relationships of the chain, from the seed on.
+    pub steps: Vec<CausalStep>,
+}
+
+/// A relationship of a causal chain.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CausalStep {
+    /// Type of the relationship.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Causal strength, 0 to 1.
+    pub strength: f32,
 }
 
 /// Response of resonance.

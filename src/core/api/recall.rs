@@ -222,6 +222,64 @@ pub struct PathStep {
     pub weight: f32,
 }
 
+/// Query for the earlier queries of a scope.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct QueriesQuery {
+    /// Scope of the data.
+    pub scope: Option<Scope>,
+    /// Maximum number of queries, of nodes and of pairs.
+    #[serde(default = "top_k")]
+    #[schemars(range(min = 1, max = 1_000))]
+    pub limit: usize,
+}
+
+/// The last recalls of a scope that this process answered.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Queries {
+    /// Number of recalls that are kept, at most 1,000.
+    pub count: usize,
+    /// The recalls, the newest first.
+    pub queries: Vec<PastQuery>,
+    /// The nodes that were in most of them.
+    pub nodes: Vec<QueriedNode>,
+    /// The nodes that were seeds together in most of them, which primes later recalls.
+    pub pairs: Vec<SeedPair>,
+}
+
+/// An earlier recall.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PastQuery {
+    /// Its text, at most 1,024 bytes.
+    pub text: String,
+    /// When it was answered, by the clock of the process.
+    pub queried_at: Timestamp,
+    /// Its seeds, the strongest first.
+    pub seeds: Vec<String>,
+    /// Its hits, best first.
+    pub activated: Vec<String>,
+}
+
+/// A node of earlier recalls.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct QueriedNode {
+    /// Id; for an entity its name.
+    pub id: String,
+    /// Number of recalls in which it was a seed or a hit.
+    pub frequency: u32,
+    /// Number of recalls in which it was a seed.
+    pub seeded: u32,
+}
+
+/// Two nodes that were seeds of the same recalls.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SeedPair {
+    /// Ids of both, in their order.
+    pub ids: [String; 2],
+    /// Number of such recalls.
+    pub count: u32,
+}
+
 /// A seed of the search.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct RecallSeed {

@@ -135,8 +135,16 @@ impl Names {
     }
 }
 
+/// Conductance of a relationship, and its causal strengths, where they differ from those of its kind.
+pub(super) type Conducts = (f32, Option<[f32; 2]>);
+
 /// Conductance of a relationship that does not decay; `None` if a property of it is invalid.
-pub(super) fn conductance(kinds: &Kinds, kind: &str, amount: &Amount) -> Option<f32> {
+pub(super) fn conductance(
+    kinds: &Kinds,
+    kind: &str,
+    amount: &Amount,
+    causal: Option<f32>,
+) -> Option<Conducts> {
     let number = match amount {
         Amount::None => None,
         Amount::Number(number) => Some(*number),
@@ -148,7 +156,8 @@ pub(super) fn conductance(kinds: &Kinds, kind: &str, amount: &Amount) -> Option<
     } else {
         Properties { weight: number, strength: number, ..Properties::default() }
     };
-    rule.of(kind, &of).ok()
+    let weight = rule.of(kind, &of).ok()?;
+    Some((weight, causal.map(|own| rule.causal(weight, Some(own)))))
 }
 
 /// Relations of a scope, by the ids of their ends and their type.
@@ -165,19 +174,21 @@ impl Relations {
         self.0.retain(|(from, to, _), _| !ends.contains(from.as_str()) && !ends.contains(to.as_str()));
     }
 
-    /// Weights at an instant, by ends; `None` for a relation below the minimum or with an invalid confidence.
+    /// Weights at an instant, with causal strengths by predicate, by ends; `None` for a relation below the minimum or with an
+    /// invalid confidence.
     pub(super) fn weighed<'a>(
         &'a self,
         kinds: &'a Kinds,
         at: Timestamp,
         fading: &'a Fading,
-    ) -> impl Iterator<Item = (&'a str, &'a str, Option<f32>)> {
+    ) -> impl Iterator<Item = (&'a str, &'a str, Option<Conducts>)> {
         let rule = kinds.of(RELATES_TO);
         self.0.iter().map(move |((from, to, _), tied)| {
             let weight = Some(tied.bond.weight(at, fading).value());
             let of = Properties { weight, confidence: tied.confidence, ..Properties::default() };
-            let conducts = rule.of(RELATES_TO, &of).ok();
-            (from.as_str(), to.as_str(), conducts.filter(|_| tied.bond.is_retrievable(at, fading)))
+            let conducts = rule.of(RELATES_TO, &of).ok().filter(|_| tied.bond.is_retrievable(at, fading));
+            let causal = |weight| Some(kinds.causal(RELATES_TO, &tied.kind, weight, tied.causal));
+            (from.as_str(), to.as_str(), conducts.map(|weight| (weight, causal(weight))))
         })
     }
 

@@ -30,7 +30,7 @@ use ebb_engine::plasticity::Synapses;
 use ebb_engine::text::counts::WordCounts;
 use ebb_engine::text::ranking::TextIndex;
 use ebb_engine::{Texts, View};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Weak};
@@ -67,6 +67,8 @@ struct Edge {
 #[derive(Default)]
 struct Edges {
     list: Vec<Edge>,
+    /// Causal strengths by index of the edge, where they differ from those of its kind.
+    causal: BTreeMap<usize, [f32; 2]>,
     kinds: Vec<String>,
     relations: Vec<(u32, u32, FadingRelation)>,
     /// Number of invalid ones.
@@ -402,11 +404,13 @@ impl Edges {
             self.relations.push((from, to, tied));
             return;
         }
-        let Some(weight) = conductance(&plan.load.config.kinds, &edge.kind, &edge.amount) else {
+        let conducts = conductance(&plan.load.config.kinds, &edge.kind, &edge.amount, edge.causal);
+        let Some((weight, causal)) = conducts else {
             self.skipped += 1;
             return;
         };
         let kind = self.kind(&edge.kind);
+        self.causal.extend(causal.map(|causal| (self.list.len(), causal)));
         self.list.push(Edge { from, to, kind, weight });
     }
 
@@ -422,6 +426,8 @@ impl Edges {
 
     fn append(&mut self, other: Self) {
         let kinds: Vec<u16> = other.kinds.iter().map(|kind| self.kind(kind)).collect();
+        let before = self.list.len();
+        self.causal.extend(other.causal.into_iter().map(|(at, causal)| (before + at, causal)));
         self.list.extend(other.list.into_iter().map(|edge| Edge { kind: kinds[edge.kind as usize], ..edge }));
         self.relations.extend(other.relations);
         self.skipped += other.skipped;
@@ -450,7 +456,8 @@ impl Read {
 /// Builds the view, and its relations.
 fn build(load: &Load, read: Read, generation: Generation) -> Result<(View, Relations), Error> {
     let Load { store, config, names, nodes, at, .. } = load;
-    let Read { rows, edges: Edges { list: edges, kinds, relations: tied, skipped }, index, counts } = read;
+    let Read { rows, edges: Edges { list: edges, causal, kinds, relations: tied, skipped }, index, counts } =
+        read;
     let mut skipped = SkippedCounts { relationships: skipped, ..SkippedCounts::default() };
     let id = |place: u32| {
         let node = &nodes[place as usize];
@@ -476,15 +483,17 @@ fn build(load: &Load, read: Read, generation: Generation) -> Result<(View, Relat
     };
     let staged_kinds: Vec<_> = kinds.iter().map(|kind| both(kind)).collect();
     let related = both(RELATES_TO);
-    for edge in edges {
+    for (at, edge) in edges.into_iter().enumerate() {
         // A node deleted during the read removes its relationships.
         if let (Some(from), Some(to)) = (staged[edge.from as usize], staged[edge.to as usize]) {
-            builder.connect(from, to, staged_kinds[edge.kind as usize], edge.weight)?;
+            let (kind, causal) = (staged_kinds[edge.kind as usize], causal.get(&at).copied());
+            builder.connect_causal(from, to, kind, edge.weight, causal)?;
         }
     }
     for (from, to, weight) in relations.weighed(&config.kinds, *at, store.fading()) {
-        if let (Some(from), Some(to), Some(weight)) = (builder.find(from), builder.find(to), weight) {
-            builder.connect(from, to, related, weight)?;
+        let ends = (builder.find(from), builder.find(to));
+        if let ((Some(from), Some(to)), Some((weight, causal))) = (ends, weight) {
+            builder.connect_causal(from, to, related, weight, causal)?;
         }
     }
     let graph = builder.finalize()?.with_generation(generation);

@@ -2,7 +2,8 @@
 //!
 //! The changes of one outcome depend on the paths between its nodes and on all relationships to them. So these are
 //! read, by the same statement as in a refresh, and converted to slots by the same rules. Other nodes are included only
-//! as ends of relationships: without contents, and without relationships among themselves.
+//! as ends of relationships: without contents, and without relationships among themselves. Nothing learns causal
+//! strengths, so they are left out.
 //!
 //! Invariant: learning here is bit by bit the same as on a mirror of everything (held by
 //! `jobs::learn::rows_are_those_of_the_engine_on_the_whole_graph`).
@@ -118,13 +119,14 @@ fn built(
             let (from, to) = if end.begins { (id.clone(), other) } else { (other, id.clone()) };
             if let Amount::Relation(tied) = &end.amount {
                 relations.put(from, to, tied.clone());
-            } else if let Some(weight) = conductance(&learning.kinds, &end.kind, &end.amount) {
+            } else if let Some((weight, _)) = conductance(&learning.kinds, &end.kind, &end.amount, end.causal)
+            {
                 connect(&mut builder, &learning.kinds, (&from, &to), &end.kind, weight)?;
             }
         }
     }
     for (from, to, weight) in relations.weighed(&learning.kinds, at, fading) {
-        if let Some(weight) = weight {
+        if let Some((weight, _)) = weight {
             connect(&mut builder, &learning.kinds, (from, to), RELATES_TO, weight)?;
         }
     }

@@ -20,7 +20,7 @@
 //!
 //! Invariant: a refreshed mirror equals a loaded one (held by `mirror::patched_is_loaded`).
 
-use super::content::{RELATES_TO, Relations, conductance, view_of};
+use super::content::{Conducts, RELATES_TO, Relations, conductance, view_of};
 use super::learned::records;
 use super::{Config, Error, MirroredScope, hot};
 use crate::domain::relation::Fading;
@@ -293,15 +293,17 @@ fn merged(
                 relations.put(from, to, tied.clone());
                 continue;
             }
-            match conductance(&config.kinds, &end.kind, &end.amount) {
-                Some(weight) => batch.edges.push(config.edge(from, to, &end.kind, weight)),
+            match conductance(&config.kinds, &end.kind, &end.amount, end.causal) {
+                Some(conducts) => batch.edges.push(config.edge(from, to, &end.kind, conducts)),
                 None => skipped.relationships += 1,
             }
         }
     }
     for (from, to, weight) in relations.weighed(&config.kinds, at, fading) {
         match weight.filter(|_| is_there(from) && is_there(to)) {
-            Some(weight) => batch.edges.push(config.edge(from.to_owned(), to.to_owned(), RELATES_TO, weight)),
+            Some(conducts) => {
+                batch.edges.push(config.edge(from.to_owned(), to.to_owned(), RELATES_TO, conducts));
+            }
             None => batch.removed_edges.push((from.to_owned(), RELATES_TO.to_owned(), to.to_owned())),
         }
     }
@@ -352,9 +354,9 @@ impl MirroredScope {
 }
 
 impl Config {
-    fn edge(&self, source: String, target: String, relation: &str, weight: f32) -> EdgeRow {
+    fn edge(&self, source: String, target: String, relation: &str, (weight, causal): Conducts) -> EdgeRow {
         let rule = self.kinds.of(relation);
         let (direction, inhibitory) = (rule.direction, rule.inhibitory);
-        EdgeRow { source, target, relation: relation.to_owned(), weight, direction, inhibitory, causal: None }
+        EdgeRow { source, target, relation: relation.to_owned(), weight, direction, inhibitory, causal }
     }
 }

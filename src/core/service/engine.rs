@@ -5,11 +5,13 @@
 //! | [`activate`] | the nodes that seeds activate |
 //! | [`xlr`] | the same, contrasted with other places of the graph |
 //! | [`resonate`], [`harmonics`] | the nodes that waves from seeds reach, at one frequency or all |
+//! | [`causal`] | effects or causes of seeds |
 //! | [`rank`] | nodes by PageRank |
 //! | [`communities`] | communities, and the nodes that join them |
 //!
 //! They work on a view, of a mirror or of a file, so a graph can be examined without a database.
 
+mod causal;
 mod communities;
 mod waves;
 mod xlr;
@@ -17,6 +19,7 @@ mod xlr;
 #[cfg(test)]
 mod tests;
 
+pub use causal::causal;
 pub use communities::communities;
 pub use waves::{PULSES_MAX, harmonics, resonate};
 pub use xlr::xlr;

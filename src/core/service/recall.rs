@@ -83,12 +83,12 @@ impl Questions {
     }
 
     /// The history of a scope; a temporary one for a scope without a mirror.
-    fn of_scope(&self, scope: &Scope) -> Arc<Mutex<QueryHistory>> {
+    pub(super) fn of_scope(&self, scope: &Scope) -> Arc<Mutex<QueryHistory>> {
         self.0.get(scope).cloned().unwrap_or_default()
     }
 }
 
-fn open(memory: &Mutex<QueryHistory>) -> MutexGuard<'_, QueryHistory> {
+pub(super) fn open(memory: &Mutex<QueryHistory>) -> MutexGuard<'_, QueryHistory> {
     memory.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -97,12 +97,12 @@ fn recall_after(
     view: &View,
     query: &RecallQuery,
     rules: &RecallConfig,
-    memory: &Mutex<QueryHistory>,
+    (memory, now): (&Mutex<QueryHistory>, Timestamp),
     scratch: &mut Scratch,
 ) -> Result<RecallResult, ebb_engine::Error> {
     let primes = |seeds: &[(NodeId, f32)]| prime(view.graph(), &open(memory), seeds);
     let recalled = recall_primed(view, query, rules, primes, scratch)?;
-    recalled.record_in(view.graph(), query, &mut open(memory));
+    recalled.record_in(view.graph(), query, now.millis(), &mut open(memory));
     Ok(recalled)
 }
 
@@ -289,8 +289,8 @@ impl Service {
         query: RecallQuery,
     ) -> Result<RecallResult, Error> {
         let (view, rules) = (Arc::clone(&current.view), self.config.engine.clone());
-        let memory = self.questions.of_scope(scope);
-        let work = move |scratch: &mut Scratch| recall_after(&view, &query, &rules, &memory, scratch);
+        let (memory, now) = (self.questions.of_scope(scope), self.clock.now());
+        let work = move |scratch: &mut Scratch| recall_after(&view, &query, &rules, (&memory, now), scratch);
         let recalled = self.compute.run(work).await?.map_err(|why| Error::Invalid(why.to_string()))?;
         self.mirror.recalled(scope, &current.view);
         Ok(recalled)

@@ -152,6 +152,8 @@ pub struct OutgoingRelation {
     pub to: String,
     /// Source of its conductance.
     pub amount: Amount,
+    /// Causal strength of its own, `0 ..= 1`, if given.
+    pub causal: Option<f32>,
 }
 
 /// A relationship as read from either end.
@@ -164,6 +166,8 @@ pub struct MirroredEnd {
     pub key: String,
     /// Source of its conductance.
     pub amount: Amount,
+    /// Causal strength of its own, `0 ..= 1`, if given.
+    pub causal: Option<f32>,
     /// Whether it begins at the node from which it was read.
     pub begins: bool,
 }
@@ -187,6 +191,8 @@ pub struct FadingRelation {
     pub bond: RelationState,
     /// Confidence, if given.
     pub confidence: Option<f64>,
+    /// Causal strength of its own, `0 ..= 1`, if given.
+    pub causal: Option<f32>,
 }
 
 /// Labels of candidates, in order of precedence for nodes with several.

@@ -36,7 +36,7 @@ fn graph(nodes: u32, edges: &[(u32, u32, f32, Is)]) -> Graph {
             weight: 0.5,
             direction,
             inhibitory: matches!(is, Is::Inhibitory),
-            causal: Some(*causal),
+            causal: Some([*causal; 2]),
         };
         builder.add_edge(&edge).unwrap();
     }
@@ -280,4 +280,30 @@ fn no_chains_without_causes() {
         check(&pair, &detect(&pair, &[(0, nothing)], 6), &[]);
     }
     check(&pair, &detect(&pair, &[(0, f32::INFINITY), (0, 0.1)], 6), &[(1, 0.7)]);
+}
+
+/// `a CAUSES b` and `b CAUSED_BY a` make the same chains.
+#[test]
+fn a_cause_is_found_whichever_end_names_it() {
+    for (from, relation, to) in [("a", "CAUSES", "b"), ("b", "CAUSED_BY", "a")] {
+        let mut builder = GraphBuilder::default();
+        for id in ["a", "b", "c"] {
+            builder.add_node(NodeRow::new(id, "", NodeType::Concept)).unwrap();
+        }
+        builder.relate(from, relation, to, 0.5).unwrap();
+        builder.relate("a", "LIKES", "c", 0.5).unwrap();
+        let graph = builder.finalize().unwrap();
+        let reached = |seed: &str, direction| {
+            let seeds = [(graph.find(seed).unwrap(), 1.0)];
+            let found = chains_along(&graph, &seeds, &[direction], CausalConfig::default());
+            let named =
+                |(node, score): &(NodeId, f32)| (graph.external_id(*node).to_owned(), score.to_bits());
+            found.scores.iter().map(named).collect::<Vec<_>>()
+        };
+        let strength = (0.5_f32 * 0.7).to_bits();
+        assert_eq!(reached("a", Direction::Forward), [("b".to_owned(), strength)], "{relation}");
+        assert_eq!(reached("b", Direction::Backward), [("a".to_owned(), strength)], "{relation}");
+        assert_eq!(reached("b", Direction::Forward), [], "{relation}");
+        assert_eq!(reached("a", Direction::Backward), [], "{relation}");
+    }
 }

@@ -89,8 +89,8 @@ pub struct EdgeRow {
     pub direction: EdgeDirection,
     /// Whether it is inhibitory.
     pub inhibitory: bool,
-    /// Causal strength, `0 ..= 1`, where it differs from that of its kind.
-    pub causal: Option<f32>,
+    /// Causal strengths, `0 ..= 1`, where they differ from those of its kind: in its direction, and against it.
+    pub causal: Option<[f32; 2]>,
 }
 
 /// A node of a builder.
@@ -119,8 +119,10 @@ pub struct GraphBuilder {
     slot_kinds: Vec<SlotKind>,
     known_kinds: BTreeMap<(String, EdgeDirection, bool), u32>,
     edges: Vec<PendingEdge>,
-    /// Causal strength by index of the edge, where it differs from that of its kind.
-    causal: BTreeMap<usize, f32>,
+    /// Causal shares by kind, where those of its two slots differ.
+    one_way: Vec<Option<[f32; 2]>>,
+    /// Causal strengths by index of the edge, where they differ from those of its kind.
+    causal: BTreeMap<usize, [f32; 2]>,
     doubled: usize,
     /// Indexes of edges of which only one slot is added.
     halves: BTreeSet<usize>,
@@ -144,6 +146,7 @@ impl GraphBuilder {
             slot_kinds: Vec::new(),
             known_kinds: BTreeMap::new(),
             edges: Vec::new(),
+            one_way: Vec::new(),
             causal: BTreeMap::new(),
             doubled: 0,
             halves: BTreeSet::new(),
@@ -173,7 +176,18 @@ impl GraphBuilder {
 
     /// The kind of slots of a relationship type with this direction and polarity.
     pub fn kind(&mut self, relation: &str, direction: EdgeDirection, inhibitory: bool) -> StagedKind {
-        stage_kind(&self.kinds, &mut self.slot_kinds, &mut self.known_kinds, relation, direction, inhibitory)
+        let kind = stage_kind(
+            &self.kinds,
+            &mut self.slot_kinds,
+            &mut self.known_kinds,
+            relation,
+            direction,
+            inhibitory,
+        );
+        for of in &self.slot_kinds[self.one_way.len()..] {
+            self.one_way.push(one_way(&self.kinds, &of.relation, of.direction));
+        }
+        kind
     }
 
     /// Adds a relationship between nodes that were added before.
@@ -190,16 +204,10 @@ impl GraphBuilder {
             })
         };
         let (source, target) = (end(&edge.source)?, end(&edge.target)?);
-        let causal = edge.causal.map(|causal| part_of("causal_strength", causal, 1.0, edge)).transpose()?;
+        let causal = causal_parts(edge)?;
         let weight = part_of("weight", edge.weight, f64::from(f32::MAX), edge)?;
         let kind = self.kind(&edge.relation, edge.direction, edge.inhibitory);
-        self.connect(source, target, kind, weight)?;
-        let at = self.edges.len() - 1;
-        let of_its_kind = causal_of(self.edges[at].weight, &self.slot_kinds[kind.0 as usize]);
-        if let Some(causal) = causal.filter(|causal| causal.to_bits() != of_its_kind.to_bits()) {
-            self.causal.insert(at, causal);
-        }
-        Ok(())
+        self.connect_causal(source, target, kind, weight, causal)
     }
 
     /// Adds a relationship between nodes, with the direction and polarity that [`Kinds`] has for its type.
@@ -227,11 +235,35 @@ impl GraphBuilder {
         kind: StagedKind,
         weight: f32,
     ) -> Result<(), Error> {
+        self.connect_causal(source, target, kind, weight, None)
+    }
+
+    /// As [`Self::connect`], with causal strengths, `0 ..= 1`, where they differ from those of its kind: in its direction,
+    /// and against it.
+    ///
+    /// # Errors
+    /// As [`Self::connect`].
+    pub fn connect_causal(
+        &mut self,
+        source: StagedNode,
+        target: StagedNode,
+        kind: StagedKind,
+        weight: f32,
+        causal: Option<[f32; 2]>,
+    ) -> Result<(), Error> {
         let weight = within("weight", weight, 0.0, f64::from(f32::MAX))?.min(self.range.cap) + 0.0;
         if self.is_doubled(source.0, target.0, kind.0) {
             self.doubled += 1;
         }
         slots(self.edges.len() + 1 + self.doubled)?;
+        let shares = self.one_way[kind.0 as usize];
+        let by_shares = || shares.map(|shares| shares.map(|share| (weight * share).min(1.0)));
+        if let Some(causal) = causal.or_else(by_shares) {
+            let of_its_kind = causal_of(weight, &self.slot_kinds[kind.0 as usize]);
+            if causal.iter().any(|causal| causal.to_bits() != of_its_kind.to_bits()) {
+                self.causal.insert(self.edges.len(), causal);
+            }
+        }
         self.edges.push(PendingEdge { source: source.0, target: target.0, kind: kind.0, weight });
         Ok(())
     }
@@ -320,10 +352,24 @@ fn stage_kind(
 ) -> StagedKind {
     let key = (relation.to_owned(), direction, inhibitory);
     StagedKind(*known.entry(key).or_insert_with(|| {
-        let causal_share = kinds.of(relation).causal_share;
+        let causal_share = kinds.of(relation).causal_share(direction);
         slot_kinds.push(SlotKind { relation: relation.to_owned(), direction, inhibitory, causal_share });
         len(slot_kinds) - 1
     }))
+}
+
+/// Causal shares of a kind whose two slots differ in them.
+fn one_way(kinds: &Kinds, relation: &str, direction: EdgeDirection) -> Option<[f32; 2]> {
+    let [along, against] = kinds.of(relation).causal;
+    let differs = direction == EdgeDirection::Bidirectional && along.to_bits() != against.to_bits();
+    differs.then_some([along, against])
+}
+
+/// Causal strengths of a relationship, checked.
+fn causal_parts(edge: &EdgeRow) -> Result<Option<[f32; 2]>, Error> {
+    let Some([along, against]) = edge.causal else { return Ok(None) };
+    let part = |causal| part_of("causal_strength", causal, 1.0, edge);
+    Ok(Some([part(along)?, part(against)?]))
 }
 
 /// Checks a number of a relationship, `0 ..= max`.

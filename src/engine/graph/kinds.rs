@@ -2,10 +2,16 @@
 //!
 //! A relationship has a cost, a count or a strength, by its type. The rule of the type says which of these gives its
 //! conductance, which becomes its base weight. Rules are tried in order, and the first whose properties are set applies.
+//! Its causal strength is a share of this weight, by the [causal relations](CausalTable), or a property of its own.
+
+mod causal;
+
+pub use causal::{CAUSED_BY, CAUSES, CausalRule, CausalTable};
 
 use super::Error;
 use super::number::check_amount;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Type of a node. The first seventeen are those of the source document; memories and places are custom types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -189,17 +195,23 @@ pub struct KindRule {
     pub direction: EdgeDirection,
     /// Whether they inhibit instead of exciting.
     pub inhibitory: bool,
-    /// Causal share of the weight, `0 ..= 1`.
-    pub causal_share: f32,
+    /// Causal shares of the weight, `0 ..= 1`: in the direction of the relationship, and against it.
+    pub causal: [f32; 2],
     /// Formulas for the conductance; the first that applies is used.
     pub conductance: Vec<Conductance>,
 }
 
 /// The rules of all relationship types.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Kinds {
+pub struct Kinds(Arc<Tables>);
+
+#[derive(Debug, PartialEq)]
+struct Tables {
     rules: BTreeMap<String, KindRule>,
+    /// Rules of the other causal types, by folded name.
+    causal_rules: BTreeMap<String, KindRule>,
     other: KindRule,
+    causal: CausalTable,
 }
 
 /// Types that are never loaded: sessions would join everything, and the others are bookkeeping.
@@ -210,12 +222,21 @@ const PLAIN: f64 = 0.5;
 
 impl Default for Kinds {
     fn default() -> Self {
+        Self::new(CausalTable::default())
+    }
+}
+
+impl Kinds {
+    /// The rules, with these causal relations. Those from an effect to its cause can be traversed both ways, so that there is
+    /// a slot from the cause to its effect.
+    #[must_use]
+    pub fn new(causal: CausalTable) -> Self {
         use Conductance::{Coactivation, Cost, Fixed, Relation, Strength, Weight};
         use EdgeDirection::{Bidirectional, Forward};
-        let rule = |direction, causal_share, conductance: &[Conductance]| KindRule {
+        let rule = |direction, conductance: &[Conductance]| KindRule {
             direction,
             inhibitory: false,
-            causal_share,
+            causal: [0.0; 2],
             conductance: conductance.to_vec(),
         };
         let mut rules = BTreeMap::new();
@@ -224,29 +245,58 @@ impl Default for Kinds {
         };
         put(
             &["HAS_ROOM", "HAS_CLOSET", "HAS_DRAWER", "HALL", "TUNNEL", "REFERENCES", "SIMILAR_TO"],
-            rule(Bidirectional, 0.0, &[Cost, Fixed(PLAIN)]),
+            rule(Bidirectional, &[Cost, Fixed(PLAIN)]),
         );
-        put(&["RELATES_TO"], rule(Bidirectional, 0.5, &[Relation, Cost, Fixed(PLAIN)]));
-        put(&["COACTIVATED"], rule(Bidirectional, 0.0, &[Coactivation, Fixed(PLAIN)]));
-        put(&["REINFORCES"], rule(Forward, 1.0, &[Strength, Fixed(0.7)]));
-        put(&["BELONGS_TO", "MENTIONS", "HAS_MEMBER"], rule(Bidirectional, 0.0, &[Fixed(PLAIN)]));
-        put(&["CONTAINS", "IMPORTS", "CALLS"], rule(Forward, 1.0, &[Weight, Fixed(PLAIN)]));
-        let other = rule(Forward, 0.0, &[Weight, Fixed(PLAIN)]);
+        put(&["RELATES_TO"], rule(Bidirectional, &[Relation, Cost, Fixed(PLAIN)]));
+        put(&["COACTIVATED"], rule(Bidirectional, &[Coactivation, Fixed(PLAIN)]));
+        put(&["REINFORCES"], rule(Forward, &[Strength, Fixed(0.7)]));
+        put(&["BELONGS_TO", "MENTIONS", "HAS_MEMBER"], rule(Bidirectional, &[Fixed(PLAIN)]));
+        let other = rule(Forward, &[Weight, Fixed(PLAIN)]);
         put(&["CONTRADICTS", "INHIBITS", "SUPERSEDES"], KindRule { inhibitory: true, ..other.clone() });
-        Self { rules, other }
+        for (kind, rule) in &mut rules {
+            if let Some(of) = causal.of(kind) {
+                *rule = of.apply_to(rule);
+            }
+        }
+        let causal_rules = causal.iter().map(|(name, of)| (name.to_owned(), of.apply_to(&other))).collect();
+        Self(Arc::new(Tables { rules, causal_rules, other, causal }))
     }
-}
 
-impl Kinds {
     /// The rule of a type.
     #[must_use]
     pub fn of(&self, relation: &str) -> &KindRule {
-        self.rules.get(relation).unwrap_or(&self.other)
+        let causal = || self.0.causal_rules.get(&causal::fold(relation));
+        self.0.rules.get(relation).or_else(causal).unwrap_or(&self.0.other)
+    }
+
+    /// Causal strengths of a relation of this type, predicate and weight, in its direction and against it; the predicate
+    /// decides before the type. A strength of its own, `0 ..= 1`, replaces the share of the weight.
+    #[must_use]
+    pub fn causal(&self, relation: &str, predicate: &str, weight: f32, own: Option<f32>) -> [f32; 2] {
+        let rule = self.0.causal.of(predicate).or_else(|| self.0.causal.of(relation));
+        strengths(rule.map_or([0.0; 2], |rule| rule.shares()), weight, own)
     }
 
     /// The types whose conductance is a cost first.
     pub fn costed(&self) -> impl Iterator<Item = &str> {
-        self.rules.iter().filter(|(_, rule)| rule.is_costed()).map(|(kind, _)| kind.as_str())
+        self.0.rules.iter().filter(|(_, rule)| rule.is_costed()).map(|(kind, _)| kind.as_str())
+    }
+}
+
+/// Causal strengths of a weight by shares; or by a strength of its own, in the direction of the shares, which is from
+/// source to target if there are none.
+fn strengths(shares: [f32; 2], weight: f32, own: Option<f32>) -> [f32; 2] {
+    match own {
+        Some(own) if shares[1] > 0.0 => [0.0, own],
+        Some(own) => [own, 0.0],
+        None => shares.map(|share| (weight * share).min(1.0)),
+    }
+}
+
+impl CausalRule {
+    fn apply_to(self, rule: &KindRule) -> KindRule {
+        let direction = if self.backward { EdgeDirection::Bidirectional } else { rule.direction };
+        KindRule { direction, causal: self.shares(), ..rule.clone() }
     }
 }
 
@@ -255,6 +305,19 @@ impl KindRule {
     #[must_use]
     pub fn is_costed(&self) -> bool {
         self.conductance.first() == Some(&Conductance::Cost)
+    }
+
+    /// Causal strengths of a relationship of this weight, as in [`Kinds::causal`].
+    #[must_use]
+    pub fn causal(&self, weight: f32, own: Option<f32>) -> [f32; 2] {
+        strengths(self.causal, weight, own)
+    }
+
+    /// The causal share that both slots of a relationship have; 0 if they differ.
+    pub(crate) fn causal_share(&self, direction: EdgeDirection) -> f32 {
+        let [along, against] = self.causal;
+        let is_shared = direction == EdgeDirection::Forward || along.to_bits() == against.to_bits();
+        if is_shared { along } else { 0.0 }
     }
 
     /// The conductance of a relationship with these properties, `0 ..= 3.4e38`; `owner` names it in errors.
@@ -320,6 +383,7 @@ mod tests {
         assert_eq!((named.len(), NodeType::Custom(6).place()), (NodeType::NAMED_COUNT, None));
         assert!(named.iter().enumerate().all(|(at, kind)| kind.place() == Some(at) && kind.name().is_some()));
         let default = Kinds::default();
+        assert_eq!(default.of("Caused by").direction, EdgeDirection::Bidirectional);
         assert_eq!(default.of("RELATES_TO").direction, EdgeDirection::Bidirectional);
         assert_eq!(default.of("CALLS").direction, EdgeDirection::Forward);
         assert_eq!(
@@ -327,7 +391,7 @@ mod tests {
             &KindRule {
                 direction: EdgeDirection::Forward,
                 inhibitory: false,
-                causal_share: 0.0,
+                causal: [0.0; 2],
                 conductance: vec![Conductance::Weight, Conductance::Fixed(0.5)],
             }
         );
@@ -357,6 +421,36 @@ mod tests {
         near(conducts("CALLS", weight(1.25)), 1.25);
         near(conducts("CALLS", Properties::default()), 0.5);
         near(conducts("whatever", weight(17.0)), 17.0);
+    }
+
+    #[test]
+    fn causal_strengths_by_type_predicate_and_property() {
+        let kinds = Kinds::default();
+        let of = |kind: &str, own| kinds.of(kind).causal(0.5, own);
+        let by = |predicate: &str, own| kinds.causal("RELATES_TO", predicate, 0.5, own);
+        let check = |got: [f32; 2], want: [f32; 2]| assert_eq!(got.map(f32::to_bits), want.map(f32::to_bits));
+        for kind in ["CALLS", "REINFORCES", "CAUSES", "leads_to"] {
+            check(of(kind, None), [0.5, 0.0]);
+        }
+        check(of("ENABLES", None), [0.25, 0.0]);
+        check(of("CAUSED_BY", None), [0.0, 0.5]);
+        check(by("caused by", None), [0.0, 0.5]);
+        for plain in ["likes", "RELATES_TO", "MENTIONS"] {
+            check(of(plain, None), [0.0; 2]);
+            check(by(plain, None), [0.0; 2]);
+            check(by(plain, Some(0.75)), [0.75, 0.0]);
+        }
+        check(of("CAUSES", Some(0.125)), [0.125, 0.0]);
+        check(by("due to", Some(0.125)), [0.0, 0.125]);
+        // At most 1, and none where the table is empty.
+        check(kinds.of("CAUSES").causal(3.0, None), [1.0, 0.0]);
+        let none = Kinds::new(CausalTable::new::<&str>(&[], &[]).unwrap());
+        check(none.of("CALLS").causal(1.0, None), [0.0; 2]);
+        check(none.causal("RELATES_TO", "causes", 1.0, None), [0.0; 2]);
+        // A type in the table gives relations without a causal predicate its direction.
+        let related = Kinds::new(CausalTable::new(&["Sparks=0.5"], &["RELATES_TO"]).unwrap());
+        check(related.causal("RELATES_TO", "likes", 1.0, None), [0.0, 1.0]);
+        check(related.causal("RELATES_TO", "sparks", 1.0, None), [0.5, 0.0]);
     }
 
     #[test]

@@ -36,7 +36,7 @@ fn node(n: u32) -> NodeRow {
     }
 }
 
-const RELATIONS: [&str; 4] = ["CALLS", "HALL", "SUPERSEDES", "MENTIONS"];
+const RELATIONS: [&str; 5] = ["CALLS", "HALL", "SUPERSEDES", "MENTIONS", "CAUSED_BY"];
 
 fn edge((source, target, relation, weight, both): (u32, u32, usize, u8, bool)) -> EdgeRow {
     let relation = RELATIONS[relation % RELATIONS.len()];
@@ -47,13 +47,15 @@ fn edge((source, target, relation, weight, both): (u32, u32, usize, u8, bool)) -
         weight: f32::from(weight) / 64.0,
         direction: if both { EdgeDirection::Bidirectional } else { EdgeDirection::Forward },
         inhibitory: relation == "SUPERSEDES",
-        causal: (weight % 16 == 7).then_some(0.25),
+        causal: (weight % 16 == 7).then_some([0.25, 0.75]),
     }
 }
 
 pub(super) fn content(nodes: u32, edges: usize) -> impl Strategy<Value = Content> {
-    let edges =
-        proptest::collection::vec((0..nodes, 0..nodes, 0..4_usize, any::<u8>(), any::<bool>()), 0..edges);
+    let edges = proptest::collection::vec(
+        (0..nodes, 0..nodes, 0..RELATIONS.len(), any::<u8>(), any::<bool>()),
+        0..edges,
+    );
     edges.prop_map(move |edges| Content {
         nodes: (0..nodes).map(node).collect(),
         edges: edges.into_iter().map(edge).collect(),
@@ -211,7 +213,7 @@ pub(super) fn steps() -> impl Strategy<Value = Vec<Step>> {
 /// Steps that add and remove some of these nodes, with fewer than `edges` edges in each.
 fn steps_of(nodes: u32, edges: usize) -> impl Strategy<Value = Vec<Step>> {
     let edges = move || {
-        let edge = (0..nodes, 0..nodes, 0..4_usize, any::<u8>(), any::<bool>());
+        let edge = (0..nodes, 0..nodes, 0..RELATIONS.len(), any::<u8>(), any::<bool>());
         proptest::collection::vec(edge, 0..edges)
     };
     let step = (
@@ -255,7 +257,7 @@ fn after(graph: &Graph, batch: &mut Batch) -> Content {
                 weight: graph.base(slot),
                 direction: kind.direction,
                 inhibitory: kind.inhibitory,
-                causal: Some(graph.causal(slot)),
+                causal: Some([graph.causal(slot); 2]),
             };
             slots.insert((edge.source.clone(), edge.relation.clone(), edge.target.clone()), edge);
         }
@@ -373,8 +375,8 @@ fn build_errors_name_their_cause() {
     assert!(matches!(dangling, Err(Error::DanglingEdge { missing, .. }) if missing == "b"));
     for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -1.0] {
         assert!(builder.add_edge(&from_a("a", bad, None)).is_err());
-        assert!(builder.add_edge(&from_a("a", bad, Some(0.25))).is_err());
-        assert!(builder.add_edge(&from_a("a", 1.0, Some(bad))).is_err());
+        assert!(builder.add_edge(&from_a("a", bad, Some([0.25; 2]))).is_err());
+        assert!(builder.add_edge(&from_a("a", 1.0, Some([bad; 2]))).is_err());
     }
     assert!(builder.add_edge(&from_a("a", -0.0, None)).is_ok());
     for range in [

@@ -23,11 +23,11 @@ pub fn prime(graph: &Graph, history: &QueryHistory, seeds: &[(NodeId, f32)]) -> 
     let seeds: BTreeSet<&str> = seeds.iter().map(|(node, _)| graph.external_id(*node)).collect();
     let mut likely: BTreeMap<&str, f64> = BTreeMap::new();
     for seed in &seeds {
-        let frequency = f64::from(history.frequency(seed));
+        let seeded = f64::from(history.seeded(seed));
         for (other, count) in history.co_seeds(seed) {
             if count >= PRIMING_MIN_COUNT && !seeds.contains(other) {
                 let share = likely.entry(other).or_default();
-                *share = share.max(f64::from(count) / frequency);
+                *share = share.max(f64::from(count) / seeded);
             }
         }
     }

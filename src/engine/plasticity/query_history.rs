@@ -1,14 +1,14 @@
-//! The last thousand queries of a process, and how often nodes were seeds, alone and in pairs.
+//! The last thousand queries of a process, and how often nodes were in them, and seeds together.
 //!
-//! Counted are the queries in which a node was a seed, and those in which two nodes were, among the 32 strongest seeds of a
-//! query. A new query replaces the oldest, whose counts are removed. Nodes are identified by external ids, so the history
+//! Counted are the queries in which a node was a seed or a hit, those in which it was a seed, and those in which two nodes
+//! were, among the 32 strongest seeds of a query. A new query replaces the oldest, whose counts are removed. Nodes are identified by external ids, so the history
 //! outlives the graphs it was recorded on. It is not stored: each process has its own.
 //!
 //! Invariant: the counts equal those of the queries that are kept (held by `ring_recount`).
 //!
 //! # Design notes
-//! The frequency of a node counts it as a seed only: the share of its queries in which another node was a seed too is then
-//! at most 1, and is the likelihood that the other belongs to the next query. Otherwise a hub that most queries activate
+//! Priming divides by the queries in which a node was a seed, not by its frequency: the share of those in which another node
+//! was a seed too is the likelihood that the other belongs to the next query. Otherwise a hub that most queries activate
 //! would have no likely companion.
 
 use crate::graph::Graph;
@@ -51,8 +51,10 @@ struct Node {
     id: Arc<str>,
     /// Number of references from queries.
     uses: u32,
-    /// Number of queries in which it was a seed.
+    /// Number of queries in which it was a seed or a hit.
     frequency: u32,
+    /// Number of queries in which it was a seed.
+    seeded: u32,
     /// Number of queries in which it and another node were seeds, by the handle of the other.
     co_seeds: BTreeMap<u32, u32>,
 }
@@ -84,7 +86,7 @@ impl QueryHistory {
             activated: activated.iter().map(|node| acquire(*node)).collect(),
             now_ms,
         };
-        self.tally(&query.seeds, 1);
+        self.tally(&query, 1);
         self.queries.push_back(query);
     }
 
@@ -101,7 +103,7 @@ impl QueryHistory {
     }
 
     /// The queries, the oldest first.
-    pub fn queries(&self) -> impl ExactSizeIterator<Item = &StoredQuery> {
+    pub fn queries(&self) -> impl DoubleEndedIterator<Item = &StoredQuery> {
         self.queries.iter()
     }
 
@@ -115,10 +117,21 @@ impl QueryHistory {
         query.activated.iter().map(|handle| self.name(*handle))
     }
 
-    /// Number of queries in which a node was a seed.
+    /// Number of queries in which a node was a seed or a hit.
     #[must_use]
     pub fn frequency(&self, id: &str) -> u32 {
         self.node(id).map_or(0, |node| node.frequency)
+    }
+
+    /// Number of queries in which a node was a seed.
+    #[must_use]
+    pub fn seeded(&self, id: &str) -> u32 {
+        self.node(id).map_or(0, |node| node.seeded)
+    }
+
+    /// External ids of all nodes of the queries, in their order.
+    pub fn nodes(&self) -> impl Iterator<Item = &str> {
+        self.handles.keys().map(|id| &**id)
     }
 
     /// The nodes that were seeds together with a node, unordered, and the number of such queries.
@@ -142,7 +155,7 @@ impl QueryHistory {
             return *handle;
         }
         let id: Arc<str> = id.into();
-        let node = Node { id: Arc::clone(&id), uses: 1, frequency: 0, co_seeds: BTreeMap::new() };
+        let node = Node { id: Arc::clone(&id), uses: 1, frequency: 0, seeded: 0, co_seeds: BTreeMap::new() };
         let handle = match self.free.pop() {
             Some(handle) => {
                 self.nodes[handle as usize] = node;
@@ -158,7 +171,7 @@ impl QueryHistory {
     }
 
     fn release(&mut self, query: &StoredQuery) {
-        self.tally(&query.seeds, -1);
+        self.tally(query, -1);
         for handle in query.seeds.iter().chain(&query.activated) {
             let node = &mut self.nodes[*handle as usize];
             node.uses -= 1;
@@ -169,11 +182,16 @@ impl QueryHistory {
         }
     }
 
-    /// Adds the seeds of a query to the counts, or removes them.
-    fn tally(&mut self, seeds: &[u32], step: i32) {
-        for seed in seeds {
-            let frequency = &mut self.nodes[*seed as usize].frequency;
+    /// Adds the nodes of a query to the counts, or removes them.
+    fn tally(&mut self, query: &StoredQuery, step: i32) {
+        let StoredQuery { seeds, activated, .. } = query;
+        for node in seeds.iter().chain(activated).copied().collect::<BTreeSet<u32>>() {
+            let frequency = &mut self.nodes[node as usize].frequency;
             *frequency = frequency.saturating_add_signed(step);
+        }
+        for seed in seeds {
+            let seeded = &mut self.nodes[*seed as usize].seeded;
+            *seeded = seeded.saturating_add_signed(step);
         }
         let paired = &seeds[..seeds.len().min(PAIRED_MAX)];
         for one in paired {
@@ -207,13 +225,15 @@ mod tests {
 
     /// Checks that the counts are those of the stored queries, and no others.
     fn check(history: &QueryHistory) {
-        let mut frequency: BTreeMap<&str, u32> = BTreeMap::new();
+        let (mut frequency, mut seeded) = (BTreeMap::<&str, u32>::new(), BTreeMap::<&str, u32>::new());
         let mut pairs: BTreeMap<(&str, &str), u32> = BTreeMap::new();
         let mut named: BTreeSet<&str> = BTreeSet::new();
         for query in history.queries() {
             let seeds: Vec<&str> = history.seeds(query).collect();
+            let all: BTreeSet<&str> = seeds.iter().copied().chain(history.activated(query)).collect();
+            all.into_iter().for_each(|one| *frequency.entry(one).or_insert(0) += 1);
             for (at, one) in seeds.iter().enumerate() {
-                *frequency.entry(*one).or_insert(0) += 1;
+                *seeded.entry(*one).or_insert(0) += 1;
                 for other in seeds.iter().take(32).skip(at + 1) {
                     *pairs.entry((*one, *other)).or_insert(0) += 1;
                     *pairs.entry((*other, *one)).or_insert(0) += 1;
@@ -225,7 +245,8 @@ mod tests {
         assert_eq!(history.nodes.len(), named.len() + history.free.len());
         let mut counted: BTreeMap<(&str, &str), u32> = BTreeMap::new();
         for one in named {
-            assert_eq!(history.frequency(one), frequency.get(one).copied().unwrap_or(0), "{one}");
+            assert_eq!(history.frequency(one), frequency[one], "{one}");
+            assert_eq!(history.seeded(one), seeded.get(one).copied().unwrap_or(0), "{one}");
             counted.extend(history.co_seeds(one).map(|(other, count)| ((one, other), count)));
         }
         assert_eq!(counted, pairs);
@@ -267,7 +288,8 @@ mod tests {
         seeds.push((node(0), 1.0));
         let mut history = QueryHistory::default();
         history.record(&graph, "", &seeds, &[], 0);
-        assert_eq!((history.frequency("n00"), history.frequency("n01"), history.frequency("n41")), (1, 1, 0));
+        assert_eq!((history.seeded("n00"), history.seeded("n01"), history.seeded("n41")), (1, 1, 0));
+        assert!(history.nodes().is_sorted() && history.nodes().count() == 40);
         assert_eq!((history.co_seeds("n00").count(), history.co_seeds("n39").count()), (31, 31));
         // The eight weakest form none.
         assert_eq!((history.co_seeds("n08").count(), history.co_seeds("n09").count()), (0, 31));

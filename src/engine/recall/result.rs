@@ -41,11 +41,10 @@ pub struct RecallResult {
 }
 
 impl RecallResult {
-    /// Records the query in a history, with its seeds, without primed nodes, and its hits.
-    pub fn record_in(&self, graph: &Graph, query: &RecallQuery, history: &mut QueryHistory) {
+    /// Records the query of an instant in a history, with its seeds, without primed nodes, and its hits.
+    pub fn record_in(&self, graph: &Graph, query: &RecallQuery, now_ms: i64, history: &mut QueryHistory) {
         let seeds: Vec<(NodeId, f32)> = self.seeds.iter().map(|seed| (seed.node, seed.score)).collect();
         let activated: Vec<NodeId> = self.hits.iter().map(|hit| hit.node).collect();
-        let now_ms = query.now_ms.or(self.as_of).unwrap_or_default();
         let text = cut(&query.text, STORED_BYTES);
         history.record(graph, text, &seeds, &activated, now_ms);
     }

@@ -797,7 +797,7 @@ fn apart() -> View {
 fn recall_with_history(view: &View, query: &RecallQuery, memory: &mut QueryHistory) -> RecallResult {
     let primes = |seeds: &[(NodeId, f32)]| prime(view.graph(), memory, seeds);
     let found = recall_primed(view, query, &config(), primes, &mut Scratch::default()).unwrap();
-    found.record_in(view.graph(), query, memory);
+    found.record_in(view.graph(), query, 7, memory);
     found
 }
 

@@ -1,9 +1,11 @@
 //! `ebb engine`: single mechanisms of recall, on the in-memory graph or a snapshot file.
 
+mod causal;
 mod communities;
 mod waves;
 mod xlr;
 
+pub use causal::CausalArgs;
 pub use communities::CommunitiesArgs;
 pub use waves::WavesArgs;
 pub use xlr::XlrArgs;
@@ -26,6 +28,8 @@ pub enum Verb {
     Activate(ActivateArgs),
     /// Rank by activation with contrast (XLR)
     Xlr(XlrArgs),
+    /// Follow causal chains from seeds to their effects or causes
+    Causal(CausalArgs),
     /// Rank nodes by resonance with seeds
     #[command(
         after_help = "Examples:\n  ebb engine resonate --seed Alex --sympathetic\n  ebb engine resonate --seed release --frequency 5.25 --graph docs/stories/team.json"
@@ -109,6 +113,7 @@ impl Verb {
         match self {
             Self::Activate(args) => args.common.graph.as_deref(),
             Self::Xlr(args) => args.common.graph.as_deref(),
+            Self::Causal(args) => args.common.graph.as_deref(),
             Self::Resonate { waves, .. } => waves.common.graph.as_deref(),
             Self::Harmonics(waves) => waves.common.graph.as_deref(),
             Self::Pagerank(args) => args.common.graph.as_deref(),
@@ -143,6 +148,7 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), 
             print("engine.activate", &service.activate(scope, args.request()).await?, output)
         }
         Verb::Xlr(args) => xlr::print(&service.xlr(scope, args.request()).await?, output),
+        Verb::Causal(args) => causal::print(args, &service.causal(scope, args.request()).await?, output),
         Verb::Resonate { waves, sympathetic } => {
             waves::print(&service.resonate(scope, waves.resonate_request(*sympathetic)).await?, output)
         }
@@ -164,6 +170,7 @@ pub fn run_on(verb: &Verb, view: &View, rules: &RecallConfig, output: &Output) -
             print("engine.activate", &engine::activate(view, &args.request(), rules, scratch)?, output)
         }
         Verb::Xlr(args) => xlr::print(&engine::xlr(view, &args.request(), rules, scratch)?, output),
+        Verb::Causal(args) => causal::print(args, &engine::causal(view, &args.request())?, output),
         Verb::Resonate { waves, sympathetic } => {
             let request = waves.resonate_request(*sympathetic);
             waves::print(&engine::resonate(view, &request, rules, scratch)?, output)

@@ -1,6 +1,7 @@
 //! MCP tools of operations: name, description and the fields of the request that a tool takes.
 
-use serde_json::{Map, Value};
+use ebb_core::domain::ids::TERM_BYTES_MAX;
+use serde_json::{Map, Value, json};
 
 /// Arguments of a call, or the properties of their schema.
 pub(in crate::surfaces) type Fields = Map<String, Value>;
@@ -49,4 +50,20 @@ impl Tool {
     pub(in crate::surfaces) const fn idempotent(self) -> Self {
         Self { is_idempotent: true, ..self }
     }
+}
+
+/// Converts ids, which a tool takes as seeds, to seeds of score 1.
+pub(in crate::surfaces) fn seeds_of_ids(arguments: &mut Fields) {
+    if let Some(seeds) = arguments.get_mut("seeds").and_then(Value::as_array_mut) {
+        for id in seeds {
+            *id = json!({"id": *id, "score": 1.0});
+        }
+    }
+}
+
+/// Describes seeds as ids in the schema of a tool.
+pub(in crate::surfaces) fn ids_as_seeds(schema: &mut Fields) {
+    let seeds = &mut schema["properties"]["seeds"];
+    seeds["items"] = json!({"type": "string", "maxLength": TERM_BYTES_MAX});
+    seeds["description"] = "Seeds: ids to start from; for an entity its name.".into();
 }

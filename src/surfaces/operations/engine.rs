@@ -1,11 +1,12 @@
-//! Operations of the engine's mechanisms: contrast (XLR), waves and communities.
+//! Operations of the engine's mechanisms: contrast (XLR), causal chains, waves and communities.
 
 use crate::surfaces::operation::problem::Problem;
+use crate::surfaces::operation::tool::{Tool, ids_as_seeds, seeds_of_ids};
 use crate::surfaces::operation::{Answer, Call, Operation, RequiredRight};
 use axum::http::Method;
 use ebb_core::api::engine::{
-    CommunitiesAnswer, CommunitiesRequest, HarmonicsAnswer, HarmonicsRequest, ResonateAnswer,
-    ResonateRequest, XlrAnswer, XlrRequest,
+    CausalAnswer, CausalRequest, CommunitiesAnswer, CommunitiesRequest, HarmonicsAnswer, HarmonicsRequest,
+    ResonateAnswer, ResonateRequest, XlrAnswer, XlrRequest,
 };
 use ebb_core::api::input::Nothing;
 use ebb_core::domain::key::Right;
@@ -18,6 +19,14 @@ pub(super) fn operations() -> Vec<Operation> {
             .statuses(&[404])
             .long_read()
             .description("Spreads with the profile of recall. score is the activation after contrast."),
+        Operation::new(Method::POST, "/v1/engine/causal", RequiredRight::InScope(Right::Read), causal)
+            .summary("Follow causal chains from seeds to their effects or causes")
+            .statuses(&[404])
+            .description(
+                "Follows relationships of the types and predicates in engine.causal. causal_truncated: more than 10,000 \
+                 chains were found; the strongest are returned.",
+            )
+            .tool(CAUSAL),
         Operation::new(Method::POST, "/v1/engine/resonate", RequiredRight::InScope(Right::Read), resonate)
             .summary("Run waves from seeds and read them at one frequency")
             .statuses(&[404])
@@ -45,6 +54,23 @@ async fn xlr(call: Call<Nothing, Nothing, XlrRequest>) -> Result<Answer<XlrAnswe
     let scope = call.scope(call.body.scope.as_ref())?;
     Ok(Answer::ok(call.service().xlr(&scope, call.body.clone()).await?))
 }
+
+async fn causal(call: Call<Nothing, Nothing, CausalRequest>) -> Result<Answer<CausalAnswer>, Problem> {
+    let scope = call.scope(call.body.scope.as_ref())?;
+    Ok(Answer::ok(call.service().causal(&scope, call.body.clone()).await?))
+}
+
+const CAUSAL: Tool = Tool {
+    prepare: seeds_of_ids,
+    schema: ids_as_seeds,
+    ..Tool::new(
+        "causal_chains",
+        &["seeds", "direction", "depth", "top_k", "scope"],
+        "Follow causal chains from nodes to their effects, or back to their causes. Returns the nodes by the strength of \
+         the chain, with its relationships; writes nothing.",
+    )
+    .idempotent()
+};
 
 async fn resonate(call: Call<Nothing, Nothing, ResonateRequest>) -> Result<Answer<ResonateAnswer>, Problem> {
     let scope = call.scope(call.body.scope.as_ref())?;

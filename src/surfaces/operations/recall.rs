@@ -1,13 +1,12 @@
 //! Operations that recall memories, activate and rank nodes, and show the mirror.
 
 use crate::surfaces::operation::problem::Problem;
-use crate::surfaces::operation::tool::Tool;
+use crate::surfaces::operation::tool::{Tool, ids_as_seeds, seeds_of_ids};
 use crate::surfaces::operation::{Answer, Call, Operation, RequiredRight};
 use axum::http::Method;
 use ebb_core::api::engine::{ActivateRequest, EngineAnswer, PageRankRequest};
 use ebb_core::api::input::{Nothing, ScopeQuery};
-use ebb_core::api::recall::{Mirror, Recall, RecallRequest};
-use ebb_core::domain::ids::TERM_BYTES_MAX;
+use ebb_core::api::recall::{Mirror, Queries, QueriesQuery, Recall, RecallRequest};
 use ebb_core::domain::key::Right;
 use serde_json::{Value, json};
 
@@ -30,6 +29,13 @@ pub(super) fn operations() -> Vec<Operation> {
         Operation::new(Method::POST, "/v1/engine/pagerank", RequiredRight::InScope(Right::Read), rank)
             .summary("Rank nodes by PageRank, globally or from seeds")
             .statuses(&[404]),
+        Operation::new(Method::GET, "/v1/engine/queries", RequiredRight::InScope(Right::Admin), queries)
+            .summary("Show the last recalls of a scope: texts, times, nodes and pairs of seeds")
+            .statuses(&[404])
+            .description(
+                "The last 1,000 recalls of the scope that this process answered; they are not stored. Texts are those \
+                 of all callers, hence admin.",
+            ),
         Operation::new(Method::GET, "/v1/mirror", RequiredRight::InScope(Right::Read), mirror)
             .summary("Show the in-memory mirror of a scope and its freshness")
             .statuses(&[404]),
@@ -51,6 +57,11 @@ async fn rank(call: Call<Nothing, Nothing, PageRankRequest>) -> Result<Answer<En
     Ok(Answer::ok(call.service().rank(&scope, call.body.clone()).await?))
 }
 
+async fn queries(call: Call<Nothing, QueriesQuery>) -> Result<Answer<Queries>, Problem> {
+    let scope = call.scope(call.query.scope.as_ref())?;
+    Ok(Answer::ok(call.service().queries(&scope, &call.query)?))
+}
+
 async fn mirror(call: Call<Nothing, ScopeQuery>) -> Result<Answer<Mirror>, Problem> {
     let scope = call.scope(call.query.scope.as_ref())?;
     Ok(Answer::ok(call.service().mirrored(&scope)?))
@@ -60,17 +71,11 @@ const TOOL: Tool = Tool {
     prepare: |arguments| {
         arguments.insert("why".to_owned(), true.into());
         arguments.entry("content").or_insert(Value::Bool(false));
-        if let Some(seeds) = arguments.get_mut("seeds").and_then(Value::as_array_mut) {
-            for id in seeds {
-                *id = json!({"id": *id, "score": 1.0});
-            }
-        }
+        seeds_of_ids(arguments);
     },
     schema: |schema| {
-        let properties = &mut schema["properties"];
-        properties["seeds"]["items"] = json!({"type": "string", "maxLength": TERM_BYTES_MAX});
-        properties["seeds"]["description"] = "Seeds: ids to start from; for an entity its name.".into();
-        properties["content"] = json!({
+        ids_as_seeds(schema);
+        schema["properties"]["content"] = json!({
             "description": "Whether to return the texts of memories, at most 4 KiB of each; label has the first 200 \
                             bytes.",
             "type": "boolean",
@@ -79,7 +84,7 @@ const TOOL: Tool = Tool {
     },
     ..Tool::new(
         "recall",
-        &["text", "seeds", "top_k", "kinds", "content", "scope"],
+        &["text", "seeds", "top_k", "kinds", "dimensions", "content", "scope"],
         "Search memories by question, with the entities and places connected to them. Returns ranked hits with ids, \
          scores and the path to each; writes nothing.",
     )

@@ -142,7 +142,7 @@ fn primed(view: &View, questions: &[Question]) -> Row {
     for question in questions.iter().step_by(2).chain(questions.iter().step_by(2)) {
         let ask = RecallQuery { text: question.text.clone(), ..whole.clone() };
         let found = recall(view, &ask, &config, &mut scratch).expect("an answer");
-        found.record_in(view.graph(), &ask, &mut memory);
+        found.record_in(view.graph(), &ask, 0, &mut memory);
     }
     let mut joined = 0_usize;
     let row = measured("primed by one half", questions, |text| {

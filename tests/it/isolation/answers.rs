@@ -3,7 +3,7 @@
 use super::program::DONE;
 
 /// Fields whose values are taken out, and why they may be another each time.
-const APART: [(&str, &str); 8] = [
+const APART: [(&str, &str); 9] = [
     ("request_id", "made for each request"),
     ("generation", "counts the times that a mirror of this process was brought up to date, whatever changed"),
     ("recall_id", "follows from the generation"),
@@ -11,6 +11,7 @@ const APART: [(&str, &str); 8] = [
     ("postings_read", "work of this process, by the same"),
     ("checksum", "of a file with all of these in it"),
     ("stale_ms", "time that passed in this process"),
+    ("queried_at", "the clock of the process"),
     ("confirm", "a token of this process, good once"),
 ];
 

@@ -40,7 +40,7 @@ enum CoveredBy {
 
 use CoveredBy::{Held, Route, Whole};
 
-const VERBS: [(&str, CoveredBy); 80] = [
+const VERBS: [(&str, CoveredBy); 81] = [
     ("attempt list", Whole),
     ("attempt release", Whole),
     ("attempt show", Whole),
@@ -50,6 +50,7 @@ const VERBS: [(&str, CoveredBy); 80] = [
     ("demo", Whole),
     ("doctor", Whole),
     ("engine activate", Route("POST", "/v1/engine/activate")),
+    ("engine causal", Route("POST", "/v1/engine/causal")),
     ("engine communities", Route("POST", "/v1/engine/communities")),
     ("engine harmonics", Route("POST", "/v1/engine/harmonics")),
     ("engine pagerank", Route("POST", "/v1/engine/pagerank")),

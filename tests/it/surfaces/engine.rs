@@ -3,8 +3,8 @@
 use super::http::TestServer;
 use super::recall::{ids, told};
 use super::stories::alone;
-use super::{CliOutput, ebb};
-use crate::harness::neo4j::fresh;
+use super::{CliOutput, command, ebb};
+use crate::harness::neo4j::{Fresh, fresh};
 use serde_json::{Value, json};
 
 /// Asks the memory of the stories.
@@ -171,4 +171,66 @@ async fn the_routes_of_mechanisms_refuse_what_makes_no_sense() {
         ask(verb, r#"{"seeds":[],"scope":"team"}"#).fails(404, "not_found", "not mirrored here");
     }
     ask("communities", r#"{"scope":"team"}"#).fails(404, "not_found", "not mirrored here");
+}
+
+/// The effects or causes of a node by a verb, with their scores to three digits.
+fn chained(db: &Fresh, variables: &[(&str, &str)], seed: &str, direction: &str) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let args = ["engine", "causal", "--seed", seed, "--direction", direction];
+    let output = command(db, folder.path(), &args).envs(variables.iter().copied()).output().unwrap();
+    let answer = CliOutput::from(output).json();
+    let hits = answer["hits"].as_array().unwrap().iter();
+    hits.map(|hit| format!("{} {:.3}", hit["id"].as_str().unwrap(), hit["score"].as_f64().unwrap())).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn causes_and_effects_are_found_in_a_graph_of_others() {
+    let db = fresh().await;
+    ebb(&db, &["memory", "add", "It was hot", "--id", "hot", "--mention", "Heat"]).json();
+    // Types of another writer, one with a strength of its own, and relations observed with predicates.
+    db.client
+        .run(
+            "MATCH (heat:Entity {scope: 'local', name: 'Heat'}) \
+             CREATE (heat)-[:CAUSES {weight: 0.8}]->(cut:Entity {scope: 'local', name: 'Cut'}), \
+               (halt:Entity {scope: 'local', name: 'Halt'})-[:Caused_By {causal_strength: 0.9}]->(cut), \
+               (heat)-[:CAUSES {causal_strength: 'much'}]->(:Entity {scope: 'local', name: 'Wrong'})",
+            &[],
+        )
+        .await;
+    for (from, kind, to) in
+        [("Halt", "leads to", "Refund"), ("Halt", "likes", "Refund"), ("Cut", "likes", "Lunch")]
+    {
+        ebb(&db, &["relation", "observe", from, kind, to]).json();
+    }
+    assert_eq!(chained(&db, &[], "Heat", "effects"), ["Cut 0.560", "Halt 0.353", "Refund 0.247"]);
+    assert_eq!(chained(&db, &[], "Refund", "causes"), ["Halt 0.700", "Cut 0.441", "Heat 0.247"]);
+    let none: [String; 0] = [];
+    assert_eq!(chained(&db, &[], "Refund", "effects"), none);
+    assert_eq!(chained(&db, &[], "Lunch", "causes"), none);
+    let own = [("EBB__ENGINE__CAUSAL__CAUSES", "likes=0.5"), ("EBB__ENGINE__CAUSAL__CAUSED_BY", "causes")];
+    assert_eq!(chained(&db, &own, "Cut", "effects"), ["Heat 0.560", "Lunch 0.350"]);
+
+    let api = TestServer::on(&db, &[]);
+    let body = r#"{"seeds":[{"id":"Refund","score":1}],"direction":"causes","depth":2,"top_k":5}"#;
+    let answer = api.post("/v1/engine/causal", body).json(200);
+    assert_eq!((ids(&answer), &answer["nodes_touched"]), (vec!["Halt", "Cut"], &json!(2)));
+    assert_eq!(answer["hits"][1]["path"], json!(["Refund", "Halt", "Cut"]));
+    assert_eq!(answer["hits"][1]["steps"][0]["type"], "RELATES_TO");
+    assert_eq!(answer["hits"][1]["steps"][1]["type"], "Caused_By");
+    // A refresh reads what a load reads.
+    ebb(&db, &["relation", "observe", "Storm", "triggers", "Cut"]).json();
+    db.client.run("MATCH (:Entity {name: 'Halt'})-[r:Caused_By]->() SET r.causal_strength = 0.5", &[]).await;
+    ebb(&db, &["relation", "observe", "Halt", "likes", "Refund"]).json();
+    assert_eq!(
+        chained(&db, &[], "Refund", "causes"),
+        ["Halt 0.700", "Cut 0.245", "Storm 0.171", "Heat 0.137"]
+    );
+    for (body, says) in [
+        (r#"{"seeds":[],"depth":7}"#, "depth"),
+        (r#"{"seeds":[],"depth":0}"#, "depth"),
+        (r#"{"seeds":[],"direction":"sideways"}"#, "direction"),
+        (r#"{"seeds":[{"id":"x","score":2}]}"#, "above 0, up to 1"),
+    ] {
+        api.post("/v1/engine/causal", body).fails(400, "validation", says);
+    }
 }

@@ -91,7 +91,8 @@ async fn tools_that_write_are_off_until_somebody_allows_them() {
             call("report_outcome", json!({"recall_id": "r", "used": [{"id": "m", "path": []}]})),
         ],
     );
-    assert_eq!(names(&answers[0]), ["explain_memory", "decay_scope", "recall", "maintenance_status"]);
+    let tools = ["explain_memory", "decay_scope", "recall", "causal_chains", "maintenance_status"];
+    assert_eq!(names(&answers[0]), tools);
     let documented = json!({
         "scope": {"type": "string", "enum": ["local", "team", "company", "public"], "description": "The fact scope to sweep."},
         "mode": {"type": "string", "enum": ["retract", "confidence", "dry_run"],
@@ -200,7 +201,7 @@ async fn over_http_a_sweep_wants_to_have_been_seen_and_a_key_says_what_may_be_ca
         served.ask(&HttpRequest { method: "POST", path: "/mcp", headers, body: Some(&body) })
     };
     let open = |request: Value| ask(None, &request).json(200);
-    assert_eq!(names(&open(json!({"method": "tools/list"}))).len(), 7);
+    assert_eq!(names(&open(json!({"method": "tools/list"}))).len(), 8);
     let dry = open(call("decay_scope", json!({"scope": "local", "mode": "dry_run"})));
     let token = answered(&dry)["confirm"].clone();
     assert!(failed(&open(call("decay_scope", json!({"scope": "local"})))).contains("mode=dry_run first"));
@@ -235,7 +236,10 @@ async fn over_http_a_sweep_wants_to_have_been_seen_and_a_key_says_what_may_be_ca
     };
     let (read, write) = (key("read"), key("write"));
     let listed = ask(Some(&read), &json!({"method": "tools/list"})).json(200);
-    assert_eq!(names(&listed), ["explain_memory", "decay_scope", "recall", "maintenance_status"]);
+    assert_eq!(
+        names(&listed),
+        ["explain_memory", "decay_scope", "recall", "causal_chains", "maintenance_status"]
+    );
     ask(None, &json!({"method": "tools/list"})).fails(401, "authorization", "needs an API key");
     let remember = call("remember", json!({"content": "x", "id": "m"}));
     assert!(failed(&ask(Some(&read), &remember).json(200)).contains("no right to write"));
@@ -246,4 +250,55 @@ async fn over_http_a_sweep_wants_to_have_been_seen_and_a_key_says_what_may_be_ca
     assert!(failed(&ask(Some(&write), &whole).json(200)).contains("every scope"));
     let said: CliOutput = ebb(&db, &["memory", "list"]);
     assert_eq!(said.json()["memories"].as_array().unwrap().len(), 1);
+}
+
+/// The dimensions of a hit that count, by the bonus, and the bonus itself.
+fn agreement(hit: &Value) -> (Vec<&str>, f64) {
+    let all = ["structural", "semantic", "temporal", "causal"];
+    let counts = |name: &&str| hit["dimensions"][*name].as_f64().unwrap() > 0.01;
+    (all.into_iter().filter(counts).collect(), hit["bonus"].as_f64().unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_dimension_can_be_requested_and_agreement_is_rewarded() {
+    let db = fresh().await;
+    ebb(&db, &["memory", "add", "O stock acabou", "--id", "m", "--mention", "insumo"]).json();
+    ebb(&db, &["relation", "observe", "Payment gateway", "causes", "Payment outage"]).json();
+    let all = ["structural", "semantic", "temporal", "causal"];
+    let by =
+        |dimensions: &[&str]| call("recall", json!({"text": "Payment gateway", "dimensions": dimensions}));
+    let mut requests: Vec<Value> = all.iter().map(|one| by(&[one])).collect();
+    requests.extend([by(&all[..2]), by(&all[..3]), by(&all)]);
+    requests.push(call("recall", json!({"text": "materia-prima", "dimensions": ["semantic"]})));
+    requests.push(call("recall", json!({"text": "materia-prima", "dimensions": ["structural"]})));
+    requests.push(call("recall", json!({"text": "x", "dimensions": ["sideways"]})));
+    let answers = talk(&db, &[], &requests);
+    let outage = |answer: &Value| {
+        let hits = answered(answer)["hits"].as_array().unwrap();
+        hits.iter().find(|hit| hit["id"] == "Payment outage").unwrap().clone()
+    };
+    for (one, answer) in all.iter().zip(&answers) {
+        assert_eq!(agreement(&outage(answer)), (vec![*one], 1.0));
+    }
+    for (n, bonus) in [(2, 1.0), (3, 1.3), (4, 1.5)] {
+        let hit = outage(&answers[n + 2]);
+        let (dimensions, given) = agreement(&hit);
+        assert_eq!(dimensions, all[..n]);
+        assert!((given - bonus).abs() < 1e-6, "{hit:#}");
+    }
+    let found =
+        |answer: &Value| answered(answer)["hits"].as_array().unwrap().iter().any(|hit| hit["id"] == "insumo");
+    assert!(found(&answers[7]), "by a synonym of the shipped groups: {}", answers[7]);
+    assert!(!found(&answers[8]), "{}", answers[8]);
+    assert!(failed(&answers[9]).contains("dimensions"), "{}", answers[9]);
+
+    let said = |args: &[&str]| ebb(&db, args).json();
+    let synonym = said(&["recall", "materia-prima", "--dimension", "semantic"]);
+    assert!(synonym["hits"].as_array().unwrap().iter().any(|hit| hit["id"] == "insumo"), "{synonym:#}");
+    for one in all {
+        let answer = said(&["recall", "Payment gateway", "--dimension", one]);
+        let hits = answer["hits"].as_array().unwrap();
+        let hit = hits.iter().find(|hit| hit["id"] == "Payment outage").unwrap();
+        assert_eq!(agreement(hit), (vec![one], 1.0));
+    }
 }

@@ -3,7 +3,7 @@
 use super::http::TestServer;
 use super::{command, ebb};
 use crate::harness::neo4j::{Fresh, fresh};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 
 pub(super) fn told(db: &Fresh) {
@@ -235,4 +235,35 @@ async fn what_a_recall_leaves_open_is_as_configured() {
     let stated = said(&["recall", "Lunch", "--dimension", "structural", "--no-prime"]);
     assert!(most(&stated, "semantic") == 0.0 && most(&stated, "structural") > 0.0, "{stated:#}");
     ebb(&db, &["recall", "x", "--prime", "--no-prime"]).fails(2, "cannot be used with");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn earlier_queries_are_shown_in_their_own_scope() {
+    let db = fresh().await;
+    told(&db);
+    let api = TestServer::on(&db, &[("EBB__MIRROR__SCOPES", "local,team")]);
+    let seen = |query: &str| api.get(&format!("/v1/engine/queries{query}")).json(200);
+    assert_eq!(seen(""), json!({"count": 0, "queries": [], "nodes": [], "pairs": []}));
+    let ask = |body: &str| api.post("/v1/recall", body).json(200);
+    let first = ask(r#"{"text":"Lunch with Alex","top_k":3}"#);
+    let second = ask(r#"{"text":"Parser"}"#);
+    let held = seen("");
+    assert_eq!((&held["count"], &held["queries"][0]["text"]), (&json!(2), &json!("Parser")));
+    let past = &held["queries"][1];
+    assert_eq!(past["text"], "Lunch with Alex");
+    let hits: Vec<&str> =
+        past["activated"].as_array().unwrap().iter().map(|id| id.as_str().unwrap()).collect();
+    assert_eq!(hits, ids(&first));
+    assert!(past["queried_at"].as_str().unwrap().starts_with("20"), "{past}");
+    let of =
+        |id: &str| held["nodes"].as_array().unwrap().iter().find(|node| node["id"] == id).unwrap().clone();
+    // Alex is a seed of the first query, and a hit of the second at least.
+    assert!(ids(&second).contains(&"Alex"), "{second:#}");
+    assert_eq!((&of("Alex")["frequency"], &of("Lunch")["frequency"]), (&json!(2), &json!(1)));
+    let pairs = held["pairs"].as_array().unwrap();
+    assert!(pairs.contains(&json!({"ids": ["Alex", "Lunch"], "count": 1})), "{held:#}");
+    assert_eq!(seen("?limit=1")["queries"].as_array().unwrap().len(), 1);
+    assert_eq!(seen("?scope=team")["count"], 0, "nothing crosses scopes");
+    api.get("/v1/engine/queries?limit=0").fails(400, "validation", "limit");
+    api.get("/v1/engine/queries?scope=company").fails(404, "not_found", "company");
 }

@@ -86,7 +86,7 @@ fn every_answer_of_a_story_is_what_its_command_says() {
     }
     let hint = "EBB_UPDATE=1 cargo test --test it stories writes them anew";
     assert!(stale.is_empty(), "stories have gone stale; {hint}\n{}", stale.join("\n"));
-    for verb in ["activate", "xlr", "resonate", "harmonics", "communities"] {
+    for verb in ["activate", "xlr", "causal", "resonate", "harmonics", "communities"] {
         let begin = format!("ebb engine {verb} ");
         assert!(told.iter().any(|command| command.starts_with(&begin)), "no story of {verb}");
     }

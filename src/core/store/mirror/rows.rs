@@ -41,12 +41,14 @@ pub(super) fn keyed<T>(rows: Vec<Vec<BoltType>>, has: impl Fn(BoltType) -> T) ->
 
 pub(super) fn ends(edges: BoltType) -> Vec<MirroredEnd> {
     let end = |edge: BoltType| {
-        let [kind, label, key, amount, begins] = columns(items(edge));
+        let [kind, label, key, amount, begins, causal] = columns(items(edge));
+        let (amount, causal) = amount_of(amount, &causal);
         Some(MirroredEnd {
             kind: text(kind)?,
             label: usize::try_from(whole(&label)?).ok()?,
             key: text(key)?,
-            amount: amount_of(amount),
+            amount,
+            causal,
             begins: matches!(begins, BoltType::Boolean(begins) if begins.value),
         })
     };
@@ -55,23 +57,34 @@ pub(super) fn ends(edges: BoltType) -> Vec<MirroredEnd> {
 
 pub(super) fn begun(edges: BoltType) -> Vec<OutgoingRelation> {
     let edge = |edge: BoltType| {
-        let [kind, to, amount] = columns(items(edge));
-        Some(OutgoingRelation { kind: text(kind)?, to: text(to)?, amount: amount_of(amount) })
+        let [kind, to, amount, causal] = columns(items(edge));
+        let (amount, causal) = amount_of(amount, &causal);
+        Some(OutgoingRelation { kind: text(kind)?, to: text(to)?, amount, causal })
     };
     items(edges).into_iter().filter_map(edge).collect()
 }
 
-fn amount_of(value: BoltType) -> Amount {
-    match value {
+/// The amount of a relationship and its own causal strength. An invalid strength makes it unusable.
+fn amount_of(value: BoltType, causal: &BoltType) -> (Amount, Option<f32>) {
+    let own = match causal {
+        BoltType::Null(_) => None,
+        given => match number(given).filter(|given| (0.0..=1.0).contains(given)) {
+            #[expect(clippy::cast_possible_truncation, reason = "a share, rounded once")]
+            Some(given) => Some(given as f32),
+            None => return (Amount::Unusable, None),
+        },
+    };
+    let amount = match value {
         BoltType::Null(_) => Amount::None,
-        BoltType::List(_) => tied(items(value)),
+        BoltType::List(_) => tied(items(value), own),
         value => number(&value).map_or(Amount::Unusable, Amount::Number),
-    }
+    };
+    (amount, own)
 }
 
 /// A relation from a row. One that is not adopted yet has no anchor: its weight is the stored one, or follows from its
 /// cost, or is one half, and it does not decay.
-fn tied(list: Vec<BoltType>) -> Amount {
+fn tied(list: Vec<BoltType>, causal: Option<f32>) -> Amount {
     let [kind, base, pinned, confidence, weight_at, last_observed, cost, weight] = columns(list);
     let instant = |value: &BoltType| whole(value).and_then(|ms| Timestamp::from_millis(ms).ok());
     let confidence = match number(&confidence) {
@@ -93,7 +106,7 @@ fn tied(list: Vec<BoltType>) -> Amount {
             pinned: true,
         },
     };
-    Amount::Relation(FadingRelation { kind: text(kind).unwrap_or_default(), bond, confidence })
+    Amount::Relation(FadingRelation { kind: text(kind).unwrap_or_default(), bond, confidence, causal })
 }
 
 fn items(value: BoltType) -> Vec<BoltType> {

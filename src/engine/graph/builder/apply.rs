@@ -8,7 +8,7 @@ mod moved;
 mod names;
 
 use super::assemble::{Parts, Slot, Source, assemble, canonical, merged, places, ranked};
-use super::{EdgeRow, owned_key, part_of, stage_kind};
+use super::{EdgeRow, causal_parts, one_way, owned_key, part_of, stage_kind};
 use crate::graph::columns::{Columns, NodeRow, RowView, shared};
 use crate::graph::csr::{SlotKind, causal_of};
 use crate::graph::index::{NodeId, slots};
@@ -199,13 +199,15 @@ fn fresh(
             }
         };
         last = Some((edge, kind));
-        let causal = match edge.causal {
-            Some(causal) => part_of("causal_strength", causal, 1.0, edge)?,
-            None => causal_of(weight, &slot_kinds[kind as usize]),
+        let by_shares = || {
+            let shares = one_way(&graph.kinds, &edge.relation, edge.direction);
+            let of_its_kind = || [causal_of(weight, &slot_kinds[kind as usize]); 2];
+            shares.map_or_else(of_its_kind, |shares| shares.map(|share| (weight * share).min(1.0)))
         };
-        fresh.push((*source, Slot { target: *target, kind, weight, causal }));
+        let [along, against] = causal_parts(edge)?.unwrap_or_else(by_shares);
+        fresh.push((*source, Slot { target: *target, kind, weight, causal: along }));
         if edge.direction == EdgeDirection::Bidirectional && source != target {
-            fresh.push((*target, Slot { target: *source, kind, weight, causal }));
+            fresh.push((*target, Slot { target: *source, kind, weight, causal: against }));
         }
     }
     Ok(fresh)

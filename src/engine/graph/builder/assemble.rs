@@ -262,14 +262,15 @@ pub(super) fn canonical(kinds: &mut Vec<SlotKind>) -> Vec<u32> {
     renamed
 }
 
-/// Merges slots with the same target and relation to the heaviest, at the front of the row; returns how many are left.
+/// Merges slots with the same target and relation to the heaviest, with the greatest causal strength, at the front of the
+/// row; returns how many are left.
 pub(super) fn merged(row: &mut [Slot], kinds: &[SlotKind]) -> usize {
     let relation = |slot: &Slot| &kinds[slot.kind as usize].relation;
     row.sort_unstable_by(|a, b| {
         let same = a.target.cmp(&b.target).then_with(|| {
             if a.kind == b.kind { std::cmp::Ordering::Equal } else { relation(a).cmp(relation(b)) }
         });
-        same.then(b.weight.total_cmp(&a.weight)).then(a.kind.cmp(&b.kind)).then(b.causal.total_cmp(&a.causal))
+        same.then(b.weight.total_cmp(&a.weight)).then(a.kind.cmp(&b.kind))
     });
     let mut kept = 0;
     for at in 0..row.len() {
@@ -277,6 +278,8 @@ pub(super) fn merged(row: &mut [Slot], kinds: &[SlotKind]) -> usize {
         if kept == 0 || !is_same(&row[kept - 1]) {
             row[kept] = row[at];
             kept += 1;
+        } else {
+            row[kept - 1].causal = row[kept - 1].causal.max(row[at].causal);
         }
     }
     kept

@@ -28,8 +28,8 @@ pub(super) struct Rows<'a> {
 pub(super) struct Staging<'a> {
     pub(super) nodes: usize,
     pub(super) edges: Vec<PendingEdge>,
-    /// Causal strength by index of the edge.
-    pub(super) causal: BTreeMap<usize, f32>,
+    /// Causal strengths by index of the edge.
+    pub(super) causal: BTreeMap<usize, [f32; 2]>,
     pub(super) kinds: &'a [SlotKind],
     /// New number of each kind.
     pub(super) renamed: &'a [u32],
@@ -65,21 +65,21 @@ impl<'a> Rows<'a> {
                 prefetch(&sources[next[ahead.target as usize] as usize..]);
             }
             let kind = renamed[edge.kind as usize];
-            let mut put = |source: u32, target: u32| {
+            let mut put = |source: u32, target: u32, against: usize| {
                 let place = &mut rows.ends[source as usize];
                 rows.slots[*place as usize] = [target, kind, edge.weight.to_bits()];
                 if let Some(caused) = rows.causal.get_mut(*place as usize) {
                     let of_its_kind = || causal_of(edge.weight, &kinds[kind as usize]);
-                    *caused = causal.get(&at).copied().unwrap_or_else(of_its_kind);
+                    *caused = causal.get(&at).map_or_else(of_its_kind, |causal| causal[against]);
                 }
                 *place += 1;
                 let place = &mut next[target as usize];
                 sources[*place as usize] = source;
                 *place += 1;
             };
-            put(edge.source, edge.target);
+            put(edge.source, edge.target, 0);
             if both(at, edge) {
-                put(edge.target, edge.source);
+                put(edge.target, edge.source, 1);
             }
         }
         drop((edges, next));
@@ -128,21 +128,20 @@ impl<'a> Rows<'a> {
         degrees
     }
 
-    /// Whether a slot has the relation of an earlier slot to the same target; the earlier one becomes the heavier of both.
+    /// Whether a slot has the relation of an earlier slot to the same target; the earlier one becomes the heavier of both,
+    /// with the greater causal strength.
     fn merges_into(&mut self, held: usize, at: usize) -> bool {
         let ([_, held_kind, held_weight], [_, kind, weight]) = (self.slots[held], self.slots[at]);
         let relation = |kind: u32| &self.kinds[kind as usize].relation;
         if held_kind != kind && relation(held_kind) != relation(kind) {
             return false;
         }
-        let caused = |at: usize| self.causal.get(at).copied().unwrap_or(0.0);
         // Bits of non-negative numbers sort like the numbers.
-        let heavier = held_weight.cmp(&weight).then(kind.cmp(&held_kind));
-        if heavier.then(caused(held).total_cmp(&caused(at))).is_lt() {
+        if held_weight.cmp(&weight).then(kind.cmp(&held_kind)).is_lt() {
             self.slots[held] = self.slots[at];
-            if !self.causal.is_empty() {
-                self.causal[held] = self.causal[at];
-            }
+        }
+        if !self.causal.is_empty() {
+            self.causal[held] = self.causal[held].max(self.causal[at]);
         }
         true
     }

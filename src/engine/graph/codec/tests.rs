@@ -89,12 +89,20 @@ fn wild_content() -> impl Strategy<Value = Content> {
             prop_oneof![text(), Just("CALLS".to_owned()), Just("HALL".to_owned())],
             number(4.0),
             any::<[bool; 2]>(),
-            proptest::option::of(number(1.0)),
+            proptest::option::of((number(1.0), number(1.0))),
         );
         let edge = edge.prop_map(move |((source, target), relation, weight, [both, inhibitory], causal)| {
             let direction = if both { EdgeDirection::Bidirectional } else { EdgeDirection::Forward };
             let [source, target] = [source, target].map(|at| ids[at].clone());
-            EdgeRow { source, target, relation, weight, direction, inhibitory, causal }
+            EdgeRow {
+                source,
+                target,
+                relation,
+                weight,
+                direction,
+                inhibitory,
+                causal: causal.map(<[f32; 2]>::from),
+            }
         });
         let edges = proptest::collection::vec(edge, 0..40);
         edges.prop_map(move |edges| Content { nodes: nodes.clone(), edges })
@@ -214,7 +222,7 @@ fn small() -> Content {
             hall("a", "b", 0.5),
             hall("b", "b", 0.25),
             hall("b", "c", 0.5),
-            EdgeRow { causal: Some(0.75), ..forward("c", "b", "HALL", false) },
+            EdgeRow { causal: Some([0.75; 2]), ..forward("c", "b", "HALL", false) },
             EdgeRow { direction: EdgeDirection::Forward, ..hall("c", "b", 0.75) },
             forward("a", "c", "CALLS", false),
             forward("c", "a", "SUPERSEDES", true),
@@ -619,5 +627,32 @@ fn a_number_that_is_not_finite_is_not_written() {
             assert_eq!(refused.kind(), std::io::ErrorKind::InvalidData);
             assert!(refused.to_string().ends_with("has a number that is not finite"), "{refused}");
         }
+    }
+}
+
+/// The causal relations of a configuration concern graphs built by it: a file keeps its strengths.
+#[test]
+fn a_file_keeps_the_causal_strengths_it_was_saved_with() {
+    use crate::graph::kinds::CausalTable;
+    let kinds =
+        |causes: &[&str], caused_by: &[&str]| Kinds::new(CausalTable::new(causes, caused_by).unwrap());
+    let mut builder = GraphBuilder::new(kinds(&["SPARKS=0.5"], &["STEMS_FROM"]), WeightRange::default());
+    for id in ["a", "b", "c"] {
+        builder.add_node(NodeRow::new(id, "", NodeType::Concept)).unwrap();
+    }
+    builder.relate("a", "SPARKS", "b", 0.5).unwrap();
+    builder.relate("b", "STEMS_FROM", "c", 0.5).unwrap();
+    let (mut file, graph) = (Vec::new(), builder.finalize().unwrap());
+    write(&Snapshot::from(graph), &mut file).unwrap();
+    for kinds in [Kinds::default(), kinds(&[], &[]), kinds(&["STEMS_FROM"], &["SPARKS"])] {
+        let Snapshot { graph, .. } = read(file.as_slice(), kinds, WeightRange::default()).unwrap();
+        let causal = |from: &str, relation: &str, to: &str| {
+            let [from, to] = [from, to].map(|id| graph.find(id).unwrap());
+            graph.slot(from, relation, to).map(|slot| graph.causal(slot).to_bits())
+        };
+        assert_eq!(causal("a", "SPARKS", "b"), Some(0.25_f32.to_bits()));
+        assert_eq!(causal("b", "SPARKS", "a"), None);
+        assert_eq!(causal("b", "STEMS_FROM", "c"), Some(0));
+        assert_eq!(causal("c", "STEMS_FROM", "b"), Some(0.5_f32.to_bits()));
     }
 }

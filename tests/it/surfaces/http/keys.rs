@@ -26,7 +26,7 @@ const fn writes(route: &'static str, path: &'static str, body: &'static str) -> 
     Row { method: "POST", route, path, body: Some(body), right: 1, everywhere: false }
 }
 
-const ROUTES: [Row; 50] = [
+const ROUTES: [Row; 52] = [
     looks("/memory/graph/edges", "/memory/graph/edges?scope=team", false),
     writes(
         "/memory/graph/edges",
@@ -108,6 +108,7 @@ const ROUTES: [Row; 50] = [
         ..writes("/v1/engine/activate", "/v1/engine/activate", r#"{"seeds":[],"scope":"team"}"#)
     },
     Row { right: 0, ..writes("/v1/engine/xlr", "/v1/engine/xlr", r#"{"seeds":[],"scope":"team"}"#) },
+    Row { right: 0, ..writes("/v1/engine/causal", "/v1/engine/causal", r#"{"seeds":[],"scope":"team"}"#) },
     Row {
         right: 0,
         ..writes("/v1/engine/resonate", "/v1/engine/resonate", r#"{"seeds":[],"scope":"team"}"#)
@@ -118,6 +119,7 @@ const ROUTES: [Row; 50] = [
     },
     Row { right: 0, ..writes("/v1/engine/communities", "/v1/engine/communities", r#"{"scope":"team"}"#) },
     Row { right: 0, ..writes("/v1/engine/pagerank", "/v1/engine/pagerank", r#"{"scope":"team"}"#) },
+    Row { right: 2, ..looks("/v1/engine/queries", "/v1/engine/queries?scope=team", false) },
     looks("/v1/mirror", "/v1/mirror?scope=team", false),
     writes(
         "/v1/outcomes",

@@ -118,7 +118,7 @@ impl Fields for EdgeFields {
                 }
             }
             "inhibitory" => reading.edge.inhibitory = map.next_value()?,
-            "causal_strength" => reading.edge.causal = Some(number(name, 1.0, map, reading)?),
+            "causal_strength" => reading.edge.causal = Some([number(name, 1.0, map, reading)?; 2]),
             _ => self.half = map.next_value()?,
         }
         Ok(())
