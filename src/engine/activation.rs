@@ -29,6 +29,7 @@ mod textbook;
 use crate::graph::builder::within;
 use crate::graph::csr::{BOUND_BLOCK, SlotRange, weight_of};
 use crate::graph::index::NodeId;
+use crate::graph::number::DecayFactor;
 use crate::graph::{Error, Graph};
 
 /// Factor applied to an inhibitory arrival.
@@ -65,8 +66,8 @@ pub struct ActivationConfig {
     pub fan_out: FanOut,
     /// Arrivals at or below this are ignored; in `(0, 1)`.
     pub threshold: f32,
-    /// Factor per hop, in `(0, 1]`.
-    pub decay: f32,
+    /// Factor per hop.
+    pub decay: DecayFactor,
     /// Greatest number of hops, `1 ..= 20`.
     pub max_depth: u8,
     /// Greatest value of a node, in `(0, 16]`.
@@ -83,7 +84,7 @@ impl ActivationConfig {
         aggregation: Aggregation::Max,
         fan_out: FanOut::None,
         threshold: 0.04,
-        decay: 0.55,
+        decay: DecayFactor::REFERENCE,
         max_depth: 5,
         cap: 1.0,
         normalised: false,
@@ -97,7 +98,7 @@ impl ActivationConfig {
         aggregation: Aggregation::Sum,
         fan_out: FanOut::Linear,
         threshold: 0.0001,
-        decay: 0.85,
+        decay: DecayFactor::RECALL,
         max_depth: 10,
         cap: 4.0,
         normalised: true,
@@ -116,7 +117,6 @@ impl ActivationConfig {
             f64::from(f32::MIN_POSITIVE),
             1.0 - f64::from(f32::EPSILON) / 2.0,
         )?;
-        within("decay", self.decay, f64::from(f32::MIN_POSITIVE), 1.0)?;
         within("max_depth", f32::from(self.max_depth), 1.0, f64::from(DEPTH_MAX))?;
         within("saturation_cap", self.cap, f64::from(f32::MIN_POSITIVE), 16.0)?;
         Ok(self)
@@ -125,7 +125,7 @@ impl ActivationConfig {
     /// The signal that a node of value `p` sends over a slot of weight 1.
     pub(super) fn sends(&self, graph: &Graph, node: NodeId, p: f32) -> f32 {
         let strength = || graph.out_strength(node).max(1.0);
-        let k = p * self.decay;
+        let k = p * self.decay.get();
         match self.fan_out {
             FanOut::None => k,
             FanOut::Sqrt => k * (1.0 / strength().sqrt()),

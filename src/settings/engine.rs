@@ -10,7 +10,7 @@ use ebb_engine::causal::CausalConfig;
 use ebb_engine::graph;
 use ebb_engine::graph::builder::WeightRange;
 use ebb_engine::graph::kinds::{CausalTable, Dimension, Kinds, NodeType};
-use ebb_engine::graph::number::PosF32;
+use ebb_engine::graph::number::{DecayFactor, PosF32};
 use ebb_engine::plasticity::{LearningMode, PlasticityConfig};
 use ebb_engine::recall::{self, EvidenceConfig, RecallQuery, XlrMode};
 use ebb_engine::semantic::synonyms::SynonymExpander;
@@ -132,14 +132,9 @@ impl Weights {
 }
 
 impl Profile {
-    const fn over(self, params: ActivationConfig) -> ActivationConfig {
-        ActivationConfig {
-            threshold: self.threshold,
-            decay: self.decay,
-            max_depth: self.max_depth,
-            cap: self.cap,
-            ..params
-        }
+    fn over(self, params: ActivationConfig) -> Result<ActivationConfig, graph::Error> {
+        let Self { threshold, decay, cap, max_depth } = self;
+        Ok(ActivationConfig { threshold, decay: DecayFactor::new(decay)?, max_depth, cap, ..params })
     }
 }
 
@@ -150,7 +145,7 @@ impl Config {
     /// For a number outside its range, or a word in two groups.
     pub fn rules(&self) -> Result<recall::RecallConfig, ebb_engine::Error> {
         let (recall, reference) =
-            (self.recall.over(ActivationConfig::RECALL), self.reference.over(ActivationConfig::REFERENCE));
+            (self.recall.over(ActivationConfig::RECALL)?, self.reference.over(ActivationConfig::REFERENCE)?);
         let rules = recall::RecallConfig::new(recall, reference, self.text_weight, self.top_k_max)?;
         let weighing = EvidenceConfig {
             weights: merge::DimensionWeights::new(self.weights.of())?,

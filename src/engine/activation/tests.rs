@@ -8,6 +8,7 @@ use crate::graph::builder::{EdgeRow, GraphBuilder};
 use crate::graph::columns::NodeRow;
 use crate::graph::index::NodeId;
 use crate::graph::kinds::{EdgeDirection, NodeType};
+use crate::graph::number::DecayFactor;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -62,7 +63,7 @@ fn rule(params: &ActivationConfig) -> Rule {
             FanOut::Linear => 2,
         },
         threshold: params.threshold,
-        decay: params.decay,
+        decay: params.decay.get(),
         depth: params.max_depth,
         cap: params.cap,
     }
@@ -260,7 +261,7 @@ fn example_4_1a() {
     check(&diamond, &[(0, 1.0)], &ActivationConfig::REFERENCE, &[(1, 0.44), (2, 0.33), (3, 0.2178)]);
     let convergent = ActivationConfig { aggregation: Aggregation::Sum, ..ActivationConfig::REFERENCE };
     check(&diamond, &[(0, 1.0)], &convergent, &[(3, 0.3993)]);
-    let recall = ActivationConfig { decay: 0.55, ..ActivationConfig::RECALL };
+    let recall = ActivationConfig { decay: DecayFactor::REFERENCE, ..ActivationConfig::RECALL };
     check(&diamond, &[(0, 1.0)], &recall, &[(1, 0.314_286), (2, 0.235_714), (3, 0.285_214)]);
     // Scores are divided by their greatest.
     check(&diamond, &[(0, 0.25)], &recall, &[(0, 1.0), (1, 0.314_286)]);
@@ -336,7 +337,7 @@ fn shapes_at_the_edge() {
 fn params_out_of_range_are_named() {
     for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -1.0, 0.0, -0.0, 17.0] {
         assert!(ActivationConfig { threshold: bad, ..ActivationConfig::REFERENCE }.checked().is_err());
-        assert!(ActivationConfig { decay: bad, ..ActivationConfig::REFERENCE }.checked().is_err());
+        assert!(DecayFactor::new(bad).is_err());
         assert!(ActivationConfig { cap: bad, ..ActivationConfig::REFERENCE }.checked().is_err());
     }
     assert!(ActivationConfig { threshold: 1.0, ..ActivationConfig::REFERENCE }.checked().is_err());

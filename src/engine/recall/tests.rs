@@ -6,6 +6,7 @@ use crate::graph;
 use crate::graph::builder::{EdgeRow, GraphBuilder};
 use crate::graph::columns::NodeRow;
 use crate::graph::kinds::{Dimension, Kinds, NodeType};
+use crate::graph::number::DecayFactor;
 use crate::graph::snapshot::{SkippedCounts, Snapshot};
 use crate::plasticity::{QueryHistory, prime};
 use crate::text::counts::WordCounts;
@@ -650,7 +651,7 @@ fn invalid_configs_are_refused_by_name() {
         assert!(
             config(ActivationConfig { threshold: bad, ..base }, 0.5, 10).unwrap_err().contains("threshold")
         );
-        assert!(config(ActivationConfig { decay: bad, ..base }, 0.5, 10).unwrap_err().contains("decay"));
+        assert!(DecayFactor::new(bad).unwrap_err().to_string().contains("decay"));
         assert!(config(ActivationConfig { cap: bad, ..base }, 0.5, 10).unwrap_err().contains("cap"));
     }
     for (max_depth, sound) in [(0, false), (1, true), (20, true), (21, false)] {

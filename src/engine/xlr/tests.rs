@@ -5,12 +5,14 @@ use crate::activation::{scratch, wavefront};
 use crate::graph::builder::{EdgeRow, GraphBuilder, WeightRange};
 use crate::graph::columns::NodeRow;
 use crate::graph::kinds::{EdgeDirection, Kinds, NodeType};
+use crate::graph::number::DecayFactor;
 use crate::random::{mixed, stable_hash};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The recall parameters with the decay of the worked examples.
-const RULE: ActivationConfig = ActivationConfig { decay: 0.55, max_depth: 5, ..ActivationConfig::RECALL };
+const RULE: ActivationConfig =
+    ActivationConfig { decay: DecayFactor::REFERENCE, max_depth: 5, ..ActivationConfig::RECALL };
 
 type Edge = (u32, u32, f32, bool);
 
@@ -132,7 +134,7 @@ fn wave(
             let fan = 1.0 / graph.out_strength(*sender).max(1.0);
             for slot in graph.slots(*sender).filter(|slot| !graph.kind(*slot).inhibitory) {
                 let (target, signal) =
-                    (graph.target(slot), pulse.amplitude * params.decay * fan * graph.weight(slot));
+                    (graph.target(slot), pulse.amplitude * params.decay.get() * fan * graph.weight(slot));
                 if signal > params.threshold && !pulse.path.contains(&target) {
                     let mut path = pulse.path.clone();
                     path.push(*sender);

@@ -10,6 +10,7 @@ use crate::service::recall::view_of_file;
 use ebb_engine::graph::builder::{EdgeRow, GraphBuilder, WeightRange};
 use ebb_engine::graph::columns::NodeRow;
 use ebb_engine::graph::kinds::NodeType;
+use ebb_engine::graph::number::DecayFactor;
 use ebb_engine::graph::snapshot::Snapshot;
 use std::f64::consts::{FRAC_PI_4, SQRT_2};
 use std::path::Path;
@@ -42,7 +43,7 @@ fn team() -> View {
 
 fn rules() -> RecallConfig {
     // The decay of the worked examples.
-    let recall = ActivationConfig { decay: 0.55, ..ActivationConfig::RECALL };
+    let recall = ActivationConfig { decay: DecayFactor::REFERENCE, ..ActivationConfig::RECALL };
     RecallConfig::new(recall, ActivationConfig::REFERENCE, 0.75, 1_000).unwrap()
 }
 
