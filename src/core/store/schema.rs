@@ -7,15 +7,15 @@
 use super::Store;
 use super::catalogue::{
     MIGRATION_DUPLICATES, MIGRATION_LIST, MIGRATION_PROCESSES, MIGRATION_RECORD, SCHEMA_EDGE,
-    SCHEMA_EMBEDDING, SCHEMA_PLACE, SCHEMA_V001, SCHEMA_V002, SCHEMA_V003, SCHEMA_V004, SCHEMA_V005,
-    SCHEMA_V006, SCHEMA_V007, SCHEMA_V008, SCHEMA_V009, SERVER_EMBEDDING, SERVER_PING, SERVER_SCHEMA,
-    SERVER_WRITE,
+    SCHEMA_EMBEDDING, SCHEMA_LABEL, SCHEMA_PLACE, SCHEMA_V001, SCHEMA_V002, SCHEMA_V003, SCHEMA_V004,
+    SCHEMA_V005, SCHEMA_V006, SCHEMA_V007, SCHEMA_V008, SCHEMA_V009, SERVER_EMBEDDING, SERVER_PING,
+    SERVER_SCHEMA, SERVER_WRITE,
 };
 use super::error::Error;
 use super::statement::Statement;
 use super::tx::{Mode, Tx};
 use crate::domain::ids::hex;
-use crate::domain::trail::{Allowed, EdgeType, PlaceLabel};
+use crate::domain::trail::{Allowed, EdgeType, MirroredLabel, PlaceLabel};
 use crate::domain::tunables::ConsolidationConfig;
 use crate::domain::units::Timestamp;
 use neo4rs::{BoltMap, BoltString, BoltType};
@@ -59,6 +59,8 @@ pub enum Drift {
 
 /// Property of each index that `schema/place` creates.
 const PLACE_INDEXES: [&[&str]; 3] = [&["scope", "id"], &["id"], EDGE_INDEX];
+/// Properties of the index that `schema/label` creates.
+const LABEL_INDEX: &[&str] = &["scope", "id"];
 /// Properties of the index that `schema/edge` creates.
 const EDGE_INDEX: &[&str] = &["pheromone_cycle"];
 
@@ -235,7 +237,10 @@ impl Store {
         let places =
             labels.map(|label| (&SCHEMA_PLACE, SCHEMA_PLACE.text_about(std::slice::from_ref(label), &[])));
         let edges = types.map(|kind| (&SCHEMA_EDGE, SCHEMA_EDGE.text_about(&[], std::slice::from_ref(kind))));
-        for (statement, text) in places.chain(edges) {
+        let labels = self
+            .mirrored_labels()
+            .map(|label| (&SCHEMA_LABEL, SCHEMA_LABEL.text_about(std::slice::from_ref(label), &[])));
+        for (statement, text) in places.chain(edges).chain(labels) {
             for text in text.split(';').map(str::trim).filter(|text| !text.is_empty()) {
                 self.make(statement, text).await?;
             }
@@ -283,6 +288,7 @@ impl Store {
         };
         let (labels, types) = self.added();
         let labels = labels.flat_map(|label| PLACE_INDEXES.map(|of| (label.as_str(), of)));
+        let labels = labels.chain(self.mirrored_labels().map(|label| (label.as_str(), LABEL_INDEX)));
         let types = types.map(|kind| (kind.as_str(), EDGE_INDEX));
         for (name, properties) in labels.chain(types).filter(|(name, of)| !is_there(name, of)) {
             drift.push(Drift::Absent(format!("{name} ({})", properties.join(", "))));
@@ -297,6 +303,12 @@ impl Store {
             allowed.labels().iter().filter(|label| !Allowed::LABELS.contains(&label.as_str())),
             allowed.types().iter().filter(|kind| !Allowed::TYPES.contains(&kind.as_str())),
         )
+    }
+
+    /// Labels that mirrors hold and that are no places, whose constraints have indexes.
+    fn mirrored_labels(&self) -> impl Iterator<Item = &PlaceLabel> {
+        let labels = self.trails.mirrored.iter().map(MirroredLabel::label);
+        labels.filter(|label| !self.trails.allowed.labels().contains(label))
     }
 
     /// Creates dropped constraints and indexes again. Returns their number.
