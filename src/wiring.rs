@@ -111,7 +111,7 @@ pub fn service_over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> R
         },
         fading: settings.relation.fading()?,
         pins: settings.relation.pinned.clone(),
-        trails: settings.pheromones.trails().map_err(Error::Trails)?,
+        trails: settings.pheromones.trails(&settings.mirror.labels).map_err(Error::Trails)?,
         retention: settings.retention.into(),
         regime: Regime {
             policies: settings.policies.clone(),

@@ -4,7 +4,8 @@
 // returns: key: String, name: String, content: String, tier: String, session: String, lastAccessed: Integer, created: Integer, accessCount: Integer, tags: List (a row for each that is there and may be mirrored)
 // names: :Room, n.id
 //
-// Values are returned unchecked; a value of a wrong type is null. A node with a label of $rows.before is read as one of
+// Values are returned unchecked; a value of a wrong type is null. A node that is never accessed, such as a file, has the
+// instant of its last change. A node with a label of $rows.before is read as one of
 // those.
 UNWIND $rows.keys AS key
 MATCH (n:Room)
@@ -18,7 +19,9 @@ RETURN n.id AS key,
   CASE WHEN n.content IS :: STRING NOT NULL THEN left(n.content, 65536) END AS content,
   CASE WHEN n.tier IS :: STRING NOT NULL THEN n.tier END AS tier,
   CASE WHEN n.sessionId IS :: STRING NOT NULL THEN n.sessionId END AS session,
-  CASE WHEN datetime({epochMillis: -62135596800000}) <= n.lastAccessed < datetime({epochMillis: 253402300800000}) THEN n.lastAccessed.epochMillis END AS lastAccessed,
+  CASE WHEN datetime({epochMillis: -62135596800000}) <= n.lastAccessed < datetime({epochMillis: 253402300800000}) THEN n.lastAccessed.epochMillis
+    WHEN datetime({epochMillis: -62135596800000}) <= n.lastModified < datetime({epochMillis: 253402300800000}) THEN n.lastModified.epochMillis
+  END AS lastAccessed,
   CASE WHEN datetime({epochMillis: -62135596800000}) <= n.created < datetime({epochMillis: 253402300800000}) THEN n.created.epochMillis END AS created,
   CASE WHEN n.accessCount IS :: INTEGER NOT NULL THEN n.accessCount END AS accessCount,
   CASE WHEN n.tags IS :: LIST<STRING NOT NULL> NOT NULL THEN n.tags END AS tags

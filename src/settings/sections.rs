@@ -10,12 +10,16 @@ use super::values::{
 };
 use ebb_core::domain::ids::Scope;
 use ebb_core::domain::relation::{Fading, FadingError, Pins};
-use ebb_core::domain::trail::{Allowed, Evaporation, EvaporationError, NamesError, Rates, Trails};
+use ebb_core::domain::trail::{
+    Allowed, Evaporation, EvaporationError, MirroredLabel, NamesError, Rates, Trails,
+};
 use ebb_core::domain::{guard, retention};
 use ebb_core::scheduler::calendar::{Pattern, Zone};
 use ebb_core::scheduler::due::Rhythm;
+use ebb_engine::graph::kinds::NodeType;
 use ebb_provision::Way;
 use secrecy::SecretString;
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -145,12 +149,13 @@ impl Pheromones {
     }
 
     /// The parameters of all operations on trails.
-    pub fn trails(&self) -> Result<Trails, String> {
+    pub fn trails(&self, mirrored: &[MirroredLabel]) -> Result<Trails, String> {
         Ok(Trails {
             evaporation: self.evaporation().map_err(|why| why.to_string())?,
             allowed: self.allowed().map_err(|why| why.to_string())?,
             cycle_ms: i64::try_from(self.cycle.as_millis()).unwrap_or(i64::MAX),
             interval_cycles: i64::from(self.decay_interval_cycles),
+            mirrored: mirrored.to_vec(),
         })
     }
 }
@@ -240,6 +245,8 @@ fn rate<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
 pub struct Mirror {
     #[serde(deserialize_with = "scopes")]
     pub scopes: Vec<Scope>,
+    #[serde(deserialize_with = "mirrored")]
+    pub labels: Vec<MirroredLabel>,
     #[serde(deserialize_with = "bytes")]
     pub max_bytes: u64,
     pub expired: bool,
@@ -252,6 +259,37 @@ pub struct Mirror {
     pub folder: Option<PathBuf>,
     #[serde(deserialize_with = "recalls")]
     pub persist_every: u64,
+}
+
+/// Labels, each with the kind of its nodes: its own name, or one after "=".
+fn mirrored<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<MirroredLabel>, D::Error> {
+    let texts = Vec::<String>::deserialize(from)?;
+    let all: Result<Vec<MirroredLabel>, _> = texts.iter().map(|text| MirroredLabel::new(text)).collect();
+    let all = all.map_err(D::Error::custom)?;
+    for (n, one) in all.iter().enumerate() {
+        let label = one.label().as_str();
+        let is_own = |kind: Option<NodeType>| matches!(kind, Some(NodeType::Custom(_)));
+        let known = NodeType::of_name(one.kind());
+        if ["Memory", "Entity", "SemanticCluster"].contains(&label) || is_own(known) && one.kind() != label {
+            return Err(D::Error::custom(format!(
+                "{label} as {}: memories, entities, clusters and places have fixed kinds",
+                one.kind()
+            )));
+        }
+        if known.is_none() && one.kind() != label {
+            let kinds: Vec<&str> =
+                NodeType::named().filter(|kind| !is_own(Some(*kind))).filter_map(NodeType::name).collect();
+            return Err(D::Error::custom(format!(
+                "{:?} is no kind; it must be one of {}",
+                one.kind(),
+                kinds.join(", ")
+            )));
+        }
+        if all[..n].iter().any(|other| other.label() == one.label()) {
+            return Err(D::Error::custom(format!("{label} is in the list twice")));
+        }
+    }
+    Ok(all)
 }
 
 fn recalls<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {

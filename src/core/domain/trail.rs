@@ -37,7 +37,7 @@ mod route;
 #[cfg(test)]
 mod tests;
 
-pub use names::{Allowed, EdgeType, NamesError, PlaceLabel};
+pub use names::{Allowed, EdgeType, MirroredLabel, NamesError, PlaceLabel};
 pub use route::{Found, Link, Route, route};
 
 use super::decay::{Curve, CurveError};
@@ -94,6 +94,8 @@ pub struct Trails {
     pub cycle_ms: i64,
     /// Cycles between two evaporations of everything stored, above 0.
     pub interval_cycles: i64,
+    /// Labels of nodes without pheromones that mirrors hold, and paths lead over.
+    pub mirrored: Vec<MirroredLabel>,
 }
 
 /// An invalid setting of evaporation.

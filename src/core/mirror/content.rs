@@ -52,6 +52,10 @@ pub(super) fn view_of(
 #[derive(Debug, Clone, Default)]
 pub(super) struct Names {
     labels: Vec<String>,
+    /// Kind of the nodes of each label.
+    types: Vec<NodeType>,
+    /// Labels whose kind has no name of its own, in the order of their numbers.
+    further: Vec<String>,
     /// Keys that nodes of several labels share.
     shared: HashSet<String>,
 }
@@ -60,7 +64,16 @@ impl Names {
     pub(super) fn new<'a>(asked: &MirrorQuery, keys: impl IntoIterator<Item = &'a str>) -> Self {
         let mut met: HashSet<&str> = HashSet::new();
         let shared = keys.into_iter().filter(|key| !met.insert(key)).map(str::to_owned).collect();
-        Self { labels: asked.labels().iter().map(ToString::to_string).collect(), shared }
+        let mut further: Vec<String> = Vec::new();
+        let types = asked.labels().iter().map(|label| {
+            NodeType::of_name(asked.kind(label)).unwrap_or_else(|| {
+                further.push(label.to_string());
+                let number = NodeType::LABELS.len() + further.len() - 1;
+                NodeType::Custom(u8::try_from(number).unwrap_or(u8::MAX))
+            })
+        });
+        let types = types.collect();
+        Self { labels: asked.labels().iter().map(ToString::to_string).collect(), types, further, shared }
     }
 
     /// Name of a node.
@@ -82,23 +95,12 @@ impl Names {
 
     /// Kind of the nodes of a label.
     pub(super) fn node_type(&self, label: usize) -> NodeType {
-        let name = self.labels.get(label).map_or("", String::as_str);
-        if name == "Entity" {
-            return NodeType::Concept;
-        }
-        let custom = |n: usize| u8::try_from(n).map_or(NodeType::Custom(u8::MAX), NodeType::Custom);
-        match NodeType::LABELS.iter().position(|known| *known == name) {
-            Some(known) => custom(known),
-            None => {
-                custom(NodeType::LABELS.len() + self.further().position(|other| other == name).unwrap_or(0))
-            }
-        }
+        self.types.get(label).copied().unwrap_or(NodeType::Custom(u8::MAX))
     }
 
-    /// Labels without a fixed number, in order.
+    /// Labels whose kind has no name of its own, in the order of their numbers.
     pub(super) fn further(&self) -> impl Iterator<Item = &str> {
-        let labels = self.labels.iter().map(String::as_str);
-        labels.filter(|label| *label != "Entity" && !NodeType::LABELS.contains(label))
+        self.further.iter().map(String::as_str)
     }
 
     /// Index of a label.

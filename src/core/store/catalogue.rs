@@ -204,6 +204,7 @@ catalogue! {
     SCHEMA_V008 = "schema/V008__synapse";
     SCHEMA_V009 = "schema/V009__scoped_keys";
     SCHEMA_EDGE = "schema/edge";
+    SCHEMA_LABEL = "schema/label";
     SCHEMA_PLACE = "schema/place";
     SCRATCH_ADVANCE = "scratch/advance";
     SCRATCH_LOOK = "scratch/look";

@@ -22,7 +22,7 @@ use super::tx::{Mode, Tx};
 use crate::domain::ids::Scope;
 use crate::domain::relation::RelationState;
 use crate::domain::tier::Tier;
-use crate::domain::trail::{Allowed, Cycles, Place, PlaceLabel, Trails};
+use crate::domain::trail::{Allowed, Cycles, MirroredLabel, Place, PlaceLabel, Trails};
 use crate::domain::tunables::Tunables;
 use crate::domain::units::{Energy, Pheromone, Timestamp};
 use neo4rs::{BoltNull, BoltType};
@@ -44,6 +44,7 @@ pub struct MirrorQuery {
     /// Types with a cost; others have a weight.
     pub costed: Vec<String>,
     labels: Allowed,
+    mirrored: Vec<MirroredLabel>,
 }
 
 /// A candidate for the mirror.
@@ -210,7 +211,8 @@ pub(super) fn labels(trails: &Trails) -> Result<Allowed, Error> {
 /// Labels that may prefix the name of a node, with repeats.
 pub(super) fn label_names(trails: &Trails) -> impl Iterator<Item = &str> {
     let always = ["Memory", "Entity", "SemanticCluster"];
-    always.into_iter().chain(trails.allowed.labels().iter().map(PlaceLabel::as_str))
+    let places = trails.allowed.labels().iter().map(PlaceLabel::as_str);
+    always.into_iter().chain(places).chain(trails.mirrored.iter().map(|one| one.label().as_str()))
 }
 
 impl MirrorQuery {
@@ -225,13 +227,19 @@ impl MirrorQuery {
         never: Vec<String>,
         costed: Vec<String>,
     ) -> Result<Self, Error> {
-        Ok(Self { scope, expired, never, costed, labels: labels(trails)? })
+        Ok(Self { scope, expired, never, costed, labels: labels(trails)?, mirrored: trails.mirrored.clone() })
     }
 
     /// The labels, in order of precedence for nodes with several.
     #[must_use]
     pub fn labels(&self) -> &[PlaceLabel] {
         self.labels.labels()
+    }
+
+    /// Name of the kind of the nodes of a label: the configured one, else that of the label.
+    #[must_use]
+    pub fn kind<'a>(&'a self, label: &'a PlaceLabel) -> &'a str {
+        self.mirrored.iter().find(|one| one.label() == label).map_or(label.as_str(), MirroredLabel::kind)
     }
 
     fn names(labels: &[PlaceLabel]) -> BoltType {

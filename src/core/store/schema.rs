@@ -12,15 +12,15 @@ mod shape;
 use super::Store;
 use super::catalogue::{
     MIGRATION_DUPLICATES, MIGRATION_LIST, MIGRATION_PROCESSES, MIGRATION_RECORD, SCHEMA_EDGE,
-    SCHEMA_EMBEDDING, SCHEMA_PLACE, SCHEMA_V001, SCHEMA_V002, SCHEMA_V003, SCHEMA_V004, SCHEMA_V005,
-    SCHEMA_V006, SCHEMA_V007, SCHEMA_V008, SCHEMA_V009, SERVER_EMBEDDING, SERVER_PING, SERVER_SCHEMA,
-    SERVER_WRITE,
+    SCHEMA_EMBEDDING, SCHEMA_LABEL, SCHEMA_PLACE, SCHEMA_V001, SCHEMA_V002, SCHEMA_V003, SCHEMA_V004,
+    SCHEMA_V005, SCHEMA_V006, SCHEMA_V007, SCHEMA_V008, SCHEMA_V009, SERVER_EMBEDDING, SERVER_PING,
+    SERVER_SCHEMA, SERVER_WRITE,
 };
 use super::error::Error;
 use super::statement::Statement;
 use super::tx::{Mode, Tx};
 use crate::domain::ids::hex;
-use crate::domain::trail::{Allowed, EdgeType, PlaceLabel};
+use crate::domain::trail::{Allowed, EdgeType, MirroredLabel, PlaceLabel};
 use crate::domain::tunables::ConsolidationConfig;
 use crate::domain::units::Timestamp;
 use neo4rs::{BoltMap, BoltString, BoltType};
@@ -296,7 +296,10 @@ impl Store {
             let texts = texts.split(';').map(str::trim).filter(|text| !text.is_empty());
             texts.map(|text| (statement, text.to_owned())).collect::<Vec<_>>()
         };
-        places.into_iter().chain(edges).flat_map(split).collect()
+        let labels = self
+            .mirrored_labels()
+            .map(|label| (&SCHEMA_LABEL, SCHEMA_LABEL.text_about(std::slice::from_ref(label), &[])));
+        places.into_iter().chain(edges).chain(labels).flat_map(split).collect()
     }
 
     /// The report of [`Store::initialise`], without writes.

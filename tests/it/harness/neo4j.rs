@@ -184,7 +184,7 @@ pub(crate) async fn address() -> &'static Address {
 
 /// What trails go by, as the document has it.
 pub(crate) fn trails() -> ebb_core::domain::trail::Trails {
-    use ebb_core::domain::trail::{Allowed, Evaporation, Rates, Trails};
+    use ebb_core::domain::trail::{Allowed, Evaporation, MirroredLabel, Rates, Trails};
     let rates =
         Rates { exploitation: 0.02, exploration: 0.05, success: 0.01, traversal: 0.03, recency: 0.10 };
     Trails {
@@ -192,5 +192,6 @@ pub(crate) fn trails() -> ebb_core::domain::trail::Trails {
         allowed: Allowed::new(&Allowed::LABELS, &Allowed::TYPES).expect("documented"),
         cycle_ms: 3_600_000,
         interval_cycles: 10,
+        mirrored: vec![MirroredLabel::new("File").expect("a label")],
     }
 }

@@ -50,6 +50,78 @@ async fn a_question_is_answered_with_its_reasons() {
     ebb(&db, &["recall", "--seed", "Alex=2"]).fails(2, "above 0, up to 1");
 }
 
+/// Nodes of other labels, of which configuration names some: their kinds in answers, filters, half-lives and files.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_has_the_kind_of_its_label() {
+    let db = fresh().await;
+    let nodes = "CREATE (:File {scope: 'local', id: 'src/tx.rs', name: 'transactions of the store', \
+                   lastModified: datetime() - duration({days: 7})}), \
+                 (:File {path: 'transactions of another library'}), \
+                 (:Source {scope: 'local', id: 'retry', name: 'transactions repeated'}), \
+                 (:Gadget {scope: 'local', id: 'g', name: 'transactions counter'}), \
+                 (:Drawer {scope: 'local', id: 'd', name: 'transactions drawer'})";
+    db.client.run(nodes, &[]).await;
+    ebb(&db, &["memory", "add", "transactions are repeated", "--id", "m"]).json();
+    let folder = tempfile::tempdir().unwrap();
+    let run = |args: &[&str], env: &[(&str, &str)]| -> super::CliOutput {
+        let mut command = command(&db, folder.path(), args);
+        command.env("EBB__MIRROR__LABELS", "File, Source=Function, Gadget").envs(env.iter().copied());
+        command.output().unwrap().into()
+    };
+    let kinds =
+        [("File", "src/tx.rs"), ("Function", "retry"), ("Gadget", "g"), ("Drawer", "d"), ("Memory", "m")];
+    for (kind, id) in kinds {
+        let found = run(&["recall", "transactions", "--kind", kind], &[]).json();
+        assert_eq!(ids(&found), [id], "{kind}: {found:#}");
+        assert_eq!(found["hits"][0]["kind"], kind);
+    }
+    // The default of the configuration names File alone.
+    let found = ebb(&db, &["recall", "transactions", "--kind", "File"]).json();
+    assert_eq!(ids(&found), ["src/tx.rs"]);
+    assert_eq!(ids(&ebb(&db, &["recall", "transactions", "--kind", "Function"]).json()), Vec::<&str>::new());
+
+    assert_eq!(run(&["graph", "save", "kinds.json"], &[]).code, Some(0));
+    let saved: Value =
+        serde_json::from_str(&fs::read_to_string(folder.path().join("kinds.json")).unwrap()).unwrap();
+    let code = |id: &str| {
+        let mut nodes = saved["nodes"].as_array().unwrap().iter();
+        nodes.find(|node| node["external_id"] == id).map(|node| node["node_type"].clone())
+    };
+    assert_eq!(["src/tx.rs", "retry"].map(code), [0, 2].map(|code| Some(Value::from(code))));
+    assert_eq!(["g", "d", "m"].map(code), ["custom:6", "custom:5", "custom:0"].map(|code| Some(code.into())));
+    assert_eq!(saved["nodes"].as_array().unwrap().len(), 5, "no node without a scope");
+
+    // A half-life acts on the nodes of its kind alone, from the database and from the file.
+    for from in [&[][..], &["--graph", "kinds.json"][..]] {
+        let score = |kind: &str, half_lives: &[(&str, &str)]| {
+            let ask = [
+                "recall",
+                "transactions",
+                "--kind",
+                kind,
+                "--dimension",
+                "structural",
+                "--dimension",
+                "temporal",
+            ];
+            let answer = run(&[&ask, from].concat(), half_lives).json();
+            answer["hits"][0]["dimensions"]["temporal"].as_f64().unwrap()
+        };
+        let long = [("EBB__ENGINE__HALF_LIVES__FILE", "1000000")];
+        let other = [("EBB__ENGINE__HALF_LIVES__OTHERS", "1000000")];
+        let usual = score("File", &[]);
+        assert!(score("File", &long) > usual + 1e-6, "{usual}");
+        assert!((score("File", &other) - usual).abs() < 1e-6, "{usual}");
+    }
+    let wrong = |labels: &str, why: &str| {
+        run(&["config", "validate"], &[("EBB__MIRROR__LABELS", labels)]).fails(2, why)
+    };
+    wrong("Source=Fil", "\"Fil\" is no kind; it must be one of File, Directory");
+    wrong("Memory=File", "fixed kinds");
+    wrong("File, File=Class", "File is in the list twice");
+    wrong("A b", "is not a plain name");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_saved_graph_is_asked_without_any_database() {
     let db = fresh().await;

@@ -85,6 +85,35 @@ impl PlaceLabel {
     }
 }
 
+/// A label of nodes that mirrors hold, with the name of their kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MirroredLabel {
+    label: PlaceLabel,
+    kind: String,
+}
+
+impl MirroredLabel {
+    /// Reads `Label`, whose name is that of the kind, or `Label=Kind`.
+    pub fn new(text: &str) -> Result<Self, NamesError> {
+        let (label, kind) = text.split_once('=').unwrap_or((text, text));
+        let mut names = checked("label", &[label.trim()])?;
+        let label = names.pop().map(PlaceLabel).ok_or(NamesError::Count { what: "label", count: 0 })?;
+        Ok(Self { label, kind: kind.trim().to_owned() })
+    }
+
+    /// The label.
+    #[must_use]
+    pub const fn label(&self) -> &PlaceLabel {
+        &self.label
+    }
+
+    /// Name of the kind.
+    #[must_use]
+    pub fn kind(&self) -> &str {
+        &self.kind
+    }
+}
+
 /// Labels and relationship types that carry pheromones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Allowed {
