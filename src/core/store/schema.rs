@@ -348,7 +348,8 @@ impl Store {
     pub(super) async fn own_indexes(&self) -> Result<Vec<Existing>, Error> {
         let added = self.added_statements();
         let shapes: Vec<Shape<'_>> = added.iter().filter_map(|(_, text)| Shape::of(text)).collect();
-        let is_named = |row: &Existing, prefixes: &[&str]| prefixes.iter().any(|one| row.name.starts_with(one));
+        let is_named =
+            |row: &Existing, prefixes: &[&str]| prefixes.iter().any(|one| row.name.starts_with(one));
         let mut there = self.existing().await?;
         there.retain(|row| {
             is_named(row, &["ebb_"])
@@ -376,6 +377,12 @@ impl Store {
             allowed.labels().iter().filter(|label| !Allowed::LABELS.contains(&label.as_str())),
             allowed.types().iter().filter(|kind| !Allowed::TYPES.contains(&kind.as_str())),
         )
+    }
+
+    /// Labels that mirrors hold and that are no places, whose constraints have indexes.
+    fn mirrored_labels(&self) -> impl Iterator<Item = &PlaceLabel> {
+        let labels = self.trails.mirrored.iter().map(MirroredLabel::label);
+        labels.filter(|label| !self.trails.allowed.labels().contains(label))
     }
 
     /// Creates missing constraints and indexes, except where another is in the way. Returns their number.
