@@ -66,9 +66,9 @@ pub use crate::scheduler::driver::{JobReport, Outcome};
 pub use crate::scheduler::due::{Rhythm, Schedule};
 pub use crate::store::{
     ActivePolicies, Answer, Cell, CheapestPath, Class, Counter, EndedSession, Error, EventEffect, Fact,
-    FactFilter, FactReceipt, Filter, Hot, InitReport, KeyRow, MemoryEvent, NextPlace, ObservationEffect,
-    OutcomeReceipt, Past, Record, RefusedWhy, Relation, RelationFilter, SweepState, Tally, TraceEffect,
-    TrailEdge, TrailNode, TrailPlace, TrailStatus, Waiting,
+    FactFilter, FactReceipt, Filter, Footprint, Hot, InitReport, KeyRow, MemoryEvent, NextPlace,
+    ObservationEffect, OutcomeReceipt, Past, Record, RefusedWhy, Relation, RelationFilter, SweepState, Tally,
+    TraceEffect, TrailEdge, TrailNode, TrailPlace, TrailStatus, Waiting,
 };
 
 use crate::clock::Clock;

@@ -203,6 +203,8 @@ catalogue! {
     SCHEMA_V007 = "schema/V007__change";
     SCHEMA_V008 = "schema/V008__synapse";
     SCHEMA_V009 = "schema/V009__scoped_keys";
+    SCHEMA_DROP_CONSTRAINT = "schema/drop_constraint";
+    SCHEMA_DROP_INDEX = "schema/drop_index";
     SCHEMA_EDGE = "schema/edge";
     SCHEMA_LABEL = "schema/label";
     SCHEMA_PLACE = "schema/place";
@@ -269,8 +271,6 @@ catalogue! {
     TRAIL_REWIND_PLACES = "trail/rewind_places";
     TRAIL_TURN = "trail/turn";
     UNINSTALL_COUNT = "uninstall/count";
-    UNINSTALL_DROP_CONSTRAINT = "uninstall/drop_constraint";
-    UNINSTALL_DROP_INDEX = "uninstall/drop_index";
     UNINSTALL_NODES = "uninstall/nodes";
     UNINSTALL_OWN = "uninstall/own";
     UNINSTALL_RELATIONSHIPS = "uninstall/relationships";

@@ -6,7 +6,7 @@
 
 use super::Store;
 use super::catalogue::{
-    MIGRATION_PROCESSES, UNINSTALL_COUNT, UNINSTALL_DROP_CONSTRAINT, UNINSTALL_DROP_INDEX, UNINSTALL_NODES,
+    MIGRATION_PROCESSES, SCHEMA_DROP_CONSTRAINT, SCHEMA_DROP_INDEX, UNINSTALL_COUNT, UNINSTALL_NODES,
     UNINSTALL_OWN, UNINSTALL_RELATIONSHIPS,
 };
 use super::error::Error;
@@ -78,9 +78,7 @@ impl Store {
         let marked = self.remove(&UNINSTALL_NODES).await?;
         let relationships = self.remove(&UNINSTALL_RELATIONSHIPS).await?;
         let nodes = self.remove(&UNINSTALL_OWN).await?;
-        for (statement, names) in
-            [(&UNINSTALL_DROP_CONSTRAINT, &constraints), (&UNINSTALL_DROP_INDEX, &indexes)]
-        {
+        for (statement, names) in [(&SCHEMA_DROP_CONSTRAINT, &constraints), (&SCHEMA_DROP_INDEX, &indexes)] {
             for name in names {
                 let drop = async |tx: &mut Tx| tx.run(statement.call().set("name", name.as_str())).await;
                 self.transactions.run("uninstall.schema", Mode::Write, drop).await?;

@@ -5,8 +5,7 @@ use crate::surfaces::cli::Global;
 use crate::surfaces::cli::confirm::confirm;
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::output::Output;
-use ebb_core::service::Service;
-use ebb_core::store::Footprint;
+use ebb_core::service::{Footprint, Service};
 use serde::Serialize;
 
 #[derive(Serialize)]
