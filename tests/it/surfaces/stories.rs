@@ -23,7 +23,7 @@ fn root() -> &'static Path {
 
 /// Whether answers are to be written and not compared.
 #[expect(clippy::disallowed_methods, reason = "a switch of these tests alone")]
-fn updates() -> bool {
+pub(super) fn updates() -> bool {
     std::env::var("EBB_UPDATE").is_ok_and(|value| value == "1")
 }
 
