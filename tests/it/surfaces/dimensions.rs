@@ -9,6 +9,7 @@ use super::http::TestServer;
 use super::{CliOutput, command, ebb};
 use crate::harness::neo4j::fresh;
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
+use ebb_core::clock::Clock;
 use rule::{DAYS, FAMILIES};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -94,7 +95,7 @@ fn row(api: &TestServer, questions: &[Value], name: &str, asked: &Value) -> Stri
 async fn each_dimension_finds_what_the_others_do_not() {
     let db = fresh().await;
     let folder = tempfile::tempdir().unwrap();
-    let now = Utc::now();
+    let now = DateTime::from_timestamp_millis(Clock::Real.now().millis()).unwrap();
     fs::write(folder.path().join(FILES[0]), shifted(&lines(FILES[0]), now)).unwrap();
     let on = |args: &[&str]| -> CliOutput { command(&db, folder.path(), args).output().unwrap().into() };
     on(&["import", FILES[0]]).json();
