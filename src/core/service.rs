@@ -47,6 +47,7 @@ pub mod engine;
 pub mod events;
 pub mod explain;
 pub mod facts;
+pub mod git;
 mod jobs;
 pub mod keys;
 pub mod memories;

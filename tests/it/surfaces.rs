@@ -7,6 +7,7 @@ mod dimensions;
 mod engine;
 mod events;
 mod facts;
+mod git;
 mod http;
 mod injection;
 mod learned;

@@ -74,6 +74,12 @@ catalogue! {
     FACT_REWIND = "fact/rewind";
     FACT_TRIM = "fact/trim";
     FOREIGN_RECORD = "foreign/record";
+    GIT_FILES = "git/files";
+    GIT_REMOVE_FILES = "git/remove_files";
+    GIT_WRITE_ACCESSES = "git/write_accesses";
+    GIT_WRITE_COMMITS = "git/write_commits";
+    GIT_WRITE_FILES = "git/write_files";
+    GIT_WRITE_PAIRS = "git/write_pairs";
     IMPORT_ADVANCE = "import/advance";
     IMPORT_GUARD = "import/guard";
     IMPORT_OPEN = "import/open";

@@ -163,6 +163,14 @@ impl Store {
     }
 
     /// Locks the import until commit, and returns whether the lines up to `to` are done already.
+    /// Locks an import until commit.
+    ///
+    /// # Errors
+    /// [`Error::Fenced`] if another program has opened it since.
+    pub(super) async fn hold_import(&self, tx: &mut Tx, key: &str, lines: i64) -> Result<(), Error> {
+        self.is_applied(tx, key, lines, lines).await.map(drop)
+    }
+
     async fn is_applied(&self, tx: &mut Tx, key: &str, from: i64, to: i64) -> Result<bool, Error> {
         let guard = IMPORT_GUARD.call().set("key", key).set("holder", self.holder.as_str());
         match tx.row::<i64>(guard).await? {
@@ -177,7 +185,7 @@ impl Store {
     }
 }
 
-async fn advance(tx: &mut Tx, key: &str, progress: &Progress) -> Result<(), Error> {
+pub(super) async fn advance(tx: &mut Tx, key: &str, progress: &Progress) -> Result<(), Error> {
     let call = IMPORT_ADVANCE
         .call()
         .set("key", key)

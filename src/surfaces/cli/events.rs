@@ -1,4 +1,4 @@
-//! `ebb import` and `ebb replay`: events from a file.
+//! `ebb import` and `ebb replay`: events from a file, and the history of a git repository.
 
 use super::exit::CliError;
 use super::instant::{Moment, readable, span};
@@ -12,10 +12,11 @@ use ebb_core::domain::units::Timestamp;
 use ebb_core::service::Service;
 use ebb_core::service::events::replay::Replay as Plan;
 use ebb_core::service::events::{BadLines, Checked, Imported, JobRuns, Tick};
+use ebb_core::service::git::ImportedHistory;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// `ebb import`
@@ -24,17 +25,24 @@ use std::time::Duration;
 One JSON object per line: \"at\" (RFC 3339), \"kind\" (memory, access, session_end, observe, fact, node, edge, deposit,
 explore, outcome) and the fields of that kind. Repeating an import, also of a longer file, continues where it stopped.
 
+Of a git repository, the files become nodes, commits sessions, and files that commits changed together pairs. Repeating it
+adds the commits since.
+
 Examples:
   ebb import events.ndjson
+  ebb import --git .
   ebb import events.ndjson --skip-bad")]
 pub struct Import {
     /// File of events
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
+    #[arg(value_name = "FILE", required_unless_present = "git")]
+    pub file: Option<PathBuf>,
+    /// Import the history of this git repository
+    #[arg(long, value_name = "REPOSITORY", conflicts_with_all = ["file", "skip_bad"])]
+    pub git: Option<PathBuf>,
     /// Write bad lines to a file beside it instead of stopping at the first
     #[arg(long)]
     pub skip_bad: bool,
-    /// Check every line and write nothing
+    /// Check every line, or read the history, and write nothing
     #[arg(long)]
     pub dry_run: bool,
 }
@@ -125,17 +133,60 @@ struct BadLine {
 
 /// Runs `ebb import`.
 pub async fn import(args: &Import, service: &Service, output: &Output) -> Result<(), CliError> {
+    if let Some(repository) = &args.git {
+        return import_git(repository, args.dry_run, service, output).await;
+    }
+    let file = args.file.as_deref().unwrap_or_else(|| Path::new(""));
     let bad = if args.skip_bad { BadLines::SetAside } else { BadLines::Stop };
     let mut bar = FileProgress::new(output, if args.dry_run { "checking" } else { "importing" });
     if args.dry_run {
-        let checked = service.check(&args.file, bad, &mut |tick| bar.at(tick)).await?;
+        let checked = service.check(file, bad, &mut |tick| bar.at(tick)).await?;
         drop(bar);
         return dry_run(checked, output);
     }
-    let done = service.import(&args.file, bad, &mut |tick| bar.at(tick)).await?;
+    let done = service.import(file, bad, &mut |tick| bar.at(tick)).await?;
     drop(bar);
     let report = Report(done);
     output.emit("import", &report, |page| report.lay_out(page, "Imported"))
+}
+
+#[derive(Serialize)]
+struct GitImport {
+    files: usize,
+    commits: usize,
+    changes: usize,
+    pairs: usize,
+    written: i64,
+    removed: i64,
+    seconds: f64,
+    dry_run: bool,
+}
+
+async fn import_git(
+    repository: &Path,
+    dry_run: bool,
+    service: &Service,
+    output: &Output,
+) -> Result<(), CliError> {
+    let done = service.import_git(repository, service.scope(), dry_run).await?;
+    let ImportedHistory { files, commits, changes, pairs, written, removed, .. } = done;
+    let seconds = (done.seconds * 1_000.0).round() / 1_000.0;
+    let answer = GitImport { files, commits, changes, pairs, written, removed, seconds, dry_run };
+    output.emit("import.git", &answer, |page| {
+        page.line(&format!(
+            "{files} files, {commits} commits with {changes} changes of files, {pairs} pairs of files that changed \
+             together."
+        ));
+        if !dry_run {
+            page.line(&match (written, removed) {
+                (0, 0) => "Nothing is new.".to_owned(),
+                (written, 0) => format!("{written} rows written in {seconds} s."),
+                (written, removed) => {
+                    format!("{written} rows written and {removed} files removed in {seconds} s.")
+                }
+            });
+        }
+    })
 }
 
 fn dry_run(checked: Checked, output: &Output) -> Result<(), CliError> {

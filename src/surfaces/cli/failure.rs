@@ -6,6 +6,7 @@
 use super::exit::{CliError, Exit};
 use ebb_core::domain::guard::TooFar;
 use ebb_core::service::events::{FeedError, ImportError};
+use ebb_core::service::git::GitError;
 use ebb_core::service::{Error, RefusedWhy};
 
 impl From<Error> for CliError {
@@ -83,6 +84,18 @@ impl From<Error> for CliError {
             Error::Query { .. } | Error::Decode { .. } => Self::failed(&error).try_this("ebb doctor"),
             // Conflicts, fences, schema and scratch say themselves what to do.
             other => from_message(&other.to_string()),
+        }
+    }
+}
+
+impl From<GitError> for CliError {
+    fn from(error: GitError) -> Self {
+        match error {
+            GitError::Store(why) => why.into(),
+            why @ GitError::Read { .. } => {
+                Self::failed(why).try_this("ebb import --git FOLDER, with a repository")
+            }
+            why => from_message(&why.to_string()),
         }
     }
 }

@@ -1,0 +1,15 @@
+// purpose: Connect files with the commits that changed them.
+// mode: write
+// params: $scope: String, $repository: String, $rows.file: List, $rows.commit: List
+// returns: changed: Integer (one row)
+// bound: a list of pairs
+// idempotent: by the pair
+UNWIND range(0, size($rows.file) - 1) AS i
+MATCH (f:File {scope: $scope, id: $rows.file[i]})
+WHERE f.repository = $repository
+MATCH (s:Session {scope: $scope, id: $rows.commit[i]})
+MERGE (f)-[a:ACCESSED_IN]->(s)
+WITH a, s
+WHERE a.at IS NULL
+SET a.at = s.started
+RETURN count(a) AS changed

@@ -1,0 +1,16 @@
+// purpose: Set how many commits changed two files together.
+// mode: write
+// params: $scope: String, $repository: String, $rows.from: List, $rows.to: List, $rows.commits: List, $rows.first: List, $rows.last: List
+// returns: changed: Integer (one row)
+// bound: a list of pairs
+// idempotent: by the values
+UNWIND range(0, size($rows.from) - 1) AS i
+MATCH (a:File {scope: $scope, id: $rows.from[i]})
+MATCH (b:File {scope: $scope, id: $rows.to[i]})
+WHERE a.repository = $repository AND b.repository = $repository
+MERGE (a)-[c:COACTIVATED]->(b)
+WITH c, i
+WHERE NOT coalesce(c.weight = $rows.commits[i], false)
+SET c.weight = $rows.commits[i], c.firstCoactivation = datetime({epochMillis: $rows.first[i]}),
+  c.lastCoactivation = datetime({epochMillis: $rows.last[i]})
+RETURN count(c) AS changed
