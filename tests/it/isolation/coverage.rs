@@ -121,6 +121,7 @@ const VERBS: [(&str, CoveredBy); 81] = [
     ("trail node add", Route("POST", "/v1/trails/nodes")),
     ("trail path", Route("GET", "/v1/trails/path")),
     ("trail status", Route("GET", "/v1/trails/status")),
+    ("uninstall", Whole),
     ("worker", Whole),
 ];
 

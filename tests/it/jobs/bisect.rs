@@ -125,7 +125,7 @@ async fn adoption_of_memories_goes_past_it() {
         job: JobName::Decay,
         hours: 0.0,
         unique: "(m:Memory) REQUIRE (m.energyAt, m.poison)",
-        row: "f20",
+        row: "f9",
         statement: "memory/adopt",
     };
     assert_eq!(case.holds(&db, &db.store).await.adopted, 29);
