@@ -40,7 +40,7 @@ enum CoveredBy {
 
 use CoveredBy::{Held, Route, Whole};
 
-const VERBS: [(&str, CoveredBy); 81] = [
+const VERBS: [(&str, CoveredBy); 82] = [
     ("attempt list", Whole),
     ("attempt release", Whole),
     ("attempt show", Whole),
