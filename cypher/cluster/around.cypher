@@ -7,7 +7,7 @@
 // belongs to no cluster, to several, or to a different cluster.
 UNWIND $rows.id AS id
 MATCH (m:Memory {scope: $scope, id: id})
-WITH m, m.tier IN ['working', 'shortTerm', 'longTerm'] AND NOT m:EbbQuarantined AS live,
+WITH m, coalesce(m.tier IN ['working', 'shortTerm', 'longTerm'], false) AND NOT m:EbbQuarantined AS live,
   [(m)-[:BELONGS_TO]->(k:SemanticCluster) | toStringOrNull(k.id)] AS clusters,
   [(m)-[:BELONGS_TO]->(k:SemanticCluster) WHERE k.scope IS NULL AND k.id IS :: STRING NOT NULL | k.id] AS unscoped
 CALL (m, live, clusters) {

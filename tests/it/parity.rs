@@ -133,9 +133,13 @@ impl StoredRow {
     fn foreign(random: &mut Random, n: usize, now: Timestamp) -> Self {
         let row = Self::stamped(random, n, now);
         let session = format!("s-{}", random.below(40));
+        let tier = row.tier.and_then(|tier| random.unless_once_in(5, tier));
         Self {
-            tier: row.tier.and_then(|tier| random.unless_once_in(5, tier)),
-            energy: row.energy.and_then(|energy| random.unless_once_in(5, energy)),
+            tier,
+            // A row without both is of another library.
+            energy: row
+                .energy
+                .and_then(|energy| random.unless_once_in(5, energy).or(tier.is_none().then_some(energy))),
             energy_at: row.energy_at.filter(|_| random.once_in(4)),
             accessed: row.accessed.and_then(|accessed| random.unless_once_in(5, accessed)),
             created: row.created.and_then(|created| random.unless_once_in(5, created)),

@@ -209,7 +209,7 @@ impl From<Error> for Problem {
             Error::Schema(_) => {
                 warn!(why = %error, "a request could not be answered");
                 // The text names the address of the database.
-                let detail = "the schema of the database is not that of this version of Ebb; run ebb doctor for the fix";
+                let detail = "the database is not initialised for this version of Ebb. Run: ebb init";
                 Self::unavailable(detail, 60)
             }
             Error::Tunables(_) | Error::TunableMissing(_) | Error::Policies(_) => {

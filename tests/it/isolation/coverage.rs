@@ -40,7 +40,7 @@ enum CoveredBy {
 
 use CoveredBy::{Held, Route, Whole};
 
-const VERBS: [(&str, CoveredBy); 81] = [
+const VERBS: [(&str, CoveredBy); 82] = [
     ("attempt list", Whole),
     ("attempt release", Whole),
     ("attempt show", Whole),
@@ -121,6 +121,7 @@ const VERBS: [(&str, CoveredBy); 81] = [
     ("trail node add", Route("POST", "/v1/trails/nodes")),
     ("trail path", Route("GET", "/v1/trails/path")),
     ("trail status", Route("GET", "/v1/trails/status")),
+    ("uninstall", Whole),
     ("worker", Whole),
 ];
 

@@ -92,7 +92,7 @@ async fn s3_energy_never_lost() {
     db.put(&terminal.map(|tier| row(tier, tier, 0.7))).await;
     db.put(&[row("odd", "archived", 0.7)]).await;
     db.client
-        .run("CREATE (:Memory {id: 'bare', content: 'c', energy: 0.7}), (:Memory {id: 'odder', tier: 'archived', energy: 0.7})", &[])
+        .run("CREATE (:Memory {id: 'bare', content: 'c', energy: 0.7}), (:Memory {id: 'odder', content: 'c', tier: 'archived', energy: 0.7})", &[])
         .await;
     for hours in [1.0, 2.0, 3.0] {
         db.run(JobName::Decay, hours).await;

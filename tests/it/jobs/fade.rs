@@ -174,7 +174,8 @@ async fn relations_of_other_writers_come_under_the_laws() {
     let write = "CREATE (a:Entity {name: 'Alex', scope: 'local'}), (p:Entity {name: 'Project'}), (o:Entity {name: 'Old'}),
         (a)-[:RELATES_TO {type: 'works_on', weight: 0.8, lastObserved: datetime('2026-01-01T00:00:00Z')}]->(p),
         (p)-[:RELATES_TO {type: 'uses', weight: 'much'}]->(o),
-        (p)-[:RELATES_TO {type: 'knows'}]->(o), (p)-[:RELATES_TO {type: 'knows'}]->(o),
+        (p)-[:RELATES_TO {type: 'knows', weight: 1}]->(o), (p)-[:RELATES_TO {type: 'knows', weight: 1}]->(o),
+        (p)-[:RELATES_TO {type: 'of another library'}]->(o),
         (a)-[:RELATES_TO {base_cost: 1.0}]->(o)";
     db.client.run(write, &[]).await;
     let did = db.run(JobName::Fade, 0.0).await.tally;

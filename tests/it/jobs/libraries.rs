@@ -69,7 +69,13 @@ async fn no_job_changes_a_row_of_another_library() {
 async fn dump(db: &Fresh) -> Vec<String> {
     let rows = "MATCH (n) RETURN elementId(n) + ' ' + reduce(s = '', l IN labels(n) | s + l + ' ') + reduce(s = '', k IN keys(n) | s + k + ' ') AS line
         UNION MATCH ()-[r]->() RETURN elementId(r) + ' ' + type(r) + ' ' + reduce(s = '', k IN keys(r) | s + k + ' ') AS line";
-    let mut lines: Vec<String> = db.client.column(rows).await;
+    let sorted = |line: String| {
+        let mut words: Vec<&str> = line.split(' ').collect();
+        words.sort_unstable();
+        words.join(" ")
+    };
+    let rows: Vec<String> = db.client.column(rows).await;
+    let mut lines: Vec<String> = rows.into_iter().map(sorted).collect();
     lines.extend(db.client.column::<String>("SHOW INDEXES YIELD name RETURN name AS line").await);
     lines.extend(db.client.column::<String>("SHOW CONSTRAINTS YIELD name RETURN name AS line").await);
     lines.sort();

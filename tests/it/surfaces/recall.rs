@@ -114,7 +114,7 @@ async fn a_node_has_the_kind_of_its_label() {
         assert!((score("File", &other) - usual).abs() < 1e-6, "{usual}");
     }
     let wrong = |labels: &str, why: &str| {
-        run(&["config", "validate"], &[("EBB__MIRROR__LABELS", labels)]).fails(2, why)
+        run(&["config", "validate"], &[("EBB__MIRROR__LABELS", labels)]).fails(6, why)
     };
     wrong("Source=Fil", "\"Fil\" is no kind; it must be one of File, Directory");
     wrong("Memory=File", "fixed kinds");
