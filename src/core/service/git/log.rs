@@ -220,7 +220,7 @@ mod tests {
             ("6", 60, "again", &["M", "a"]),
         ];
         let history = history(&log, &["a", "c"]);
-        let file = |path: &str, commits, created, modified| GitFile {
+        let file = |path: &str, commits, created: i64, modified: i64| GitFile {
             path: path.to_owned(),
             commits,
             created: created * 1_000,
