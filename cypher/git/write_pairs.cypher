@@ -5,9 +5,18 @@
 // bound: a list of pairs
 // idempotent: by the values
 UNWIND range(0, size($rows.from) - 1) AS i
-MATCH (a:File {scope: $scope, id: $rows.from[i]})
-MATCH (b:File {scope: $scope, id: $rows.to[i]})
-WHERE a.repository = $repository AND b.repository = $repository
+CALL (i) {
+  MATCH (a:File {scope: $scope, id: $rows.from[i]})
+  WHERE a.repository = $repository
+  RETURN a
+  LIMIT 1
+}
+CALL (i) {
+  MATCH (b:File {scope: $scope, id: $rows.to[i]})
+  WHERE b.repository = $repository
+  RETURN b
+  LIMIT 1
+}
 MERGE (a)-[c:COACTIVATED]->(b)
 WITH c, i
 WHERE NOT coalesce(c.weight = $rows.commits[i], false)

@@ -152,6 +152,9 @@ const UNIONS: &[(&str, &str)] = &[
 /// Statements that gather what they reach from one key, and why that is bounded.
 const GATHERS: &[(&str, &str)] = &[
     ("config/settings", "one node"),
+    ("git/write_files", "the list is a page of paths, of each one node in a scope"),
+    ("git/remove_files", "the list is a page of paths, of each one node in a scope"),
+    ("git/write_accesses", "the list is a page of changes, of each one relationship"),
     ("attempt/finish", "the marks of one claim"),
     ("attempt/reap", "the marks of one claim"),
     ("fact/lock", "the list is a page of keys, and a lineage has one head"),
