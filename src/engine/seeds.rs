@@ -19,7 +19,8 @@
 //! Beside names levels 1 to 5 add at most ten nodes, the best of the fifty most relevant, with a hundredth of the score of
 //! the weakest name. Undamped, resemblances outnumber the names and cost 2 points of R@5 on the multi-hop set
 //! (`cargo bench --bench recall`); so damped they gain 1, because the nodes of words that are no names conduct too, and on
-//! dialogues where the name of a speaker is in every question they gain 21. The semantic score of all candidates instead of
+//! dialogues where the name of a speaker is in every question they gain 21 (damping and number were chosen on these two
+//! sets, so expect less). The semantic score of all candidates instead of
 //! fifty found as much and took most of the time of a query.
 //!
 //! The source document adds path biases, which would make seeds of nodes that nothing in the query supports. There are
