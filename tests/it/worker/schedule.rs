@@ -91,6 +91,7 @@ async fn a_due_job_starts_when_its_timer_fires() {
         dispatcher,
         Box::pin(async {
             hand.until(&db, 0.0, "decay", 1).await;
+            hand.until_done(&db, "promote", 1).await;
             hand.clock.set(at(1.1));
             hand.wake.fire(JobName::Promote, at(1.1));
             eventually("the occurrence is seen", async || {
