@@ -11,5 +11,6 @@ CALL () { MATCH (n) RETURN count(n) AS everything }
 CALL () { MATCH (n:EbbMigration) RETURN count(n) AS migrations }
 CALL () { MATCH (n:EbbCounter) RETURN count(n) AS counters }
 CALL () { MATCH (n:EbbScratch) RETURN count(n) AS markers }
+CALL () { MATCH (n:EbbSettings) RETURN count(n) AS settings }
 CALL () { MATCH (n:ConsolidationConfig) RETURN count(n) AS configs }
-RETURN marked, now, everything - migrations - counters - markers - configs AS foreign, datetime.realtime().epochMillis AS serverNow
+RETURN marked, now, everything - migrations - counters - markers - settings - configs AS foreign, datetime.realtime().epochMillis AS serverNow
