@@ -6,9 +6,9 @@ use super::catalogue::{
 };
 use super::encode::list;
 use super::error::Error;
-use super::import::Progress;
+use super::import::{Progress, advance};
 use super::statement::Call;
-use super::tx::Tx;
+use super::tx::{Mode, Tx};
 use crate::domain::ids::Scope;
 use std::collections::BTreeSet;
 
@@ -82,19 +82,16 @@ impl Store {
                  name"
             )));
         }
-        let import = Import { store: self, key: &key, scope, repository };
-        let lines = progress.lines;
-        import.begin(lines).await?;
-        let of = |call: Call| call.set("scope", scope.as_str()).set("repository", repository);
-        let known: Vec<String> = self.read(of(GIT_FILES.call())).await?;
+        let import = Import { store: self, key: &key, lines: progress.lines, scope, repository };
+        import.begin().await?;
+        let known: Vec<String> = self.read(import.of(GIT_FILES.call())).await?;
         let present: BTreeSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
         let gone: Vec<&str> =
             known.iter().map(String::as_str).filter(|path| !present.contains(path)).collect();
-        let removed = import
-            .write(lines, &gone, |page| GIT_REMOVE_FILES.call().set("id", list(page.iter().copied())))
-            .await?;
+        let removed =
+            import.write(&gone, |page| GIT_REMOVE_FILES.call().set("id", list(page.iter().copied()))).await?;
         let mut written = import
-            .write(lines, files, |page| {
+            .write(files, |page| {
                 GIT_WRITE_FILES
                     .call()
                     .set("id", list(page.iter().map(|file| file.path.as_str())))
@@ -104,7 +101,7 @@ impl Store {
             })
             .await?;
         written += import
-            .write(lines, commits, |page| {
+            .write(commits, |page| {
                 GIT_WRITE_COMMITS
                     .call()
                     .set("id", list(page.iter().map(|commit| commit.id.as_str())))
@@ -117,7 +114,7 @@ impl Store {
             .flat_map(|commit| commit.files.iter().map(|file| (file.as_str(), commit.id.as_str())))
             .collect();
         written += import
-            .write(lines, &accesses, |page| {
+            .write(&accesses, |page| {
                 GIT_WRITE_ACCESSES
                     .call()
                     .set("file", list(page.iter().map(|(file, _)| *file)))
@@ -125,7 +122,7 @@ impl Store {
             })
             .await?;
         written += import
-            .write(lines, pairs, |page| {
+            .write(pairs, |page| {
                 GIT_WRITE_PAIRS
                     .call()
                     .set("from", list(page.iter().map(|pair| pair.from.as_str())))
@@ -143,35 +140,40 @@ impl Store {
 struct Import<'a> {
     store: &'a Store,
     key: &'a str,
+    lines: i64,
     scope: &'a Scope,
     repository: &'a str,
 }
 
 impl Import<'_> {
+    /// A call about the rows of this import.
+    fn of(&self, call: Call) -> Call {
+        call.set("scope", self.scope.as_str()).set("repository", self.repository)
+    }
+
     /// Records the repository of the scope, before any row of it.
-    async fn begin(&self, lines: i64) -> Result<(), Error> {
-        let progress = Progress { lines, digest: self.repository.to_owned(), at: None };
+    async fn begin(&self) -> Result<(), Error> {
+        let progress = Progress { lines: self.lines, digest: self.repository.to_owned(), at: None };
         let body = async |tx: &mut Tx| {
-            self.store.hold_import(tx, self.key, lines).await?;
-            super::import::advance(tx, self.key, &progress).await
+            self.store.hold_import(tx, self.key, self.lines).await?;
+            advance(tx, self.key, &progress).await
         };
-        self.store.transactions.run("git.begin", super::tx::Mode::Write, body).await
+        self.store.transactions.run("git.begin", Mode::Write, body).await
     }
 
     /// Writes rows in pages, each a transaction. Returns the number of changed ones.
-    async fn write<T>(&self, lines: i64, rows: &[T], call: impl Fn(&[T]) -> Call) -> Result<i64, Error> {
+    async fn write<T>(&self, rows: &[T], call: impl Fn(&[T]) -> Call) -> Result<i64, Error> {
         let mut changed = 0;
         for page in rows.chunks(PAGE) {
             let body = async |tx: &mut Tx| {
-                self.store.hold_import(tx, self.key, lines).await?;
-                let call = call(page).set("scope", self.scope.as_str()).set("repository", self.repository);
-                let changed: i64 = tx.only(call).await?;
+                self.store.hold_import(tx, self.key, self.lines).await?;
+                let changed: i64 = tx.only(self.of(call(page))).await?;
                 if changed > 0 {
                     tx.touch_everything();
                 }
                 Ok(changed)
             };
-            changed += self.store.transactions.run("git.rows", super::tx::Mode::Write, body).await?;
+            changed += self.store.transactions.run("git.rows", Mode::Write, body).await?;
         }
         Ok(changed)
     }

@@ -17,6 +17,7 @@ use std::collections::BTreeSet;
 
 /// Rows of one transaction.
 const PAGE: i64 = 10_000;
+
 /// Everything of Ebb's in a database.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Footprint {
@@ -50,6 +51,12 @@ impl Store {
             relationships: i64,
         }
         let Counts { nodes, marked, relationships } = self.read_one(UNINSTALL_COUNT.call()).await?;
+        let (constraints, indexes) = self.own_schema().await?;
+        Ok(Footprint { nodes, marked, relationships, constraints, indexes })
+    }
+
+    /// Names of the constraints that Ebb created, and of its indexes that belong to none.
+    async fn own_schema(&self) -> Result<(BTreeSet<String>, BTreeSet<String>), Error> {
         let (mut constraints, mut indexes) = (BTreeSet::new(), BTreeSet::new());
         for row in self.own_indexes().await? {
             match row.owner {
@@ -57,7 +64,7 @@ impl Store {
                 None => indexes.insert(row.name),
             };
         }
-        Ok(Footprint { nodes, marked, relationships, constraints, indexes })
+        Ok((constraints, indexes))
     }
 
     /// Removes everything of Ebb's, in bounded transactions. Returns what was removed.
@@ -74,7 +81,7 @@ impl Store {
                 processes.join(", ")
             )));
         }
-        let Footprint { constraints, indexes, .. } = self.footprint().await?;
+        let (constraints, indexes) = self.own_schema().await?;
         let marked = self.remove(&UNINSTALL_NODES).await?;
         let relationships = self.remove(&UNINSTALL_RELATIONSHIPS).await?;
         let nodes = self.remove(&UNINSTALL_OWN).await?;

@@ -146,17 +146,23 @@ fn sample() -> impl Strategy<Value = (Edges, Vec<(u32, f32)>)> {
     })
 }
 
+/// Gives slots other weights than their base weights.
+fn learn(graph: &Graph, learned: Vec<(u16, f32)>) {
+    let all: Vec<_> =
+        graph.nodes().flat_map(|node| graph.slots(node).map(move |slot| (node, slot))).collect();
+    for (slot, weight) in learned {
+        if let Some((node, slot)) = all.get(usize::from(slot) % all.len().max(1)) {
+            graph.write_weight(*node, *slot, weight).unwrap();
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(10_000))]
     #[test]
     fn act_oracle((edges, seeds) in sample(), params in params(), learned in proptest::collection::vec((any::<u16>(), 0.05_f32..3.0), 0..6)) {
         let graph = graph(24, &edges);
-        for (slot, weight) in learned {
-            let all: Vec<_> = graph.nodes().flat_map(|node| graph.slots(node).map(move |slot| (node, slot))).collect();
-            if let Some((node, slot)) = all.get(usize::from(slot) % all.len().max(1)) {
-                graph.write_weight(*node, *slot, weight).unwrap();
-            }
-        }
+        learn(&graph, learned);
         let seeds = named(&graph, &seeds);
         let mut scratch = Scratch::default();
         let wanted = expected(&graph, &seeds, &params);
@@ -216,12 +222,7 @@ proptest! {
         learned in proptest::collection::vec((any::<u16>(), 0.05_f32..3.0), 0..6),
     ) {
         let graph = graph(24, &edges);
-        for (slot, weight) in learned {
-            let all: Vec<_> = graph.nodes().flat_map(|node| graph.slots(node).map(move |slot| (node, slot))).collect();
-            if let Some((node, slot)) = all.get(usize::from(slot) % all.len().max(1)) {
-                graph.write_weight(*node, *slot, weight).unwrap();
-            }
-        }
+        learn(&graph, learned);
         let seeds = named(&graph, &seeds);
         let reached: Vec<NodeId> =
             activated(hybrid::activate, &graph, &seeds, &params, &mut Scratch::default()).into_keys().collect();
