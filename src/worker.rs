@@ -133,7 +133,7 @@ pub async fn run(
     let (readable_in, readable) = watch::channel(Err("the database has not been asked yet".to_owned()));
     let recovery = Arc::<Recovery>::default();
     let (rhythms_in, rhythms) = watch::channel(Arc::<Rhythms>::default());
-    let timers = Timers::start(service.clock().clone(), wake.clone()).await?;
+    let timers = start_timers(service, roles, &wake).await?;
     on_start(listeners.ports());
 
     let dispatcher = Dispatcher {
@@ -157,10 +157,10 @@ pub async fn run(
     let work = async {
         let probing = probe(&store, (service, &meter), (&ready_in, &readable_in), &wake, &recovery, &stop);
         let jobs = async {
-            if !roles.worker {
+            let Some(timers) = timers else {
                 stop.cancelled().await;
                 return Ok(());
-            }
+            };
             let reaping = {
                 let (store, meter, told) = (Arc::clone(&store), Arc::clone(&meter), stop.clone());
                 let (ready, recovery) = (ready_in.subscribe(), Arc::clone(&recovery));
@@ -201,6 +201,14 @@ pub async fn run(
         () = stopping => Err(Error::ForcedShutdown),
         () = reload.watch(hangup) => Ok(()),
     }
+}
+
+/// The timers of a process that runs jobs.
+async fn start_timers(service: &Service, roles: Roles, wake: &Wake) -> Result<Option<Timers>, cron::Error> {
+    if !roles.worker {
+        return Ok(None);
+    }
+    Timers::start(service.clock().clone(), wake.clone()).await.map(Some)
 }
 
 /// Stores the settings of this process in the graph, once the database takes writes.
