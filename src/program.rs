@@ -159,6 +159,9 @@ async fn run_verb(cli: &Cli, settings: &Settings, output: &Output) -> Result<(),
             return neo4j::run(verb, &settings.neo4j, &keeper, output).await;
         }
         Command::Demo => return Box::pin(run_demo(settings, scope, output)).await,
+        Command::Engine(engine::Verb::Queries(args)) => {
+            return engine::run_queries(args, &settings.http, scope.as_str(), output);
+        }
         Command::Engine(verb) if verb.file().is_some() => {
             return run_on_file(&cli.command, verb.file(), settings, output);
         }

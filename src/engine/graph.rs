@@ -38,7 +38,7 @@ mod tests;
 
 use builder::WeightRange;
 use columns::{Columns, NodeRow, RowView};
-use csr::{Csr, SlotKind, SlotRange, weight_of};
+use csr::{Csr, Relation, SlotKind, SlotRange, weight_of};
 use index::{EdgeIdx, Generation, NodeId};
 use kinds::{Kinds, NodeType};
 use provenance::Provenance;
@@ -291,6 +291,18 @@ impl Graph {
         &self.kind(slot).relation
     }
 
+    /// The handle of a relationship type, if a slot has it.
+    #[must_use]
+    pub fn find_relation(&self, relation: &str) -> Option<Relation> {
+        Relation::of(&self.csr.kinds, relation)
+    }
+
+    /// Whether a slot has this relationship type.
+    #[must_use]
+    pub fn is_of(&self, slot: EdgeIdx, relation: Relation) -> bool {
+        relation.has(self.csr.kind(slot.at()))
+    }
+
     /// The causal strength of a slot, `0 ..= 1`.
     #[must_use]
     pub fn causal(&self, slot: EdgeIdx) -> f32 {
@@ -309,7 +321,8 @@ impl Graph {
     /// The slot of a relationship type from one node to another.
     #[must_use]
     pub fn slot(&self, source: NodeId, relation: &str, target: NodeId) -> Option<EdgeIdx> {
-        self.between(source, target).find(|slot| self.relation(*slot) == relation)
+        let relation = self.find_relation(relation)?;
+        self.between(source, target).find(|slot| self.is_of(*slot, relation))
     }
 
     /// Sets the effective weight of a slot of `source`, clamped to the range. One writer at a time: bounds are raised before
@@ -390,8 +403,8 @@ impl Graph {
 
     /// Source of a node, if known.
     #[must_use]
-    pub fn provenance(&self, node: NodeId) -> Option<&Provenance> {
-        self.columns.provenance[node.at()].as_deref()
+    pub fn provenance(&self, node: NodeId) -> Option<Provenance> {
+        RowView::Old(&self.columns, node.at()).provenance()
     }
 
     /// The attributes of a node as a row.

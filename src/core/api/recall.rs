@@ -235,7 +235,7 @@ pub struct QueriesQuery {
 }
 
 /// The last recalls of a scope that this process answered.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Queries {
     /// Number of recalls that are kept, at most 1,000.
     pub count: usize,
@@ -248,7 +248,7 @@ pub struct Queries {
 }
 
 /// An earlier recall.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct PastQuery {
     /// Its text, at most 1,024 bytes.
     pub text: String,
@@ -261,7 +261,7 @@ pub struct PastQuery {
 }
 
 /// A node of earlier recalls.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct QueriedNode {
     /// Id; for an entity its name.
     pub id: String,
@@ -272,7 +272,7 @@ pub struct QueriedNode {
 }
 
 /// Two nodes that were seeds of the same recalls.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SeedPair {
     /// Ids of both, in their order.
     pub ids: [String; 2],

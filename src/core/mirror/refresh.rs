@@ -341,11 +341,14 @@ impl MirroredScope {
     fn slots_of(&self, id: &str, kind: Option<&str>, into: &mut Vec<(String, String, String)>) {
         let graph = self.view.graph();
         let Some(node) = graph.find(id) else { return };
+        let relation = kind.and_then(|kind| graph.find_relation(kind));
+        if kind.is_some() && relation.is_none() {
+            return;
+        }
         let mut name = |source: NodeId, slot, target: NodeId| {
-            let relation = graph.relation(slot);
-            if kind.is_none_or(|kind| kind == relation) {
+            if relation.is_none_or(|relation| graph.is_of(slot, relation)) {
                 let [source, target] = [source, target].map(|node| graph.external_id(node).to_owned());
-                into.push((source, relation.to_owned(), target));
+                into.push((source, graph.relation(slot).to_owned(), target));
             }
         };
         graph.slots(node).for_each(|slot| name(node, slot, graph.target(slot)));

@@ -126,8 +126,55 @@ pub(super) struct Columns {
     pub(super) tier: Vec<InternedStr>,
     pub(super) session: Vec<InternedStr>,
     pub(super) partial: Vec<bool>,
-    pub(super) provenance: Vec<Option<Box<Provenance>>>,
+    pub(super) origin: Vec<Option<Box<Origin>>>,
     pub(super) strings: StringInterner,
+}
+
+/// The provenance of a node. Many nodes share a file and a namespace, so these are handles, [`NONE`] where unknown.
+#[derive(Debug, Clone)]
+pub(super) struct Origin {
+    source_path: InternedStr,
+    namespace: InternedStr,
+    line_start: Option<u32>,
+    line_end: Option<u32>,
+    excerpt: Option<Box<str>>,
+    canonical: bool,
+}
+
+impl Origin {
+    /// The origin with the handles of other strings.
+    fn renamed(&self, handle: impl Fn(&InternedStr) -> InternedStr) -> Self {
+        let [source_path, namespace] = [handle(&self.source_path), handle(&self.namespace)];
+        Self { source_path, namespace, ..self.clone() }
+    }
+
+    fn of(row: &Provenance, handle: impl Fn(&String) -> InternedStr) -> Option<Self> {
+        let named = |text: &Option<String>| text.as_ref().map_or(NONE, &handle);
+        (!row.is_empty()).then(|| Self {
+            source_path: named(&row.source_path),
+            namespace: named(&row.namespace),
+            line_start: row.line_start,
+            line_end: row.line_end,
+            excerpt: row.excerpt.as_deref().map(Box::from),
+            canonical: row.canonical,
+        })
+    }
+
+    fn told(&self, strings: &StringInterner) -> Provenance {
+        Provenance {
+            source_path: named(strings, self.source_path).map(str::to_owned),
+            namespace: named(strings, self.namespace).map(str::to_owned),
+            line_start: self.line_start,
+            line_end: self.line_end,
+            excerpt: self.excerpt.as_deref().map(str::to_owned),
+            canonical: self.canonical,
+        }
+    }
+}
+
+/// The string of a handle, if it is not [`NONE`].
+fn named(strings: &StringInterner, handle: InternedStr) -> Option<&str> {
+    (handle != NONE).then(|| strings.resolve(handle))
 }
 
 const NONE: InternedStr = InternedStr(u32::MAX);
@@ -146,15 +193,21 @@ pub(super) fn shared<'a>(rows: impl Iterator<Item = RowView<'a>>) -> Result<Shar
     for row in rows {
         match row {
             RowView::New(row) => {
-                for text in row.tags.iter().chain(&row.tier).chain(&row.session) {
+                let Provenance { source_path, namespace, .. } = &row.provenance;
+                let named = [&row.tier, &row.session, source_path, namespace];
+                for text in row.tags.iter().chain(named.into_iter().flatten()) {
                     seen.intern(text)?;
                 }
             }
             RowView::Old(columns, at) => {
                 before = Some(columns);
                 used.resize(columns.strings.len(), false);
+                let origin = columns.origin[at].as_deref();
+                let named = origin.into_iter().flat_map(|known| [&known.source_path, &known.namespace]);
                 let own = columns.tags[at].iter().chain([&columns.tier[at], &columns.session[at]]);
-                own.filter(|handle| **handle != NONE).for_each(|handle| used[handle.at()] = true);
+                own.chain(named)
+                    .filter(|handle| **handle != NONE)
+                    .for_each(|handle| used[handle.at()] = true);
             }
         }
     }
@@ -201,7 +254,7 @@ impl Columns {
             tier: Vec::with_capacity(count),
             session: Vec::with_capacity(count),
             partial: Vec::with_capacity(count),
-            provenance: Vec::with_capacity(count),
+            origin: Vec::with_capacity(count),
             ..Self::default()
         }
     }
@@ -218,12 +271,15 @@ impl Columns {
                 self.tier.push(row.tier.as_ref().map_or(NONE, handle));
                 self.session.push(row.session.as_ref().map_or(NONE, handle));
                 self.tags.push(row.tags.iter().map(handle).collect());
+                self.origin.push(Origin::of(&row.provenance, handle).map(Box::new));
             }
             RowView::Old(columns, at) => {
                 let handle = |before: &InternedStr| renamed.get(before.at()).copied().unwrap_or(NONE);
                 self.tier.push(handle(&columns.tier[at]));
                 self.session.push(handle(&columns.session[at]));
                 self.tags.push(columns.tags[at].iter().map(handle).collect());
+                let origin = columns.origin[at].as_deref();
+                self.origin.push(origin.map(|known| Box::new(known.renamed(handle))));
             }
         }
         self.external_id.push(row.external_id())?;
@@ -232,7 +288,6 @@ impl Columns {
         self.last_modified.push(row.last_modified().unwrap_or(NEVER));
         self.change_frequency.push(row.change_frequency());
         self.partial.push(row.partial());
-        self.provenance.push(row.provenance().filter(|known| !known.is_empty()).cloned().map(Box::new));
         Ok(())
     }
 
@@ -244,8 +299,16 @@ impl Columns {
     pub(super) fn bytes(&self) -> usize {
         let spilled: usize =
             self.tags.iter().filter(|tags| tags.spilled()).map(|tags| 4 * tags.capacity()).sum();
+        let origins = self.origin.iter().flatten();
+        let origins: usize =
+            origins.map(|known| size_of::<Origin>() + known.excerpt.as_deref().map_or(0, str::len)).sum();
         let fixed = 4 * 5 + 8 + 2 + size_of::<Tags>() + 8 + 4 + 4 + 4 + 1 + 8;
-        self.len() * fixed + spilled + self.external_id.bytes() + self.label.bytes() + self.strings.bytes()
+        self.len() * fixed
+            + spilled
+            + origins
+            + self.external_id.bytes()
+            + self.label.bytes()
+            + self.strings.bytes()
     }
 }
 
@@ -307,18 +370,14 @@ impl<'a> RowView<'a> {
     pub(super) fn tier(self) -> Option<&'a str> {
         match self {
             Self::New(row) => row.tier.as_deref(),
-            Self::Old(columns, at) => {
-                Some(columns.tier[at]).filter(|tier| *tier != NONE).map(|tier| columns.strings.resolve(tier))
-            }
+            Self::Old(columns, at) => named(&columns.strings, columns.tier[at]),
         }
     }
 
     pub(super) fn session(self) -> Option<&'a str> {
         match self {
             Self::New(row) => row.session.as_deref(),
-            Self::Old(columns, at) => Some(columns.session[at])
-                .filter(|session| *session != NONE)
-                .map(|session| columns.strings.resolve(session)),
+            Self::Old(columns, at) => named(&columns.strings, columns.session[at]),
         }
     }
 
@@ -329,10 +388,11 @@ impl<'a> RowView<'a> {
         }
     }
 
-    pub(super) fn provenance(self) -> Option<&'a Provenance> {
+    /// `None` if nothing is known.
+    pub(super) fn provenance(self) -> Option<Provenance> {
         match self {
-            Self::New(row) => Some(&row.provenance),
-            Self::Old(columns, at) => columns.provenance[at].as_deref(),
+            Self::New(row) => Some(row.provenance.clone()).filter(|known| !known.is_empty()),
+            Self::Old(columns, at) => columns.origin[at].as_deref().map(|known| known.told(&columns.strings)),
         }
     }
 
@@ -348,7 +408,7 @@ impl<'a> RowView<'a> {
             tier: self.tier().map(str::to_owned),
             session: self.session().map(str::to_owned),
             partial: self.partial(),
-            provenance: self.provenance().cloned().unwrap_or_default(),
+            provenance: self.provenance().unwrap_or_default(),
         }
     }
 }
@@ -386,7 +446,7 @@ mod tests {
             columns.tier.len(),
             columns.session.len(),
             columns.partial.len(),
-            columns.provenance.len(),
+            columns.origin.len(),
         ];
         assert!(lengths.iter().all(|len| *len == 1_000));
         assert!((90..130).contains(&(columns.bytes() / 1_000)), "{}", columns.bytes());

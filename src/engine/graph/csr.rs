@@ -38,6 +38,33 @@ impl SlotKind {
     }
 }
 
+/// Handle of a relationship type in one graph: the numbers of its kinds, which are consecutive since kinds are sorted. Whether
+/// a slot has the type is a comparison of numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Relation {
+    begin: usize,
+    end: usize,
+}
+
+impl Relation {
+    /// The handle of a type among sorted kinds.
+    pub(super) fn of(kinds: &[SlotKind], relation: &str) -> Option<Self> {
+        let begin = kinds.partition_point(|kind| kind.relation.as_str() < relation);
+        let end = begin + kinds[begin..].iter().take_while(|kind| kind.relation == relation).count();
+        (begin < end).then_some(Self { begin, end })
+    }
+
+    /// One of its kinds.
+    pub(super) const fn kind(self) -> usize {
+        self.begin
+    }
+
+    /// Whether a kind is of this type.
+    pub(super) fn has(self, kind: usize) -> bool {
+        (self.begin..self.end).contains(&kind)
+    }
+}
+
 /// Marks a slot whose kind is in `wide`.
 pub(super) const WIDE: u8 = u8::MAX;
 

@@ -5,6 +5,7 @@ use super::columns::NodeRow;
 use super::csr::{BOUND_BLOCK, weight_of};
 use super::index::{EdgeIdx, NodeId};
 use super::kinds::{EdgeDirection, NodeType};
+use super::provenance::Provenance;
 use super::{Error, Graph};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,6 +33,12 @@ fn node(n: u32) -> NodeRow {
         tags: (0..n % 9).map(|tag| format!("tag {tag}")).collect(),
         last_modified: (!n.is_multiple_of(3)).then_some(i64::from(n) * 1_000),
         session: n.is_multiple_of(2).then(|| format!("s{}", n % 4)),
+        provenance: Provenance {
+            source_path: (n % 3 == 1).then(|| format!("src/{}.rs", n % 4)),
+            namespace: n.is_multiple_of(4).then(|| format!("s{}", n % 8)),
+            line_start: (n % 3 == 1).then_some(n),
+            ..Provenance::default()
+        },
         ..NodeRow::new(format!("n{n}"), format!("label {}", n % 5), NodeType::MEMORY)
     }
 }
@@ -70,7 +77,7 @@ pub(super) fn arrays(graph: &Graph) -> String {
         (&columns.pagerank, &columns.out_strength, &columns.degree, &columns.rank, &columns.by_rank),
         (&columns.in_strength, &columns.external_id, &columns.label, &columns.node_type, &columns.tags),
         (&columns.last_modified, &columns.change_frequency, &columns.tier, &columns.session),
-        (&columns.partial, &columns.provenance, strings),
+        (&columns.partial, &columns.origin, strings),
     );
     format!("{range:?} {csr:?} {columns:?}")
 }
@@ -409,6 +416,24 @@ fn more_kinds_than_a_byte_names() {
     let cut = content.edges[..500].iter().map(|e| (e.source.clone(), e.relation.clone(), e.target.clone()));
     let next = graph.apply(&Batch { removed_edges: cut.collect(), ..Batch::default() }).unwrap();
     assert_eq!(read(&next), model(&Content { edges: content.edges[500..].to_vec(), ..content }));
+}
+
+/// With more kinds than types: a type has a kind for each direction and polarity.
+#[test]
+fn a_relation_is_compared_by_its_handle() {
+    let edges = (0..600).map(|n| EdgeRow {
+        relation: format!("R{:03}", n / 3),
+        inhibitory: n % 3 == 2,
+        ..edge((n % 7, (n + n / 7) % 7, 0, 200, n % 2 == 0))
+    });
+    let graph = build(&Content { nodes: (0..7).map(node).collect(), edges: edges.collect() });
+    let slots: Vec<EdgeIdx> = graph.nodes().flat_map(|node| graph.slots(node)).collect();
+    for n in 0..200 {
+        let name = format!("R{n:03}");
+        let relation = graph.find_relation(&name).unwrap();
+        assert!(slots.iter().all(|slot| graph.is_of(*slot, relation) == (graph.relation(*slot) == name)));
+    }
+    assert_eq!(["", "R", "R0000", "S"].map(|name| graph.find_relation(name)), [None; 4]);
 }
 
 /// Slots of `count` nodes, 16 for each node in the mean, some inhibitory. `skew` draws ends near the first nodes.

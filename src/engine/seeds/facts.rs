@@ -75,9 +75,9 @@ impl Facts {
     /// An index of the `RELATES_TO` slots of a graph, one fact for each pair of nodes.
     #[must_use]
     pub fn of_slots(graph: &Graph) -> Self {
+        let Some(relation) = graph.find_relation(RELATION) else { return Self::default() };
         let of = |source: NodeId| {
-            let joined = graph.slots(source).filter(|slot| graph.relation(*slot) == RELATION);
-            joined.map(move |slot| {
+            graph.slots(source).filter(move |slot| graph.is_of(*slot, relation)).map(move |slot| {
                 let target = graph.target(slot);
                 let swap = graph.rank(target) < graph.rank(source);
                 if swap { (target, source, "") } else { (source, target, "") }

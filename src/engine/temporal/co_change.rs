@@ -67,9 +67,10 @@ impl CoChangeMatrix {
     /// greater counts in both directions.
     #[must_use]
     pub fn of_slots(graph: &Graph) -> Self {
+        let Some(observed) = graph.find_relation(OBSERVED) else { return Self::default() };
         let mut seen: Vec<(NodeId, NodeId, u32)> = Vec::new();
         for node in graph.nodes() {
-            for slot in graph.slots(node).filter(|slot| graph.relation(*slot) == OBSERVED) {
+            for slot in graph.slots(node).filter(|slot| graph.is_of(*slot, observed)) {
                 let other = graph.target(slot);
                 seen.push((node.min(other), node.max(other), observations(graph.base(slot))));
             }

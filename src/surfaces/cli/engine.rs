@@ -2,11 +2,13 @@
 
 mod causal;
 mod communities;
+mod queries;
 mod waves;
 mod xlr;
 
 pub use causal::CausalArgs;
 pub use communities::CommunitiesArgs;
+pub use queries::{QueriesArgs, run as run_queries};
 pub use waves::WavesArgs;
 pub use xlr::XlrArgs;
 
@@ -51,6 +53,8 @@ pub enum Verb {
     Pagerank(RankArgs),
     /// Detect communities and the nodes that bridge them
     Communities(CommunitiesArgs),
+    /// Show the earlier queries that the running `ebb serve` holds, and which seeds came together in them
+    Queries(QueriesArgs),
 }
 
 /// `ebb engine activate`
@@ -118,6 +122,7 @@ impl Verb {
             Self::Harmonics(waves) => waves.common.graph.as_deref(),
             Self::Pagerank(args) => args.common.graph.as_deref(),
             Self::Communities(args) => args.graph.as_deref(),
+            Self::Queries(_) => None,
         }
     }
 }
@@ -159,6 +164,7 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), 
         Verb::Communities(args) => {
             communities::print(args, &service.communities(scope, args.request()).await?, output)
         }
+        Verb::Queries(_) => Err(CliError::usage("this command does not run on a graph")),
     }
 }
 
@@ -182,6 +188,7 @@ pub fn run_on(verb: &Verb, view: &View, rules: &RecallConfig, output: &Output) -
         Verb::Communities(args) => {
             communities::print(args, &engine::communities(view, &args.request())?, output)
         }
+        Verb::Queries(_) => Err(CliError::usage("this command does not run on a graph")),
     }
 }
 

@@ -40,7 +40,7 @@ enum CoveredBy {
 
 use CoveredBy::{Held, Route, Whole};
 
-const VERBS: [(&str, CoveredBy); 82] = [
+const VERBS: [(&str, CoveredBy); 83] = [
     ("attempt list", Whole),
     ("attempt release", Whole),
     ("attempt show", Whole),
@@ -54,6 +54,7 @@ const VERBS: [(&str, CoveredBy); 82] = [
     ("engine communities", Route("POST", "/v1/engine/communities")),
     ("engine harmonics", Route("POST", "/v1/engine/harmonics")),
     ("engine pagerank", Route("POST", "/v1/engine/pagerank")),
+    ("engine queries", Route("GET", "/v1/engine/queries")),
     ("engine resonate", Route("POST", "/v1/engine/resonate")),
     ("engine xlr", Route("POST", "/v1/engine/xlr")),
     ("fact assert", Route("POST", "/v1/facts")),

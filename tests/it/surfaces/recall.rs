@@ -338,4 +338,26 @@ async fn earlier_queries_are_shown_in_their_own_scope() {
     assert_eq!(seen("?scope=team")["count"], 0, "nothing crosses scopes");
     api.get("/v1/engine/queries?limit=0").fails(400, "validation", "limit");
     api.get("/v1/engine/queries?scope=company").fails(404, "not_found", "company");
+
+    let folder = tempfile::tempdir().unwrap();
+    let port = api.port;
+    let verb = |more: &[&str]| -> super::CliOutput {
+        let listen = ("EBB__HTTP__LISTEN", format!("127.0.0.1:{port}"));
+        let args = [&["engine", "queries"], more].concat();
+        command(&db, folder.path(), &args).envs([listen]).output().unwrap().into()
+    };
+    let mut told = verb(&[]).json();
+    assert_eq!(told.as_object_mut().unwrap().remove("schema"), Some(json!("ebb.engine.queries/1")));
+    assert_eq!(told, held);
+    verb(&["--scope", "company"]).fails(1, "company");
+    // Once a key exists, the verb needs one that may administer the scope.
+    let made = ebb(&db, &["key", "create", "--name", "k", "--right", "admin", "--scope", "local"]).json();
+    let file = folder.path().join("admin.key");
+    fs::write(&file, made["secret"].as_str().unwrap()).unwrap();
+    assert_eq!(verb(&["--limit", "1", "--key-file", file.to_str().unwrap()]).json()["count"], 2);
+    fs::write(&file, "ebb_of_nobody").unwrap();
+    verb(&["--key-file", file.to_str().unwrap()]).fails(1, "--key-file");
+    verb(&["--key-file", "no.key"]).fails(2, "no.key");
+    drop(api);
+    verb(&[]).fails(1, "ebb serve");
 }

@@ -7,10 +7,10 @@
 mod moved;
 mod names;
 
-use super::assemble::{Parts, Slot, Source, assemble, canonical, merged, places, ranked};
+use super::assemble::{Parts, Slot, Source, assemble, canonical, merged, places, ranked, relations};
 use super::{EdgeRow, causal_parts, one_way, owned_key, part_of, stage_kind};
 use crate::graph::columns::{Columns, NodeRow, RowView, shared};
-use crate::graph::csr::{SlotKind, causal_of};
+use crate::graph::csr::{Relation, SlotKind, causal_of};
 use crate::graph::index::{NodeId, slots};
 use crate::graph::kinds::EdgeDirection;
 use crate::graph::raw::{in_large_pages, prefetch};
@@ -62,7 +62,7 @@ impl Graph {
     }
 }
 
-/// A slot to remove or replace: its source, its target, the number of its relation.
+/// A slot to remove or replace: its source, its target, the number of its relationship type.
 type Gone = (u32, u32, u32);
 
 /// A batch in the ids of the graph it changes; new nodes come after its own.
@@ -75,7 +75,7 @@ struct Change<'a> {
     /// Ascending.
     removed: Vec<u32>,
     slot_kinds: Vec<SlotKind>,
-    /// New number of each kind of the graph, and the number of the relation of each kind.
+    /// New number of each kind of the graph, and by the new number that of the relationship type.
     renamed: Vec<u32>,
     relations: Vec<u32>,
     /// Sorted.
@@ -103,31 +103,23 @@ impl<'a> Change<'a> {
             }
         }
         let mut new = fresh(graph, batch, &named, &mut slot_kinds)?;
-        let replaced = new.iter().map(|(source, slot)| (*source, slot.target, slot.kind));
-        let (relations, gone) = {
-            let mut numbers: BTreeMap<&str, u32> = BTreeMap::new();
-            for kind in &slot_kinds {
-                let next = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
-                numbers.entry(&kind.relation).or_insert(next);
-            }
-            let relations: Vec<u32> = slot_kinds.iter().map(|kind| numbers[kind.relation.as_str()]).collect();
-            let cut = gone.into_iter();
-            let cut = cut.filter_map(|(source, target, of)| Some((source, target, *numbers.get(of)?)));
-            let replaced = replaced.map(|(source, target, kind)| (source, target, relations[kind as usize]));
-            let mut gone: Vec<Gone> = cut.chain(replaced).collect();
-            gone.sort_unstable();
-            gone.dedup();
-            (relations, gone)
-        };
         let renamed = canonical(&mut slot_kinds);
         new.iter_mut().for_each(|(_, slot)| slot.kind = renamed[slot.kind as usize]);
+        let relations = relations(&slot_kinds);
+        let cut = gone.into_iter().filter_map(|(source, target, relation)| {
+            Some((source, target, relations[Relation::of(&slot_kinds, relation)?.kind()]))
+        });
+        let replaced = new.iter().map(|(source, slot)| (*source, slot.target, relations[slot.kind as usize]));
+        let mut gone: Vec<Gone> = cut.chain(replaced).collect();
+        gone.sort_unstable();
+        gone.dedup();
         let mut change = Self {
             graph,
             rows: Vec::new(),
             row_of: Vec::new(),
             added: named.added,
             removed: named.removed,
-            new: merged_rows(new, &slot_kinds),
+            new: merged_rows(new, &relations),
             slot_kinds,
             renamed,
             relations,
@@ -163,7 +155,8 @@ impl<'a> Change<'a> {
     }
 
     fn is_gone(&self, source: u32, target: u32, kind: usize) -> bool {
-        self.gone.binary_search(&(source, target, self.relations[kind])).is_ok()
+        let relation = self.relations[self.renamed[kind] as usize];
+        self.gone.binary_search(&(source, target, relation)).is_ok()
     }
 }
 
@@ -214,13 +207,13 @@ fn fresh(
 }
 
 /// Sorts by source and target and keeps the heaviest of equal slots.
-fn merged_rows(mut new: Vec<(u32, Slot)>, kinds: &[SlotKind]) -> Vec<(u32, Slot)> {
+fn merged_rows(mut new: Vec<(u32, Slot)>, relations: &[u32]) -> Vec<(u32, Slot)> {
     new.sort_unstable_by_key(|(source, slot)| (*source, slot.target));
     let (mut kept, mut row) = (Vec::with_capacity(new.len()), Vec::new());
     for of_source in new.chunk_by(|a, b| a.0 == b.0) {
         row.clear();
         row.extend(of_source.iter().map(|(_, slot)| *slot));
-        let left = merged(&mut row, kinds);
+        let left = merged(&mut row, relations);
         kept.extend(row[..left].iter().map(|slot| (of_source[0].0, *slot)));
     }
     kept

@@ -262,14 +262,18 @@ pub(super) fn canonical(kinds: &mut Vec<SlotKind>) -> Vec<u32> {
     renamed
 }
 
-/// Merges slots with the same target and relation to the heaviest, with the greatest causal strength, at the front of the
-/// row; returns how many are left.
-pub(super) fn merged(row: &mut [Slot], kinds: &[SlotKind]) -> usize {
-    let relation = |slot: &Slot| &kinds[slot.kind as usize].relation;
+/// The number of the relationship type of each kind: ascending, as sorted kinds are.
+pub(super) fn relations(kinds: &[SlotKind]) -> Vec<u32> {
+    let of_type = kinds.chunk_by(|a, b| a.relation == b.relation);
+    (0..).zip(of_type).flat_map(|(number, of)| std::iter::repeat_n(number, of.len())).collect()
+}
+
+/// Merges slots with the same target and relationship type to the heaviest, with the greatest causal strength, at the front
+/// of the row; returns how many are left. `relations` are the numbers of the types of the kinds.
+pub(super) fn merged(row: &mut [Slot], relations: &[u32]) -> usize {
+    let relation = |slot: &Slot| relations[slot.kind as usize];
     row.sort_unstable_by(|a, b| {
-        let same = a.target.cmp(&b.target).then_with(|| {
-            if a.kind == b.kind { std::cmp::Ordering::Equal } else { relation(a).cmp(relation(b)) }
-        });
+        let same = a.target.cmp(&b.target).then(relation(a).cmp(&relation(b)));
         same.then(b.weight.total_cmp(&a.weight)).then(a.kind.cmp(&b.kind))
     });
     let mut kept = 0;

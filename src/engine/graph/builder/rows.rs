@@ -4,7 +4,7 @@
 //! the same target is recognised when it is added, and so is a source that is also a target.
 
 use super::PendingEdge;
-use super::assemble::{Slot, Source, merged, sum_up};
+use super::assemble::{Slot, Source, merged, relations, sum_up};
 use crate::graph::csr::{SlotKind, causal_of};
 use crate::graph::raw::{in_large_pages, prefetch};
 use std::collections::BTreeMap;
@@ -15,6 +15,8 @@ const AHEAD: usize = 24;
 /// Slots by source, in the ids and the order in which they were staged.
 pub(super) struct Rows<'a> {
     kinds: &'a [SlotKind],
+    /// Number of the relationship type of each kind.
+    relations: Vec<u32>,
     begins: Vec<u32>,
     /// End of the remaining slots of each row.
     ends: Vec<u32>,
@@ -53,6 +55,7 @@ impl<'a> Rows<'a> {
         let total = begins[nodes] as usize;
         let mut rows = Self {
             kinds,
+            relations: relations(kinds),
             ends: begins[..nodes].to_vec(),
             slots: in_large_pages(vec![[0; 3]; total]),
             causal: if causal.is_empty() { Vec::new() } else { vec![0.0; total] },
@@ -132,7 +135,7 @@ impl<'a> Rows<'a> {
     /// with the greater causal strength.
     fn merges_into(&mut self, held: usize, at: usize) -> bool {
         let ([_, held_kind, held_weight], [_, kind, weight]) = (self.slots[held], self.slots[at]);
-        let relation = |kind: u32| &self.kinds[kind as usize].relation;
+        let relation = |kind: u32| self.relations[kind as usize];
         if held_kind != kind && relation(held_kind) != relation(kind) {
             return false;
         }
@@ -149,7 +152,7 @@ impl<'a> Rows<'a> {
     /// Merges a row that has several relations to one target; returns how many slots are left.
     fn merge(&mut self, begin: usize, end: usize) -> usize {
         let mut row: Vec<Slot> = (begin..end).map(|at| self.slot(at)).collect();
-        let kept = merged(&mut row, self.kinds);
+        let kept = merged(&mut row, &self.relations);
         for (at, slot) in (begin..).zip(&row[..kept]) {
             self.slots[at] = [slot.target, slot.kind, slot.weight.to_bits()];
             if !self.causal.is_empty() {

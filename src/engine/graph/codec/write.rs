@@ -79,7 +79,7 @@ impl Serialize for Node<'_> {
         }
         map.serialize_entry("change_frequency", &graph.change_frequency(node))?;
         if let Some(known) = graph.provenance(node) {
-            map.serialize_entry("provenance", &Origin(known))?;
+            map.serialize_entry("provenance", &Origin(&known))?;
         }
         map.end()
     }
