@@ -1,6 +1,7 @@
-"""Graphiti: episodes through its whole pipeline, with entity and edge types whose attributes have names that Ebb uses.
+"""Graphiti: episodes through its whole pipeline, in several groups.
 
-Two groups hold entities of one name with one `scope`, and facts with one `key`.
+In the variant `attributes`, its entity and edge types have attributes whose names Ebb uses: groups then hold entities of
+one name with one `scope`, and facts with one `key`.
 """
 import datetime
 import os
@@ -31,8 +32,14 @@ class WorksOn(BaseModel):
     key: str | None = Field(None, description="key of the assignment")
 
 
-TYPES = {"entity_types": {"Project": Project}, "edge_types": {"WORKS_ON": WorksOn},
-         "edge_type_map": {("Entity", "Project"): ["WORKS_ON"]}}
+class Plain(BaseModel):
+    """A project."""
+
+
+TYPES = {"entity_types": {"Project": Plain}}
+if "attributes" in os.environ["ADOPT_VARIANT"]:
+    TYPES = {"entity_types": {"Project": Project}, "edge_types": {"WORKS_ON": WorksOn},
+             "edge_type_map": {("Entity", "Project"): ["WORKS_ON"]}}
 
 
 class Model(LLMClient):
@@ -54,7 +61,7 @@ class Model(LLMClient):
             "NodeResolutions": {"entity_resolutions": []},
             "EdgeDuplicate": {"duplicate_facts": [], "contradicted_facts": []},
             "EdgeTimestamps": {}, "BatchEdgeTimestamps": {"timestamps": [{}] * 30},
-            "SummarizedEntities": {"summaries": []},
+            "SummarizedEntities": {"summaries": []}, "Plain": {},
             "Project": {"scope": "team", "tier": "gold"}, "WorksOn": {"key": "lead"},
         }
         return answers[response_model.__name__]

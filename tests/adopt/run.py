@@ -28,10 +28,11 @@ import sys
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-# The package of each library, and its script.
+# The package of each library, and its script. After a space, a variant of it.
 LIBRARIES = {
     "graphiti-core": "graphiti_graph.py", "neo4j-agent-memory": "agent_memory.py", "mem0ai": "mem0_graph.py",
     "mcp-neo4j-memory": "mcp_memory.py", "MemoryOS": "memos_graph.py", "langchain-neo4j": "langchain_graph.py",
+    "graphiti-core attributes": "graphiti_graph.py",
 }
 JOBS = {"audit", "decay", "coactivate", "cluster", "reinforce", "promote", "evaporate", "fade", "sweep", "learn"}
 
@@ -42,6 +43,7 @@ class Failure(Exception):
 
 def installed(library, state):
     """The Python of the library's environment, made unless it is there with these very versions."""
+    library = library.split()[0]
     pins = HERE / "requirements" / f"{library}.txt"
     stamp = hashlib.sha256(pins.read_bytes() + sys.version.encode()).hexdigest()
     folder = state / "adopt" / library
@@ -112,7 +114,8 @@ class Run:
     def verbs(self):
         """Every verb that a user tries beside a graph of others."""
         self.ebb("doctor", codes=(0, 7))
-        self.ebb("init", "--yes")
+        if self.ebb("init", "--yes").returncode:
+            raise Failure("without `ebb init` no other verb runs")
         self.ebb("doctor")
         self.ebb("status")
         for _ in range(2):
@@ -210,7 +213,7 @@ def main():
         for library in libraries:
             folder = state / "adopt" / "run"
             folder.mkdir(parents=True, exist_ok=True)
-            run = Run(library, pythons[library], ebb, folder, environment | {"ADOPT_FOLDER": str(folder)})
+            run = Run(library, pythons[library], ebb, folder, environment | {"ADOPT_FOLDER": str(folder), "ADOPT_VARIANT": library})
             if library == libraries[0] and run.call("graph.py", "count")["nodes"] and "NEO4J_URI" in os.environ:
                 raise SystemExit(f"the database at {os.environ['NEO4J_URI']} is not empty, and this test wipes it. Name an empty one")
             began, rows, equal = time.monotonic(), 0, False
@@ -220,11 +223,13 @@ def main():
                 equal &= run.beside(alone, own_rows=True)[1]
             except (Failure, subprocess.TimeoutExpired) as why:
                 run.fail(str(why))
-            version = re.search(rf"^{re.escape(library)}==(.*)$", (HERE / "requirements" / f"{library}.txt").read_text(), re.M | re.I).group(1)
+            package = library.split()[0]
+            version = re.search(rf"^{package}==(.*)$", (HERE / "requirements" / f"{package}.txt").read_text(), re.M).group(1)
             table.append((library, version, rows, len(run.prompts), len(run.failures), "yes" if equal else "no", f"{time.monotonic() - began:.0f} s"))
             failed |= bool(run.failures)
-            run.fresh()
     finally:
+        if table:
+            run.fresh()
         stop()
     head = ("library", "version", "rows", "prompts", "failures", "dumps equal", "time")
     widths = [max(len(str(row[i])) for row in [head, *table]) for i in range(len(head))]
