@@ -17,8 +17,12 @@ from graphiti_core.cross_encoder.client import CrossEncoderClient
 from graphiti_core.embedder.client import EmbedderClient
 from graphiti_core.llm_client.client import LLMClient
 from graphiti_core.nodes import EpisodeType
+from graphiti_core.search.search_config_recipes import COMBINED_HYBRID_SEARCH_CROSS_ENCODER
 from graphiti_core.utils.bulk_utils import RawEpisode
 from pydantic import BaseModel, Field
+
+# More than there is: a limit would cut among equals, which Graphiti orders by their random ids.
+LIMIT = 100
 
 
 class Project(BaseModel):
@@ -96,8 +100,8 @@ async def answers(graphiti):
     found = []
     for question in QUESTIONS:
         for groups in (None, ["one"], ["two"]):
-            found.append(sorted(edge.fact for edge in await graphiti.search(question, group_ids=groups)))
-            rest = await graphiti.search_(question, group_ids=groups)
+            found.append(sorted(edge.fact for edge in await graphiti.search(question, group_ids=groups, num_results=LIMIT)))
+            rest = await graphiti.search_(question, group_ids=groups, config=COMBINED_HYBRID_SEARCH_CROSS_ENCODER.model_copy(update={"limit": LIMIT}))
             found.append([sorted(edge.fact for edge in rest.edges), sorted(node.name for node in rest.nodes),
                           sorted(episode.content for episode in rest.episodes)])
     return found

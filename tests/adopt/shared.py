@@ -102,9 +102,8 @@ def errors_logged():
 def main(write, search, again):
     logged, failures, results = errors_logged(), [], None
     try:
-        results = {"write": write, "search": search, "again": again}[sys.argv[1]]()
-        if inspect.isawaitable(results):
-            results = asyncio.run(results)
+        done = {"write": write, "search": search, "again": again}[sys.argv[1]]()
+        results = asyncio.run(done) if inspect.isawaitable(done) else done
     except Exception:
         failures.append(traceback.format_exc())
     with open(os.path.join(FOLDER, "answer.json"), "w") as file:
