@@ -12,7 +12,7 @@ with the run. Each library runs three times from an empty database:
             answers as it did alone; `ebb uninstall`, and the database is its own, rows and schema
   together  as beside, with memories, entities, relations and facts of Ebb's in the same database, or the refusal of them
 
-No prompt of a library contains `ebb`. A table at the end; ends with 1 if anything failed.
+No prompt of a library contains `ebb`. A table at the end; ends with 1 if anything failed that is not in KNOWN.
 """
 import argparse
 import difflib
@@ -34,11 +34,26 @@ LIBRARIES = {
     "mcp-neo4j-memory": "mcp_memory.py", "MemoryOS": "memos_graph.py", "langchain-neo4j": "langchain_graph.py",
     "graphiti-core attributes": "graphiti_graph.py",
 }
+# Failures that are known, by how they begin. One that no longer occurs fails, too, so that the list is what holds.
+KNOWN = {
+    # Entities of one (scope, name) and facts of one key, both attributes of the user's, violate constraints of Ebb's.
+    "graphiti-core attributes": ["ebb init --yes ended with 1"],
+    # An entity of Ebb's has no uuid.
+    "graphiti-core": ["search with rows of Ebb's: ", "again with rows of Ebb's: "],
+    # Its statistics count the entities and facts of Ebb's.
+    "neo4j-agent-memory": ["search with rows of Ebb's answers", "again with rows of Ebb's answers"],
+    # It merges a session by its id alone, and finds that of Ebb's with the same id, too.
+    "langchain-neo4j": ["again with rows of Ebb's answers"],
+}
 JOBS = {"audit", "decay", "coactivate", "cluster", "reinforce", "promote", "evaporate", "fade", "sweep", "learn"}
 
 
 class Failure(Exception):
     pass
+
+
+class Stopped(Exception):
+    """A failure that was noted, and after which nothing more can be tried."""
 
 
 def installed(library, state):
@@ -67,7 +82,10 @@ class Run:
 
     def fail(self, what):
         self.failures.append(what)
-        print(f"  FAILED {self.library}: {what}", flush=True)
+        print(f"  {'known ' if self.is_known(what) else 'FAILED'} {self.library}: {what}", flush=True)
+
+    def is_known(self, what):
+        return any(what.startswith(beginning) for beginning in KNOWN.get(self.library, []))
 
     def holds(self, what, condition, detail=""):
         if not condition:
@@ -87,7 +105,7 @@ class Run:
         self.prompts += told["prompts"]
         for failure in told["failures"]:
             self.fail(f"{name} {when}: {failure.strip()[-1500:]}")
-        return json.dumps(told["results"], indent=1, sort_keys=True)
+        return None if told["failures"] else json.dumps(told["results"], indent=1, sort_keys=True)
 
     def ebb(self, *words, codes=(0,)):
         done = subprocess.run([self.ebb_program, *words], env=self.environment, cwd=self.folder, capture_output=True, text=True, timeout=300)
@@ -115,7 +133,7 @@ class Run:
         """Every verb that a user tries beside a graph of others."""
         self.ebb("doctor", codes=(0, 7))
         if self.ebb("init", "--yes").returncode:
-            raise Failure("without `ebb init` no other verb runs")
+            raise Stopped
         self.ebb("doctor")
         self.ebb("status")
         for _ in range(2):
@@ -170,7 +188,7 @@ class Run:
 
     def answers(self, name, when, alone):
         found = self.step(name, when)
-        if found != alone[name]:
+        if None not in (found, alone[name]) and found != alone[name]:
             lines = list(difflib.unified_diff(alone[name].splitlines(), found.splitlines(), "alone", when, lineterm="", n=2))
             self.fail(f"{name} {when} answers other than alone:\n" + "\n".join(lines[:30]))
 
@@ -223,15 +241,20 @@ def main():
                 equal &= run.beside(alone, own_rows=True)[1]
             except (Failure, subprocess.TimeoutExpired) as why:
                 run.fail(str(why))
+            except Stopped:
+                pass
+            for beginning in KNOWN.get(library, []):
+                run.holds(f"a known failure did not occur: {beginning}", any(one.startswith(beginning) for one in run.failures))
+            known = [one for one in run.failures if run.is_known(one)]
             package = library.split()[0]
             version = re.search(rf"^{package}==(.*)$", (HERE / "requirements" / f"{package}.txt").read_text(), re.M).group(1)
-            table.append((library, version, rows, len(run.prompts), len(run.failures), "yes" if equal else "no", f"{time.monotonic() - began:.0f} s"))
-            failed |= bool(run.failures)
+            table.append((library, version, rows, len(run.prompts), len(run.failures) - len(known), len(known), "yes" if equal else "no", f"{time.monotonic() - began:.0f} s"))
+            failed |= len(run.failures) > len(known)
     finally:
         if table:
             run.fresh()
         stop()
-    head = ("library", "version", "rows", "prompts", "failures", "dumps equal", "time")
+    head = ("library", "version", "rows", "prompts", "failures", "known", "dumps equal", "time")
     widths = [max(len(str(row[i])) for row in [head, *table]) for i in range(len(head))]
     for row in [head, *table]:
         print("  ".join(str(value).ljust(width) for value, width in zip(row, widths)))
