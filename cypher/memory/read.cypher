@@ -4,7 +4,8 @@
 // returns: a row for each memory that exists, in their order
 //
 // dates are energyAt, lastAccessed, created, ripeAt, dueAt and lastExpired, as in `memory/lock`. A memory that another
-// writer made without a scope, and that no job has adopted, has the scope local.
+// writer made without a scope, and that no job has adopted, has the scope local. Tags and values of the provenance of a
+// wrong type are null.
 UNWIND range(0, size($rows.id) - 1) AS i
 OPTIONAL MATCH (own:Memory {scope: $rows.scope[i], id: $rows.id[i]})
 CALL (own, i) {
@@ -31,6 +32,15 @@ RETURN m.id AS id, toStringOrNull(m.content) AS content,
   CASE WHEN m.reinforcementCount IS :: INTEGER THEN m.reinforcementCount END AS reinforcementCount,
   [(m)-[:BELONGS_TO]->(c:SemanticCluster) WHERE c.id IS :: STRING NOT NULL | c.id] AS clusters,
   [(m)-[:MENTIONS]->(e:Entity) WHERE e.name IS :: STRING NOT NULL | e.name] AS mentions,
+  CASE WHEN m.tags IS :: LIST<STRING NOT NULL> NOT NULL THEN m.tags END AS tags,
+  {
+    source_path: CASE WHEN m.sourcePath IS :: STRING THEN m.sourcePath END,
+    line_start: CASE WHEN m.lineStart IS :: INTEGER AND 1 <= m.lineStart <= 4294967295 THEN m.lineStart END,
+    line_end: CASE WHEN m.lineEnd IS :: INTEGER AND 1 <= m.lineEnd <= 4294967295 THEN m.lineEnd END,
+    excerpt: CASE WHEN m.excerpt IS :: STRING THEN m.excerpt END,
+    namespace: CASE WHEN m.namespace IS :: STRING THEN m.namespace END,
+    canonical: m.canonical IS :: BOOLEAN NOT NULL AND m.canonical
+  } AS provenance,
   CASE WHEN m:EbbQuarantined THEN coalesce(toStringOrNull(m.ebbReason), 'no reason kept')
     WHEN NOT m.scope IS :: STRING THEN 'scope is not text'
     WHEN NOT m.accessCount IS :: INTEGER THEN 'accessCount is not a whole number'

@@ -18,5 +18,8 @@ RETURN n.id AS key, elementId(n) AS element, CASE WHEN n.tier IS :: STRING THEN 
   n.pinned IS :: BOOLEAN NOT NULL AND n.pinned AS pinned,
   toFloatOrNull(n.exploitation_pheromone) AS exploitation,
   CASE WHEN n.pheromone_cycle IS :: INTEGER NOT NULL THEN n.pheromone_cycle END AS cycle,
-  CASE WHEN n.content IS :: STRING NOT NULL THEN size(n.content) ELSE 0 END + size(n.id) AS bytes,
+  CASE WHEN n.content IS :: STRING NOT NULL THEN size(n.content) ELSE 0 END
+    + CASE WHEN n.excerpt IS :: STRING NOT NULL THEN size(n.excerpt) ELSE 0 END
+    + CASE WHEN n.tags IS :: LIST<STRING NOT NULL> NOT NULL THEN reduce(chars = 0, tag IN n.tags | chars + size(tag)) ELSE 0 END
+    + size(n.id) AS bytes,
   COUNT { (n)--() } AS degree

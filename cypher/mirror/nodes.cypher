@@ -1,12 +1,12 @@
 // purpose: Read nodes of a label and scope as a mirror shows them.
 // mode: read
 // params: $scope: String, $rows.keys: List, $rows.before: List, $expired: Boolean
-// returns: key: String, name: String, content: String, tier: String, session: String, lastAccessed: Integer, created: Integer, accessCount: Integer, tags: List (a row for each that is there and may be mirrored)
+// returns: key: String, name: String, content: String, tier: String, session: String, lastAccessed: Integer, created: Integer, accessCount: Integer, tags: List, provenance: List (a row for each that is there and may be mirrored)
 // names: :Room, n.id
 //
 // Values are returned unchecked; a value of a wrong type is null. A node that is never accessed, such as a file, has the
-// instant of its last change. A node with a label of $rows.before is read as one of
-// those.
+// instant of its last change. A node with a label of $rows.before is read as one of those. Tags beyond the number and the
+// length of a request are left out, and longer texts of a provenance are cut.
 UNWIND $rows.keys AS key
 MATCH (n:Room)
 WHERE n.scope = $scope AND n.id = key
@@ -24,4 +24,12 @@ RETURN n.id AS key,
   END AS lastAccessed,
   CASE WHEN datetime({epochMillis: -62135596800000}) <= n.created < datetime({epochMillis: 253402300800000}) THEN n.created.epochMillis END AS created,
   CASE WHEN n.accessCount IS :: INTEGER NOT NULL THEN n.accessCount END AS accessCount,
-  CASE WHEN n.tags IS :: LIST<STRING NOT NULL> NOT NULL THEN n.tags END AS tags
+  CASE WHEN n.tags IS :: LIST<STRING NOT NULL> NOT NULL THEN [tag IN n.tags WHERE size(tag) <= 256][..256] END AS tags,
+  [
+    CASE WHEN n.sourcePath IS :: STRING NOT NULL THEN left(n.sourcePath, 4096) END,
+    CASE WHEN n.lineStart IS :: INTEGER NOT NULL THEN n.lineStart END,
+    CASE WHEN n.lineEnd IS :: INTEGER NOT NULL THEN n.lineEnd END,
+    CASE WHEN n.excerpt IS :: STRING NOT NULL THEN left(n.excerpt, 4096) END,
+    CASE WHEN n.namespace IS :: STRING NOT NULL THEN left(n.namespace, 1024) END,
+    CASE WHEN n.canonical IS :: BOOLEAN NOT NULL THEN n.canonical END
+  ] AS provenance

@@ -8,6 +8,7 @@
 //! |---|---|---|---|
 //! | energy of a memory | deposits | `0 ..= 1e12` | [`memory`], on the [`decay`] kernel |
 //! | rate λ of a tier | per hour | `> 0` | [`tunables`] |
+//! | tags of a memory | texts | at most 256 | [`annotations`] |
 //! | similarity | cosine | `-1 ..= 1` | [`similarity`] |
 //! | tier | – | three live, three terminal | [`tier`] |
 //! | instant | epoch milliseconds, UTC | years 0001 to 9999 | [`units::Timestamp`] |
@@ -26,6 +27,7 @@
 //! event raised the energy above the threshold of the next tier; ripeness has a date, so promotion does not depend on
 //! when its job runs. **Stub**: the record that a promotion creates.
 
+pub mod annotations;
 pub mod attempt;
 pub mod cluster;
 pub mod coactivation;

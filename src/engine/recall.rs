@@ -262,6 +262,7 @@ fn hits(
             route: paths.remove(node).map(route),
             text_rank: by_text.get(node).copied(),
             contrast: contrast.and_then(|contrast| contrast.field(*node)).copied(),
+            tags: graph.tags(*node).map(str::to_owned).collect(),
             provenance: graph.provenance(*node),
             partial: graph.is_partial(*node),
         }

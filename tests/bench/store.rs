@@ -10,6 +10,7 @@ mod bed;
 mod random;
 
 use bed::Bed;
+use ebb_core::domain::annotations::Annotations;
 use ebb_core::domain::attempt::Right;
 use ebb_core::domain::event::{Event, Remember};
 use ebb_core::domain::ids::{EntityName, MemoryId, Scope};
@@ -159,6 +160,7 @@ async fn fill(bench: &Bench, from: usize, to: usize, born: i64) {
                     instance: None,
                     mentions: Vec::<EntityName>::new(),
                     embedding: None,
+                    annotations: Annotations::default(),
                     pinned: false,
                 })
             })

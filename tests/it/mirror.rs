@@ -6,6 +6,7 @@ use crate::harness::neo4j::{Fresh, at, fresh};
 use crate::harness::random::Random;
 use crate::jobs::sweep::fact;
 use ebb_core::clock::{Clock, new_id};
+use ebb_core::domain::annotations::{Annotations, Provenance};
 use ebb_core::domain::event::{Event, Observe, PlaceName, Remember, Step, Tie, Trace, Walk};
 use ebb_core::domain::fact::FactScope;
 use ebb_core::domain::ids::{EntityName, PlaceId, RelationType, Scope};
@@ -147,6 +148,41 @@ async fn what_is_joined_comes_back_and_what_is_forgotten_does_not() {
     assert_eq!((done, current.view.generation()), (RefreshOutcome::Same, generation));
 }
 
+/// Tags and a source, given by Ebb or by another writer, and later than the memory.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tag_is_found_once_it_is_refreshed() {
+    let bed = Bed::new(1 << 30).await;
+    bed.db
+        .apply(&[about("m1", 0.0, "Retry three times", &[]), about("m2", 0.1, "Lunch was good", &[])])
+        .await;
+    // As an agent writes a memory with its own Cypher, and one with values that are none.
+    let theirs =
+        "CREATE (:Memory {id: 'm3', scope: 'local', content: 'Back off', tier: 'working', energy: 1.0,
+            tags: ['#Limits', 'api'], sourcePath: 'docs/limits.md', lineStart: 4, canonical: true}),
+          (:Memory {id: 'm4', scope: 'local', content: 'Nothing', tier: 'working', energy: 1.0,
+            tags: 'limits', sourcePath: 7, lineStart: 0, lineEnd: 'x', excerpt: ['x'], canonical: 'yes'})";
+    bed.db.client.run(theirs, &[]).await;
+    let (_, current) = bed.refresh().await;
+    assert_eq!(hits(&current, "quota"), [""; 0]);
+    assert_eq!(hits(&current, "limits"), ["m3"]);
+    let graph = current.view.graph();
+    let source = |id| graph.provenance(graph.find(id).unwrap()).cloned();
+    let wanted = Provenance {
+        source_path: Some("docs/limits.md".to_owned()),
+        line_start: Some(4),
+        canonical: true,
+        ..Provenance::default()
+    };
+    assert_eq!((source("m3"), source("m4"), source("m1")), (Some(wanted), None, None));
+
+    let annotations = Annotations::new(&["quota".to_owned()], Provenance::default()).unwrap();
+    let content = "Retry three times".to_owned();
+    bed.db.apply(&[Event::Remember(Remember { content, annotations, ..remember("m1", 0.2) })]).await;
+    let (done, current) = bed.refresh().await;
+    assert_eq!(done, RefreshOutcome::Patched);
+    assert_eq!(hits(&current, "quota"), ["m1"]);
+}
+
 const ENTITIES: [&str; 7] = ["Ada", "Ben", "Cleo", "Dan", "Eve", "Fay", "Gus"];
 const ROOMS: [&str; 4] = ["r0", "r1", "r2", "r3"];
 
@@ -176,11 +212,12 @@ impl Writer<'_> {
                 self.bed.db.apply(&[about(&name, hours, &content, &mentions)]).await;
                 self.made += 1;
             }
-            3 | 4 => {
+            3 => {
                 if let (name, _, true) = self.any().await {
                     self.bed.db.apply(&[Event::Access(access(&name, hours))]).await;
                 }
             }
+            4 => self.annotate(hours).await,
             5 | 6 => {
                 let (from, to) = (self.random.pick(&ENTITIES), self.random.pick(&ENTITIES));
                 self.bed.observe(from, self.random.pick(&["knows", "helps"]), to, hours).await;
@@ -204,6 +241,21 @@ impl Writer<'_> {
                 self.bed.db.run(self.random.pick(&jobs), hours).await;
             }
         }
+    }
+
+    /// A memory is stored again, with a tag and a source.
+    async fn annotate(&mut self, hours: f64) {
+        let (name, true, _) = self.any().await else { return };
+        let of = format!("MATCH (m:Memory {{id: '{name}'}}) RETURN m.content");
+        let content: String = self.bed.db.client.value(&of).await;
+        let source = Provenance {
+            source_path: Some(format!("{name}.md")),
+            line_start: Some(self.random.below(90) as u32 + 1),
+            ..Provenance::default()
+        };
+        let annotations = Annotations::new(&[format!("t{}", self.random.below(9))], source).unwrap();
+        let again = Remember { content, annotations, ..remember(&name, hours) };
+        self.bed.db.apply(&[Event::Remember(again)]).await;
     }
 
     /// Something that was of use together is learned.

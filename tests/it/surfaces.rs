@@ -103,7 +103,8 @@ pub(super) async fn contents(db: &Fresh) -> Vec<String> {
                UNION ALL \
                MATCH ()-[r]->() RETURN [type(r)] AS kind, properties(r) AS of, elementId(r) AS id } \
              RETURN id + reduce(text = '', label IN kind | text + ' ' + label) + \
-               reduce(text = '', key IN keys(of) | text + ' ' + key + '=' + coalesce(toStringOrNull(of[key]), '[]'))",
+               reduce(text = '', key IN keys(of) | text + ' ' + key + '=' + coalesce(toStringOrNull(of[key]), \
+               reduce(list = '', item IN of[key] | list + '[' + coalesce(toStringOrNull(item), '') + ']')))",
         )
         .await;
     all.sort();

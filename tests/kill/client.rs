@@ -8,6 +8,7 @@ use super::server::Host;
 use ebb::wiring;
 use ebb_core::api::memory::Memory;
 use ebb_core::clock::Clock;
+use ebb_core::domain::annotations::Annotations;
 use ebb_core::domain::event::{Access, Remember};
 use ebb_core::domain::ids::{MemoryId, Scope, SessionId};
 use ebb_core::domain::memory::Revive;
@@ -218,6 +219,7 @@ impl Client {
             mentions: Vec::new(),
             pinned: false,
             embedding: None,
+            annotations: Annotations::default(),
         };
         let request = self.request().into();
         let (known, _) = self.ask(what, self.service.remember(&request, remember), |_, what| what).await;

@@ -26,6 +26,7 @@ const BY_MANIFEST: [&str; 3] = ["src/engine/", "src/files/", "src/provision/"];
 /// From the bottom up.
 const FLOORS: &[Floor] = &[
     Floor { module: "domain", inside: &[], outside: &["schemars"] },
+    Floor { module: "domain::annotations", inside: &["domain"], outside: &["ebb_engine"] },
     Floor { module: "domain::cluster", inside: &["domain"], outside: &["petgraph"] },
     Floor { module: "domain::ids", inside: &["domain"], outside: &["uuid"] },
     Floor { module: "domain::policy", inside: &["domain", "mutated"], outside: &[] },

@@ -1,5 +1,6 @@
 //! Requests and responses about memories.
 
+use crate::domain::annotations::{Annotations, Provenance, TAG_CHARS_MAX, TAGS_MAX};
 use crate::domain::event;
 use crate::domain::ids::{CONTENT_BYTES_MAX, EntityName, InstanceId, MemoryId, MemoryKey, Scope, SessionId};
 use crate::domain::memory::{Crossing, MemoryState, Revive};
@@ -47,6 +48,12 @@ pub struct Memory {
     pub clusters: Vec<String>,
     /// Number of reinforcements by similar memories.
     pub reinforcement_count: i64,
+    /// Tags, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// Source of the text, if recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provenance: Option<Provenance>,
     /// Reason for its quarantine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quarantined: Option<String>,
@@ -93,6 +100,8 @@ impl Memory {
             promoted_from: record.promoted_from,
             clusters: record.clusters,
             reinforcement_count: record.reinforcement_count,
+            tags: record.annotations.tags().map(str::to_owned).collect(),
+            provenance: Some(record.annotations.provenance().clone()).filter(|known| !known.is_empty()),
             quarantined: fault,
             did: None,
             dry_run: false,
@@ -220,6 +229,13 @@ pub struct NewMemory {
     #[serde(default)]
     #[schemars(length(max = 256))]
     pub mentions: Vec<EntityName>,
+    /// Tags, by which recall finds it too; at most 256 characters each. A memory that exists keeps its own.
+    #[serde(default)]
+    #[schemars(length(max = TAGS_MAX), inner(length(min = 1, max = TAG_CHARS_MAX)))]
+    pub tags: Vec<String>,
+    /// Source of the text; its path and excerpt have at most 4096 characters, its namespace 1024, and a last line needs a
+    /// first. A memory that exists keeps its own texts, and its lines are extended.
+    pub provenance: Option<Provenance>,
     /// Whether it is pinned: it does not decay, expire or get promoted.
     #[serde(default)]
     pub pinned: bool,
@@ -317,6 +333,7 @@ impl NewMemory {
         now: Timestamp,
         similarity: &Similarity,
     ) -> Result<event::Remember, String> {
+        let annotations = Annotations::new(&self.tags, self.provenance.unwrap_or_default());
         let embedding = self.embedding.map(|numbers| Embedding::new(&id, numbers, similarity)).transpose();
         let remember = event::Remember {
             at: self.at.unwrap_or(now),
@@ -328,6 +345,7 @@ impl NewMemory {
             instance: self.instance,
             mentions: self.mentions,
             pinned: self.pinned,
+            annotations: annotations.map_err(|why| why.to_string())?,
         };
         remember.checked().map_err(|why| why.to_string())
     }

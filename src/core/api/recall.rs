@@ -206,7 +206,11 @@ pub struct Hit {
     /// Text of the memory, with content.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
-    /// Provenance, if recorded.
+    /// Tags, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// Source of the text, if recorded; its excerpt with content.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub provenance: Option<Provenance>,
     /// Whether it lacks relationships because their other ends did not fit into memory.
     pub partial: bool,

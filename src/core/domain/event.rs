@@ -2,6 +2,7 @@
 //!
 //! Events are checked when built, so that the code which applies one need not check whether its strings fit an index.
 
+use super::annotations::Annotations;
 use super::ids::{
     CONTENT_BYTES_MAX, EntityName, InstanceId, MENTIONS_MAX, MemoryId, MemoryKey, NAME_BYTES_MAX, PlaceId,
     RelationType, Scope, SessionId, relation_key,
@@ -38,6 +39,8 @@ pub struct Remember {
     pub pinned: bool,
     /// Embedding of the content, if computed.
     pub embedding: Option<Embedding>,
+    /// Tags, and the source of the content.
+    pub annotations: Annotations,
 }
 
 /// An access to a memory.

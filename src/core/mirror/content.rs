@@ -17,7 +17,6 @@ use crate::store::{Amount, FadingRelation, MirrorQuery, MirroredNode};
 use ebb_engine::graph::columns::NodeRow;
 use ebb_engine::graph::index::NodeId;
 use ebb_engine::graph::kinds::{Kinds, NodeType, Properties};
-use ebb_engine::graph::provenance::Provenance;
 use ebb_engine::graph::snapshot::Snapshot;
 use ebb_engine::text::fold::cut;
 use ebb_engine::{Texts, View};
@@ -132,7 +131,7 @@ impl Names {
             tier: seen.tier.clone(),
             session: seen.session.clone(),
             partial,
-            provenance: Provenance::default(),
+            provenance: seen.provenance.clone(),
         }
     }
 }

@@ -348,8 +348,8 @@ fn made(seed: &str, index: usize) -> String {
 /// comes later, and does not name generated ids.
 fn document(event: &Event, named: bool) -> Value {
     match event {
-        Event::Remember(remember) => json!({
-            "remember": {
+        Event::Remember(remember) => {
+            let mut document = json!({
                 "id": (!named).then(|| remember.id.as_str()),
                 "scope": remember.scope.as_str(),
                 "content": remember.content,
@@ -358,8 +358,14 @@ fn document(event: &Event, named: bool) -> Value {
                 "mentions": remember.mentions.iter().map(EntityName::as_str).collect::<Vec<_>>(),
                 "pinned": remember.pinned,
                 "embedding": remember.embedding.as_ref().map(Embedding::numbers),
+            });
+            // Without annotations it is the document of versions that have none.
+            if !remember.annotations.is_empty() {
+                document["tags"] = remember.annotations.tags().collect();
+                document["provenance"] = json!(remember.annotations.provenance());
             }
-        }),
+            json!({ "remember": document })
+        }
         Event::Access(access) => json!({
             "access": {
                 "id": access.id.as_str(),
@@ -378,6 +384,7 @@ fn texts(ids: &[MemoryId]) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::annotations::{Annotations, Provenance};
 
     #[test]
     fn the_document_of_an_event_stays_over_versions() {
@@ -392,11 +399,19 @@ mod tests {
             mentions: vec![EntityName::new("Ada").unwrap()],
             pinned: true,
             embedding: None,
+            annotations: Annotations::default(),
         };
+        let provenance = Provenance { line_start: Some(3), ..Provenance::default() };
+        let annotations = Annotations::new(&["b".to_owned(), "a".to_owned()], provenance).unwrap();
+        let annotated = Event::Remember(Remember { annotations, ..remember.clone() });
         let remember = Event::Remember(remember);
         assert_eq!(
             document(&remember, false).to_string(),
             r#"{"remember":{"content":"said","embedding":null,"id":"m1","instance":null,"mentions":["Ada"],"pinned":true,"scope":"local","session":"s1"}}"#
+        );
+        assert_eq!(
+            document(&annotated, false).to_string(),
+            r#"{"remember":{"content":"said","embedding":null,"id":"m1","instance":null,"mentions":["Ada"],"pinned":true,"provenance":{"line_start":3},"scope":"local","session":"s1","tags":["a","b"]}}"#
         );
         assert_eq!(document(&remember, true)["remember"]["id"], Value::Null, "made for the request");
         let access =

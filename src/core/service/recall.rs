@@ -22,6 +22,7 @@ use ebb_engine::graph::builder::WeightRange;
 use ebb_engine::graph::codec::plasticity;
 use ebb_engine::graph::index::NodeId;
 use ebb_engine::graph::kinds::{Kinds, NodeType};
+use ebb_engine::graph::provenance::Provenance;
 use ebb_engine::graph::{codec, graphml, visit};
 use ebb_engine::plasticity::{PlasticityConfig, QueryHistory, Synapses, prime};
 use ebb_engine::recall::{self as engine, recall, recall_primed};
@@ -161,7 +162,7 @@ pub fn recall_in(
     let recalled = recall(view, &query, rules, &mut Scratch::default())
         .map_err(|why| Error::Invalid(why.to_string()))?;
     let freshness = Freshness::of_file(view.ticks().at_start());
-    Ok(answer(view, recalled, BTreeMap::new(), freshness, request.why))
+    Ok(answer(view, recalled, BTreeMap::new(), freshness, request))
 }
 
 impl RecallRequest {
@@ -191,14 +192,17 @@ impl RecallRequest {
     }
 }
 
-/// The response of a recall: with the texts of memories by id, and with reasons if requested.
+/// The response of a recall: with the texts of memories by id, and with reasons and excerpts if requested.
 fn answer(
     view: &View,
     recalled: RecallResult,
     mut contents: BTreeMap<String, String>,
     freshness: Freshness,
-    why: bool,
+    request: &RecallRequest,
 ) -> Recall {
+    let why = request.why;
+    let excerpt = |text: String| request.content.then_some(text);
+    let source = |known: Provenance| Provenance { excerpt: known.excerpt.and_then(excerpt), ..known };
     let flags: Vec<&'static str> = recalled.flags.names().collect();
     let hit = |hit: engine::Hit| Hit {
         steps: why.then(|| steps(view, &hit)),
@@ -212,7 +216,8 @@ fn answer(
         path: hit.route.map_or_else(Vec::new, |route| route.ids),
         text_rank: hit.text_rank,
         contrast: hit.contrast,
-        provenance: hit.provenance,
+        tags: hit.tags,
+        provenance: hit.provenance.map(source).filter(|known| !known.is_empty()),
         partial: hit.partial,
     };
     let seed = |seed: engine::Seed| RecallSeed {
@@ -278,7 +283,7 @@ impl Service {
         };
         let freshness = self.freshness(&current);
         Box::pin(self.file(scope, &recalled)).await;
-        Ok(answer(&current.view, recalled, contents, freshness, request.why))
+        Ok(answer(&current.view, recalled, contents, freshness, &request))
     }
 
     /// Runs a recall on the view of a scope.

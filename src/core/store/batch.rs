@@ -16,6 +16,7 @@ use super::error::{Error, RefusedWhy};
 use super::memory::{Locked, Record, forgotten, lock, read as read_whole, refused};
 use super::request::{RequestMode, answer, open_seeded};
 use super::tx::Tx;
+use crate::domain::annotations::Annotations;
 use crate::domain::event::{Access, Event, Remember};
 use crate::domain::ids::{InstanceId, MemoryKey, SessionId};
 use crate::domain::memory::{self, Access as Accessed, MemoryState, Refused, Revive};
@@ -73,6 +74,9 @@ struct FoldedMemory<'a> {
     made_by: Option<&'a Remember>,
     joins: BTreeMap<&'a str, SessionAccesses>,
     mentions: BTreeSet<&'a str>,
+    annotations: Annotations,
+    /// Annotations of an existing memory, read if the batch brings any.
+    annotated: Annotations,
     fault: Option<String>,
     same: Option<bool>,
     offered: Option<&'a str>,
@@ -210,6 +214,7 @@ impl FoldedMemory<'_> {
             reinforcement_count: 0,
             clusters: Vec::new(),
             mentions: self.mentions.iter().map(|name| (*name).to_owned()).collect(),
+            annotations: self.annotations.clone(),
         })
     }
 }
@@ -236,10 +241,17 @@ async fn read<'a>(
         |(key, content): &(&MemoryKey, Option<&str>)| content.is_some() && !found.contains_key(key);
     let absent: Vec<&MemoryKey> = wanted.iter().filter(|one| is_absent(one)).map(|(key, _)| *key).collect();
     let forgotten = forgotten(tx, &absent).await?;
+    let annotating = events.iter().zip(keys).filter(|(event, key)| {
+        matches!(event, Event::Remember(remember) if !remember.annotations.is_empty())
+            && found.contains_key(key)
+    });
+    let annotating: BTreeSet<&MemoryKey> = annotating.map(|(_, key)| key).collect();
+    let mut annotated = annotations(tx, annotating).await?;
     Ok(offered
         .into_iter()
         .map(|(key, offered)| {
             let locked = found.remove(key);
+            let annotated = annotated.remove(key).unwrap_or_default();
             let same = locked.as_ref().and_then(|locked| locked.same);
             let (state, fault) = match locked.map(|locked| locked.life) {
                 Some(Ok(life)) => (Some(life.state), None),
@@ -252,6 +264,8 @@ async fn read<'a>(
                 made_by: None,
                 joins: BTreeMap::new(),
                 mentions: BTreeSet::new(),
+                annotations: annotated.clone(),
+                annotated,
                 fault,
                 same,
                 offered,
@@ -260,6 +274,18 @@ async fn read<'a>(
             (key, folded)
         })
         .collect())
+}
+
+/// The annotations of memories that this transaction has locked.
+async fn annotations(
+    tx: &mut Tx,
+    keys: BTreeSet<&MemoryKey>,
+) -> Result<BTreeMap<MemoryKey, Annotations>, Error> {
+    let keys: Vec<MemoryKey> = keys.into_iter().cloned().collect();
+    let records = read_whole(tx, &keys).await?;
+    let of =
+        |record: Record| Some((MemoryKey::of_row(record.scope.as_deref()?, &record.id), record.annotations));
+    Ok(records.into_iter().filter_map(of).collect())
 }
 
 fn fold<'a>(
@@ -289,6 +315,10 @@ fn fold<'a>(
                     None
                 }
             };
+            let merged = folded.annotations.merged(&remember.annotations);
+            folded.annotations = merged.map_err(|why| {
+                Error::Conflict(format!("memory {id}: {why}. Nothing was stored; give it fewer new tags"))
+            })?;
             (Revive::Yes, remember.session.as_ref(), done)
         }
         Event::Access(Access { session, revive, .. }) => {

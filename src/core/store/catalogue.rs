@@ -117,6 +117,7 @@ catalogue! {
     KEY_REVOKE = "key/revoke";
     MEMORY_ADOPT = "memory/adopt";
     MEMORY_ADOPTION = "memory/adoption";
+    MEMORY_ANNOTATE = "memory/annotate";
     MEMORY_AUDIT = "memory/audit";
     MEMORY_CREATE = "memory/create";
     MEMORY_DECAY = "memory/decay";

@@ -10,6 +10,7 @@ use super::encode::{instants, list, slices};
 use super::error::{Error, RefusedWhy};
 use super::statement::Call;
 use super::tx::{Mode, Tx};
+use crate::domain::annotations::{Annotations, Provenance};
 use crate::domain::ids::{MemoryKey, hex};
 use crate::domain::memory::{MemoryState, Refused};
 use crate::domain::tier::Tier;
@@ -157,6 +158,8 @@ pub struct Record {
     pub clusters: Vec<String>,
     /// Names of the mentioned entities.
     pub mentions: Vec<String>,
+    /// Tags, and the source of the content.
+    pub annotations: Annotations,
 }
 
 #[derive(Deserialize)]
@@ -170,6 +173,8 @@ struct RecordRow {
     reinforcement_count: Option<i64>,
     clusters: Vec<String>,
     mentions: Vec<String>,
+    tags: Option<Vec<String>>,
+    provenance: Provenance,
 }
 
 /// Filter of memories.
@@ -331,6 +336,7 @@ pub(super) async fn read(tx: &mut Tx, keys: &[MemoryKey]) -> Result<Vec<Record>,
         reinforcement_count: row.reinforcement_count.unwrap_or(0),
         clusters: row.clusters,
         mentions: row.mentions,
+        annotations: Annotations::stored(row.tags.unwrap_or_default(), row.provenance),
     };
     Ok(rows.into_iter().map(record).collect())
 }

@@ -19,6 +19,7 @@ use super::error::Error;
 use super::statement::Call;
 use super::trail::cycle::Counter;
 use super::tx::{Mode, Tx};
+use crate::domain::annotations::Provenance;
 use crate::domain::ids::Scope;
 use crate::domain::relation::RelationState;
 use crate::domain::tier::Tier;
@@ -143,6 +144,8 @@ pub struct MirroredNode {
     pub access_count: Option<i64>,
     /// Tags.
     pub tags: Vec<String>,
+    /// Source.
+    pub provenance: Provenance,
 }
 
 /// A relationship as read from its start node.
@@ -341,8 +344,18 @@ impl Store {
         label: usize,
         keys: &[&str],
     ) -> Result<Vec<MirroredNode>, Error> {
-        const COLUMNS: [&str; 9] =
-            ["key", "name", "content", "tier", "session", "lastAccessed", "created", "accessCount", "tags"];
+        const COLUMNS: [&str; 10] = [
+            "key",
+            "name",
+            "content",
+            "tier",
+            "session",
+            "lastAccessed",
+            "created",
+            "accessCount",
+            "tags",
+            "provenance",
+        ];
         let call = || {
             let call = MIRROR_NODES.about(&asked.labels()[label..=label], &[]);
             asked.of(call, label).set("keys", list(keys.iter().copied()))

@@ -3,20 +3,29 @@
 use super::Error;
 
 /// Source of a node.
-#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
 pub struct Provenance {
     /// Path of the source file.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub source_path: Option<String>,
     /// First line in the source, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schemars", schemars(range(min = 1)))]
     pub line_start: Option<u32>,
     /// Last line in the source.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schemars", schemars(range(min = 1)))]
     pub line_end: Option<u32>,
     /// Excerpt of the source text.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub excerpt: Option<String>,
     /// Namespace of the source.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
     /// Whether this is the original source.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub canonical: bool,
 }
 

@@ -74,6 +74,8 @@ pub struct Hit {
     pub text_rank: Option<u32>,
     /// Contrast, if it was enabled and the hot wave reached the node.
     pub contrast: Option<Contrast>,
+    /// Tags, in order.
+    pub tags: Vec<String>,
     /// Source of the node.
     pub provenance: Option<Provenance>,
     /// Whether it lacks relationships because their other ends were not loaded.

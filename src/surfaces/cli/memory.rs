@@ -6,12 +6,14 @@ mod read;
 mod write;
 
 pub(super) use explain::energy_plot;
+pub(super) use layout::source;
 
 use super::exit::CliError;
 use super::output::Output;
 use super::{Global, ReadOptions, WriteOptions};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
+use ebb_core::domain::annotations::Provenance;
 use ebb_core::domain::ids::{InstanceId, MemoryId, MemoryKey, SessionId};
 use ebb_core::domain::tier::Tier;
 use ebb_core::service::Service;
@@ -121,10 +123,12 @@ impl Origin {
 /// `ebb memory add`
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
-An id that exists with the same content counts as an access; with other content it is refused.
+An id that exists with the same content counts as an access, and its tags and its source are merged with the given ones; with
+other content it is refused.
 
 Examples:
   ebb memory add \"prefers tabs\" --session s1 --mention editor --mention style
+  ebb memory add \"retry three times\" --tag api --source docs/api.md --lines 10-20
   git log -1 --format=%B | ebb memory add - --session s1")]
 pub struct Add {
     /// Content, or - to read it from standard input
@@ -139,6 +143,12 @@ pub struct Add {
     /// Entity that it mentions; may be repeated
     #[arg(long = "mention", value_name = "NAME")]
     pub mentions: Vec<String>,
+    /// Tag, by which recall finds it too; may be repeated
+    #[arg(long = "tag", value_name = "TAG")]
+    pub tags: Vec<String>,
+    /// Source of the content.
+    #[command(flatten)]
+    pub source: Source,
     /// Pin it: no decay, expiry or promotion
     #[arg(long)]
     pub pinned: bool,
@@ -148,6 +158,26 @@ pub struct Add {
     /// Write options.
     #[command(flatten)]
     pub write: WriteOptions,
+}
+
+/// The source of a content.
+#[derive(Debug, Clone, Args)]
+pub struct Source {
+    /// Path of the file that the content is from
+    #[arg(long = "source", value_name = "PATH")]
+    pub path: Option<String>,
+    /// Lines of that file: the first and the last, or one
+    #[arg(long, value_name = "FIRST-LAST", value_parser = lines)]
+    pub lines: Option<(u32, u32)>,
+    /// Excerpt of the source
+    #[arg(long, value_name = "TEXT")]
+    pub excerpt: Option<String>,
+    /// Namespace of the source
+    #[arg(long, value_name = "NAME")]
+    pub namespace: Option<String>,
+    /// Mark the source as the original
+    #[arg(long)]
+    pub canonical: bool,
 }
 
 /// `ebb memory access`
@@ -214,6 +244,29 @@ pub struct Forget {
     /// Write options.
     #[command(flatten)]
     pub write: WriteOptions,
+}
+
+/// A range of lines, or one line.
+fn lines(text: &str) -> Result<(u32, u32), String> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    match (first.parse(), last.parse()) {
+        (Ok(first), Ok(last)) => Ok((first, last)),
+        _ => Err("lines are two whole numbers with a hyphen between them, such as 10-20, or one".to_owned()),
+    }
+}
+
+impl Source {
+    fn provenance(&self) -> Provenance {
+        let Self { path, lines, excerpt, namespace, canonical } = self.clone();
+        Provenance {
+            source_path: path,
+            line_start: lines.map(|(first, _)| first),
+            line_end: lines.map(|(_, last)| last),
+            excerpt,
+            namespace,
+            canonical,
+        }
+    }
 }
 
 fn tier_parser() -> impl TypedValueParser<Value = Tier> {

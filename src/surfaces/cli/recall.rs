@@ -2,6 +2,7 @@
 
 use super::exit::CliError;
 use super::instant::Moment;
+use super::memory::source;
 use super::output::Output;
 use super::page::{Column, Page, searched};
 use clap::Args;
@@ -173,13 +174,7 @@ pub(super) fn lay_out(answer: &Recall, why: bool, page: &mut Page) {
     if answer.hits.is_empty() {
         page.line("No hits.");
     } else {
-        let columns =
-            [Column::right("SCORE"), Column::left("KIND"), Column::cut("ID"), Column::cut("CONTENT")];
-        let row = |hit: &Hit| {
-            let content = hit.content.as_deref().unwrap_or(&hit.label).to_owned();
-            [format!("{:.4}", hit.score), hit.kind.clone(), hit.id.clone(), content]
-        };
-        page.table(&columns, answer.hits.iter().map(row));
+        table(&answer.hits, page);
     }
     if why {
         reasons(answer, page);
@@ -201,6 +196,24 @@ pub(super) fn lay_out(answer: &Recall, why: bool, page: &mut Page) {
     if answer.truncated {
         page.line(&format!("Truncated: {}.", answer.flags.join(", ")));
     }
+}
+
+/// Hits as a table, with columns of tags and sources where a hit has any.
+fn table(hits: &[Hit], page: &mut Page) {
+    let tagged = hits.iter().any(|hit| !hit.tags.is_empty());
+    let sourced = hits.iter().any(|hit| hit.provenance.is_some());
+    let mut columns = vec![Column::right("SCORE"), Column::left("KIND"), Column::cut("ID")];
+    columns.extend(tagged.then_some(Column::cut("TAGS")));
+    columns.extend(sourced.then_some(Column::cut("SOURCE")));
+    columns.push(Column::cut("CONTENT"));
+    let row = |hit: &Hit| {
+        let mut row = vec![format!("{:.4}", hit.score), hit.kind.clone(), hit.id.clone()];
+        row.extend(tagged.then(|| hit.tags.join(", ")));
+        row.extend(sourced.then(|| hit.provenance.as_ref().map_or_else(String::new, source)));
+        row.push(hit.content.as_deref().unwrap_or(&hit.label).to_owned());
+        row
+    };
+    page.table(&columns, hits.iter().map(row));
 }
 
 /// Seeds that a page shows, and the longest label of one.

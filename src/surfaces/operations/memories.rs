@@ -33,7 +33,8 @@ pub(super) fn operations() -> Vec<Operation> {
         Operation::new(Method::POST, "/v1/memories", write, remember)
             .summary("Store a memory")
             .description(
-                "201 if it is new, 200 if the id exists with the same content, which counts as an access.",
+                "201 if it is new, 200 if the id exists with the same content, which counts as an access. Its tags and its \
+                 provenance are then merged with the given ones; 409 if that makes more than 256 tags.",
             )
             .statuses(&[201, 409])
             .tool(REMEMBER_TOOL),
@@ -134,7 +135,7 @@ impl Rows for MemoriesInOrder {
 
 const REMEMBER_TOOL: Tool = Tool::new(
     "remember",
-    &["content", "id", "session", "mentions", "pinned", "scope", REQUEST_ID],
+    &["content", "id", "session", "mentions", "tags", "provenance", "pinned", "scope", REQUEST_ID],
     "Store text for later sessions as a working memory, which decays unless it is accessed. Returns the memory with \
      its id, tier and energy; an existing id with the same content counts as an access.",
 );

@@ -1,6 +1,7 @@
 //! Ebb as a test drives it: events in, jobs at an instant, a memory's life out, and more programs on one database.
 
 use super::neo4j::{Fresh, at};
+use ebb_core::domain::annotations::Annotations;
 use ebb_core::domain::attempt::Right;
 use ebb_core::domain::event::{Access, Event, Remember};
 use ebb_core::domain::guard::Guard;
@@ -57,6 +58,7 @@ pub(crate) fn remember(name: &str, hours: f64) -> Remember {
         mentions: Vec::new(),
         pinned: false,
         embedding: None,
+        annotations: Annotations::default(),
     }
 }
 

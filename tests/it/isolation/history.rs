@@ -145,6 +145,10 @@ impl Vocabulary {
         if random.once_in(2) {
             memory["mentions"] = json!([self.entity(random), self.entity(random)]);
         }
+        if random.once_in(3) {
+            memory["tags"] = json!([random.pick(&["lamp", "key", "red"])]);
+            memory["provenance"] = json!({"source_path": self.id(random), "line_start": random.below(9) + 1});
+        }
         memory
     }
 

@@ -71,7 +71,7 @@ const NODES: [(&str, &str, &str, &str); 11] = [
     (
         "Memory:EbbStamped",
         "id",
-        "scope: 'local', content: 'c', tier: 'working', energy: 2.5, energyAt: at, lastAccessed: at, created: at, accessCount: 1, pinned: false, ripeAt: at, dueAt: at, reinforceDue: at, clusterDue: at, sessionId: 'good', lastExpired: at, reinforcementCount: 1, lastReinforced: at, ebbReason: null",
+        "scope: 'local', content: 'c', tier: 'working', energy: 2.5, energyAt: at, lastAccessed: at, created: at, accessCount: 1, pinned: false, ripeAt: at, dueAt: at, reinforceDue: at, clusterDue: at, sessionId: 'good', lastExpired: at, reinforcementCount: 1, lastReinforced: at, tags: ['a'], sourcePath: 'p', lineStart: 1, lineEnd: 2, excerpt: 'e', namespace: 'n', canonical: true, ebbReason: null",
         "WITH n, at, name MATCH (s:Session {id: 'good'}), (e:Entity {name: 'good'}), (m:Memory {id: 'good1'})
          CREATE (n)-[:ACCESSED_IN {at: at, count: 1, counted: false}]->(s), (n)-[:MENTIONS]->(e),
            (n)-[:COACTIVATED {weight: 5, firstCoactivation: at, lastCoactivation: at}]->(m)",
@@ -79,7 +79,7 @@ const NODES: [(&str, &str, &str, &str); 11] = [
     (
         "Memory",
         "id",
-        "scope: 'local', content: 'c', tier: 'working', energy: 2.5, lastAccessed: at, created: at, accessCount: 1, pinned: false, sessionId: 'good', energyAt: at, ripeAt: at",
+        "scope: 'local', content: 'c', tier: 'working', energy: 2.5, lastAccessed: at, created: at, accessCount: 1, pinned: false, sessionId: 'good', energyAt: at, ripeAt: at, tags: ['a'], lineStart: 1, canonical: true",
         "",
     ),
     (

@@ -5,6 +5,7 @@ use crate::harness::graph::{everything, remembered, same};
 use crate::harness::neo4j::{Fresh, at, fresh};
 use crate::harness::random::Random;
 use crate::harness::rows::{Row, row};
+use ebb_core::domain::annotations::{Annotations, Provenance};
 use ebb_core::domain::event::{Access, Event, Remember};
 use ebb_core::domain::ids::{EntityName, Scope};
 use ebb_core::domain::memory::Revive;
@@ -25,8 +26,9 @@ fn events(random: &mut Random, count: usize) -> Vec<Event> {
                 let mentions = (0..random.below(4))
                     .map(|_| EntityName::new(&format!("e-{}", random.below(9))).unwrap())
                     .collect();
-                let made =
-                    Remember { session, mentions, pinned: random.once_in(9), ..remember(&name, hours) };
+                let annotations = annotations(random);
+                let pinned = random.once_in(9);
+                let made = Remember { session, mentions, pinned, annotations, ..remember(&name, hours) };
                 return Event::Remember(made.checked().unwrap());
             }
             let old = ["old-working", "old-short", "old-long", "old-expired", "old-pinned"];
@@ -34,6 +36,19 @@ fn events(random: &mut Random, count: usize) -> Vec<Event> {
             Event::Access(Access { session, ..access(name, hours) })
         })
         .collect()
+}
+
+/// Few tags and sources, so that they coincide.
+fn annotations(random: &mut Random) -> Annotations {
+    let tags: Vec<String> = (0..random.below(3)).map(|_| format!("t-{}", random.below(9))).collect();
+    let line = random.below(90) as u32 + 1;
+    let source = Provenance {
+        source_path: random.once_in(3).then(|| format!("{line}.md")),
+        line_start: random.once_in(2).then_some(line),
+        canonical: random.once_in(4),
+        ..Provenance::default()
+    };
+    Annotations::new(&tags, source).unwrap()
 }
 
 async fn begin(db: &Fresh) {

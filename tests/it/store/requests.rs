@@ -2,8 +2,9 @@
 
 use crate::harness::ebb::{access, close, id, key, remember, session, together};
 use crate::harness::graph::{everything, remembered, same};
-use crate::harness::neo4j::{Fresh, at, fresh};
+use crate::harness::neo4j::{Fresh, START, at, fresh};
 use crate::harness::rows::{Row, ripe, row};
+use ebb_core::domain::annotations::{Annotations, Provenance, TAGS_MAX};
 use ebb_core::domain::event::{Access, Event, Remember};
 use ebb_core::domain::guard::Guard;
 use ebb_core::domain::ids::{EntityName, InstanceId, MemoryKey, Scope};
@@ -69,6 +70,81 @@ async fn the_same_memory_again_is_an_access_with_mentions_merged() {
     // A pin that comes with a repeat changes nothing.
     db.apply(&[Event::Remember(Remember { pinned: true, ..remember("m", 2.0) })]).await;
     assert!(!db.state("m").await.pinned);
+}
+
+fn annotated(name: &str, hours: f64, tags: &[&str], source: Provenance) -> Event {
+    let tags: Vec<String> = tags.iter().map(|tag| (*tag).to_owned()).collect();
+    let annotations = Annotations::new(&tags, source).unwrap();
+    Event::Remember(Remember { annotations, ..remember(name, hours) })
+}
+
+fn lines(source_path: &str, first: u32, last: u32) -> Provenance {
+    let (line_start, line_end) = (Some(first), Some(last));
+    Provenance { source_path: Some(source_path.to_owned()), line_start, line_end, ..Provenance::default() }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_same_memory_again_keeps_its_annotations_and_takes_more() {
+    let db = fresh().await;
+    let kept = async |name: &str| db.store.memories(&[key(name)]).await.unwrap().remove(0).annotations;
+    // In one batch as in several.
+    let twice =
+        [annotated("m", 0.0, &["b"], lines("a.md", 5, 9)), annotated("m", 0.1, &["a"], lines("b.md", 3, 4))];
+    db.apply(&twice).await;
+    assert_eq!(kept("m").await, Annotations::stored(vec!["a".into(), "b".into()], lines("a.md", 3, 9)));
+    let more = Provenance {
+        excerpt: Some("said".into()),
+        namespace: Some("n".into()),
+        canonical: true,
+        ..lines("c.md", 7, 12)
+    };
+    db.apply(&[annotated("m", 1.0, &["c", "a"], more.clone())]).await;
+    let wanted = Provenance { source_path: Some("a.md".into()), line_start: Some(3), ..more };
+    let tags = ["a", "b", "c"].map(str::to_owned).to_vec();
+    assert_eq!(kept("m").await, Annotations::stored(tags.clone(), wanted.clone()));
+    // An access, a repeat without annotations and a promotion leave them.
+    db.apply(&[Event::Remember(remember("m", 1.1)), Event::Access(access("m", 1.2))]).await;
+    db.run(ebb_core::jobs::JobName::Promote, 1.3).await;
+    assert_eq!(db.state("m").await.tier, Tier::ShortTerm);
+    assert_eq!(kept("m").await, Annotations::stored(tags, wanted));
+    let stub: i64 = db
+        .client
+        .value("MATCH (s:Memory {tier: 'archivedWorking'}) WHERE s.tags IS NULL RETURN count(s)")
+        .await;
+    assert_eq!(stub, 1);
+
+    // Values of another writer that are none are replaced where a request has one, and stay otherwise.
+    let theirs = "CREATE (:Memory:EbbStamped {id: 'x', scope: 'local', content: 'content of x', tier: 'working', energy: 1.0,
+        energyAt: datetime({epochMillis: $start}), lastAccessed: datetime({epochMillis: $start}), accessCount: 1,
+        tags: 7, sourcePath: ['p'], lineStart: -3, namespace: 'n', canonical: 'no'})";
+    db.client.run(theirs, &[("start", START.into())]).await;
+    assert_eq!(kept("x").await.provenance().namespace.as_deref(), Some("n"));
+    db.apply(&[annotated("x", 0.5, &[], lines("x.md", 1, 2))]).await;
+    let left: Vec<String> = db
+        .client
+        .column(
+            "MATCH (m:Memory {id: 'x'}) UNWIND [m.tags, m.sourcePath, m.lineStart, m.lineEnd, m.namespace, m.canonical] AS of \
+             RETURN toString(of)",
+        )
+        .await;
+    assert_eq!(left, ["7", "x.md", "1", "2", "n", "no"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tags_beyond_the_bound_are_refused_and_nothing_is_written() {
+    let db = fresh().await;
+    let tags: Vec<String> = (0..TAGS_MAX).map(|n| format!("t{n}")).collect();
+    let tags: Vec<&str> = tags.iter().map(String::as_str).collect();
+    db.apply(&[annotated("m", 0.0, &tags, Provenance::default())]).await;
+    let before = everything(&db.client).await;
+    let more =
+        [Event::Remember(remember("other", 1.0)), annotated("m", 1.0, &["t1", "new"], Provenance::default())];
+    let why = only_fault(request(&db, "r", "h", &more).await.unwrap());
+    let says = "memory m: the memory would have 257 tags; at most 256 are kept";
+    assert!(matches!(&why, Error::Conflict(why) if why.starts_with(says)), "{why}");
+    same(&before, &everything(&db.client).await, "a refusal");
+    let again = db.apply(&[annotated("m", 1.0, &["t1"], Provenance::default())]).await;
+    assert_eq!(again, [EventEffect::Accessed], "no new one");
 }
 
 #[tokio::test(flavor = "multi_thread")]

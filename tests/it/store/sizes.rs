@@ -2,6 +2,9 @@
 
 use crate::harness::ebb::{key, remember, session};
 use crate::harness::neo4j::fresh;
+use ebb_core::domain::annotations::{
+    Annotations, EXCERPT_CHARS_MAX, NAMESPACE_CHARS_MAX, PATH_CHARS_MAX, Provenance, TAG_CHARS_MAX, TAGS_MAX,
+};
 use ebb_core::domain::event::{Event, EventError, Remember};
 use ebb_core::domain::ids::{
     CONTENT_BYTES_MAX, EntityName, InstanceId, MENTIONS_MAX, MemoryId, MemoryKey, NAME_BYTES_MAX, Scope,
@@ -25,6 +28,13 @@ const HOSTILE: [&str; 14] = [
     "/* */ -- # // \\",
 ];
 
+fn annotations(text: &str) -> Annotations {
+    let text = || Some(text.to_owned());
+    let source =
+        Provenance { source_path: text(), excerpt: text(), namespace: text(), ..Provenance::default() };
+    Annotations::new(&text().into_iter().collect::<Vec<_>>(), source).unwrap()
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn hostile_text_is_stored_as_it_is() {
     let db = fresh().await;
@@ -37,6 +47,7 @@ async fn hostile_text_is_stored_as_it_is() {
                 instance: Some(InstanceId::new(text).unwrap()),
                 mentions: vec![EntityName::new(text).unwrap()],
                 scope: Scope::new(text).unwrap(),
+                annotations: annotations(text),
                 ..remember(text, 0.0)
             })
         })
@@ -72,12 +83,24 @@ async fn hostile_text_is_stored_as_it_is() {
         .collect();
     assert_eq!(left, wanted);
     for name in HOSTILE {
-        assert_eq!(
-            db.store.memories(&[MemoryKey::of_row(name, name)]).await.unwrap()[0].content.as_deref(),
-            Some(name)
-        );
+        let kept = db.store.memories(&[MemoryKey::of_row(name, name)]).await.unwrap().remove(0);
+        assert_eq!((kept.content.as_deref(), kept.annotations), (Some(name), annotations(name)));
     }
     assert_eq!(db.store.drift().await.unwrap(), []);
+}
+
+fn largest() -> Annotations {
+    let tags: Vec<String> = (0..TAGS_MAX).map(|n| format!("{n:🧠>TAG_CHARS_MAX$}")).collect();
+    let text = |chars| Some("🧠".repeat(chars));
+    let source = Provenance {
+        source_path: text(PATH_CHARS_MAX),
+        line_start: Some(u32::MAX),
+        line_end: Some(u32::MAX),
+        excerpt: text(EXCERPT_CHARS_MAX),
+        namespace: text(NAMESPACE_CHARS_MAX),
+        canonical: true,
+    };
+    Annotations::new(&tags, source).unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -88,6 +111,7 @@ async fn the_largest_there_may_be_is_kept_and_more_is_refused() {
         content: "ä".repeat(CONTENT_BYTES_MAX / 2),
         session: Some(session(&longest('s'))),
         mentions: (0..MENTIONS_MAX).map(|n| EntityName::new(&format!("e{n}")).unwrap()).collect(),
+        annotations: largest(),
         ..remember(&longest('m'), 0.0)
     };
     let more = Remember { content: format!("{}.", big.content), ..big.clone() };
@@ -112,6 +136,7 @@ async fn the_largest_there_may_be_is_kept_and_more_is_refused() {
     db.apply(&events).await;
     let kept = db.store.memories(&[key(&name)]).await.unwrap().remove(0);
     assert_eq!((kept.content, kept.mentions.len()), (Some(content), MENTIONS_MAX));
+    assert_eq!(kept.annotations, largest());
     let whole: i64 =
         db.client.value("MATCH (m:Memory) WHERE size(m.content) = 32768 RETURN count(m) AS n").await;
     assert_eq!(whole, 31);

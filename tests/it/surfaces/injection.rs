@@ -74,7 +74,8 @@ fn events(payloads: &[String]) -> String {
         let (room, hall) =
             (json!({"label": "Room", "id": text}), json!({"label": "Room", "id": format!("room {n}")}));
         for event in [
-            json!({"at": at, "kind": "memory", "id": text, "content": text, "session": text, "mentions": [text]}),
+            json!({"at": at, "kind": "memory", "id": text, "content": text, "session": text, "mentions": [text], "tags": [text],
+                "provenance": {"source_path": text, "excerpt": text, "namespace": text}}),
             json!({"at": at, "kind": "access", "id": text, "session": text}),
             json!({"at": at, "kind": "observe", "from": text, "type": text, "to": format!("{text} {n}")}),
             json!({"at": at, "kind": "node", "label": "Room", "id": text, "name": text}),
@@ -112,6 +113,8 @@ async fn a_hostile_text_is_data_wherever_a_text_may_stand() {
     for query in [
         "MATCH (m:Memory) WHERE m.id <> 'sentinel' RETURN m.id",
         "MATCH (m:Memory) WHERE m.id <> 'sentinel' RETURN m.content",
+        "MATCH (m:Memory) WHERE m.sourcePath = m.excerpt AND m.excerpt = m.namespace UNWIND m.tags AS tag RETURN tag",
+        "MATCH (m:Memory) WHERE m.id <> 'sentinel' RETURN m.excerpt",
         "MATCH (s:Session) WHERE s.id IS NOT NULL RETURN s.id",
         "MATCH (:Memory)-[:MENTIONS]->(e:Entity) RETURN e.name",
         "MATCH (a:Entity)-[r:RELATES_TO]->() WHERE r.type = a.name RETURN r.type",
@@ -139,7 +142,7 @@ async fn a_hostile_text_is_data_wherever_a_text_may_stand() {
 
     for text in payloads.iter().step_by(61) {
         let shown = ebb(&db, &["memory", "show", "--at", "2026-01-01T11:00Z", "--", text]).json();
-        assert_eq!(shown["content"], Value::from(text.as_str()));
+        assert_eq!((&shown["content"], &shown["tags"]), (&json!(text), &json!([text])));
         let explained = ebb(&db, &["memory", "explain", "--at", "2026-01-01T11:00Z", "--", text]).json();
         assert_eq!(explained["id"], Value::from(text.as_str()));
     }

@@ -3,6 +3,7 @@
 use super::http::TestServer;
 use super::{command, ebb};
 use crate::harness::neo4j::{Fresh, fresh};
+use crate::worker::process::eventually;
 use serde_json::{Value, json};
 use std::fs;
 
@@ -48,6 +49,145 @@ async fn a_question_is_answered_with_its_reasons() {
     ebb(&db, &["recall"]).fails(2, "WORDS");
     ebb(&db, &["recall", "x", "--top", "0"]).fails(2, "1..=1000");
     ebb(&db, &["recall", "--seed", "Alex=2"]).fails(2, "above 0, up to 1");
+}
+
+/// A memory is given tags and a source by each surface, and each shows them.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_memory_is_found_by_its_tag_and_shown_with_its_source() {
+    let db = fresh().await;
+    let add = [
+        "memory",
+        "add",
+        "Retry three times",
+        "--id",
+        "m1",
+        "--tag",
+        "#limits",
+        "--tag",
+        " api ",
+        "--source",
+        "docs/api.md",
+        "--lines",
+        "10-20",
+        "--excerpt",
+        "Retry, then\ngive up",
+        "--namespace",
+        "core",
+        "--canonical",
+    ];
+    let source = json!({"source_path": "docs/api.md", "line_start": 10, "line_end": 20,
+        "excerpt": "Retry, then\ngive up", "namespace": "core", "canonical": true});
+    let added = ebb(&db, &add).json();
+    assert_eq!((&added["tags"], &added["provenance"]), (&json!(["#limits", "api"]), &source));
+    let shown = ebb(&db, &["memory", "show", "m1"]).json();
+    assert_eq!((&shown["tags"], &shown["provenance"]), (&json!(["#limits", "api"]), &source));
+    let text = ebb(&db, &["memory", "show", "m1", "-o", "table"]).out;
+    for line in [
+        "tags          #limits, api\n",
+        "source        docs/api.md, lines 10-20, namespace core, canonical\n",
+        "excerpt       Retry, then give up\n",
+    ] {
+        assert!(text.split_inclusive('\n').any(|of| squeezed(of) == squeezed(line)), "{line}{text}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let line = r#"{"at":"2026-01-01T10:00:00Z","kind":"memory","id":"m2","content":"Lunch was good","tags":["food"],"provenance":{"source_path":"diary","line_start":3}}"#;
+    fs::write(folder.path().join("e.ndjson"), line).unwrap();
+    assert!(command(&db, folder.path(), &["import", "e.ndjson"]).status().unwrap().success());
+    let api = TestServer::on(&db, &[("EBB__MIRROR__REFRESH", "1s")]);
+    let body = r#"{"id":"m3","content":"Back off","tags":["limits"],"provenance":{"namespace":"core"}}"#;
+    let made = api.post("/v1/memories", body).json(201);
+    assert_eq!((&made["tags"], &made["provenance"]), (&json!(["limits"]), &json!({"namespace": "core"})));
+    let bare = api.post("/v1/memories", r#"{"id":"m4","content":"Nothing of it"}"#).json(201);
+    assert_eq!((bare.get("tags"), bare.get("provenance")), (None, None));
+
+    // Nothing but the tag has the word.
+    let by_tag = |answer: &Value| {
+        let evidence =
+            answer["seeds"].as_array().unwrap().iter().flat_map(|seed| seed["evidence"].as_array().unwrap());
+        evidence
+            .map(|one| (one["ground"].as_str().unwrap().to_owned(), one["of"].clone()))
+            .collect::<Vec<_>>()
+    };
+    let question = r#"{"text":"what about limits","kinds":["Memory"],"why":true}"#;
+    let answer = api.post("/v1/recall", question).json(200);
+    let mut found = ids(&answer);
+    found.sort_unstable();
+    assert_eq!(found, ["m1", "m3"], "{answer:#}");
+    assert_eq!(by_tag(&answer), [("tag".to_owned(), json!("limits")), ("tag".to_owned(), json!("limits"))]);
+    let m1 = answer["hits"].as_array().unwrap().iter().find(|hit| hit["id"] == "m1").unwrap();
+    assert_eq!((&m1["tags"], &m1["provenance"]), (&json!(["#limits", "api"]), &source));
+    let question = r#"{"text":"what about limits","content":false}"#;
+    let answer = api.post("/v1/recall", question).json(200);
+    let m1 = answer["hits"].as_array().unwrap().iter().find(|hit| hit["id"] == "m1").unwrap();
+    assert_eq!((m1["provenance"].get("excerpt"), &m1["provenance"]["namespace"]), (None, &json!("core")));
+    let answer = ebb(&db, &["recall", "food", "--why"]).json();
+    assert_eq!(ids(&answer), ["m2"]);
+    assert_eq!(answer["hits"][0]["provenance"], json!({"source_path": "diary", "line_start": 3}));
+    assert_eq!(by_tag(&answer), [("tag".to_owned(), json!("food"))]);
+    let text = ebb(&db, &["recall", "api", "-o", "table"]).out;
+    assert!(text.contains("TAGS") && text.contains("docs/api.md, lines 10-20"), "{text}");
+    let text = ebb(&db, &["recall", "nothing", "-o", "table"]).out;
+    assert!(!text.contains("TAGS") && !text.contains("SOURCE"), "{text}");
+
+    // A repeat merges, and recall finds the new tag after a refresh.
+    let again = r#"{"id":"m2","content":"Lunch was good","tags":["noon"],"provenance":{"line_start":2,"line_end":9}}"#;
+    let merged = api.post("/v1/memories", again).json(200);
+    assert_eq!(merged["tags"], json!(["food", "noon"]));
+    assert_eq!(merged["provenance"], json!({"source_path": "diary", "line_start": 2, "line_end": 9}));
+    eventually("the tag is refreshed", async || {
+        ids(&api.post("/v1/recall", r#"{"text":"noon"}"#).json(200)) == ["m2"]
+    })
+    .await;
+
+    // A saved graph has both.
+    assert!(command(&db, folder.path(), &["graph", "save", "g.json"]).status().unwrap().success());
+    let from_file = command(&db, folder.path(), &["recall", "noon", "--graph", "g.json"]).output().unwrap();
+    let hit = super::CliOutput::from(from_file).json()["hits"][0].clone();
+    assert_eq!((&hit["tags"], &hit["provenance"]), (&merged["tags"], &merged["provenance"]));
+}
+
+/// A line with one blank for several.
+fn squeezed(line: &str) -> String {
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tags_and_sources_that_cannot_be_stored_are_refused() {
+    let db = fresh().await;
+    let api = TestServer::on(&db, &[]);
+    let many: Vec<String> = (0..257).map(|n| n.to_string()).collect();
+    for (part, says) in [
+        (json!({"tags": [" "]}), "a tag is empty"),
+        (json!({"tags": ["x".repeat(257)]}), "a tag has 257 characters; at most 256 are kept"),
+        (json!({"tags": many}), "the memory would have 257 tags"),
+        (json!({"tags": "x"}), "tags"),
+        (json!({"provenance": {"line_start": 0}}), "line_start is 0; lines count from 1"),
+        (json!({"provenance": {"line_start": 3, "line_end": 2}}), "line_start is 3, after line_end, 2"),
+        (json!({"provenance": {"line_end": 2}}), "line_start is missing"),
+        (json!({"provenance": {"line_start": -1}}), "provenance.line_start"),
+        (json!({"provenance": {"excerpt": "x".repeat(4097)}}), "the excerpt has 4097 characters"),
+        (json!({"provenance": {"path": "x"}}), "unknown field `path`"),
+    ] {
+        let mut body = json!({"content": "x"});
+        body.as_object_mut().unwrap().extend(part.as_object().unwrap().clone());
+        api.post("/v1/memories", &body.to_string()).fails(400, "validation", says);
+    }
+    for (args, says) in [
+        (["--tag", ""].as_slice(), "a tag is empty"),
+        (&["--lines", "5-4"], "line_start is 5, after line_end, 4"),
+        (&["--lines", "0"], "line_start is 0"),
+        (&["--lines", "4-"], "two whole numbers with a hyphen between them"),
+        (&["--source", " "], "the source path is empty"),
+    ] {
+        ebb(&db, &[&["memory", "add", "x"], args].concat()).fails(2, says);
+    }
+    api.post("/v1/memories", &json!({"id": "m", "content": "x", "tags": &many[1..]}).to_string()).json(201);
+    api.post("/v1/memories", r#"{"id":"m","content":"x","tags":["new"]}"#).fails(
+        409,
+        "conflict",
+        "memory m: the memory would have 257 tags; at most 256 are kept",
+    );
+    assert_eq!(db.client.value::<i64>("MATCH (m:Memory) RETURN sum(m.accessCount)").await, 1);
 }
 
 /// Nodes of other labels, of which configuration names some: their kinds in answers, filters, half-lives and files.

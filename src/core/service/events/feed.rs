@@ -18,8 +18,8 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use tokio::sync::mpsc;
 
-/// Longest line, in bytes: a memory of the greatest size, escaped, with all its mentions.
-const LINE_BYTES_MAX: u64 = 2 * 1024 * 1024;
+/// Longest line, in bytes: a memory of the greatest size, escaped, with all its mentions and tags.
+const LINE_BYTES_MAX: u64 = 3 * 1024 * 1024;
 /// Lines read ahead.
 const AHEAD: usize = 4_096;
 
@@ -337,7 +337,7 @@ impl Reader {
                 why: why.to_owned(),
             };
             if read == LINE_BYTES_MAX && raw.last() != Some(&b'\n') {
-                return Err(fault("the line is longer than 2 MiB; no event is"));
+                return Err(fault("the line is longer than 3 MiB; no event is"));
             }
             let line = raw.trim_ascii_end();
             hash.update(line);

@@ -1,11 +1,14 @@
 //! The writes of a folded batch, sorted by statement.
 
-use super::super::catalogue::{ENTITY_OPEN, MEMORY_CREATE, MEMORY_MENTION, SESSION_JOIN, SESSION_OPEN};
+use super::super::catalogue::{
+    ENTITY_OPEN, MEMORY_ANNOTATE, MEMORY_CREATE, MEMORY_MENTION, SESSION_JOIN, SESSION_OPEN,
+};
 use super::super::encode::{instants, list, slices};
 use super::super::error::Error;
 use super::super::memory::{bytes, keyed, state_columns, write};
 use super::super::tx::Tx;
 use super::{FoldedMemory, SessionAccesses};
+use crate::domain::annotations::Annotations;
 use crate::domain::event::Remember;
 use crate::domain::ids::{InstanceId, MemoryKey};
 use crate::domain::memory::MemoryState;
@@ -46,6 +49,7 @@ struct Writes<'a> {
     changed: Vec<(&'a MemoryKey, MemoryState)>,
     joins: Vec<Join<'a>>,
     mentions: Vec<(&'a MemoryKey, &'a str)>,
+    annotations: Vec<(&'a MemoryKey, &'a Annotations)>,
 }
 
 impl<'a> Writes<'a> {
@@ -64,6 +68,9 @@ impl<'a> Writes<'a> {
                 }
             }
             writes.entities.extend(folded.mentions.iter().map(|name| (scope, *name)));
+            if folded.annotations != folded.annotated {
+                writes.annotations.push((key, &folded.annotations));
+            }
             match folded.made_by {
                 Some(remember) => writes.made.push(Made {
                     key,
@@ -97,7 +104,7 @@ pub(super) async fn store(
     tx: &mut Tx,
     memories: &BTreeMap<&MemoryKey, FoldedMemory<'_>>,
 ) -> Result<(), Error> {
-    let Writes { sessions, entities, made, changed, joins, mentions } = Writes::of(memories);
+    let Writes { sessions, entities, made, changed, joins, mentions, annotations } = Writes::of(memories);
     let sessions: Vec<_> = sessions.into_iter().collect();
     for slice in slices(&SESSION_OPEN, &sessions, |((scope, id), _)| scope.len() + id.len() + 11) {
         let call = SESSION_OPEN
@@ -148,6 +155,28 @@ pub(super) async fn store(
     for slice in slices(&MEMORY_MENTION, &mentions, |(key, name)| bytes(key) + name.len() + 2) {
         let call = keyed(MEMORY_MENTION.call(), slice.iter().map(|(key, _)| *key))
             .set("name", list(slice.iter().map(|(_, name)| *name)));
+        tx.run(call).await?;
+    }
+    annotate(tx, &annotations).await
+}
+
+/// Writes tags and provenance, null where there is none.
+async fn annotate(tx: &mut Tx, rows: &[(&MemoryKey, &Annotations)]) -> Result<(), Error> {
+    tx.touch_memories(rows.iter().map(|(key, _)| *key), "");
+    for slice in slices(&MEMORY_ANNOTATE, rows, |(key, annotations)| bytes(key) + annotations.bytes()) {
+        let tags = |annotations: &Annotations| {
+            let mut tags = annotations.tags().peekable();
+            if tags.peek().is_some() { list(tags) } else { BoltType::Null(BoltNull) }
+        };
+        let each = || slice.iter().map(|(_, annotations)| annotations.provenance());
+        let call = keyed(MEMORY_ANNOTATE.call(), slice.iter().map(|(key, _)| *key))
+            .set("tags", list(slice.iter().map(|(_, annotations)| tags(annotations))))
+            .set("sourcePath", list(each().map(|known| known.source_path.as_deref())))
+            .set("lineStart", list(each().map(|known| known.line_start.map(i64::from))))
+            .set("lineEnd", list(each().map(|known| known.line_end.map(i64::from))))
+            .set("excerpt", list(each().map(|known| known.excerpt.as_deref())))
+            .set("namespace", list(each().map(|known| known.namespace.as_deref())))
+            .set("canonical", list(each().map(|known| known.canonical.then_some(true))));
         tx.run(call).await?;
     }
     Ok(())

@@ -1,6 +1,7 @@
 //! Decoding of rows of the mirror's statements, which contain values of any type.
 
 use super::{Amount, FadingRelation, MirroredEnd, MirroredNode, OutgoingRelation};
+use crate::domain::annotations::Provenance;
 use crate::domain::relation::RelationState;
 use crate::domain::units::{Timestamp, Weight};
 use neo4rs::{BoltNull, BoltType};
@@ -15,7 +16,8 @@ fn columns<const N: usize>(row: Vec<BoltType>) -> [BoltType; N] {
 }
 
 pub(super) fn node(label: usize, row: Vec<BoltType>) -> MirroredNode {
-    let [key, name, content, tier, session, last_accessed, created, access_count, tags] = columns(row);
+    let [key, name, content, tier, session, last_accessed, created, access_count, tags, provenance] =
+        columns(row);
     MirroredNode {
         label,
         key: text(key).unwrap_or_default(),
@@ -27,6 +29,22 @@ pub(super) fn node(label: usize, row: Vec<BoltType>) -> MirroredNode {
         created: whole(&created),
         access_count: whole(&access_count),
         tags: items(tags).into_iter().filter_map(text).collect(),
+        provenance: source(provenance),
+    }
+}
+
+/// A provenance; a line that is no line number is left out.
+fn source(list: BoltType) -> Provenance {
+    let [source_path, line_start, line_end, excerpt, namespace, canonical] = columns(items(list));
+    let line =
+        |value: &BoltType| whole(value).and_then(|line| u32::try_from(line).ok()).filter(|line| *line > 0);
+    Provenance {
+        source_path: text(source_path),
+        line_start: line(&line_start),
+        line_end: line(&line_end),
+        excerpt: text(excerpt),
+        namespace: text(namespace),
+        canonical: matches!(canonical, BoltType::Boolean(canonical) if canonical.value),
     }
 }
 

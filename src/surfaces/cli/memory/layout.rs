@@ -5,6 +5,7 @@ use crate::surfaces::cli::instant::readable;
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::page::{Column, Page};
 pub(super) use ebb_core::api::memory::Memory;
+use ebb_core::domain::annotations::Provenance;
 use ebb_core::domain::units::Timestamp;
 
 /// Lays out all fields of a memory, one a line.
@@ -40,10 +41,25 @@ pub(super) fn card(memory: &Memory, page: &mut Page) {
     field("session", memory.session.clone());
     field("instance", memory.instance.clone());
     field("mentions", several(&memory.mentions));
+    field("tags", several(&memory.tags));
+    field("source", memory.provenance.as_ref().map(source).filter(|source| !source.is_empty()));
+    field("excerpt", memory.provenance.as_ref().and_then(|known| known.excerpt.clone()));
     field("clusters", several(&memory.clusters));
     field("promoted from", memory.promoted_from.clone());
     field("scope", memory.scope.clone());
     page.fields(&fields);
+}
+
+/// A provenance on one line, without its excerpt.
+pub(in crate::surfaces::cli) fn source(known: &Provenance) -> String {
+    let lines = match (known.line_start, known.line_end) {
+        (Some(first), Some(last)) if first != last => Some(format!("lines {first}-{last}")),
+        (first, last) => first.or(last).map(|line| format!("line {line}")),
+    };
+    let namespace = known.namespace.as_ref().map(|name| format!("namespace {name}"));
+    let canonical = known.canonical.then(|| "canonical".to_owned());
+    let parts = [known.source_path.clone(), lines, namespace, canonical];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 fn row(memory: &Memory, with_access: bool) -> Vec<String> {

@@ -6,6 +6,7 @@ use crate::surfaces::cli::confirm::confirm;
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::{Global, WriteOptions};
+use ebb_core::domain::annotations::Annotations;
 use ebb_core::domain::event::{Access as Used, Remember};
 use ebb_core::domain::ids::{EntityName, MemoryId};
 use ebb_core::domain::memory::Revive;
@@ -21,6 +22,7 @@ pub(super) async fn add(
     let content = content(args).await?;
     // Words that cannot be stored are refused before anybody is asked about instants.
     let mentions = args.mentions.iter().map(|name| EntityName::new(name)).collect::<Result<_, _>>();
+    let annotations = Annotations::new(&args.tags, args.source.provenance());
     let mode = args.write.mode();
     let id = memory_id(&args.id.clone().unwrap_or_else(|| mode.names()))?;
     let embedding = args.embedding.clone().map(|numbers| service.embedding(&id, numbers));
@@ -33,6 +35,7 @@ pub(super) async fn add(
         mentions: mentions.map_err(CliError::usage)?,
         pinned: args.pinned,
         embedding: embedding.transpose().map_err(CliError::usage)?,
+        annotations: annotations.map_err(CliError::usage)?,
         at: args.write.instant(service, global).await?,
     };
     let remember = remember.checked().map_err(CliError::usage)?;
