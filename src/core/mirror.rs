@@ -328,7 +328,8 @@ impl Mirror {
     }
 
     /// States that this process refreshes its mirrors at their interval, and whenever [`Self::restored`] says so: then
-    /// the first request of a scope need not wait until a mirror from a file is refreshed.
+    /// the first mirror of a scope may come from its file. Any other process loads all of it, which finds changes without
+    /// records as well.
     pub fn keep(&self) {
         self.is_kept.store(true, Ordering::Relaxed);
     }
@@ -350,8 +351,7 @@ impl Mirror {
     }
 
     /// The view of a scope, from its file or loaded as of `at` if there is none yet. Waits for a load of another caller,
-    /// up to a limit. A view from a file is as old as it says where mirrors are [kept](Self::keep), and refreshed
-    /// elsewhere.
+    /// up to a limit. A view from a file is as old as it says, until it is refreshed.
     ///
     /// # Errors
     /// [`Error::Scope`]; [`Error::Refused`] if it is still being loaded; errors of the store.
@@ -367,7 +367,7 @@ impl Mirror {
             return Ok(current);
         }
         self.restore((scope, place), &mut held, at).await;
-        if held.is_some() && self.is_kept.load(Ordering::Relaxed) {
+        if held.is_some() {
             self.restored.notify_one();
         } else {
             self.refresh_held((scope, place), &mut held, at, false).await?;
@@ -396,7 +396,8 @@ impl Mirror {
         held: &mut Option<MirroredScope>,
         at: Timestamp,
     ) {
-        let Some(saving) = self.saving.as_ref().filter(|_| held.is_none()) else { return };
+        let may = held.is_none() && self.is_kept.load(Ordering::Relaxed);
+        let Some(saving) = self.saving.as_ref().filter(|_| may) else { return };
         let (begun, file) = (Instant::now(), saving.state_file(scope));
         match self.read_state(scope, &file, at).await {
             Ok(None) => {}
@@ -415,7 +416,12 @@ impl Mirror {
         }
     }
 
-    async fn read_state(&self, scope: &Scope, file: &Path, at: Timestamp) -> Result<Option<Restored>, String> {
+    async fn read_state(
+        &self,
+        scope: &Scope,
+        file: &Path,
+        at: Timestamp,
+    ) -> Result<Option<Restored>, String> {
         let text = |why: &dyn std::fmt::Display| why.to_string();
         let asked = load::asked(&self.store, scope, &self.config.kinds, self.config.expired);
         let asked = asked.map_err(|why| text(&why))?;

@@ -297,7 +297,9 @@ impl Found {
             return Err("its indexes are inconsistent".to_owned());
         }
         drop(bytes);
-        position.built(graph, texts, asked, config, fading, at).map_err(|why| format!("it cannot be used: {why}"))
+        position
+            .built(graph, texts, asked, config, fading, at)
+            .map_err(|why| format!("it cannot be used: {why}"))
     }
 }
 
