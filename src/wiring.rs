@@ -124,7 +124,7 @@ pub fn service_over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> R
         consolidation: settings.memory.clone(),
         jobs: schedules(settings),
         guard: settings.guard.into(),
-        mirror: mirror_config(settings, &scope)?,
+        mirror: mirror_config(settings, &scope, endpoint.origin)?,
         engine: settings.engine.rules().map_err(|why| Error::Recall(why.to_string()))?,
         learn: settings.engine.learn,
         scope,
@@ -133,7 +133,7 @@ pub fn service_over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> R
 }
 
 /// The configuration of mirrors: the scopes of the settings, and the scope of this command.
-fn mirror_config(settings: &Settings, scope: &Scope) -> Result<mirror::Config, Error> {
+fn mirror_config(settings: &Settings, scope: &Scope, origin: Origin) -> Result<mirror::Config, Error> {
     let mut scopes = settings.mirror.scopes.clone();
     if !scopes.contains(scope) {
         scopes.push(scope.clone());
@@ -149,12 +149,16 @@ fn mirror_config(settings: &Settings, scope: &Scope) -> Result<mirror::Config, E
         kinds: settings.engine.kinds().map_err(|why| Error::Recall(why.to_string()))?,
         range,
         rules: settings.engine.plasticity().map_err(|why| Error::Recall(why.to_string()))?,
-        saves: settings
-            .mirror
-            .folder
-            .clone()
-            .map(|folder| mirror::saving::Config { folder, every: settings.mirror.persist_every }),
+        saves: saves(settings, origin),
     })
+}
+
+/// Where mirrors are saved: in the folder of the settings, or beside a managed database, which holds the same texts.
+fn saves(settings: &Settings, origin: Origin) -> Option<mirror::saving::Config> {
+    let managed = (origin != Origin::Given).then(|| settings.neo4j.home.join("mirror"));
+    let folder = settings.mirror.folder.clone().or(managed)?;
+    let every = settings.mirror.persist_every;
+    (every > 0).then_some(mirror::saving::Config { folder, every })
 }
 
 /// The schedules of all jobs.

@@ -11,6 +11,7 @@
 //! | [`compute`] | queries: one view, one permit, one thread |
 //! | [`persist`] | files of graphs and learned weights |
 //! | [`saving`] | automatic saves in the background |
+//! | `state` | the file from which a restart answers |
 //!
 //! A mirror of a scope is an immutable [`View`], and the data needed to build the next one. A query takes the present
 //! view and keeps it; a refresh builds another beside it and then replaces it. So a response is of one generation,
@@ -27,6 +28,7 @@ pub mod near;
 pub mod persist;
 mod refresh;
 pub mod saving;
+mod state;
 
 use crate::domain::ids::Scope;
 use crate::domain::units::Timestamp;
@@ -44,12 +46,16 @@ use ebb_engine::plasticity::{PlasticityConfig, Synapses};
 use hot::Density;
 pub use near::Learning;
 use refresh::Refreshed;
-use saving::{Saves, Saving};
+use saving::{Content, Saves, Saving};
+use state::{Identity, Restored};
 use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
+use tokio::runtime::Handle;
+use tokio::sync::Notify;
 use tracing::{info, warn};
 
 /// Interval of comparisons while other writers change the store without records.
@@ -186,6 +192,8 @@ pub enum RefreshOutcome {
 struct Place {
     current: RwLock<Option<Current>>,
     held: tokio::sync::Mutex<Option<MirroredScope>>,
+    /// Whether the state is from a file, and was not refreshed since: there is nothing to save.
+    is_saved_state: AtomicBool,
 }
 
 impl Place {
@@ -196,10 +204,20 @@ impl Place {
         Some(Current { tick, ..current })
     }
 
-    /// Content to save: a view, and the learned state of its graph. Waits for a refresh in progress, on a thread that
-    /// may block.
-    fn content(&self) -> Option<(Arc<View>, SynapticState)> {
-        self.held.blocking_lock().as_ref().and_then(MirroredScope::content)
+    /// Content to save. Asks the database, and waits for a refresh in progress, on a thread that may block.
+    fn content(&self, store: &Store, config: &Config) -> Result<Option<Content>, Error> {
+        let database = Handle::current().block_on(store.database(None))?;
+        let held = self.held.blocking_lock();
+        if self.is_saved_state.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let (Some(held), Some(current)) = (held.as_ref(), self.published()) else { return Ok(None) };
+        let Some((view, learned)) = held.content() else { return Ok(None) };
+        let as_of = current.as_of.millis();
+        let since_read = current.looked.saturating_duration_since(current.read).as_millis();
+        let read = as_of.saturating_sub(i64::try_from(since_read).unwrap_or(i64::MAX));
+        let state = held.state(&database, config, store.fading(), (as_of, read))?;
+        Ok(Some(Content { view, learned, state: Some(state) }))
     }
 
     /// The later of an instant and the published one: the first caller may get the lock last.
@@ -229,27 +247,42 @@ impl MirroredScope {
     }
 }
 
+/// The instant so many milliseconds before now, by this machine's monotonic clock.
+fn ago(millis: i64) -> Instant {
+    let age = Duration::from_millis(u64::try_from(millis).unwrap_or(0));
+    Instant::now().checked_sub(age).unwrap_or_else(Instant::now)
+}
+
 /// Mirrors of a process.
 pub struct Mirror {
     store: Arc<Store>,
-    config: Config,
+    config: Arc<Config>,
     places: BTreeMap<Scope, Arc<Place>>,
     saving: Option<Saving>,
+    /// Whether this process refreshes mirrors at their interval.
+    is_kept: AtomicBool,
+    /// Notified when a request was answered from a file.
+    restored: Notify,
 }
 
 impl Mirror {
     /// Creates mirrors of the configured scopes; nothing is read before the first refresh.
     #[must_use]
     pub fn new(store: Arc<Store>, config: Config) -> Self {
-        let place = || Place { current: RwLock::new(None), held: tokio::sync::Mutex::new(None) };
+        let place = || Place {
+            current: RwLock::new(None),
+            held: tokio::sync::Mutex::new(None),
+            is_saved_state: AtomicBool::new(false),
+        };
         let places = config.scopes.iter().map(|scope| (scope.clone(), Arc::new(place()))).collect();
         let saving = config.saves.clone().map(|saves| Saving::new(saves, &config.scopes));
-        Self { store, config, places, saving }
+        let (is_kept, restored) = (AtomicBool::new(false), Notify::new());
+        Self { store, config: Arc::new(config), places, saving, is_kept, restored }
     }
 
     /// Settings.
     #[must_use]
-    pub const fn config(&self) -> &Config {
+    pub fn config(&self) -> &Config {
         &self.config
     }
 
@@ -274,9 +307,36 @@ impl Mirror {
     /// Counts a recall by a view: after a number of them its graph and learned state are saved in the background.
     pub fn recalled(&self, scope: &Scope, view: &View) {
         if let (Some(saving), Some(place)) = (&self.saving, self.places.get(scope)) {
-            let place = Arc::clone(place);
-            saving.recalled(scope, view, move || place.content());
+            saving.recalled(scope, view, self.content_of(place));
         }
+    }
+
+    fn content_of(
+        &self,
+        place: &Arc<Place>,
+    ) -> impl FnOnce() -> Result<Option<Content>, Error> + Send + use<> {
+        let (place, store, config) = (Arc::clone(place), Arc::clone(&self.store), Arc::clone(&self.config));
+        move || place.content(&store, &config)
+    }
+
+    /// Saves the states of all loaded mirrors, from which the next process answers.
+    pub async fn save_states(&self) {
+        let Some(saving) = &self.saving else { return };
+        for (scope, place) in self.places.iter().filter(|(_, place)| place.published().is_some()) {
+            saving.save_state(scope, self.content_of(place)).await;
+        }
+    }
+
+    /// States that this process refreshes its mirrors at their interval, and whenever [`Self::restored`] says so: then
+    /// the first mirror of a scope may come from its file. Any other process loads all of it, which finds changes without
+    /// records as well.
+    pub fn keep(&self) {
+        self.is_kept.store(true, Ordering::Relaxed);
+    }
+
+    /// Waits until a request was answered from a file, which needs a refresh.
+    pub async fn restored(&self) {
+        self.restored.notified().await;
     }
 
     /// The view of a scope, and the learned state of its graph; `None` before the first refresh.
@@ -290,7 +350,8 @@ impl Mirror {
         self.saving.as_ref().map(|saving| saving.of(scope))
     }
 
-    /// The view of a scope, loaded as of `at` if there is none yet. Waits for a load of another caller, up to a limit.
+    /// The view of a scope, from its file or loaded as of `at` if there is none yet. Waits for a load of another caller,
+    /// up to a limit. A view from a file is as old as it says, until it is refreshed.
     ///
     /// # Errors
     /// [`Error::Scope`]; [`Error::Refused`] if it is still being loaded; errors of the store.
@@ -305,15 +366,76 @@ impl Mirror {
         if let Some(current) = place.published() {
             return Ok(current);
         }
-        self.refresh_held((scope, place), &mut held, at, false).await?;
+        self.restore((scope, place), &mut held, at).await;
+        if held.is_some() {
+            self.restored.notify_one();
+        } else {
+            self.refresh_held((scope, place), &mut held, at, false).await?;
+        }
         place.published().ok_or(Error::Broken)
     }
 
-    /// Refreshes the mirror of a scope, with a load the first time; `at` is the present by the laws' clock.
+    /// Refreshes the mirror of a scope, with a load the first time; `at` is the present by the laws' clock. The first time
+    /// requests are answered from its file meanwhile, if there is one.
     pub async fn refresh(&self, scope: &Scope, at: Timestamp) -> Result<RefreshOutcome, Error> {
         let place = self.place(scope)?;
         let mut held = place.held.lock().await;
+        if held.is_none() {
+            self.restore((scope, place), &mut held, at).await;
+            // Requests that wait for the lock get it first.
+            drop(held);
+            held = place.held.lock().await;
+        }
         self.refresh_held((scope, place), &mut held, at, false).await
+    }
+
+    /// Publishes the state of a scope that was saved last, if it may be used.
+    async fn restore(
+        &self,
+        (scope, place): (&Scope, &Place),
+        held: &mut Option<MirroredScope>,
+        at: Timestamp,
+    ) {
+        let may = held.is_none() && self.is_kept.load(Ordering::Relaxed);
+        let Some(saving) = self.saving.as_ref().filter(|_| may) else { return };
+        let (begun, file) = (Instant::now(), saving.state_file(scope));
+        match self.read_state(scope, &file, at).await {
+            Ok(None) => {}
+            Ok(Some(Restored { held: found, as_of })) => {
+                let age = at.millis() - as_of.millis();
+                place.is_saved_state.store(true, Ordering::Relaxed);
+                place.publish(Some(&found), as_of, ago(age));
+                let (nodes, took) = (found.view.graph().node_count(), begun.elapsed());
+                info!(%scope, nodes, age_s = age / 1_000, ?took, "answering from the saved state of the mirror");
+                *held = Some(found);
+            }
+            Err(why) => {
+                let file = file.display();
+                info!(%scope, %file, "the saved state of the mirror is not used: {why}; loading the graph");
+            }
+        }
+    }
+
+    async fn read_state(
+        &self,
+        scope: &Scope,
+        file: &Path,
+        at: Timestamp,
+    ) -> Result<Option<Restored>, String> {
+        let text = |why: &dyn std::fmt::Display| why.to_string();
+        let asked = load::asked(&self.store, scope, &self.config.kinds, self.config.expired);
+        let asked = asked.map_err(|why| text(&why))?;
+        let (config, file) = (Arc::clone(&self.config), file.to_owned());
+        let found = tokio::task::spawn_blocking(move || state::find(&file, &config)).await;
+        let Some(candidate) = found.map_err(|why| text(&why))?? else { return Ok(None) };
+        let database = self.store.database(candidate.newest().as_ref()).await;
+        let database = database.map_err(|why| text(&why))?;
+        let fading = *self.store.fading();
+        let identity = Identity::of(&database, &asked, &self.config, &fading);
+        let found = candidate.checked(&identity, &database, at)?;
+        let config = Arc::clone(&self.config);
+        let built = tokio::task::spawn_blocking(move || found.build(asked, &config, &fading, at)).await;
+        built.map_err(|why| text(&why))?.map(Some)
     }
 
     /// Refreshes the mirror of a scope, then loads it again and compares; the new load replaces it if they differ. This
@@ -364,6 +486,7 @@ impl Mirror {
     ) -> Result<RefreshOutcome, Error> {
         let (at, looked) = (place.not_before(at), Instant::now());
         let done = self.advance(scope, held, at, weigh).await?;
+        place.is_saved_state.store(false, Ordering::Relaxed);
         place.publish(held.as_ref(), at, looked);
         Ok(done)
     }

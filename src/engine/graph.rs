@@ -13,6 +13,7 @@
 //! | [`pairs`] | the undirected view |
 //! | [`columns`], [`provenance`] | attributes of nodes |
 //! | [`snapshot`], [`codec`] | a graph at an instant, and as a file |
+//! | [`rows`] | a graph as plain values, for other files |
 //! | [`visit`], [`graphml`] | export to petgraph, DOT and GraphML |
 //!
 //! Invariants: same content, same arrays, in whatever order it was added (`build_order_free`); a batch applied equals a
@@ -30,6 +31,7 @@ pub mod number;
 pub mod pairs;
 pub mod provenance;
 pub mod raw;
+pub mod rows;
 pub mod snapshot;
 pub mod visit;
 

@@ -32,12 +32,20 @@ use std::borrow::Cow;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Indexes of the contents of memories.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, serde::Serialize, serde::Deserialize)]
 pub struct Texts {
     /// For ranking memories by text.
     pub index: Arc<TextIndex>,
     /// Document frequencies, for the rarity of names.
     pub counts: Arc<WordCounts>,
+}
+
+impl Texts {
+    /// Whether indexes that were read from a file are consistent, so that no query can fail on them.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        self.index.is_sound() && self.counts.is_sound()
+    }
 }
 
 /// A graph and its indexes, ready for queries.

@@ -9,6 +9,7 @@
 //! | `in-use.lock` | held (shared) by each user, exclusive by a keeper whose last user is gone |
 //! | `keeper.lock` | held (exclusive) by the keeper as long as it lives |
 //! | `data`, `logs`, `conf` | Neo4j's own, and `logs/server.log`, `logs/keeper.log` |
+//! | `mirror` | graphs in memory that were saved, written by their processes |
 //!
 
 use ebb_files::Readers;

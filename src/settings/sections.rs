@@ -293,7 +293,7 @@ fn mirrored<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<MirroredLabel>, D:
 }
 
 fn recalls<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
-    whole(from, 1, 1_000_000, "recalls")
+    whole(from, 0, 1_000_000, "recalls")
 }
 
 /// The section `[mcp]`: permissions of agents over MCP.

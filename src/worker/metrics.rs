@@ -198,9 +198,9 @@ fn mirrors(page: &mut Page, mirrors: &[Mirror]) {
     family("mirror_tick", GAUGE, "Outcomes that were learned.", &|mirror| mirror.tick.map(whole));
     let learned = "Relationships with learned weight, counted in each direction.";
     family("mirror_learned", GAUGE, learned, &|mirror| count(mirror.learned));
-    let saved = "Generation that was saved last, if mirror.folder is set.";
+    let saved = "Generation that was saved last, if mirrors are saved.";
     family("mirror_saved_generation", GAUGE, saved, &|mirror| mirror.saved_generation.map(whole));
-    let failures = "Failed saves, if mirror.folder is set.";
+    let failures = "Failed saves, if mirrors are saved.";
     family("mirror_save_failures_total", COUNTER, failures, &|mirror| {
         mirror.is_saved.then(|| whole(mirror.save_failures))
     });

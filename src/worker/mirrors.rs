@@ -6,7 +6,8 @@
 //! and compares: a difference is a warning in the log, and the mirror takes the values that were read.
 //!
 //! # Stopping
-//! A refresh is dropped. Publishing is finished first, since a transaction broken off in the middle would keep its row locked
+//! A refresh is dropped. The states of the mirrors are saved for the next start while the status is deleted, within the same
+//! limit. Publishing is finished first, since a transaction broken off in the middle would keep its row locked
 //! against the last act of the process, which deletes its status. Both have limits that together stay below the ten seconds of a
 //! stop; a status that stays is deleted after a day. Building a generation cannot be stopped: after the same ten seconds it is
 //! abandoned.
@@ -107,6 +108,7 @@ async fn refreshing(
     stop: CancellationToken,
 ) -> Result<(), TooManyPanics> {
     let every = service.refresh_every();
+    service.keep_mirrors();
     let mut is_known = false;
     while !stop.is_cancelled() {
         let was_away = is_known && readable.borrow().is_err();
@@ -126,10 +128,12 @@ async fn refreshing(
                 Some(Err(why)) => warn!(%scope, %why, "a mirror could not be refreshed"),
             }
         }
-        stop.run_until_cancelled(tokio::time::sleep(every)).await;
+        // A mirror that a request has read from a file is refreshed at once.
+        let next = tokio::time::timeout(every, service.mirror_restored());
+        stop.run_until_cancelled(next).await;
     }
     if is_known {
-        clear(&service).await;
+        tokio::join!(clear(&service), save(&service));
     }
     Ok(())
 }
@@ -150,6 +154,12 @@ async fn publish(service: &Service, held: &Mirror) {
         Ok(Ok(())) => {}
         Ok(Err(why)) => warn!(%scope, %why, "the status of a mirror could not be published"),
         Err(_) => warn!(%scope, "the status of a mirror could not be published in time"),
+    }
+}
+
+async fn save(service: &Service) {
+    if tokio::time::timeout(PUBLISH_LIMIT, service.save_mirror_states()).await.is_err() {
+        warn!("the mirrors could not be saved in time: the next start reads older files, or the graph");
     }
 }
 

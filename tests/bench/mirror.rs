@@ -2,7 +2,8 @@
 //!
 //! Memories and entities are made straight in Neo4j, nine of ten a memory, with relationships of four types between them.
 //! Then the mirror is loaded, beside a client that drains the plain query of one row for each relationship into nothing, in
-//! turn, over one connection and over four: judged are ratios of relationships a second. After that the first answer, refreshes
+//! turn, over one connection and over four: judged are ratios of relationships a second. After that the first answer of a process
+//! that starts from the saved state, refreshes
 //! after a thousand changes, and questions with and without a writer beside them. Without numbers a tenth of a tenth. `--in
 //! FOLDER` keeps the server there, and measures what an earlier run left in it; `--rounds N` says how often is loaded.
 
@@ -27,7 +28,7 @@ use ebb_core::domain::event::{Access, Event};
 use ebb_core::domain::ids::{MemoryId, Scope};
 use ebb_core::domain::memory::Revive;
 use ebb_core::domain::units::Timestamp;
-use ebb_core::mirror::{Config, Current, Mirror, RefreshOutcome};
+use ebb_core::mirror::{Config, Current, Mirror, RefreshOutcome, saving};
 use ebb_core::service::Service;
 use ebb_core::service::memories::RequestId;
 use ebb_engine::activation::ActivationConfig;
@@ -188,7 +189,7 @@ async fn drain(graph: &Graph, connections: i64) -> (u64, f64) {
     (count, count as f64 / begun.elapsed().as_secs_f64())
 }
 
-fn config(connections: usize) -> Config {
+fn config(connections: usize, folder: &Path) -> Config {
     Config {
         max_bytes: 1 << 40,
         expired: true,
@@ -199,7 +200,7 @@ fn config(connections: usize) -> Config {
         kinds: Kinds::default(),
         range: WeightRange::default(),
         rules: PlasticityConfig::default(),
-        saves: None,
+        saves: Some(saving::Config { folder: folder.join("mirror"), every: u64::MAX }),
     }
 }
 
@@ -218,10 +219,15 @@ fn current(mirror: &Mirror) -> Current {
 
 /// Median and 99th percentile of questions, in milliseconds.
 fn questions(mirror: &Mirror, seed: u64) -> (f64, f64) {
+    questions_of(mirror, seed, QUESTIONS)
+}
+
+/// As [`questions`], of so many.
+fn questions_of(mirror: &Mirror, seed: u64, count: u64) -> (f64, f64) {
     let rules = RecallConfig::new(ActivationConfig::RECALL, ActivationConfig::REFERENCE, 0.75, 1_000)
         .expect("the defaults");
     let (mut random, mut scratch, mut times) = (SplitMix64(seed), Scratch::default(), Vec::new());
-    for _ in 0..QUESTIONS {
+    for _ in 0..count {
         let [a, b] = [random.below(16), random.below(16)].map(|n| WORDS[n as usize]);
         let ask = RecallQuery { text: format!("{a} {} {b}", random.below(1_000)), ..RecallQuery::default() };
         let view = current(mirror).view;
@@ -287,7 +293,8 @@ async fn main() {
         );
     }
 
-    let mirror = loads(&service, &graph, rounds).await;
+    let saves = tempfile::tempdir().expect("a folder");
+    let mirror = loads(&service, &graph, rounds, saves.path()).await;
     let view = current(&mirror).view;
     let bytes = view.bytes();
     let slots = view.graph().slot_count().max(1);
@@ -309,6 +316,7 @@ async fn main() {
         times.push(begun.elapsed().as_secs_f64());
     }
     println!("refresh after 1,000 changes: {:.2} s", middle(times));
+    restart(&service, &mirror, rounds, saves.path()).await;
     let (median, late) = questions(&mirror, 3);
     println!("recall: median {median:.2} ms, p99 {late:.2} ms");
     beside(service, &mirror, sizes).await;
@@ -318,13 +326,13 @@ async fn main() {
 }
 
 /// Loads, in turn with drains; answers the last mirror.
-async fn loads(service: &Service, graph: &Graph, rounds: usize) -> Mirror {
+async fn loads(service: &Service, graph: &Graph, rounds: usize, saves: &Path) -> Mirror {
     let mut last = None;
     for connections in [1_usize, 4] {
         let (mut ratios, mut loaded, mut drained) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..rounds {
             let (count, plain) = drain(graph, connections as i64).await;
-            let mirror = Mirror::new(service.share_store(), config(connections));
+            let mirror = Mirror::new(service.share_store(), config(connections, saves));
             let begun = Instant::now();
             mirror.refresh(&Scope::local(), now()).await.expect("loaded");
             let rate = count as f64 / begun.elapsed().as_secs_f64();
@@ -343,6 +351,32 @@ async fn loads(service: &Service, graph: &Graph, rounds: usize) -> Mirror {
         );
     }
     last.expect("a mirror")
+}
+
+/// Saves the state, and starts from it: until the first answer, and until it is as of now.
+async fn restart(service: &Service, mirror: &Mirror, rounds: usize, saves: &Path) {
+    let begun = Instant::now();
+    mirror.save_states().await;
+    let saved = begun.elapsed().as_secs_f64();
+    let file = saves.join("mirror/local.state");
+    let mib = std::fs::metadata(&file).expect("saved").len() as f64 / f64::from(1 << 20);
+    let (mut answered, mut current_again, at) = (Vec::new(), Vec::new(), now().after(60_000.0));
+    for _ in 0..rounds {
+        let again = Mirror::new(service.share_store(), config(4, saves));
+        again.keep();
+        let begun = Instant::now();
+        again.ready(&Scope::local(), at).await.expect("answered");
+        questions_of(&again, 3, 1);
+        answered.push(begun.elapsed().as_secs_f64());
+        let done = again.refresh(&Scope::local(), at).await.expect("refreshed");
+        assert_ne!(done, RefreshOutcome::Loaded);
+        current_again.push(begun.elapsed().as_secs_f64());
+    }
+    println!(
+        "state of {mib:.0} MiB saved in {saved:.2} s; first answer from it after {:.2} s, up to date after {:.2} s",
+        middle(answered),
+        middle(current_again)
+    );
 }
 
 /// Questions while somebody writes and the mirror follows.

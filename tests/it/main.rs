@@ -12,6 +12,7 @@ mod mirror;
 mod parity;
 mod plans;
 mod provision;
+mod restart;
 mod store;
 mod surfaces;
 mod worker;

@@ -100,7 +100,7 @@ impl Bed {
     }
 }
 
-fn about(name: &str, hours: f64, content: &str, mentions: &[&str]) -> Event {
+pub(crate) fn about(name: &str, hours: f64, content: &str, mentions: &[&str]) -> Event {
     Event::Remember(Remember {
         content: content.to_owned(),
         mentions: mentions.iter().map(|name| EntityName::new(name).unwrap()).collect(),

@@ -53,6 +53,11 @@ const FLOORS: &[Floor] = &[
         outside: &["ebb_engine", "ebb_files", "tokio", "tracing"],
     },
     Floor {
+        module: "mirror::state",
+        inside: &["domain", "store", "mirror"],
+        outside: &["ebb_engine", "postcard", "xxhash_rust"],
+    },
+    Floor {
         module: "mirror::saving",
         inside: &["domain", "mirror"],
         outside: &["ebb_engine", "tokio", "tracing", "xxhash_rust"],

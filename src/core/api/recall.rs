@@ -330,7 +330,7 @@ pub struct Mirror {
     pub learned: Option<usize>,
     /// Number of nodes and relationships skipped because a property has a wrong type.
     pub skipped: BTreeMap<&'static str, u64>,
-    /// Generation last saved as a file, if mirror.folder is set.
+    /// Generation last saved as a file by this process, if mirrors are saved.
     pub saved_generation: Option<u64>,
     /// Number of failed saves since the process started.
     pub save_failures: u64,

@@ -63,6 +63,11 @@ impl Names {
     pub(super) fn new<'a>(asked: &MirrorQuery, keys: impl IntoIterator<Item = &'a str>) -> Self {
         let mut met: HashSet<&str> = HashSet::new();
         let shared = keys.into_iter().filter(|key| !met.insert(key)).map(str::to_owned).collect();
+        Self::with_shared(asked, shared)
+    }
+
+    /// Names where nodes of several labels share these keys.
+    pub(super) fn with_shared(asked: &MirrorQuery, shared: HashSet<String>) -> Self {
         let mut further: Vec<String> = Vec::new();
         let types = asked.labels().iter().map(|label| {
             NodeType::of_name(asked.kind(label)).unwrap_or_else(|| {
@@ -86,6 +91,11 @@ impl Names {
             }
             _ => key.to_owned(),
         }
+    }
+
+    /// Keys that nodes of several labels share.
+    pub(super) fn shared(&self) -> impl Iterator<Item = &str> {
+        self.shared.iter().map(String::as_str)
     }
 
     pub(super) fn is_shared(&self, key: &str) -> bool {

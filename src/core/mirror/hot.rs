@@ -57,7 +57,7 @@ pub const fn at_peak(at_rest: usize) -> u64 {
 }
 
 /// Measured size of the nodes of a scope, divided by the estimate.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Density(f64);
 
 impl Default for Density {

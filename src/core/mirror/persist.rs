@@ -98,7 +98,7 @@ pub fn read_summed(path: &Path, kinds: Kinds, range: WeightRange) -> Result<(Sna
         .map_err(|source| Error::Content { path: path.to_owned(), source })
 }
 
-fn open(path: &Path) -> Result<Option<File>, Error> {
+pub(super) fn open(path: &Path) -> Result<Option<File>, Error> {
     match File::open(path) {
         Ok(file) => Ok(Some(file)),
         Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(None),

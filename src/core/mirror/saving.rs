@@ -1,16 +1,14 @@
 //! Automatic saves: after a number of recalls of a scope its graph is saved to a file, and its learned weights to
-//! another, in the background, for inspection, and for queries without a database.
+//! another, in the background, for inspection, and for queries without a database; last the [state](super::state), from
+//! which a restart answers. At the end of the process the state alone is saved, which is fast.
 //!
 //! A save never delays a query: each scope has a thread of its own for saves, and a save that is due while another is
 //! running is skipped. So is one of a generation that was saved already, unless more was learned on it: then that alone
 //! is written. A failed save is logged and counted; the files are unchanged, as described in
 //! [`persist`](super::persist), also if the process ends during the save. If the graph cannot be saved, its learned
-//! state is not saved either, which is counted too.
+//! state is not saved either, which is counted too; neither is the state.
 //!
 //! # Design notes
-//! A mirror is always loaded from the store, never from such a file: the file may be old, and lacks data that is not in
-//! the graph.
-//!
 //! Several processes may share a folder. If another process is saving the same file, a save is skipped, which is no
 //! failure: both have the same graph to save.
 //!
@@ -22,7 +20,8 @@
 //! `surfaces::mirrors::a_kill_while_saving_leaves_a_file_that_loads`).
 
 use super::Error;
-use super::persist::Files;
+use super::persist::{Files, replace};
+use super::state::State;
 use crate::domain::ids::Scope;
 use ebb_engine::View;
 use ebb_engine::graph::codec::plasticity::{self, SynapticState};
@@ -33,6 +32,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, TryLockError};
+use std::time::Instant;
 use tracing::{debug, info, warn};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -58,8 +58,13 @@ pub struct Saves {
     pub skipped: u64,
 }
 
-/// Content of a save: a view, and the learned state of its graph.
-type Content = (Arc<View>, SynapticState);
+/// Content of a save.
+pub(super) struct Content {
+    pub(super) view: Arc<View>,
+    /// Learned state of its graph.
+    pub(super) learned: SynapticState,
+    pub(super) state: Option<State>,
+}
 
 /// Saves of all scopes.
 pub(super) struct Saving {
@@ -90,7 +95,7 @@ impl Saving {
         &self,
         scope: &Scope,
         view: &View,
-        content: impl FnOnce() -> Option<Content> + Send + 'static,
+        content: impl FnOnce() -> Result<Option<Content>, Error> + Send + 'static,
     ) {
         let Some(place) = self.of.get(scope) else { return };
         let recalls = place.recalls.fetch_add(1, Ordering::Relaxed) + 1;
@@ -100,10 +105,34 @@ impl Saving {
         {
             return;
         }
-        let files = Files::beside(self.config.folder.join(file_name(scope)));
+        let files = self.files(scope);
         let (place, scope) = (Arc::clone(place), scope.clone());
         // Not awaited: a process that ends meanwhile leaves the old files.
-        drop(tokio::task::spawn_blocking(move || place.save(&scope, &files, content)));
+        drop(tokio::task::spawn_blocking(move || place.save(&scope, &files, Parts::All, content)));
+    }
+
+    /// Saves the state of a scope, for the next start.
+    pub(super) async fn save_state(
+        &self,
+        scope: &Scope,
+        content: impl FnOnce() -> Result<Option<Content>, Error> + Send + 'static,
+    ) {
+        let Some(place) = self.of.get(scope).map(Arc::clone) else { return };
+        let (files, scope) = (self.files(scope), scope.clone());
+        let saved =
+            tokio::task::spawn_blocking(move || place.save(&scope, &files, Parts::State, content)).await;
+        if let Err(why) = saved {
+            warn!(%why, "a thread that saved a mirror panicked");
+        }
+    }
+
+    fn files(&self, scope: &Scope) -> Files {
+        Files::beside(self.config.folder.join(file_name(scope)))
+    }
+
+    /// The file of the state of a scope.
+    pub(super) fn state_file(&self, scope: &Scope) -> PathBuf {
+        state_of(&self.files(scope))
     }
 
     pub(super) fn of(&self, scope: &Scope) -> Saves {
@@ -118,25 +147,56 @@ impl Saving {
     }
 }
 
+/// What a save writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Parts {
+    All,
+    State,
+}
+
+/// The file of the state beside a pair.
+fn state_of(files: &Files) -> PathBuf {
+    files.graph.with_extension("state")
+}
+
 impl Place {
-    fn save(&self, scope: &Scope, files: &Files, content: impl FnOnce() -> Option<Content>) {
+    fn save(
+        &self,
+        scope: &Scope,
+        files: &Files,
+        parts: Parts,
+        content: impl FnOnce() -> Result<Option<Content>, Error>,
+    ) {
         let _held = match self.at_work.try_lock() {
             Ok(held) => held,
             Err(TryLockError::Poisoned(fallen)) => fallen.into_inner(),
             Err(TryLockError::WouldBlock) => return,
         };
-        let Some((view, learned)) = content() else { return };
-        let (generation, tick) = (view.generation().0, learned.tick);
+        let begun = Instant::now();
+        let content = match content() {
+            Ok(None) => return,
+            Ok(Some(content)) => content,
+            Err(why) => {
+                self.failures.fetch_add(1, Ordering::Release);
+                warn!(%scope, %why, "the mirror could not be saved; its files are unchanged");
+                return;
+            }
+        };
+        let (generation, tick) = (content.view.generation().0, content.learned.tick);
         let is_saved = self.generation.load(Ordering::Relaxed) == generation;
-        match save(files, (!is_saved).then_some(&*view), &learned) {
+        match save(files, parts, !is_saved, &content) {
+            Ok(()) if parts == Parts::State => {
+                info!(%scope, generation, tick, took = ?begun.elapsed(), "the state of the mirror was saved for the next start");
+            }
             Ok(()) => {
                 self.generation.store(generation, Ordering::Relaxed);
                 self.tick.store(tick, Ordering::Relaxed);
-                info!(%scope, generation, tick, file = %files.graph.display(), "the mirror was saved");
+                info!(%scope, generation, tick, file = %files.graph.display(), took = ?begun.elapsed(), "the mirror was saved");
             }
             Err(why @ Error::Busy { .. }) => debug!(%scope, %why, "the mirror is saved by another process"),
             Err(why) => {
-                if why.path() != Some(files.learned.as_path()) {
+                let is_of_graph = why.path() != Some(&files.learned) && why.path() != Some(&state_of(files));
+                if parts == Parts::All && is_of_graph {
                     self.skipped.fetch_add(1, Ordering::Relaxed);
                 }
                 // Last: a reader that sees it also sees the other.
@@ -148,12 +208,20 @@ impl Place {
     }
 }
 
-fn save(files: &Files, view: Option<&View>, learned: &SynapticState) -> Result<(), Error> {
+fn save(files: &Files, parts: Parts, with_graph: bool, content: &Content) -> Result<(), Error> {
+    let Content { view, learned, state } = content;
     if let Some(folder) = files.graph.parent() {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
         made.map_err(|source| Error::File { doing: "make the folder", path: folder.to_owned(), source })?;
     }
-    files.save(view.map(View::snapshot), |into| plasticity::write(learned, into))
+    if parts == Parts::All {
+        let graph = with_graph.then(|| view.snapshot());
+        files.save(graph, |into| plasticity::write(learned, into))?;
+    }
+    match state {
+        Some(state) => replace(&state_of(files), |into| state.write(into)),
+        None => Ok(()),
+    }
 }
 
 /// File name of a scope: lower-case letters and digits unchanged, all else by its bytes, since a scope may contain path
@@ -205,9 +273,12 @@ mod tests {
     }
 
     /// Content to save: a view, with so many outcomes learned on its graph.
-    fn content(view: &Arc<View>, tick: u64) -> impl FnOnce() -> Option<Content> + Send + use<> {
+    fn content(
+        view: &Arc<View>,
+        tick: u64,
+    ) -> impl FnOnce() -> Result<Option<Content>, Error> + Send + use<> {
         let (view, learned) = (Arc::clone(view), SynapticState { tick, ..SynapticState::default() });
-        move || Some((view, learned))
+        move || Ok(Some(Content { view, learned, state: None }))
     }
 
     async fn until(what: impl Fn() -> bool) {
@@ -279,7 +350,7 @@ mod tests {
         {
             let _held = place.at_work.lock().unwrap();
             let files = Files::beside(folder.path().join(file_name(&scope)));
-            place.save(&scope, &files, content(&view("a", 1), 0));
+            place.save(&scope, &files, Parts::All, content(&view("a", 1), 0));
         }
         assert_eq!((saving.of(&scope), fs::read_dir(folder.path()).unwrap().count()), (Saves::default(), 0));
     }

@@ -191,6 +191,21 @@ impl Service {
         self.store.mirrors_status().await
     }
 
+    /// States that this process refreshes its mirrors at their interval: see [`Mirror::keep`](crate::mirror::Mirror::keep).
+    pub fn keep_mirrors(&self) {
+        self.mirror.keep();
+    }
+
+    /// Waits until a request was answered from a file, which needs a refresh.
+    pub async fn mirror_restored(&self) {
+        self.mirror.restored().await;
+    }
+
+    /// Saves the states of the mirrors, before this process ends.
+    pub async fn save_mirror_states(&self) {
+        self.mirror.save_states().await;
+    }
+
     /// Makes the mirrors of all processes read the graph again at their next refresh: for changes of other writers,
     /// which are not recorded.
     pub async fn refresh_all_mirrors(&self) -> Result<(), store::Error> {

@@ -146,6 +146,7 @@ catalogue! {
     MIGRATION_RECORD = "migration/record";
     MIRROR_AROUND = "mirror/around";
     MIRROR_CENSUS = "mirror/census";
+    MIRROR_DATABASE = "mirror/database";
     MIRROR_EDGES = "mirror/edges";
     MIRROR_NODES = "mirror/nodes";
     MIRROR_CLEAR = "mirror/clear";

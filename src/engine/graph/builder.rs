@@ -270,14 +270,36 @@ impl GraphBuilder {
 
     /// Adds a single slot, also for a type that can be traversed both ways.
     pub fn add_slot(&mut self, edge: &EdgeRow) -> Result<(), Error> {
-        let end = self.edges.len();
         self.add_edge(edge)?;
-        let added = self.edges[end];
+        self.halve_last();
+        Ok(())
+    }
+
+    /// As [`Self::add_slot`], between nodes of this builder, with its causal strength, `0 ..= 1`.
+    ///
+    /// # Errors
+    /// As [`Self::connect`].
+    pub fn connect_slot(
+        &mut self,
+        source: StagedNode,
+        target: StagedNode,
+        kind: StagedKind,
+        weight: f32,
+        causal: f32,
+    ) -> Result<(), Error> {
+        let causal = within("causal_strength", causal, 0.0, 1.0)?;
+        self.connect_causal(source, target, kind, weight, Some([causal; 2]))?;
+        self.halve_last();
+        Ok(())
+    }
+
+    /// Leaves one slot of the edge that was added last.
+    fn halve_last(&mut self) {
+        let Some(added) = self.edges.last() else { return };
         if self.is_doubled(added.source, added.target, added.kind) {
             self.doubled -= 1;
-            self.halves.insert(end);
+            self.halves.insert(self.edges.len() - 1);
         }
-        Ok(())
     }
 
     fn is_doubled(&self, source: u32, target: u32, kind: u32) -> bool {

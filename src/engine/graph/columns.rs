@@ -22,7 +22,7 @@ pub type Tags = SmallVec<[InternedStr; 6]>;
 pub const TAGS_MAX: usize = 256;
 
 /// A node to add to a graph.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct NodeRow {
     /// External id, unique in a graph.
     pub external_id: String,

@@ -19,6 +19,7 @@ use crate::graph::builder::WeightRange;
 use crate::graph::codec::plasticity::{SynapticRow, SynapticState};
 use crate::graph::index::{EdgeIdx, Generation, NodeId};
 use crate::graph::{self, Graph};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -28,7 +29,7 @@ const AHEAD: usize = 16;
 pub(super) const DELTA_MAX: f32 = 16.0;
 
 /// Learned state of one slot.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Synapse {
     /// The part that decays, `0 ..= 16`.
     pub delta: f32,
@@ -75,7 +76,7 @@ impl Synapse {
 }
 
 /// Identity of a record: a slot by external ids.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SynapseKey {
     /// External id of the source.
     pub source: String,
@@ -109,7 +110,7 @@ impl SynapseKey {
 }
 
 /// A record as it is stored.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SynapseRecord {
     /// Its slot.
     pub key: SynapseKey,
@@ -229,13 +230,22 @@ impl Synapses {
     /// # Errors
     /// [`Error::GenerationMismatch`] if `from` is not the graph it is bound to.
     pub fn rebind(&self, from: &Graph, to: &Graph) -> Result<Self, Error> {
+        Self::bind(to, self.config, self.tick, self.all_records(from)?)
+    }
+
+    /// All records, bound and unmatched: [`Self::bind`] restores the same state from them.
+    ///
+    /// # Errors
+    /// [`Error::GenerationMismatch`].
+    pub fn all_records(&self, graph: &Graph) -> Result<Vec<SynapseRecord>, Error> {
         let record = |(key, (synapse, tick)): (&SynapseKey, &(Synapse, u64))| SynapseRecord {
             key: key.clone(),
             synapse: *synapse,
             tick: *tick,
         };
-        let records = self.records(from)?.into_iter().chain(self.unmatched.iter().map(record));
-        Self::bind(to, self.config, self.tick, records)
+        let mut records = self.records(graph)?;
+        records.extend(self.unmatched.iter().map(record));
+        Ok(records)
     }
 
     /// Advances to a later tick: `records` have changed since, `dropped` were deleted, and all others decayed. The weights of

@@ -11,25 +11,32 @@
 use super::words::{each_word, hash, words};
 use crate::graph::Graph;
 use crate::graph::kinds::NodeType;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Number of words collected before they become a run.
 const GATHERED_MAX: usize = 1 << 20;
 
 /// Number of memories for each word, by hash.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct WordCounts {
     runs: Vec<Arc<Run>>,
 }
 
 /// A run of words, sorted by hash.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Run {
     words: Vec<u64>,
     counts: Vec<u32>,
 }
 
 impl WordCounts {
+    /// Whether each word of a table that was read from a file has a count.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        self.runs.iter().all(|run| run.words.len() == run.counts.len() && run.words.is_sorted())
+    }
+
     /// Counts the labels of all memories of a graph, for a graph without contents.
     #[must_use]
     pub fn of_labels(graph: &Graph) -> Self {

@@ -27,6 +27,7 @@ use crate::graph::Graph;
 use crate::graph::index::{NodeId, nodes};
 use crate::text::fold::fold;
 use crate::top_k::TopK;
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -43,7 +44,7 @@ const GATHERED_MAX: usize = 1 << 20;
 const NO_NODE: u32 = u32::MAX;
 
 /// Inverted index of the contents of memories.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct TextIndex {
     /// By number: hash of the content, number of words, and whether it was not replaced.
     contents: Vec<u64>,
@@ -55,7 +56,7 @@ pub struct TextIndex {
 }
 
 /// Words sorted by hash, with their postings.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Segment {
     words: Vec<u64>,
     /// End of the postings of each word.
@@ -64,7 +65,7 @@ struct Segment {
     postings: Vec<Posting>,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Posting {
     number: u32,
     count: u32,
@@ -97,6 +98,17 @@ pub struct RankedMemory {
 }
 
 impl TextIndex {
+    /// Whether all numbers of an index that was read from a file are within it.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        let count = self.contents.len();
+        let is_number = |number: u32| (number as usize) < count;
+        self.lengths.len() == count
+            && self.held.len() == count
+            && self.numbers.values().all(|number| is_number(*number))
+            && self.segments.iter().all(|segment| segment.is_sound(is_number))
+    }
+
     /// Adds memories by external id and content, of which the first [64 KiB](super::words::CONTENT_BYTES_MAX) are used. A
     /// memory that exists is replaced, unless its content is the same.
     ///
@@ -278,6 +290,14 @@ impl Documents {
 }
 
 impl Segment {
+    fn is_sound(&self, is_number: impl Fn(u32) -> bool) -> bool {
+        self.words.len() == self.ends.len()
+            && self.words.is_sorted()
+            && self.ends.is_sorted()
+            && self.ends.last().copied().unwrap_or(0) == self.postings.len()
+            && self.postings.iter().all(|posting| is_number(posting.number))
+    }
+
     fn len(&self) -> usize {
         self.postings.len()
     }

@@ -273,6 +273,35 @@ async fn fifty_recalls_leave_a_file_that_answers_the_same() {
     assert!(api.log().contains("the mirror could not be saved"), "{}", api.log());
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_restart_answers_from_what_the_stop_saved() {
+    let db = fresh().await;
+    told(&db);
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path().join("mirrors");
+    let saving = ("EBB__MIRROR__FOLDER", home.to_str().unwrap());
+    let mut api = TestServer::on(&db, &[saving]);
+    let answer = api.post("/v1/recall", QUESTION).json(200);
+    assert!(api.stop());
+    let files: Vec<_> = fs::read_dir(&home).unwrap().map(|file| file.unwrap().file_name()).collect();
+    assert_eq!(files, ["local.state"]);
+
+    let mut api = TestServer::on(&db, &[saving]);
+    let again = api.post("/v1/recall", QUESTION).json(200);
+    assert_eq!((ids(&again), &again["generation"]), (ids(&answer), &answer["generation"]));
+    let answering = "answering from the saved state";
+    assert!(api.log().contains(answering), "{}", api.log());
+    assert!(api.stop());
+
+    // Off: nothing is read, and nothing written.
+    fs::write(home.join("local.state"), "untouched").unwrap();
+    let mut api = TestServer::on(&db, &[saving, ("EBB__MIRROR__PERSIST_EVERY", "0")]);
+    assert_eq!(ids(&api.post("/v1/recall", QUESTION).json(200)), ids(&answer));
+    assert!(!api.log().contains("saved state"), "{}", api.log());
+    assert!(api.stop());
+    assert_eq!(fs::read_to_string(home.join("local.state")).unwrap(), "untouched");
+}
+
 /// A memory that mentions some entities, which it is not alone in mentioning.
 fn mentioning(name: &str, n: usize, content: &str) -> Event {
     let entities = [format!("E{}", n % 40), format!("E{}", n * 7 % 40)];
@@ -315,6 +344,8 @@ async fn a_kill_while_saving_leaves_a_file_that_loads() {
     for round in 1..=8_u64 {
         // So that a new file can be told from the old one.
         db.apply(&[mentioning(&format!("new{round}"), 3, "new")]).await;
+        // Else this one would begin with what the one before saved last, and save nothing before it has caught up.
+        let _ = fs::remove_file(folder.path().join("local.state"));
         // What the one before left is written over, or there is none.
         let fresh_start = round % 2 == 0;
         if fresh_start {

@@ -4,8 +4,10 @@ use super::{PARTS, SNAPSHOT_VERSION, read, write};
 use crate::graph::builder::{Batch, EdgeRow, GraphBuilder, WeightRange};
 use crate::graph::columns::NodeRow;
 use crate::graph::csr::causal_of;
+use crate::graph::index::Generation;
 use crate::graph::kinds::{EdgeDirection, Kinds, NodeType};
 use crate::graph::provenance::{Provenance, tests::origin};
+use crate::graph::rows::GraphRows;
 use crate::graph::snapshot::{SkippedCounts, Snapshot};
 use crate::graph::tests::{Content, Step, arrays, build, content, steps};
 use crate::graph::{Error, Graph};
@@ -125,6 +127,42 @@ fn comes_back(graph: Graph) -> Result<(), TestCaseError> {
     prop_assert_eq!(arrays(&again), before);
     prop_assert_eq!(written(again), file);
     Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+    /// A graph as plain values keeps everything, also what a file lacks.
+    #[test]
+    fn rows_come_back(content in prop_oneof![wild_content(), content(12, 40)]) {
+        let graph = build(&content).with_generation(Generation(7));
+        let rows: GraphRows = serde_json::from_slice(&serde_json::to_vec(&graph).unwrap()).unwrap();
+        let again = rows.build(Kinds::default(), WeightRange::default()).unwrap();
+        prop_assert_eq!(again.generation(), graph.generation());
+        prop_assert_eq!(arrays(&again), arrays(&graph));
+    }
+}
+
+#[test]
+fn rows_that_fit_no_graph_are_refused() {
+    let rows = |lengths: Value, slots: Value| {
+        let node = |id: &str| serde_json::to_value(NodeRow::new(id, id, NodeType::MEMORY)).unwrap();
+        let kinds = json!([["CALLS", "Forward", false]]);
+        let rows = json!({"generation": 1, "nodes": [node("a"), node("b")], "kinds": kinds, "lengths": lengths, "slots": slots});
+        let rows: GraphRows = serde_json::from_value(rows).unwrap();
+        rows.build(Kinds::default(), WeightRange::default()).map(|graph| graph.slot_count())
+    };
+    assert_eq!(rows(json!([1, 0]), json!([[1, 0, 0.5, 0.5]])), Ok(1));
+    for (lengths, slots) in [
+        (json!([1]), json!([[1, 0, 0.5, 0.5]])),
+        (json!([2, 0]), json!([[1, 0, 0.5, 0.5]])),
+        (json!([u32::MAX, u32::MAX]), json!([[1, 0, 0.5, 0.5]])),
+        (json!([1, 0]), json!([[2, 0, 0.5, 0.5]])),
+        (json!([1, 0]), json!([[1, 1, 0.5, 0.5]])),
+        (json!([1, 0]), json!([[1, 0, -0.5, 0.5]])),
+        (json!([1, 0]), json!([[1, 0, 0.5, 1.5]])),
+    ] {
+        assert!(rows(lengths.clone(), slots.clone()).is_err(), "{lengths} {slots}");
+    }
 }
 
 proptest! {
