@@ -213,7 +213,7 @@ def server(ebb, state):
     run("start")
     told = json.loads(run("status", "-o", "json"))
     password = (state / "adopt" / "neo4j" / "password").read_text().strip()
-    named = {"NEO4J_URI": told["server"]["bolt"], "NEO4J_USERNAME": "neo4j", "NEO4J_PASSWORD": password}
+    named = {"NEO4J_URI": told["server"]["uri"], "NEO4J_USERNAME": "neo4j", "NEO4J_PASSWORD": password}
     return environment | named, lambda: run("stop", "--force")
 
 
