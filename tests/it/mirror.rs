@@ -166,7 +166,7 @@ async fn a_tag_is_found_once_it_is_refreshed() {
     assert_eq!(hits(&current, "quota"), [""; 0]);
     assert_eq!(hits(&current, "limits"), ["m3"]);
     let graph = current.view.graph();
-    let source = |id| graph.provenance(graph.find(id).unwrap()).cloned();
+    let source = |id| graph.provenance(graph.find(id).unwrap());
     let wanted = Provenance {
         source_path: Some("docs/limits.md".to_owned()),
         line_start: Some(4),

@@ -5,21 +5,14 @@
 //!
 //! Invariant: the order of requests does not change the tags, nor the lines (held by `merging_is_a_union`).
 
-use super::ids::NAME_BYTES_MAX;
 use ebb_engine::graph::columns;
-pub use ebb_engine::graph::provenance::Provenance;
+pub use ebb_engine::graph::provenance::{NAMESPACE_CHARS_MAX, Provenance, TEXT_CHARS_MAX};
 use std::collections::BTreeSet;
 
 /// Most tags of one memory.
 pub const TAGS_MAX: usize = columns::TAGS_MAX;
 /// Longest tag, in characters.
 pub const TAG_CHARS_MAX: usize = 256;
-/// Longest path of a source, in characters.
-pub const PATH_CHARS_MAX: usize = 4_096;
-/// Longest excerpt of a source, in characters.
-pub const EXCERPT_CHARS_MAX: usize = 4_096;
-/// Longest namespace of a source, in characters.
-pub const NAMESPACE_CHARS_MAX: usize = NAME_BYTES_MAX;
 
 /// Tags and provenance, checked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -90,8 +83,8 @@ impl Annotations {
             given.map(|given| check(what, &given, max)).transpose()
         };
         let provenance = Provenance {
-            source_path: checked(line, "the source path", given.source_path, PATH_CHARS_MAX)?,
-            excerpt: checked(text, "the excerpt", given.excerpt, EXCERPT_CHARS_MAX)?,
+            source_path: checked(line, "the source path", given.source_path, TEXT_CHARS_MAX)?,
+            excerpt: checked(text, "the excerpt", given.excerpt, TEXT_CHARS_MAX)?,
             namespace: checked(line, "the namespace", given.namespace, NAMESPACE_CHARS_MAX)?,
             ..given
         };
@@ -246,6 +239,6 @@ mod tests {
         assert!(fault(path("a\nb")).ends_with("U+000A"));
         let excerpt = |of: String| origin(Provenance { excerpt: Some(of), ..Provenance::default() });
         assert!(excerpt("two\nlines".to_owned()).is_ok());
-        assert!(fault(excerpt("x".repeat(EXCERPT_CHARS_MAX + 1))).starts_with("the excerpt has 4097"));
+        assert!(fault(excerpt("x".repeat(TEXT_CHARS_MAX + 1))).starts_with("the excerpt has 4097"));
     }
 }

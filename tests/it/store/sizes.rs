@@ -3,7 +3,7 @@
 use crate::harness::ebb::{key, remember, session};
 use crate::harness::neo4j::fresh;
 use ebb_core::domain::annotations::{
-    Annotations, EXCERPT_CHARS_MAX, NAMESPACE_CHARS_MAX, PATH_CHARS_MAX, Provenance, TAG_CHARS_MAX, TAGS_MAX,
+    Annotations, NAMESPACE_CHARS_MAX, Provenance, TAG_CHARS_MAX, TAGS_MAX, TEXT_CHARS_MAX,
 };
 use ebb_core::domain::event::{Event, EventError, Remember};
 use ebb_core::domain::ids::{
@@ -93,10 +93,10 @@ fn largest() -> Annotations {
     let tags: Vec<String> = (0..TAGS_MAX).map(|n| format!("{n:🧠>TAG_CHARS_MAX$}")).collect();
     let text = |chars| Some("🧠".repeat(chars));
     let source = Provenance {
-        source_path: text(PATH_CHARS_MAX),
+        source_path: text(TEXT_CHARS_MAX),
         line_start: Some(u32::MAX),
         line_end: Some(u32::MAX),
-        excerpt: text(EXCERPT_CHARS_MAX),
+        excerpt: text(TEXT_CHARS_MAX),
         namespace: text(NAMESPACE_CHARS_MAX),
         canonical: true,
     };
