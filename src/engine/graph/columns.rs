@@ -12,7 +12,7 @@ use super::index::InternedStr;
 use super::interner::StringInterner;
 use super::kinds::NodeType;
 use super::number::check_amount;
-use super::provenance::Provenance;
+use super::provenance::{Provenance, fields};
 use smallvec::SmallVec;
 
 /// Tags of a node; up to six are stored inline.
@@ -43,6 +43,7 @@ pub struct NodeRow {
     /// Whether it lacks relationships because their other ends were not loaded.
     pub partial: bool,
     /// Source of the node.
+    #[serde(with = "fields")]
     pub provenance: Provenance,
 }
 

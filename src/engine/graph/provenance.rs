@@ -84,6 +84,23 @@ impl Provenance {
     }
 }
 
+/// A provenance as a tuple of its fields: a format without names of fields cannot leave any out.
+pub(super) mod fields {
+    use super::Provenance;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(in crate::graph) fn serialize<S: Serializer>(known: &Provenance, to: S) -> Result<S::Ok, S::Error> {
+        let Provenance { source_path, line_start, line_end, excerpt, namespace, canonical } = known;
+        (source_path, line_start, line_end, excerpt, namespace, canonical).serialize(to)
+    }
+
+    pub(in crate::graph) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Provenance, D::Error> {
+        let (source_path, line_start, line_end, excerpt, namespace, canonical) =
+            Deserialize::deserialize(from)?;
+        Ok(Provenance { source_path, line_start, line_end, excerpt, namespace, canonical })
+    }
+}
+
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
