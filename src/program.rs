@@ -24,6 +24,7 @@ use ebb_core::service::recall::view_of_file;
 use ebb_core::service::{JobName, Rhythm};
 use ebb_provision::Origin;
 use std::io::IsTerminal;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -160,7 +161,9 @@ async fn run_verb(cli: &Cli, settings: &Settings, output: &Output) -> Result<(),
         }
         Command::Demo => return Box::pin(run_demo(settings, scope, output)).await,
         Command::Engine(engine::Verb::Queries(args)) => {
-            return engine::run_queries(args, &settings.http, scope.as_str(), output);
+            let usual = || SocketAddr::from((Ipv4Addr::LOCALHOST, worker::HTTP_PORT));
+            let address = settings.http.listen.unwrap_or_else(usual);
+            return engine::run_queries(args, address, scope.as_str(), output);
         }
         Command::Engine(verb) if verb.file().is_some() => {
             return run_on_file(&cli.command, verb.file(), settings, output);

@@ -250,7 +250,7 @@ impl Writer<'_> {
         let content: String = self.bed.db.client.value(&of).await;
         let source = Provenance {
             source_path: Some(format!("{name}.md")),
-            line_start: Some(self.random.below(90) as u32 + 1),
+            line_start: Some(u32::try_from(self.random.below(90)).unwrap() + 1),
             ..Provenance::default()
         };
         let annotations = Annotations::new(&[format!("t{}", self.random.below(9))], source).unwrap();

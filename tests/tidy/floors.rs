@@ -117,6 +117,7 @@ const FLOORS: &[Floor] = &[
             "tokio",
             "tracing",
             "unicode_width",
+            "ureq",
         ],
     },
     Floor {

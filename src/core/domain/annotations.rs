@@ -18,7 +18,8 @@ pub const TAG_CHARS_MAX: usize = 256;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Annotations {
     tags: BTreeSet<String>,
-    provenance: Provenance,
+    /// Boxed: most events have none.
+    provenance: Box<Provenance>,
 }
 
 /// Annotations that cannot be stored.
@@ -88,13 +89,13 @@ impl Annotations {
             namespace: checked(line, "the namespace", given.namespace, NAMESPACE_CHARS_MAX)?,
             ..given
         };
-        Self { tags, provenance }.within_bounds()
+        Self { tags, provenance: Box::new(provenance) }.within_bounds()
     }
 
     /// Annotations as they are stored, by whichever writer.
     #[must_use]
     pub fn stored(tags: Vec<String>, provenance: Provenance) -> Self {
-        Self { tags: tags.into_iter().collect(), provenance }
+        Self { tags: tags.into_iter().collect(), provenance: Box::new(provenance) }
     }
 
     fn within_bounds(self) -> Result<Self, AnnotationError> {
@@ -111,7 +112,7 @@ impl Annotations {
 
     /// The source of the text.
     #[must_use]
-    pub const fn provenance(&self) -> &Provenance {
+    pub fn provenance(&self) -> &Provenance {
         &self.provenance
     }
 
@@ -126,17 +127,17 @@ impl Annotations {
     /// # Errors
     /// [`AnnotationError::TooManyTags`]. A memory to which another writer gave more keeps them as long as none is added.
     pub fn merged(&self, later: &Self) -> Result<Self, AnnotationError> {
-        let provenance = self.provenance.clone().merged(later.provenance.clone());
+        let provenance = self.provenance().clone().merged(later.provenance().clone());
         let tags: BTreeSet<String> = self.tags.union(&later.tags).cloned().collect();
         let adds = tags.len() > self.tags.len();
-        let merged = Self { tags, provenance };
+        let merged = Self { tags, provenance: Box::new(provenance) };
         if adds { merged.within_bounds() } else { Ok(merged) }
     }
 
     /// Approximate size in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        let Provenance { source_path, excerpt, namespace, .. } = &self.provenance;
+        let Provenance { source_path, excerpt, namespace, .. } = self.provenance();
         let texts = [source_path, excerpt, namespace].into_iter().flatten();
         self.tags.iter().chain(texts).map(|text| text.len() + 5).sum::<usize>() + 16
     }
@@ -185,7 +186,7 @@ mod tests {
             prop_assert_eq!(lines(&one), lines(&other));
             // What a merge leaves could be requested.
             let tags: Vec<String> = one.tags().map(str::to_owned).collect();
-            prop_assert_eq!(Annotations::new(&tags, one.provenance.clone()), Ok(one));
+            prop_assert_eq!(Annotations::new(&tags, one.provenance().clone()), Ok(one));
         }
     }
 

@@ -41,7 +41,7 @@ fn events(random: &mut Random, count: usize) -> Vec<Event> {
 /// Few tags and sources, so that they coincide.
 fn annotations(random: &mut Random) -> Annotations {
     let tags: Vec<String> = (0..random.below(3)).map(|_| format!("t-{}", random.below(9))).collect();
-    let line = random.below(90) as u32 + 1;
+    let line = u32::try_from(random.below(90)).unwrap() + 1;
     let source = Provenance {
         source_path: random.once_in(3).then(|| format!("{line}.md")),
         line_start: random.once_in(2).then_some(line),

@@ -55,40 +55,7 @@ async fn a_question_is_answered_with_its_reasons() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_memory_is_found_by_its_tag_and_shown_with_its_source() {
     let db = fresh().await;
-    let add = [
-        "memory",
-        "add",
-        "Retry three times",
-        "--id",
-        "m1",
-        "--tag",
-        "#limits",
-        "--tag",
-        " api ",
-        "--source",
-        "docs/api.md",
-        "--lines",
-        "10-20",
-        "--excerpt",
-        "Retry, then\ngive up",
-        "--namespace",
-        "core",
-        "--canonical",
-    ];
-    let source = json!({"source_path": "docs/api.md", "line_start": 10, "line_end": 20,
-        "excerpt": "Retry, then\ngive up", "namespace": "core", "canonical": true});
-    let added = ebb(&db, &add).json();
-    assert_eq!((&added["tags"], &added["provenance"]), (&json!(["#limits", "api"]), &source));
-    let shown = ebb(&db, &["memory", "show", "m1"]).json();
-    assert_eq!((&shown["tags"], &shown["provenance"]), (&json!(["#limits", "api"]), &source));
-    let text = ebb(&db, &["memory", "show", "m1", "-o", "table"]).out;
-    for line in [
-        "tags          #limits, api\n",
-        "source        docs/api.md, lines 10-20, namespace core, canonical\n",
-        "excerpt       Retry, then give up\n",
-    ] {
-        assert!(text.split_inclusive('\n').any(|of| squeezed(of) == squeezed(line)), "{line}{text}");
-    }
+    let source = added_with_source(&db);
     let folder = tempfile::tempdir().unwrap();
     let line = r#"{"at":"2026-01-01T10:00:00Z","kind":"memory","id":"m2","content":"Lunch was good","tags":["food"],"provenance":{"source_path":"diary","line_start":3}}"#;
     fs::write(folder.path().join("e.ndjson"), line).unwrap();
@@ -144,6 +111,45 @@ async fn a_memory_is_found_by_its_tag_and_shown_with_its_source() {
     let from_file = command(&db, folder.path(), &["recall", "noon", "--graph", "g.json"]).output().unwrap();
     let hit = super::CliOutput::from(from_file).json()["hits"][0].clone();
     assert_eq!((&hit["tags"], &hit["provenance"]), (&merged["tags"], &merged["provenance"]));
+}
+
+/// Adds a memory with tags and a source on the command line, which shows both; returns the source.
+fn added_with_source(db: &Fresh) -> Value {
+    let add = [
+        "memory",
+        "add",
+        "Retry three times",
+        "--id",
+        "m1",
+        "--tag",
+        "#limits",
+        "--tag",
+        " api ",
+        "--source",
+        "docs/api.md",
+        "--lines",
+        "10-20",
+        "--excerpt",
+        "Retry, then\ngive up",
+        "--namespace",
+        "core",
+        "--canonical",
+    ];
+    let source = json!({"source_path": "docs/api.md", "line_start": 10, "line_end": 20,
+        "excerpt": "Retry, then\ngive up", "namespace": "core", "canonical": true});
+    let added = ebb(db, &add).json();
+    assert_eq!((&added["tags"], &added["provenance"]), (&json!(["#limits", "api"]), &source));
+    let shown = ebb(db, &["memory", "show", "m1"]).json();
+    assert_eq!((&shown["tags"], &shown["provenance"]), (&json!(["#limits", "api"]), &source));
+    let text = ebb(db, &["memory", "show", "m1", "-o", "table"]).out;
+    for line in [
+        "tags          #limits, api\n",
+        "source        docs/api.md, lines 10-20, namespace core, canonical\n",
+        "excerpt       Retry, then give up\n",
+    ] {
+        assert!(text.split_inclusive('\n').any(|of| squeezed(of) == squeezed(line)), "{line}{text}");
+    }
+    source
 }
 
 /// A line with one blank for several.

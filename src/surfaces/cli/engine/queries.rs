@@ -2,15 +2,13 @@
 //!
 //! They are kept in the memory of the process that answered them, so this verb asks it over HTTP and needs no database.
 
-use crate::settings::sections::Http;
 use crate::surfaces::cli::exit::{CliError, Exit};
 use crate::surfaces::cli::instant::readable;
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::page::{Column, Page};
-use crate::worker::HTTP_PORT;
 use clap::Args;
 use ebb_core::api::recall::{PastQuery, QueriedNode, Queries, SeedPair};
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -31,9 +29,8 @@ pub struct QueriesArgs {
 /// Longest wait for the answer.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Asks the running API, and prints its answer.
-pub fn run(args: &QueriesArgs, http: &Http, scope: &str, output: &Output) -> Result<(), CliError> {
-    let address = http.listen.unwrap_or_else(|| SocketAddr::from((Ipv4Addr::LOCALHOST, HTTP_PORT)));
+/// Asks the API at an address, and prints its answer.
+pub fn run(args: &QueriesArgs, address: SocketAddr, scope: &str, output: &Output) -> Result<(), CliError> {
     let answer = ask(args, address, scope)?;
     output.emit("engine.queries", &answer, |page| lay_out(&answer, page))
 }
