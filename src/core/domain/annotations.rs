@@ -5,21 +5,14 @@
 //!
 //! Invariant: the order of requests does not change the tags, nor the lines (held by `merging_is_a_union`).
 
-use super::ids::NAME_BYTES_MAX;
 use ebb_engine::graph::columns;
-pub use ebb_engine::graph::provenance::Provenance;
+pub use ebb_engine::graph::provenance::{EXCERPT_CHARS_MAX, NAMESPACE_CHARS_MAX, PATH_CHARS_MAX, Provenance};
 use std::collections::BTreeSet;
 
 /// Most tags of one memory.
 pub const TAGS_MAX: usize = columns::TAGS_MAX;
 /// Longest tag, in characters.
 pub const TAG_CHARS_MAX: usize = 256;
-/// Longest path of a source, in characters.
-pub const PATH_CHARS_MAX: usize = 4_096;
-/// Longest excerpt of a source, in characters.
-pub const EXCERPT_CHARS_MAX: usize = 4_096;
-/// Longest namespace of a source, in characters.
-pub const NAMESPACE_CHARS_MAX: usize = NAME_BYTES_MAX;
 
 /// Tags and provenance, checked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -2,6 +2,13 @@
 
 use super::Error;
 
+/// Longest path in a request, in characters.
+pub const PATH_CHARS_MAX: usize = 4_096;
+/// Longest excerpt in a request, in characters.
+pub const EXCERPT_CHARS_MAX: usize = 4_096;
+/// Longest namespace in a request, in characters.
+pub const NAMESPACE_CHARS_MAX: usize = 1_024;
+
 /// Source of a node.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
@@ -9,6 +16,7 @@ use super::Error;
 pub struct Provenance {
     /// Path of the source file.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schemars", schemars(length(max = PATH_CHARS_MAX)))]
     pub source_path: Option<String>,
     /// First line in the source, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -20,9 +28,11 @@ pub struct Provenance {
     pub line_end: Option<u32>,
     /// Excerpt of the source text.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schemars", schemars(length(max = EXCERPT_CHARS_MAX)))]
     pub excerpt: Option<String>,
     /// Namespace of the source.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schemars", schemars(length(max = NAMESPACE_CHARS_MAX)))]
     pub namespace: Option<String>,
     /// Whether this is the original source.
     #[serde(skip_serializing_if = "std::ops::Not::not")]

@@ -336,7 +336,7 @@ async fn recall_over_http_follows_what_is_written() {
     // With texts it is gone at once, without them at the next refresh.
     let now = ask(r#"{"text":"who maintains the Parser"}"#).json(200);
     assert!(!ids(&now).contains(&"m1"), "{now:#}");
-    crate::worker::process::eventually("the mirror follows", async || {
+    eventually("the mirror follows", async || {
         let later = ask(r#"{"text":"who maintains the Parser","content":false}"#).json(200);
         !ids(&later).contains(&"m1")
     })
