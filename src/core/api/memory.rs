@@ -233,8 +233,7 @@ pub struct NewMemory {
     #[serde(default)]
     #[schemars(length(max = TAGS_MAX), inner(length(min = 1, max = TAG_CHARS_MAX)))]
     pub tags: Vec<String>,
-    /// Source of the text; its path and excerpt have at most 4096 characters, its namespace 1024, and a last line needs a
-    /// first. A memory that exists keeps its own texts, and its lines are extended.
+    /// Source of the text; a last line needs a first. A memory that exists keeps its own texts, and its lines are extended.
     pub provenance: Option<Provenance>,
     /// Whether it is pinned: it does not decay, expire or get promoted.
     #[serde(default)]
