@@ -73,8 +73,8 @@ impl Identity {
 
     /// Name of the first part that differs.
     fn difference(&self, other: &Self) -> Option<&str> {
-        let parts = self.0.iter().zip(&other.0);
-        let differing = parts.filter(|(one, other)| one != other).map(|(one, _)| one.0.as_str()).next();
+        let mut parts = self.0.iter().zip(&other.0);
+        let differing = parts.find(|(one, other)| one != other).map(|(one, _)| one.0.as_str());
         differing.or_else(|| (self != other).then_some("format"))
     }
 }

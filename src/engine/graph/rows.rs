@@ -26,7 +26,7 @@ pub struct GraphRows {
 }
 
 /// A list that is written without being collected.
-pub struct ListOf<I>(pub I);
+struct ListOf<I>(I);
 
 impl<I: Iterator<Item: Serialize> + Clone> Serialize for ListOf<I> {
     fn serialize<S: Serializer>(&self, into: S) -> Result<S::Ok, S::Error> {
