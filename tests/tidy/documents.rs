@@ -5,11 +5,8 @@ use crate::none;
 use crate::pages::{stands_at, tests_of};
 use crate::source::{File, files};
 use std::collections::BTreeMap;
-use std::io::Write;
 
 const PAGE: &str = "docs/reference/documents.md";
-/// How the page marks an item that is missing, or whose test is.
-const MISSING: &str = "`not yet`";
 
 /// One item of a document.
 struct Row<'a> {
@@ -18,15 +15,11 @@ struct Row<'a> {
     item: &'a str,
     /// What Ebb does.
     does: &'a str,
-    /// The test that holds it, in back-ticks; `-` where there is none.
+    /// The test that holds it, in back-ticks.
     test: &'a str,
 }
 
 impl Row<'_> {
-    fn is_missing(&self) -> bool {
-        self.does.contains(MISSING)
-    }
-
     /// The test's module and function.
     fn held_by(&self) -> Option<(&str, &str)> {
         self.test.strip_prefix('`')?.strip_suffix('`')?.rsplit_once("::")
@@ -69,7 +62,7 @@ fn every_item_names_a_file_that_is_there() {
 }
 
 #[test]
-fn every_item_is_held_by_a_test_or_marked() {
+fn every_item_is_held_by_a_test() {
     let mut homes: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for file in files().iter().filter(|file| file.path.ends_with(".rs")) {
         for name in tests_of(&file.text) {
@@ -81,21 +74,17 @@ fn every_item_is_held_by_a_test_or_marked() {
         let is_test = |(place, name): (&str, &str)| {
             homes.get(name).is_some_and(|paths| paths.iter().any(|path| stands_at(path, place, PAGE)))
         };
-        let is_sound = row.held_by().map_or(row.test == "-" && row.is_missing(), is_test);
+        let is_sound = row.held_by().is_some_and(is_test);
         if !is_sound {
             offences.push(format!("{PAGE}:{}: {} is held by no test: {}", row.line, row.item, row.test));
         }
     }
-    none("a row names a test, after the file it is in, or is marked `not yet`", &offences);
+    none("a row names a test, after the file it is in", &offences);
 }
 
 #[test]
 fn the_items_are_counted() {
     let (rows, faults) = rows();
     none("a row has an item, what Ebb does, and a test", &faults);
-    let missing = rows.iter().filter(|row| row.is_missing()).count();
-    // Past the capture of test output: it is a remark, and the test passes.
-    let told = format!("{PAGE}: {} items, {missing} of them not yet\n", rows.len());
-    std::io::stderr().write_all(told.as_bytes()).unwrap();
     assert!(rows.len() > 200, "only {} items were found", rows.len());
 }
