@@ -1,5 +1,5 @@
 //! Automatic saves: after a number of recalls of a scope its graph is saved to a file, and its learned weights to
-//! another, in the background, for inspection, and for queries without a database; last the [state](super::state), from
+//! another, in the background, for inspection, and for queries without a database; last the state (`mirror/state.rs`), from
 //! which a restart answers. At the end of the process the state alone is saved, which is fast.
 //!
 //! A save never delays a query: each scope has a thread of its own for saves, and a save that is due while another is
