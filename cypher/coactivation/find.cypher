@@ -17,7 +17,7 @@ LIMIT $limit
 WITH s, id, scope, CASE WHEN 0 <= s.coactivated <= 1000000000000 THEN toInteger(s.coactivated) ELSE 0 END AS counted, COUNT { (s)<-[:ACCESSED_IN]-() } AS all
 CALL (s, counted, all) {
   OPTIONAL MATCH (s)<-[:ACCESSED_IN]-(m:Memory)
-  WHERE all <> counted AND m:EbbStamped AND NOT m:EbbQuarantined
+  WHERE all <> counted AND m:EbbMemory AND NOT m:EbbQuarantined
     AND m.scope IS :: STRING NOT NULL AND (s.scope IS NULL OR s.scope = m.scope)
   RETURN min(m.scope) AS home
 }
@@ -25,7 +25,7 @@ WITH s, id, scope, counted, all, home, s.scope IS NULL AND home IS NOT NULL AND 
   AND NOT EXISTS { MATCH (:Session {scope: home, id: s.id}) }
   AND NOT EXISTS {
     MATCH (o:Session {id: s.id})<-[:ACCESSED_IN]-(m:Memory)
-    WHERE o.scope IS NULL AND elementId(o) < elementId(s) AND m:EbbStamped AND NOT m:EbbQuarantined
+    WHERE o.scope IS NULL AND elementId(o) < elementId(s) AND m:EbbMemory AND NOT m:EbbQuarantined
   } AS nameless
 FOREACH (_ IN CASE WHEN nameless THEN [1] ELSE [] END | SET s.scope = home)
 WITH s, id, scope, counted, all, all <> counted AND s.scope IS :: STRING NOT NULL AND coalesce(home, s.coactivated, s.coactivateDue) IS NOT NULL AS waits

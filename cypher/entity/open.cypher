@@ -1,9 +1,17 @@
-// purpose: Ensure that entities exist.
+// purpose: Create entities, or take those of the documents that other writers made with the same scope and name.
 // mode: write
 // params: $rows.scope: List, $rows.name: List
-// returns: entities: Integer (one row)
+// returns: element: String, scope: String, name: String (a row for each)
 // bound: a list of names
 // idempotent: by the unique (scope, name)
 UNWIND range(0, size($rows.name) - 1) AS i
-MERGE (e:Entity {scope: $rows.scope[i], name: $rows.name[i]})
-RETURN count(e) AS entities
+WITH $rows.scope[i] AS scope, $rows.name[i] AS name
+CALL (scope, name) {
+  MATCH (e:Entity {scope: scope, name: name})
+  WHERE NOT e:EbbEntity AND e.uuid IS NULL AND e.id IS NULL AND NOT EXISTS { MATCH (:EbbEntity {scope: scope, name: name}) }
+  WITH e ORDER BY elementId(e) LIMIT 1
+  SET e:EbbEntity
+  RETURN count(e) AS taken
+}
+MERGE (e:Entity:EbbEntity {scope: scope, name: name})
+RETURN elementId(e) AS element, scope, name

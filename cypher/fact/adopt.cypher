@@ -5,7 +5,8 @@
 // bound: a list of elements
 // idempotent: by the label EbbFact
 //
-// Missing values get those of a new fact; existing values are kept.
+// Missing values get those of a new fact; existing values are kept. Entities exist already; where another library writes
+// entities there may be none, and the fact then is about none.
 UNWIND range(0, size($rows.element) - 1) AS i
 MATCH (f:Fact)
 WHERE elementId(f) = $rows.element[i]
@@ -19,7 +20,10 @@ FOREACH (_ IN CASE WHEN fault IS NULL THEN [1] ELSE [] END |
   SET f.id = $rows.id[i], f.scope = $rows.scope[i], f.confidence = $rows.confidence[i],
     f.valueType = coalesce(f.valueType, $rows.valueType[i]),
     f.assertedAt = coalesce(f.assertedAt, datetime({epochMillis: $rows.assertedAt[i]})))
-FOREACH (_ IN CASE WHEN fault IS NULL AND NOT EXISTS { (f)-[:ABOUT]->(:Entity {scope: $rows.scope[i], name: $rows.entity[i]}) } THEN [1] ELSE [] END |
-  MERGE (e:Entity {scope: $rows.scope[i], name: $rows.entity[i]})
-  CREATE (f)-[:ABOUT]->(e))
+WITH f, i, fault
+CALL (f, i, fault) {
+  MATCH (e:EbbEntity {scope: $rows.scope[i], name: $rows.entity[i]})
+  WHERE fault IS NULL AND NOT EXISTS { (f)-[:ABOUT]->(e) }
+  CREATE (f)-[:ABOUT]->(e)
+}
 RETURN sum(CASE WHEN fault IS NULL THEN 1 ELSE 0 END) AS adopted, sum(CASE WHEN fault IS NULL THEN 0 ELSE 1 END) AS quarantined

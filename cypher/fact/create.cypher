@@ -5,7 +5,7 @@
 // bound: a list of ids
 // idempotent: by the unique id, and by the receipt of its transaction
 UNWIND range(0, size($rows.id) - 1) AS i
-MATCH (e:Entity {scope: $rows.scope[i], name: $rows.entity[i]})
+MATCH (e:EbbEntity {scope: $rows.scope[i], name: $rows.entity[i]})
 CREATE (f:Fact:EbbFact {
   id: $rows.id[i],
   entity: $rows.entity[i],

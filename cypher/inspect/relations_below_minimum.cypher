@@ -11,7 +11,7 @@ WITH coalesce(scratch.now, datetime()) AS now,
   coalesce(head(COLLECT { MATCH (s:EbbSettings {name: 'default'}) WHERE s.relationHalfLifeMs > 0.0 RETURN s.relationHalfLifeMs LIMIT 1 }), 7776000000.0) AS halfLifeMs,
   coalesce(head(COLLECT { MATCH (s:EbbSettings {name: 'default'}) WHERE s.relationMinimum >= 0.0 RETURN s.relationMinimum LIMIT 1 }), 0.10) AS minimum
 MATCH (a:Entity)-[r:RELATES_TO]->(b:Entity)
-WHERE r.key IS NOT NULL AND r.ebbReason IS NULL AND NOT coalesce(r.pinned = true, false)
+WHERE r.ebbKey IS NOT NULL AND r.ebbReason IS NULL AND NOT coalesce(r.pinned = true, false)
   AND 0.0 <= r.baseWeight <= 1.0 AND datetime({epochMillis: -62135596800000}) <= r.weightAt < datetime({epochMillis: 253402300800000}) AND datetime({epochMillis: -62135596800000}) <= r.lastObserved < datetime({epochMillis: 253402300800000})
 WITH a, r, b, now, halfLifeMs, minimum, CASE WHEN r.lastObserved > r.weightAt THEN 1.0 ELSE r.baseWeight END AS base,
   CASE WHEN r.lastObserved > r.weightAt THEN r.lastObserved ELSE r.weightAt END AS anchor

@@ -3,9 +3,9 @@
 // params: $now: Integer, $limit: Integer, $workingToShort: Float, $shortToLong: Float, $floor: Float, $longTermRewriteMs: Integer, $energyMax: Float
 // returns: adopted: Integer, quarantined: Integer (one row)
 // bound: $limit
-// idempotent: by the label EbbStamped
+// idempotent: by the label EbbMemory
 // law: domain::memory::adopted
-// quarantine: SET m:EbbStamped:EbbQuarantined, m.ebbReason = $reason RETURN 0 AS adopted, count(*) AS quarantined
+// quarantine: SET m:EbbMemory:EbbQuarantined, m.ebbReason = $reason RETURN 0 AS adopted, count(*) AS quarantined
 //
 // Only a memory with an id, a content, and a tier or an energy is adopted: any other is of another library, and is left
 // unchanged.
@@ -14,9 +14,9 @@
 // wrong type quarantines the row. A terminal row only gets the stamp; a working one that is new to Ebb is queued to
 // reinforce similar ones. A row without a scope has the scope local, unless a memory there has its id. dueAt is written
 // in UTC whatever the zone of the anchor: the index orders equal instants by their zones, and the pages of a decay pass
-// are ordered by instant and id.
+// are ordered by instant and id. Where another library has a session of its sessionId, as in session/open, it gets none.
 MATCH (m:Memory)
-WHERE NOT m:EbbStamped AND m.id IS NOT NULL AND m.content IS NOT NULL AND (m.tier IS NOT NULL OR m.energy IS NOT NULL)
+WHERE NOT m:EbbMemory AND m.id IS NOT NULL AND m.content IS NOT NULL AND (m.tier IS NOT NULL OR m.energy IS NOT NULL)
 WITH m LIMIT $limit
 SET m.ebbLock = true
 WITH m, coalesce(m.tier, 'working') AS tier, datetime({epochMillis: $now}) AS now
@@ -50,7 +50,7 @@ WITH m, tier, now, fault, lives, energy, accessed,
   CASE WHEN m.energyAt > accessed THEN m.energyAt ELSE accessed END AS anchor,
   CASE tier WHEN 'working' THEN $workingToShort WHEN 'shortTerm' THEN $shortToLong END AS threshold,
   coalesce(m.pinned, false) AS pinned
-SET m:EbbStamped
+SET m:EbbMemory
 FOREACH (_ IN CASE WHEN fault IS NOT NULL THEN [1] ELSE [] END |
   SET m:EbbQuarantined, m.ebbReason = fault)
 FOREACH (_ IN CASE WHEN fault IS NULL THEN [1] ELSE [] END |
@@ -67,7 +67,10 @@ FOREACH (_ IN CASE WHEN lives THEN [1] ELSE [] END |
       WHEN pinned OR (tier <> 'working' AND energy < $floor) THEN null
       ELSE datetime({epochMillis: anchor.epochMillis + CASE tier WHEN 'longTerm' THEN $longTermRewriteMs ELSE 0 END})
     END)
-FOREACH (session IN CASE WHEN lives AND m.sessionId IS NOT NULL THEN [m.sessionId] ELSE [] END |
+FOREACH (session IN CASE WHEN lives AND m.sessionId IS NOT NULL AND NOT EXISTS {
+    MATCH (o:Session {id: m.sessionId})
+    WHERE o.scope IS NULL AND EXISTS { (o)--() } AND NOT EXISTS { (o)<-[:ACCESSED_IN]-(:Memory) }
+  } THEN [m.sessionId] ELSE [] END |
   MERGE (s:Session {scope: m.scope, id: session})
     ON CREATE SET s.started = accessed
   MERGE (m)-[a:ACCESSED_IN]->(s)

@@ -5,6 +5,6 @@
 //
 // The first two come from the count store, so the cost does not grow with the graph.
 CALL () { MATCH (m:Memory) RETURN count(m) AS rows }
-CALL () { MATCH (s:EbbStamped) RETURN count(s) AS adopted }
+CALL () { MATCH (s:EbbMemory) RETURN count(s) AS adopted }
 OPTIONAL MATCH (c:EbbCounter {name: 'foreign:Memory'})
 RETURN rows, adopted, CASE WHEN 0 <= c.rows <= 1000000000000 THEN toInteger(c.rows) ELSE 0 END AS foreign

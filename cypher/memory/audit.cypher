@@ -13,7 +13,7 @@ WHERE m.id >= $afterId AND (m.id > $afterId OR coalesce(toStringOrNull(m.scope),
 WITH m, m.id AS id, coalesce(toStringOrNull(m.scope), '') AS scope
 ORDER BY id, scope
 LIMIT $limit
-WITH m, id, scope, m:EbbStamped AND NOT m:EbbQuarantined AS ours, coalesce(m.pinned = true, false) AS pinned,
+WITH m, id, scope, m:EbbMemory AND NOT m:EbbQuarantined AS ours, coalesce(m.pinned = true, false) AS pinned,
   coalesce(m.tier, '') IN ['working', 'shortTerm', 'longTerm'] AS lives
 WITH m, id, scope, ours AND lives AND NOT pinned AND m.dueAt IS NULL AND m.energyAt IS :: ZONED DATETIME NOT NULL
     AND (m.tier = 'working' OR coalesce(toFloatOrNull(m.energy), 0.0) >= $floor) AS lost,

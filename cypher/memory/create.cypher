@@ -11,7 +11,7 @@
 // embedding. It is queued to reinforce similar ones. This is one statement, because a new memory has no relationship to
 // look for.
 UNWIND range(0, size($rows.id) - 1) AS i
-CREATE (m:Memory:EbbStamped {
+CREATE (m:Memory:EbbMemory {
   id: $rows.id[i],
   scope: $rows.scope[i],
   content: $rows.content[i],
@@ -37,7 +37,7 @@ CALL (m, i) {
 }
 CALL (m, i) {
   UNWIND $rows.mentions[i] AS name
-  MATCH (e:Entity {scope: $rows.scope[i], name: name})
+  MATCH (e:EbbEntity {scope: $rows.scope[i], name: name})
   CREATE (m)-[:MENTIONS]->(e)
 }
 RETURN count(m) AS created

@@ -6,6 +6,6 @@
 // idempotent: by MERGE of the pair
 UNWIND range(0, size($rows.id) - 1) AS i
 MATCH (m:Memory {scope: $rows.scope[i], id: $rows.id[i]})
-MATCH (e:Entity {scope: $rows.scope[i], name: $rows.name[i]})
+MATCH (e:EbbEntity {scope: $rows.scope[i], name: $rows.name[i]})
 MERGE (m)-[:MENTIONS]->(e)
 RETURN count(*) AS mentioned

@@ -11,5 +11,5 @@ MATCH (m:EbbQuarantined)
 WHERE $all OR m[split(coalesce(toStringOrNull(m.ebbReason), ''), ' ')[0]] IS NOT NULL
 WITH m LIMIT $limit
 SET m.ebbLock = true
-REMOVE m:EbbQuarantined, m:EbbStamped, m:EbbFact, m.ebbReason
+REMOVE m:EbbQuarantined, m:EbbMemory, m:EbbFact, m.ebbReason
 RETURN count(m) AS released

@@ -8,7 +8,7 @@
 // The memory keeps its node. The stub has its former tier, its energy then, its dates and its access count.
 UNWIND range(0, size($rows.id) - 1) AS i
 MATCH (m:Memory {scope: $rows.scope[i], id: $rows.id[i]})
-CREATE (s:Memory:EbbStamped {
+CREATE (s:Memory:EbbMemory {
   id: $rows.stub[i],
   promotionKey: $rows.key[i],
   tier: $rows.archived[i],

@@ -17,9 +17,9 @@ CALL () {
   WITH toString(s.scope) + ' / ' + toString(s.id) AS name, count(*) AS count WHERE count > 1
   RETURN 'Session (scope, id)' AS what, name, count LIMIT 20
   UNION ALL
-  MATCH (e:Entity) WHERE e.scope IS NOT NULL AND e.name IS NOT NULL
+  MATCH (e:EbbEntity) WHERE e.scope IS NOT NULL AND e.name IS NOT NULL
   WITH toString(e.scope) + ' / ' + toString(e.name) AS name, count(*) AS count WHERE count > 1
-  RETURN 'Entity (scope, name)' AS what, name, count LIMIT 20
+  RETURN 'EbbEntity (scope, name)' AS what, name, count LIMIT 20
   UNION ALL
   MATCH (a:ConsolidationAttempt) WHERE a.id IS NOT NULL
   WITH toString(a.id) AS name, count(*) AS count WHERE count > 1
@@ -33,9 +33,9 @@ CALL () {
   WITH toString(c.scope) + ' / ' + toString(c.key) AS name, count(*) AS count WHERE count > 1
   RETURN 'SemanticCluster (scope, key)' AS what, name, count LIMIT 20
   UNION ALL
-  MATCH ()-[r:RELATES_TO]->() WHERE r.key IS NOT NULL
-  WITH toString(r.key) AS name, count(*) AS count WHERE count > 1
-  RETURN 'RELATES_TO.key' AS what, name, count LIMIT 20
+  MATCH ()-[r:RELATES_TO]->() WHERE r.ebbKey IS NOT NULL
+  WITH toString(r.ebbKey) AS name, count(*) AS count WHERE count > 1
+  RETURN 'RELATES_TO.ebbKey' AS what, name, count LIMIT 20
   UNION ALL
   MATCH (n:Wing) WHERE n.scope IS NOT NULL AND n.id IS NOT NULL
   WITH toString(n.scope) + ' / ' + toString(n.id) AS name, count(*) AS count WHERE count > 1

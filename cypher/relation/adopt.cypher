@@ -12,12 +12,12 @@ MATCH ()-[r:RELATES_TO]->()
 WHERE elementId(r) = $rows.element[i]
 SET r.ebbLock = true
 WITH r, i
-WHERE r.key IS NULL AND r.ebbReason IS NULL
+WHERE r.ebbKey IS NULL AND r.ebbReason IS NULL
 WITH r, i, CASE WHEN $rows.fault[i] IS NOT NULL THEN $rows.fault[i]
-    WHEN EXISTS { MATCH ()-[:RELATES_TO {key: $rows.key[i]}]->() } THEN 'the same relation exists already'
+    WHEN EXISTS { MATCH ()-[:RELATES_TO {ebbKey: $rows.key[i]}]->() } THEN 'the same relation exists already'
   END AS fault
 FOREACH (_ IN CASE WHEN fault IS NULL THEN [1] ELSE [] END |
-  SET r.key = $rows.key[i], r.weight = $rows.base[i], r.baseWeight = $rows.base[i], r.pinned = $rows.pinned[i],
+  SET r.ebbKey = $rows.key[i], r.weight = $rows.base[i], r.baseWeight = $rows.base[i], r.pinned = $rows.pinned[i],
     r.weightAt = datetime({epochMillis: $rows.weightAt[i]}),
     r.lastObserved = coalesce(r.lastObserved, datetime({epochMillis: $rows.weightAt[i]})),
     r.created = coalesce(r.created, datetime({epochMillis: $rows.weightAt[i]})))

@@ -7,10 +7,10 @@
 //
 // Created, not merged: merging relationships by a unique key deadlocks where several writers share entities.
 UNWIND range(0, size($rows.key) - 1) AS i
-MATCH (a:Entity {scope: $rows.scope[i], name: $rows.from[i]})
-MATCH (b:Entity {scope: $rows.scope[i], name: $rows.to[i]})
+MATCH (a:EbbEntity {scope: $rows.scope[i], name: $rows.from[i]})
+MATCH (b:EbbEntity {scope: $rows.scope[i], name: $rows.to[i]})
 CREATE (a)-[r:RELATES_TO {
-  key: $rows.key[i],
+  ebbKey: $rows.key[i],
   type: $rows.type[i],
   weight: $rows.base[i],
   baseWeight: $rows.base[i],

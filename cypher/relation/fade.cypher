@@ -13,8 +13,8 @@
 // repaired; one on which this statement failed is released on request. A relation that the configuration pins is pinned
 // at its present weight.
 MATCH ()-[r:RELATES_TO]->()
-WHERE r.key > $after
-WITH r, r.key AS key
+WHERE r.ebbKey > $after
+WITH r, r.ebbKey AS key
 ORDER BY key
 LIMIT $limit
 SET r.ebbLock = true

@@ -7,7 +7,7 @@
 // $which: retrievable, decayed (below the minimum), or lowered (the stored weight would be lowered by a pass). The
 // weight is computed here, so that a missed pass cannot show a stale relation.
 MATCH (a)-[r:RELATES_TO]->(b)
-WHERE r.key > $after AND coalesce(a.scope, 'local') = $scope AND r.ebbReason IS NULL
+WHERE r.ebbKey > $after AND coalesce(a.scope, 'local') = $scope AND r.ebbReason IS NULL
   AND a.name IS :: STRING NOT NULL AND r.type IS :: STRING NOT NULL AND b.name IS :: STRING NOT NULL
   AND 0.0 <= r.baseWeight <= 1.0 AND datetime({epochMillis: -62135596800000}) <= r.weightAt < datetime({epochMillis: 253402300800000})
   AND datetime({epochMillis: -62135596800000}) <= r.lastObserved < datetime({epochMillis: 253402300800000}) AND r.pinned IS :: BOOLEAN
@@ -23,6 +23,6 @@ WHERE CASE $which
     WHEN 'lowered' THEN NOT pinned AND coalesce(toFloatOrNull(r.weight), 2.0) - weight > 1e-9
     ELSE pinned OR weight >= $minimum
   END
-RETURN r.key AS key, a.name AS from, r.type AS type, b.name AS to, weight, base, anchor.epochMillis AS weightAt, r.lastObserved.epochMillis AS lastObserved, pinned
+RETURN r.ebbKey AS key, a.name AS from, r.type AS type, b.name AS to, weight, base, anchor.epochMillis AS weightAt, r.lastObserved.epochMillis AS lastObserved, pinned
 ORDER BY key
 LIMIT $limit

@@ -8,7 +8,7 @@
 // A relation with a key was quarantined by a pass, which checks its values again each time, but not whether a statement
 // still fails on it.
 MATCH ()-[r:RELATES_TO]->()
-WHERE r.key IS NULL AND r.ebbReason IS NOT NULL OR r.ebbReason CONTAINS ' failed on it: '
+WHERE r.ebbKey IS NULL AND r.ebbReason IS NOT NULL OR r.ebbReason CONTAINS ' failed on it: '
 WITH r
 LIMIT $limit
 SET r.ebbLock = true

@@ -7,7 +7,7 @@
 //
 // As for memories, ebbMoved keeps the former dates.
 MATCH ()-[r:RELATES_TO]->()
-WHERE r.key IS NOT NULL AND r.ebbReason IS NULL
+WHERE r.ebbKey IS NOT NULL AND r.ebbReason IS NULL
   AND (datetime({epochMillis: $latest}) < r.weightAt < datetime({epochMillis: 253402300800000})
     OR datetime({epochMillis: $latest}) < r.lastObserved < datetime({epochMillis: 253402300800000}))
 WITH r LIMIT $limit

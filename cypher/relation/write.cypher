@@ -7,7 +7,7 @@
 //
 // A quarantined relation becomes valid again: every value that a law reads is written.
 UNWIND range(0, size($rows.key) - 1) AS i
-MATCH ()-[r:RELATES_TO {key: $rows.key[i]}]->()
+MATCH ()-[r:RELATES_TO {ebbKey: $rows.key[i]}]->()
 SET r.weight = $rows.base[i],
   r.baseWeight = $rows.base[i],
   r.weightAt = datetime({epochMillis: $rows.weightAt[i]}),

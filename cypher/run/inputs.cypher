@@ -8,7 +8,7 @@
 OPTIONAL MATCH (c:ConsolidationConfig {name: 'default'})
 WITH c, [key IN keys(c) WHERE key <> 'name'] AS names
 CALL () { MATCH (m:Memory) RETURN count(m) AS rows }
-CALL () { MATCH (s:EbbStamped) RETURN count(s) AS adopted }
+CALL () { MATCH (s:EbbMemory) RETURN count(s) AS adopted }
 OPTIONAL MATCH (f:EbbCounter {name: 'foreign:Memory'})
 RETURN names, [key IN names | CASE WHEN c[key] IS :: FLOAT OR c[key] IS :: INTEGER THEN toFloat(c[key]) END] AS values,
   rows, adopted, CASE WHEN 0 <= f.rows <= 1000000000000 THEN toInteger(f.rows) ELSE 0 END AS foreign,

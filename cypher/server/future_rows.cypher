@@ -14,10 +14,10 @@ CALL () {
 }
 CALL () {
   MATCH (a)-[r:RELATES_TO]->(b)
-  WHERE r.key IS NOT NULL AND r.ebbReason IS NULL
+  WHERE r.ebbKey IS NOT NULL AND r.ebbReason IS NULL
     AND (datetime({epochMillis: $latest}) < r.weightAt < datetime({epochMillis: 253402300800000})
       OR datetime({epochMillis: $latest}) < r.lastObserved < datetime({epochMillis: 253402300800000}))
-  RETURN count(r) AS relations, collect(toStringOrNull(r.key))[0..5] AS keys
+  RETURN count(r) AS relations, collect(toStringOrNull(r.ebbKey))[0..5] AS keys
 }
 CALL () {
   MATCH (f:Fact)

@@ -6,10 +6,9 @@
 // idempotent: by the scope
 //
 // A session of another library, in which no memory was accessed, is left alone, also where its id is the sessionId of a
-// memory: adoption creates the session of the memory beside it. Of several with one id and no scope, one is chosen; an
-// id that exists in the scope is left alone.
+// memory. Of several with one id and no scope, one is chosen; an id that exists in the scope is left alone.
 MATCH (m:Memory)
-WHERE NOT m:EbbStamped AND m.id IS NOT NULL AND m.content IS NOT NULL AND (m.tier IS NOT NULL OR m.energy IS NOT NULL)
+WHERE NOT m:EbbMemory AND m.id IS NOT NULL AND m.content IS NOT NULL AND (m.tier IS NOT NULL OR m.energy IS NOT NULL)
 WITH m LIMIT $limit
 WITH m, CASE WHEN m.scope IS :: STRING NOT NULL THEN m.scope ELSE 'local' END AS scope
 WHERE m.id IS :: STRING NOT NULL

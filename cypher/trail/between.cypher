@@ -15,7 +15,7 @@ WHERE elementId(b) = $rows.to[i]
 MATCH (a)-[r:HALL]->(b)
 SET r.ebbLock = true
 RETURN elementId(r) AS element, $rows.from[i] AS from, $rows.to[i] AS to, type(r) AS type,
-  [name IN [elementId(r), toStringOrNull(r.id), toStringOrNull(r.key)] WHERE name IS NOT NULL] AS names,
+  [name IN [elementId(r), toStringOrNull(r.id), toStringOrNull(r.ebbKey)] WHERE name IS NOT NULL] AS names,
   CASE WHEN r.success_pheromone IS :: FLOAT OR r.success_pheromone IS :: INTEGER THEN toFloat(r.success_pheromone) END AS success,
   CASE WHEN r.traversal_pheromone IS :: FLOAT OR r.traversal_pheromone IS :: INTEGER THEN toFloat(r.traversal_pheromone) END AS traversal,
   CASE WHEN r.recency_pheromone IS :: FLOAT OR r.recency_pheromone IS :: INTEGER THEN toFloat(r.recency_pheromone) END AS recency,

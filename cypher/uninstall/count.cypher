@@ -11,13 +11,13 @@ CALL () {
 CALL () {
   MATCH (n)
   WHERE NOT n:EbbRun|EbbRequest|EbbChange|EbbCounter|EbbLineage|EbbPolicy|EbbSweepJob|EbbSynapse|EbbKey|EbbTombstone|EbbImport|EbbMigration|EbbScratch|EbbSettings|ConsolidationAttempt|ConsolidationConfig
-    AND (n:EbbStamped|EbbFact|EbbQuarantined OR n.ebbLock IS NOT NULL OR n.ebbReason IS NOT NULL OR n.ebbTrailReason IS NOT NULL
+    AND (n:EbbMemory|EbbFact|EbbEntity|EbbQuarantined OR n.ebbLock IS NOT NULL OR n.ebbReason IS NOT NULL OR n.ebbTrailReason IS NOT NULL
       OR n.ebbMoved IS NOT NULL OR n.coactivateDue IS NOT NULL OR n.coactivated IS NOT NULL)
   RETURN count(n) AS marked
 }
 CALL () {
   MATCH ()-[r]->()
-  WHERE r.ebbLock IS NOT NULL OR r.ebbReason IS NOT NULL OR r.ebbTrailReason IS NOT NULL OR r.ebbMoved IS NOT NULL
+  WHERE r.ebbKey IS NOT NULL OR r.ebbLock IS NOT NULL OR r.ebbReason IS NOT NULL OR r.ebbTrailReason IS NOT NULL OR r.ebbMoved IS NOT NULL
   RETURN count(r) AS relationships
 }
 RETURN nodes, marked, relationships

@@ -5,7 +5,7 @@
 // bound: $limit
 // idempotent: by the properties
 MATCH ()-[r]->()
-WHERE r.ebbLock IS NOT NULL OR r.ebbReason IS NOT NULL OR r.ebbTrailReason IS NOT NULL OR r.ebbMoved IS NOT NULL
+WHERE r.ebbKey IS NOT NULL OR r.ebbLock IS NOT NULL OR r.ebbReason IS NOT NULL OR r.ebbTrailReason IS NOT NULL OR r.ebbMoved IS NOT NULL
 WITH r LIMIT $limit
-REMOVE r.ebbLock, r.ebbReason, r.ebbTrailReason, r.ebbMoved
+REMOVE r.ebbKey, r.ebbLock, r.ebbReason, r.ebbTrailReason, r.ebbMoved
 RETURN count(*) AS rows

@@ -27,6 +27,7 @@ mod database;
 mod decay;
 mod decode;
 mod encode;
+mod entity;
 mod error;
 mod evaporate;
 mod evict;

@@ -91,17 +91,17 @@ const AT: i64 = 1_767_225_600_000;
 const PAGE: usize = 2_000;
 
 const MEMORIES: &str = "UNWIND range(0, size($id) - 1) AS i
-CREATE (:Memory:EbbStamped {id: $id[i], scope: $scope, content: $content[i], tier: 'longTerm', energy: 1.0 + i * 7919 % 1000 / 1000.0,
+CREATE (:Memory:EbbMemory {id: $id[i], scope: $scope, content: $content[i], tier: 'longTerm', energy: 1.0 + i * 7919 % 1000 / 1000.0,
   energyAt: datetime({epochMillis: $at}), lastAccessed: datetime({epochMillis: $at}), created: datetime({epochMillis: $at}),
   accessCount: 3})";
-const ENTITIES: &str = "UNWIND $id AS id CREATE (:Entity {scope: $scope, name: id})";
+const ENTITIES: &str = "UNWIND $id AS id CREATE (:Entity:EbbEntity {scope: $scope, name: id})";
 const MENTIONS: &str = "UNWIND range(0, size($from) - 1) AS i
 MATCH (a:Memory {id: $from[i]}) MATCH (b:Entity {scope: $scope, name: $to[i]}) CREATE (a)-[:MENTIONS]->(b)";
 const COACTIVATED: &str = "UNWIND range(0, size($from) - 1) AS i
 MATCH (a:Memory {id: $from[i]}) MATCH (b:Memory {id: $to[i]}) CREATE (a)-[:COACTIVATED {weight: 3}]->(b)";
 const RELATES: &str = "UNWIND range(0, size($from) - 1) AS i
 MATCH (a:Entity {scope: $scope, name: $from[i]}) MATCH (b:Entity {scope: $scope, name: $to[i]})
-CREATE (a)-[:RELATES_TO {key: $scope + toString($first + i), type: 'knows', weight: 1.0, baseWeight: 1.0,
+CREATE (a)-[:RELATES_TO {ebbKey: $scope + toString($first + i), type: 'knows', weight: 1.0, baseWeight: 1.0,
   weightAt: datetime({epochMillis: $at}), lastObserved: datetime({epochMillis: $at}), pinned: false}]->(b)";
 
 /// A scope.

@@ -59,10 +59,10 @@ const WORDS: [&str; 16] = [
 ];
 
 const MEMORIES: &str = "UNWIND range(0, size($id) - 1) AS i
-CREATE (:Memory:EbbStamped {id: $id[i], scope: 'local', content: $content[i], tier: 'longTerm', energy: 3.0,
+CREATE (:Memory:EbbMemory {id: $id[i], scope: 'local', content: $content[i], tier: 'longTerm', energy: 3.0,
   energyAt: datetime({epochMillis: $at}), lastAccessed: datetime({epochMillis: $at}), created: datetime({epochMillis: $at}),
   accessCount: 3})";
-const ENTITIES: &str = "UNWIND $id AS id CREATE (:Entity {scope: 'local', name: id})";
+const ENTITIES: &str = "UNWIND $id AS id CREATE (:Entity:EbbEntity {scope: 'local', name: id})";
 const MENTIONS: &str = "UNWIND range(0, size($from) - 1) AS i
 MATCH (a:Memory {id: $from[i]}) MATCH (b:Entity {scope: 'local', name: $to[i]}) CREATE (a)-[:MENTIONS]->(b)";
 const COACTIVATED: &str = "UNWIND range(0, size($from) - 1) AS i
@@ -71,7 +71,7 @@ const REINFORCES: &str = "UNWIND range(0, size($from) - 1) AS i
 MATCH (a:Memory {id: $from[i]}) MATCH (b:Memory {id: $to[i]}) CREATE (a)-[:REINFORCES {strength: 0.8}]->(b)";
 const RELATES: &str = "UNWIND range(0, size($from) - 1) AS i
 MATCH (a:Entity {scope: 'local', name: $from[i]}) MATCH (b:Entity {scope: 'local', name: $to[i]})
-CREATE (a)-[:RELATES_TO {key: $from[i] + ' ' + $to[i] + ' ' + toString($weight[i]), type: 'knows', weight: 1.0, baseWeight: 1.0,
+CREATE (a)-[:RELATES_TO {ebbKey: $from[i] + ' ' + $to[i] + ' ' + toString($weight[i]), type: 'knows', weight: 1.0, baseWeight: 1.0,
   weightAt: datetime({epochMillis: $at}), lastObserved: datetime({epochMillis: $at}), pinned: false}]->(b)";
 /// What anybody would write to read all of it, some nodes at a time: the server ends what takes half a minute.
 const PLAIN: &str = "MATCH (a)-[r]->(b) WHERE id(a) IN range($first, $last) AND a.scope = 'local'

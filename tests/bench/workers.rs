@@ -26,7 +26,7 @@ CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS";
 /// Short-term memories whose energy stands at an hour ago, and working ones above the threshold, which the sweep has
 /// nothing to do with; each has an instant of its own, as memories have.
 const FILL: &str = "UNWIND range(1, $count) AS i
-CREATE (:Memory:EbbStamped {
+CREATE (:Memory:EbbMemory {
   id: $name + i, scope: 'local', content: 'what ' + $name + i + ' says', tier: $tier, energy: $energy,
   energyAt: datetime() - duration({hours: 1}), lastAccessed: datetime() - duration({hours: 1}),
   created: datetime() - duration({hours: 2}), accessCount: 3,

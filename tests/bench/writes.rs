@@ -44,9 +44,9 @@ WITH count(*) AS made UNWIND range(0, 999) AS i UNWIND [1, 7] AS step
 MATCH (a:Room {scope: 'local', id: 'r-' + i}), (b:Room {scope: 'local', id: 'r-' + (i + step) % 1000})
 CREATE (a)-[:HALL {base_cost: 0.5, current_cost: 0.5}]->(b)";
 
-const OBSERVE: &str = "MERGE (a:Entity {scope: 'local', name: row.from})
-MERGE (b:Entity {scope: 'local', name: row.to})
-MERGE (a)-[r:RELATES_TO {key: row.key}]->(b)
+const OBSERVE: &str = "MERGE (a:Entity:EbbEntity {scope: 'local', name: row.from})
+MERGE (b:Entity:EbbEntity {scope: 'local', name: row.to})
+MERGE (a)-[r:RELATES_TO {ebbKey: row.key}]->(b)
 ON CREATE SET r.type = row.type, r.pinned = false, r.created = datetime({epochMillis: row.at})
 SET r.weight = 1.0, r.baseWeight = 1.0, r.weightAt = datetime({epochMillis: row.at}),
   r.lastObserved = datetime({epochMillis: row.at})";
@@ -68,7 +68,7 @@ const DEPOSITED: &str = "CALL () { MATCH ()-[r:HALL]->() RETURN count(r.pheromon
 CALL () { MATCH (n:Room) RETURN sum(n.exploitation_pheromone) AS b }
 RETURN n, a, b";
 
-const ASSERT: &str = "MERGE (e:Entity {scope: 'team', name: row.entity})
+const ASSERT: &str = "MERGE (e:Entity:EbbEntity {scope: 'team', name: row.entity})
 MERGE (l:EbbLineage {key: row.key})
 ON CREATE SET l.scope = 'team', l.relation = row.relation
 CREATE (f:Fact:EbbFact {id: row.id, entity: row.entity, relation: row.relation, scope: 'team', value: row.value,

@@ -99,7 +99,7 @@ def rest(graph, limit):
     """Waits until no mark is left and every memory is under the laws; answers how long that took."""
     begun = time.monotonic()
     while time.monotonic() - begun < limit:
-        left = graph.ask("""RETURN COUNT { ()-[:CONSOLIDATING]->() } + COUNT { (m:Memory WHERE NOT m:EbbStamped) }
+        left = graph.ask("""RETURN COUNT { ()-[:CONSOLIDATING]->() } + COUNT { (m:Memory WHERE NOT m:EbbMemory) }
             + COUNT { (a:ConsolidationAttempt WHERE a.state IN ['planned', 'claimed']) } AS left""")[0]["left"]
         if left == 0:
             return time.monotonic() - begun
@@ -128,7 +128,7 @@ def main():
     else:
         print(f"at rest after {took:.1f} s")
     rows = graph.ask("""UNWIND $ids AS id OPTIONAL MATCH (m:Memory {id: id})
-        RETURN id, count(m) AS found, count(m.energy) AS energies, sum(CASE WHEN m:EbbStamped THEN 1 ELSE 0 END) AS stamped,
+        RETURN id, count(m) AS found, count(m.energy) AS energies, sum(CASE WHEN m:EbbMemory THEN 1 ELSE 0 END) AS stamped,
           sum(CASE WHEN m:EbbQuarantined THEN 1 ELSE 0 END) AS aside""", ids=made + copies)
     for what, bad in [
         ("lost or doubled", [row["id"] for row in rows if row["found"] != 1]),

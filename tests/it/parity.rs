@@ -217,7 +217,7 @@ async fn lay(db: &Fresh, rows: &[StoredRow], stamped: bool) {
           created: CASE WHEN r.created IS NOT NULL THEN datetime({epochMillis: r.created, timezone: r.zone}) END,
           ripeAt: CASE WHEN r.ripe IS NOT NULL THEN datetime({epochMillis: r.ripe, timezone: r.zone}) END,
           dueAt: CASE WHEN r.due IS NOT NULL THEN datetime({epochMillis: r.due}) END})
-        FOREACH (_ IN CASE WHEN $stamped THEN [1] ELSE [] END | SET m:EbbStamped)";
+        FOREACH (_ IN CASE WHEN $stamped THEN [1] ELSE [] END | SET m:EbbMemory)";
     for rows in rows.chunks(2_500) {
         let rows = list(rows.iter().map(StoredRow::params));
         db.client.run(TEXT, &[("rows", rows), ("stamped", stamped.into())]).await;
@@ -229,7 +229,7 @@ async fn left(db: &Fresh) -> Vec<WrittenRow> {
         RETURN m.id AS id, m.tier AS tier, toFloat(m.energy) AS energy, m.energyAt.epochMillis AS energy_at,
           m.lastAccessed.epochMillis AS accessed, m.created.epochMillis AS created, m.accessCount AS count,
           m.ripeAt.epochMillis AS ripe, m.dueAt.epochMillis AS due, m.pinned AS pinned, m.scope AS scope,
-          m.sessionId AS session, m.lastExpired.epochMillis AS expired, m:EbbStamped AS stamped,
+          m.sessionId AS session, m.lastExpired.epochMillis AS expired, m:EbbMemory AS stamped,
           m:EbbQuarantined AS quarantined,
           COUNT { (m)-[a:ACCESSED_IN]->(s:Session {scope: m.scope, id: m.sessionId})
             WHERE a.at = m.lastAccessed AND a.count = m.accessCount AND a.counted = false } AS joined

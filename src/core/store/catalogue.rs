@@ -55,6 +55,7 @@ catalogue! {
     CONFIG_ENSURE = "config/ensure";
     CONFIG_READ = "config/read";
     CONFIG_SETTINGS = "config/settings";
+    ENTITY_MISSING = "entity/missing";
     ENTITY_OPEN = "entity/open";
     FACT_ABOUT = "fact/about";
     FACT_ADOPT = "fact/adopt";
@@ -142,8 +143,11 @@ catalogue! {
     MEMORY_WRITE = "memory/write";
     MIGRATION_PROCESSES = "migration/processes";
     MIGRATION_DUPLICATES = "migration/duplicates";
+    MIGRATION_ENTITIES = "migration/entities";
     MIGRATION_LIST = "migration/list";
+    MIGRATION_MEMORIES = "migration/memories";
     MIGRATION_RECORD = "migration/record";
+    MIGRATION_RELATIONS = "migration/relations";
     MIRROR_AROUND = "mirror/around";
     MIRROR_CENSUS = "mirror/census";
     MIRROR_DATABASE = "mirror/database";
@@ -211,6 +215,7 @@ catalogue! {
     SCHEMA_V007 = "schema/V007__change";
     SCHEMA_V008 = "schema/V008__synapse";
     SCHEMA_V009 = "schema/V009__scoped_keys";
+    SCHEMA_V010 = "schema/V010__own_names";
     SCHEMA_DROP_CONSTRAINT = "schema/drop_constraint";
     SCHEMA_DROP_INDEX = "schema/drop_index";
     SCHEMA_EDGE = "schema/edge";

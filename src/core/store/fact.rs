@@ -12,10 +12,9 @@ pub use requested::{RequestedSweep, SweepJob, SweepState};
 pub use sweep::SweepPage;
 
 use super::Store;
-use super::catalogue::{
-    ENTITY_OPEN, FACT_ABOUT, FACT_CREATE, FACT_HEAD, FACT_HISTORY, FACT_LINEAGE, FACT_LIST,
-};
+use super::catalogue::{FACT_ABOUT, FACT_CREATE, FACT_HEAD, FACT_HISTORY, FACT_LINEAGE, FACT_LIST};
 use super::encode::{instants, list, slices};
+use super::entity;
 use super::error::Error;
 use super::request::{RequestMode, answer, open};
 use super::tx::Tx;
@@ -159,7 +158,7 @@ pub(super) async fn assert(tx: &mut Tx, facts: &[Assertion]) -> Result<Vec<FactR
     for (_, fact) in keys.iter().zip(facts).filter(|(key, _)| !before.contains_key(*key)) {
         tx.touch("Entity", fact.tuple.scope.name(), fact.tuple.entity.as_str(), "");
     }
-    open_entities(tx, facts.iter().map(|fact| (fact.tuple.scope.name(), fact.tuple.entity.as_str()))).await?;
+    entity::open(tx, facts.iter().map(|fact| (fact.tuple.scope.name(), fact.tuple.entity.as_str()))).await?;
     let weight = |fact: &Assertion| {
         let value = match &fact.tuple.value {
             Value::Text(text) => text.len(),
@@ -265,20 +264,4 @@ async fn move_heads<'a>(
         tx.run(call).await?;
     }
     Ok(moved.into_iter().map(|(_, rank)| rank.id).collect())
-}
-
-async fn open_entities<'a>(
-    tx: &mut Tx,
-    named: impl Iterator<Item = (&'a str, &'a str)>,
-) -> Result<(), Error> {
-    let named: BTreeSet<(&str, &str)> = named.collect();
-    let named: Vec<(&str, &str)> = named.into_iter().collect();
-    for slice in slices(&ENTITY_OPEN, &named, |(scope, name)| scope.len() + name.len() + 4) {
-        let call = ENTITY_OPEN
-            .call()
-            .set("scope", list(slice.iter().map(|(scope, _)| *scope)))
-            .set("name", list(slice.iter().map(|(_, name)| *name)));
-        tx.run(call).await?;
-    }
-    Ok(())
 }

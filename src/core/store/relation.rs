@@ -4,10 +4,9 @@
 //! batch of events gives the same result as its events one by one.
 
 use super::Store;
-use super::catalogue::{
-    ENTITY_OPEN, RELATION_CREATE, RELATION_LIST, RELATION_LOCK, RELATION_READ, RELATION_WRITE,
-};
+use super::catalogue::{RELATION_CREATE, RELATION_LIST, RELATION_LOCK, RELATION_READ, RELATION_WRITE};
 use super::encode::{instants, list, slices};
+use super::entity;
 use super::error::Error;
 use super::request::{RequestMode, answer, open};
 use super::tx::{Mode, Tx};
@@ -232,20 +231,13 @@ pub(super) async fn observe(
         .filter(|(key, one)| exists(key) && one.state != one.before)
         .filter_map(|(key, one)| Some((*key, one.state?)))
         .collect();
-    let ends = |tie: &'_ Tie| {
-        [(tie.scope.to_string(), tie.from.to_string()), (tie.scope.to_string(), tie.to.to_string())]
-    };
-    let entities: BTreeSet<(String, String)> = made.iter().flat_map(|(_, one, _)| ends(one.tie)).collect();
-    let entities: Vec<(String, String)> = entities.into_iter().collect();
     let moved = folded.values().filter(|one| one.state != one.before);
     moved.for_each(|one| touch(tx, one.tie));
-    for slice in slices(&ENTITY_OPEN, &entities, |(scope, name)| scope.len() + name.len() + 4) {
-        let call = ENTITY_OPEN
-            .call()
-            .set("scope", list(slice.iter().map(|(scope, _)| scope.as_str())))
-            .set("name", list(slice.iter().map(|(_, name)| name.as_str())));
-        tx.run(call).await?;
-    }
+    let ends = made.iter().flat_map(|(_, one, _)| {
+        let scope = one.tie.scope.as_str();
+        [(scope, one.tie.from.as_str()), (scope, one.tie.to.as_str())]
+    });
+    entity::open(tx, ends).await?;
     let weight = |(key, one, _): &(&str, &FoldedRelation<'_>, RelationState)| {
         let tie = one.tie;
         let names = [tie.scope.as_str(), tie.from.as_str(), tie.kind.as_str(), tie.to.as_str()];

@@ -11,10 +11,10 @@ mod shape;
 
 use super::Store;
 use super::catalogue::{
-    MIGRATION_DUPLICATES, MIGRATION_LIST, MIGRATION_PROCESSES, MIGRATION_RECORD, SCHEMA_EDGE,
-    SCHEMA_EMBEDDING, SCHEMA_LABEL, SCHEMA_PLACE, SCHEMA_V001, SCHEMA_V002, SCHEMA_V003, SCHEMA_V004,
-    SCHEMA_V005, SCHEMA_V006, SCHEMA_V007, SCHEMA_V008, SCHEMA_V009, SERVER_EMBEDDING, SERVER_PING,
-    SERVER_SCHEMA, SERVER_WRITE,
+    MIGRATION_DUPLICATES, MIGRATION_ENTITIES, MIGRATION_LIST, MIGRATION_MEMORIES, MIGRATION_PROCESSES,
+    MIGRATION_RECORD, MIGRATION_RELATIONS, SCHEMA_EDGE, SCHEMA_EMBEDDING, SCHEMA_LABEL, SCHEMA_PLACE,
+    SCHEMA_V001, SCHEMA_V002, SCHEMA_V003, SCHEMA_V004, SCHEMA_V005, SCHEMA_V006, SCHEMA_V007, SCHEMA_V008,
+    SCHEMA_V009, SCHEMA_V010, SERVER_EMBEDDING, SERVER_PING, SERVER_SCHEMA, SERVER_WRITE,
 };
 use super::error::Error;
 use super::statement::Statement;
@@ -28,7 +28,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use shape::{Existing, Shape};
 
-static MIGRATIONS: [&Statement; 9] = [
+static MIGRATIONS: [&Statement; 10] = [
     &SCHEMA_V001,
     &SCHEMA_V002,
     &SCHEMA_V003,
@@ -38,7 +38,11 @@ static MIGRATIONS: [&Statement; 9] = [
     &SCHEMA_V007,
     &SCHEMA_V008,
     &SCHEMA_V009,
+    &SCHEMA_V010,
 ];
+
+/// Give rows of an older version the labels and the key that they have since V010.
+static RENAMES: [&Statement; 3] = [&MIGRATION_MEMORIES, &MIGRATION_ENTITIES, &MIGRATION_RELATIONS];
 
 /// Report of an initialisation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -217,6 +221,11 @@ impl Store {
                 self.make(migration, text).await?;
             }
             self.verify(texts).await?;
+            if version(migration) == version(&SCHEMA_V010) && pending.len() < MIGRATIONS.len() {
+                for statement in RENAMES {
+                    self.each_page("migration.rows", statement).await?;
+                }
+            }
             self.transactions
                 .run("migration.record", Mode::Write, async |tx: &mut Tx| {
                     let call = MIGRATION_RECORD
@@ -553,5 +562,7 @@ mod tests {
         assert_eq!(&checksum(&SCHEMA_V006)[..16], "7dd85a26845bfd3c");
         assert_eq!(&checksum(&SCHEMA_V007)[..16], "3269fda0c36047dc");
         assert_eq!(&checksum(&SCHEMA_V008)[..16], "5f6ebed8281a92ec");
+        assert_eq!(&checksum(&SCHEMA_V009)[..16], "37a6e6f173e74581");
+        assert_eq!(&checksum(&SCHEMA_V010)[..16], "1c81a7762dcbe36f");
     }
 }

@@ -82,9 +82,9 @@ impl Store {
             )));
         }
         let (constraints, indexes) = self.own_schema().await?;
-        let marked = self.remove(&UNINSTALL_NODES).await?;
-        let relationships = self.remove(&UNINSTALL_RELATIONSHIPS).await?;
-        let nodes = self.remove(&UNINSTALL_OWN).await?;
+        let marked = self.each_page("uninstall.rows", &UNINSTALL_NODES).await?;
+        let relationships = self.each_page("uninstall.rows", &UNINSTALL_RELATIONSHIPS).await?;
+        let nodes = self.each_page("uninstall.rows", &UNINSTALL_OWN).await?;
         for (statement, names) in [(&SCHEMA_DROP_CONSTRAINT, &constraints), (&SCHEMA_DROP_INDEX, &indexes)] {
             for name in names {
                 let drop = async |tx: &mut Tx| tx.run(statement.call().set("name", name.as_str())).await;
@@ -94,15 +94,19 @@ impl Store {
         Ok(Footprint { nodes, marked, relationships, constraints, indexes })
     }
 
-    /// Runs a statement page by page until nothing is left for it.
-    async fn remove(&self, statement: &'static Statement) -> Result<i64, Error> {
-        let mut removed = 0;
+    /// Runs a statement page by page until nothing is left for it. Returns the number of rows.
+    pub(super) async fn each_page(
+        &self,
+        name: &'static str,
+        statement: &'static Statement,
+    ) -> Result<i64, Error> {
+        let mut all = 0;
         loop {
             let page = async |tx: &mut Tx| tx.only::<i64>(statement.call().set("limit", PAGE)).await;
-            let rows = self.transactions.run("uninstall.rows", Mode::Write, page).await?;
-            removed += rows;
+            let rows = self.transactions.run(name, Mode::Write, page).await?;
+            all += rows;
             if rows < PAGE {
-                return Ok(removed);
+                return Ok(all);
             }
         }
     }

@@ -15,11 +15,13 @@ use serde::ser::{SerializeMap, Serializer};
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Each query is one Cypher statement that can be pasted into Neo4j Browser as it is.
+A style shows memories, entities and facts by their texts there: save it and drop the file on the Browser's window.
 
 Examples:
   ebb inspect
   ebb inspect tiers
-  ebb inspect tiers --cypher")]
+  ebb inspect tiers --cypher
+  ebb inspect --style > ebb.grass")]
 pub struct Inspect {
     /// Name of the query; without it, list all queries
     #[arg(value_name = "NAME")]
@@ -27,6 +29,9 @@ pub struct Inspect {
     /// Print the statement instead of running it
     #[arg(long, requires = "name")]
     pub cypher: bool,
+    /// Print a style for Neo4j Browser
+    #[arg(long, conflicts_with = "name")]
+    pub style: bool,
 }
 
 #[derive(Serialize)]
@@ -79,6 +84,9 @@ impl Serialize for Value<'_> {
 
 /// Answers a question, prints its statement, or lists the questions.
 pub async fn run(args: &Inspect, service: &Service, output: &Output) -> Result<(), CliError> {
+    if args.style {
+        return output.raw(include_bytes!("inspect.grass"));
+    }
     let Some(asked) = &args.name else { return list(output) };
     // Files have an underscore where fingers type a hyphen.
     let asked = asked.replace('-', "_");

@@ -40,7 +40,7 @@ impl Fresh {
     /// Writes rows, 2,000 at a time.
     pub(crate) async fn put(&self, rows: &[Row]) {
         const TEXT: &str = "UNWIND $rows AS r
-            CREATE (m:Memory:EbbStamped {
+            CREATE (m:Memory:EbbMemory {
               id: r.id, scope: 'local', content: 'content of ' + r.id, tier: r.tier, energy: r.energy,
               energyAt: datetime({epochMillis: r.at}), lastAccessed: datetime({epochMillis: r.at}),
               created: datetime({epochMillis: r.at}), accessCount: 1, sessionId: r.session,

@@ -138,7 +138,7 @@ async fn a_terminal_row_just_gets_the_stamp() {
     assert_eq!(db.run(JobName::Decay, 9.0).await.tally.adopted, 3);
     let left: Vec<String> = db
         .client
-        .column("MATCH (m:EbbStamped) UNWIND keys(m) AS key WITH key WHERE key <> 'ebbLock' RETURN DISTINCT key ORDER BY key")
+        .column("MATCH (m:EbbMemory) UNWIND keys(m) AS key WITH key WHERE key <> 'ebbLock' RETURN DISTINCT key ORDER BY key")
         .await;
     assert_eq!(left, ["content", "created", "energy", "id", "scope", "tier"]);
 }

@@ -156,7 +156,7 @@ async fn fade_goes_past_it() {
     db.client
         .run(
             "WITH datetime({epochMillis: $start}) AS at UNWIND range(10, 59) AS i
-             CREATE (:Entity {scope: 'local', name: 'a' + i})-[:RELATES_TO {type: 'knows', key: 'k' + i, weight: i / 100.0,
+             CREATE (:Entity {scope: 'local', name: 'a' + i})-[:RELATES_TO {type: 'knows', ebbKey: 'k' + i, weight: i / 100.0,
                baseWeight: 1.0, weightAt: at, lastObserved: at, created: at, poison: CASE WHEN i IN [20, 41] THEN 1 END}]->
                (:Entity {scope: 'local', name: 'b' + i})",
             &[("start", START.into())],
@@ -350,7 +350,7 @@ async fn coactivation_goes_past_it() {
             "UNWIND range(1, 6) AS i WITH i, datetime({epochMillis: $start + CASE i WHEN 5 THEN 1 ELSE i END * 1000}) AS at
              CREATE (s:Session {scope: 'local', id: 's' + i, started: at, coactivateDue: datetime({epochMillis: $start})})
              FOREACH (n IN ['a', 'b'] |
-               CREATE (:Memory:EbbStamped {id: n + i, scope: 'local', content: 'c', tier: 'working', energy: 1.0, energyAt: at,
+               CREATE (:Memory:EbbMemory {id: n + i, scope: 'local', content: 'c', tier: 'working', energy: 1.0, energyAt: at,
                  lastAccessed: at, created: at, accessCount: 1})-[:ACCESSED_IN {at: at, count: 1, counted: false}]->(s))",
             &[("start", START.into())],
         )

@@ -49,7 +49,7 @@ async fn dates_ahead_are_found_and_brought_back_and_accesses_count_again() {
     let text = "MATCH (m:Memory {id: 'm'}) SET m.energyAt = datetime('2076-01-01T00:00Z'),
           m.lastAccessed = m.energyAt, m.dueAt = m.energyAt, m.energy = 1.5
         CREATE (:Room {scope: 'local', id: 'r', exploitation_pheromone: 0.5, pheromone_cycle: 900000000000})
-        CREATE (:Entity {scope: 'local', name: 'a'})-[:RELATES_TO {type: 'USES', key: 'k', weight: 1.0, baseWeight: 1.0,
+        CREATE (:Entity {scope: 'local', name: 'a'})-[:RELATES_TO {type: 'USES', ebbKey: 'k', weight: 1.0, baseWeight: 1.0,
           weightAt: m.energyAt, lastObserved: m.energyAt, pinned: false}]->(:Entity {scope: 'local', name: 'b'})
         CREATE (:Fact:EbbFact {id: 'f', scope: 'local', assertedAt: m.energyAt})";
     db.client.run(text, &[]).await;

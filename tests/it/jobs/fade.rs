@@ -11,7 +11,7 @@ use ebb_core::scheduler::driver::dry_run_job;
 use ebb_core::store::{Error, ObservationEffect, Relation, RelationFilter, RequestMode};
 
 const DAY: f64 = 24.0;
-const WHOLE: &str = "MATCH (a)-[r:RELATES_TO]->(b) WITH a, r, b ORDER BY r.key
+const WHOLE: &str = "MATCH (a)-[r:RELATES_TO]->(b) WITH a, r, b ORDER BY r.ebbKey
     RETURN collect(a.name + ' ' + toString(r.weight) + ' ' + toString(r.baseWeight) + ' ' + toString(r.weightAt) + ' '
       + toString(r.lastObserved) + ' ' + toString(r.pinned) + ' ' + toString(r.created) + ' ' + b.name) AS whole";
 
@@ -44,7 +44,7 @@ impl Fresh {
 
     async fn stored(&self, from: &str) -> f64 {
         self.client
-            .value(&format!("MATCH (:Entity {{name: '{from}'}})-[r:RELATES_TO]->() WHERE r.key IS NOT NULL RETURN r.weight AS w"))
+            .value(&format!("MATCH (:Entity {{name: '{from}'}})-[r:RELATES_TO]->() WHERE r.ebbKey IS NOT NULL RETURN r.weight AS w"))
             .await
     }
 }

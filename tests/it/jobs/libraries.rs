@@ -1,6 +1,6 @@
 //! Graphs of other memory libraries, in the shapes that these write: no job changes a row of them.
 
-use crate::harness::graph::same;
+use crate::harness::graph::{everything, same};
 use crate::harness::neo4j::{Fresh, empty, fresh};
 use crate::harness::rows::row;
 use crate::surfaces::ebb;
@@ -26,7 +26,7 @@ const LIBRARIES: [&str; 5] = [
 
 /// Every row that has no label of Ebb's alone, with labels and properties, and its relationships.
 async fn theirs(db: &Fresh) -> Vec<String> {
-    let text = "MATCH (n) WHERE NOT n:EbbStamped AND NOT n.scope IS NOT NULL
+    let text = "MATCH (n) WHERE NOT n:EbbMemory AND NOT n.scope IS NOT NULL
             AND none(label IN labels(n) WHERE label STARTS WITH 'Ebb' OR label = 'ConsolidationConfig')
         WITH n, COLLECT { MATCH (n)-[r]->(o) RETURN type(r) + ' ' + elementId(o) + toString(size(keys(r))) } AS rest
         RETURN elementId(n) + ' ' + reduce(s = '', l IN labels(n) | s + l + ' ') + ' ' +
@@ -63,6 +63,67 @@ async fn no_job_changes_a_row_of_another_library() {
     assert_eq!(db.run(JobName::Audit, 51.0).await.tally.adopted, 1);
     let counts = db.store.memory_adoption().await.unwrap();
     assert_eq!((counts.foreign, counts.is_pass_due()), (119, false));
+}
+
+/// Entities of Graphiti with attributes of the user's that are called as Ebb's once were.
+const ATTRIBUTES: &str = "UNWIND [1, 2] AS i
+    CREATE (:Entity {uuid: 'x' + i, scope: 'local', name: 'Ann', group_id: ''})
+      -[:RELATES_TO {uuid: 'y' + i, key: 'k', type: 'knows', weight: 1.0, baseWeight: 1.0}]->(:Entity {uuid: 'z' + i, scope: 'local', name: 'Bob'})";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn entities_of_a_library_may_repeat_and_stay_alone_among_themselves() {
+    let db = fresh().await;
+    // Twice, and before any job: a constraint that stood in the way would fail the library's own saves.
+    db.client.run(ATTRIBUTES, &[]).await;
+    db.client.run("CREATE (:Session {id: 'chat'})-[:LAST_MESSAGE]->(:Message {content: 'hi'}), (:Session {id: 'empty'})", &[]).await;
+    let before = everything(&db.client).await;
+    for words in [
+        &["memory", "add", "Ann met Bob", "--mention", "Ann"][..],
+        &["relation", "observe", "Ann", "knows", "Cid"],
+        &["fact", "assert", "Ann", "lives_in", "Oslo"],
+        &["trail", "node", "add", "Entity", "Dan"],
+    ] {
+        let refused = ebb(&db, words);
+        refused.fails(1, "another library keeps its entities in this database: they have the property uuid");
+        refused.fails(1, "docs/guide/your-own-data.md");
+    }
+    ebb(&db, &["memory", "add", "hi", "--session", "chat"])
+        .fails(1, "another library has a session \"chat\"");
+    same(&before, &everything(&db.client).await, "what was refused");
+    for job in JobName::ALL {
+        db.run(job, 50.0).await;
+    }
+    let theirs = "MATCH (a:Entity)-[r:RELATES_TO]->() RETURN toString(r.weight) + reduce(s = '', l IN labels(a) | s + l) + r.key AS line";
+    assert_eq!(db.client.column::<String>(theirs).await, ["1.0Entityk", "1.0Entityk"]);
+    // Nothing of theirs is in the way of a memory without entities, nor an empty session of an agent's.
+    ebb(&db, &["memory", "add", "Ann met Bob", "--session", "empty"]).json();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_entity_that_an_agent_made_is_taken_and_not_doubled() {
+    let db = fresh().await;
+    db.client.run("CREATE (:Entity {scope: 'local', name: 'Ann', note: 'mine'})", &[]).await;
+    ebb(&db, &["relation", "observe", "Ann", "knows", "Bob"]).json();
+    ebb(&db, &["memory", "add", "Ann met Bob", "--mention", "Ann"]).json();
+    let ann =
+        "MATCH (e:Entity {name: 'Ann'}) RETURN e.note + toString(e:EbbEntity) + COUNT { (e)--() } AS line";
+    assert_eq!(db.client.column::<String>(ann).await, ["minetrue2"]);
+}
+
+/// A relation that faded is not faded from its weight of then once more.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_uninstallation_and_a_new_start_leave_relations_as_they_were() {
+    let db = fresh().await;
+    ebb(&db, &["relation", "observe", "Ann", "knows", "Bob", "--at", "2026-01-01T00:00:00Z"]).json();
+    db.run(JobName::Fade, 24.0 * 90.0).await;
+    let state = "MATCH ()-[r:RELATES_TO]->() RETURN toString(r.weight) + ' ' + toString(r.baseWeight) + ' ' + toString(r.weightAt) AS line";
+    let before: String = db.client.value(state).await;
+    assert!(before.starts_with("0.5 1.0 "), "{before}");
+    ebb(&db, &["uninstall", "--yes"]).json();
+    assert_eq!(db.client.value::<i64>("MATCH ()-[r:RELATES_TO]->() RETURN count(r.ebbKey) AS n").await, 0);
+    ebb(&db, &["init", "--yes"]).json();
+    assert_eq!(db.run(JobName::Fade, 24.0 * 90.0).await.tally.adopted, 1);
+    assert_eq!(db.client.value::<String>(state).await, before);
 }
 
 /// Everything in the database: rows without any exception, and the schema.

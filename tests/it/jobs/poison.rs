@@ -69,7 +69,7 @@ pub(super) const VALUES: [&str; 46] = [
 /// others. `at` is the start.
 const NODES: [(&str, &str, &str, &str); 11] = [
     (
-        "Memory:EbbStamped",
+        "Memory:EbbMemory",
         "id",
         "scope: 'local', content: 'c', tier: 'working', energy: 2.5, energyAt: at, lastAccessed: at, created: at, accessCount: 1, pinned: false, ripeAt: at, dueAt: at, reinforceDue: at, clusterDue: at, sessionId: 'good', lastExpired: at, reinforcementCount: 1, lastReinforced: at, tags: ['a'], sourcePath: 'p', lineStart: 1, lineEnd: 2, excerpt: 'e', namespace: 'n', canonical: true, ebbReason: null",
         "WITH n, at, name MATCH (s:Session {id: 'good'}), (e:Entity {name: 'good'}), (m:Memory {id: 'good1'})
@@ -134,7 +134,7 @@ const EDGES: [(&str, &str, &str); 17] = [
     (
         "RELATES_TO",
         "(a:Entity {scope: 'local', name: name + 'a'}), (b:Entity {scope: 'local', name: name + 'b'})",
-        "type: 'USES', key: name, weight: 1.0, baseWeight: 1.0, weightAt: at, lastObserved: at, created: at, pinned: false, ebbReason: null",
+        "type: 'USES', ebbKey: name, weight: 1.0, baseWeight: 1.0, weightAt: at, lastObserved: at, created: at, pinned: false, ebbReason: null",
     ),
     (
         "RELATES_TO",
@@ -216,7 +216,7 @@ async fn no_value_in_a_row_of_others_stops_anybody() {
     let good = "WITH datetime({epochMillis: $start}) AS at
         CREATE (s:Session {scope: 'local', id: 'good', started: at}), (:Entity {scope: 'local', name: 'good'}), (:Room {scope: 'local', id: 'good'})
         WITH at UNWIND range(1, 20) AS i
-        CREATE (:Memory:EbbStamped {id: 'good' + i, scope: 'local', content: 'like no other', tier: 'longTerm', energy: 4.0, energyAt: at, lastAccessed: at,
+        CREATE (:Memory:EbbMemory {id: 'good' + i, scope: 'local', content: 'like no other', tier: 'longTerm', energy: 4.0, energyAt: at, lastAccessed: at,
           created: at, accessCount: 1, dueAt: at})";
     db.client.run(good, &[("start", START.into())]).await;
     let made = poison(&db).await;
@@ -368,7 +368,7 @@ async fn poison(db: &Fresh) -> i64 {
             made += leave(db, &format!("{labels}{row}"), property, &create).await;
         }
         // A key is one for all, so its values are tried on one template of a label.
-        if labels != "Memory:EbbStamped" {
+        if labels != "Memory:EbbMemory" {
             let create = format!("CREATE (n:{labels} {{{sound}}}) SET n[$property] = v");
             made += leave(db, labels, key, &create).await;
         }

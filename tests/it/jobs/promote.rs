@@ -79,7 +79,7 @@ async fn the_living_memory_keeps_its_node_and_leaves_the_documented_stub() {
         count: i64,
         rest: Vec<String>,
     }
-    let text = "MATCH (s:Memory:EbbStamped)-[p:PROMOTED_TO]->(m:Memory {id: 'm', content: 'content of m'})-[:ACCESSED_IN]->(:Session {id: 's'})
+    let text = "MATCH (s:Memory:EbbMemory)-[p:PROMOTED_TO]->(m:Memory {id: 'm', content: 'content of m'})-[:ACCESSED_IN]->(:Session {id: 's'})
                 RETURN s.id AS id, s.tier AS tier, s.promotionKey AS key, s.energy AS energy, p.at.epochMillis AS at,
                   p.energy AS risen, m.promotedFrom AS from, s.accessCount AS count,
                   [key IN keys(s) WHERE NOT key IN ['id', 'tier', 'promotionKey', 'energy', 'accessCount']] AS rest";

@@ -188,7 +188,7 @@ async fn what_another_writer_made_is_new_once() {
     db.client.run(&foreign, &[]).await;
     assert_eq!(db.run(JobName::Reinforce, 1.0).await.tally.reinforced, 1);
     // Judged anew, it is not new again.
-    db.client.run("MATCH (m {id: 'f'}) REMOVE m:EbbStamped", &[]).await;
+    db.client.run("MATCH (m {id: 'f'}) REMOVE m:EbbMemory", &[]).await;
     let before = everything(&db.client).await.len();
     assert_eq!(db.run(JobName::Reinforce, 2.0).await.tally.scanned, 0);
     assert!(everything(&db.client).await.len() >= before);

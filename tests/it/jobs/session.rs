@@ -41,7 +41,7 @@ async fn the_threshold_is_strict_and_only_what_was_made_there_rises() {
     let stub: String = db
         .client
         .value(
-            "MATCH (s:Memory:EbbStamped {tier: 'archivedWorking', promotionKey: 'above->shortTerm'})\
+            "MATCH (s:Memory:EbbMemory {tier: 'archivedWorking', promotionKey: 'above->shortTerm'})\
              -[p:PROMOTED_TO]->(m:Memory {id: 'above', sessionId: 's', promotedFrom: s.id}) \
              WHERE s.energy = m.energy AND p.energy = m.energy AND s.content IS NULL AND s.sessionId IS NULL \
              RETURN toString(p.at.epochMillis) AS at",
@@ -93,7 +93,7 @@ async fn a_session_of_any_size_ends_in_pages_and_one_of_another_scope_does_not()
     db.put(&rows).await;
     db.client
         .run(
-            "CREATE (:Session {scope: 'team', id: 's'}), (:Memory:EbbStamped {id: 'theirs', scope: 'team', \
+            "CREATE (:Session {scope: 'team', id: 's'}), (:Memory:EbbMemory {id: 'theirs', scope: 'team', \
              sessionId: 's', tier: 'working', energy: 4.0, energyAt: datetime({epochMillis: $at}), \
              lastAccessed: datetime({epochMillis: $at})})",
             &[("at", at(0.0).millis().into())],

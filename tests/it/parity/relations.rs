@@ -100,7 +100,7 @@ async fn a_pass_in_cypher_is_the_law_in_rust() {
         .await;
     for rows in rows.chunks(2_500) {
         let text = "MATCH (a:Entity {name: 'a'}), (b:Entity {name: 'b'}) UNWIND $rows AS r
-            CREATE (a)-[:RELATES_TO {key: r.key, type: 't', weight: r.stored, baseWeight: r.base, pinned: r.pinned,
+            CREATE (a)-[:RELATES_TO {ebbKey: r.key, type: 't', weight: r.stored, baseWeight: r.base, pinned: r.pinned,
               weightAt: datetime({epochMillis: r.weightAt}), lastObserved: datetime({epochMillis: r.lastObserved})}]->(b)";
         db.client.run(text, &[("rows", list(rows.iter().map(StoredRow::params)))]).await;
     }
@@ -128,7 +128,7 @@ async fn a_pass_in_cypher_is_the_law_in_rust() {
     assert_eq!(listed, ROWS);
 
     let did = db.run(JobName::Fade, 1_000.0).await.tally;
-    let text = "MATCH ()-[r:RELATES_TO]->() RETURN r.key AS key, r.weight AS weight, r.baseWeight AS base,
+    let text = "MATCH ()-[r:RELATES_TO]->() RETURN r.ebbKey AS key, r.weight AS weight, r.baseWeight AS base,
         r.weightAt.epochMillis AS weight_at, r.lastObserved.epochMillis AS last_observed ORDER BY key";
     let all: Vec<WrittenRow> = db.client.rows(text, &[]).await;
     assert_eq!(all.len(), ROWS);

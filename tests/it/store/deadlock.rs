@@ -109,7 +109,7 @@ async fn what_fails_leaves_nothing_locked() {
     // row is quarantined by another transaction.
     db.client.run("CREATE CONSTRAINT of_others FOR (m:Memory) REQUIRE m.promotionKey IS UNIQUE", &[]).await;
     let taken = [("key", promotion_key(&key("r"), Tier::ShortTerm).into())];
-    db.client.run("CREATE (:Memory:EbbStamped {scope: 'other', id: 'x', promotionKey: $key})", &taken).await;
+    db.client.run("CREATE (:Memory:EbbMemory {scope: 'other', id: 'x', promotionKey: $key})", &taken).await;
     let wanted = Wanted::by_hand(at(1.0), Right::Lease);
     let done = run_job(&db.store, JobName::Promote, &wanted, Request::default()).await;
     is_free(&db, &["r"]).await;

@@ -55,8 +55,8 @@ async fn edges_of_the_list_earn_by_their_place_in_the_whole_way() {
     let db = fresh().await;
     let write =
         "CREATE (m1:Memory {id: 'm1', scope: 'local'})-[:MENTIONS]->(a:Entity {name: 'A', scope: 'local'}),
-        (a)-[:RELATES_TO {key: 'ab'}]->(b:Entity {name: 'B', scope: 'local'}),
-        (c:Entity {name: 'C', scope: 'local'})-[:RELATES_TO {key: 'cb'}]->(b),
+        (a)-[:RELATES_TO {ebbKey: 'ab'}]->(b:Entity {name: 'B', scope: 'local'}),
+        (c:Entity {name: 'C', scope: 'local'})-[:RELATES_TO {ebbKey: 'cb'}]->(b),
         (m2:Memory {id: 'm2', scope: 'local'})-[:MENTIONS]->(c)";
     db.client.run(write, &[]).await;
     let one = outcome(&[&["m1", "A", "B", "C", "m2"]], 1.0);
@@ -71,7 +71,7 @@ async fn edges_of_the_list_earn_by_their_place_in_the_whole_way() {
         cost: f64,
     }
     let text = "MATCH ()-[r:RELATES_TO]->() RETURN r.success_pheromone AS success, r.traversal_pheromone AS traversal,
-        r.recency_pheromone AS recency, r.current_cost AS cost ORDER BY r.key";
+        r.recency_pheromone AS recency, r.current_cost AS cost ORDER BY r.ebbKey";
     let left: Vec<Left> = db.client.rows(text, &[]).await;
     assert_eq!(left.len(), 2);
     for (left, success) in left.iter().zip([0.75, 0.5]) {

@@ -114,7 +114,7 @@ async fn the_same_memory_again_keeps_its_annotations_and_takes_more() {
     assert_eq!(stub, 1);
 
     // Values of another writer that are none are replaced where a request has one, and stay otherwise.
-    let theirs = "CREATE (:Memory:EbbStamped {id: 'x', scope: 'local', content: 'content of x', tier: 'working', energy: 1.0,
+    let theirs = "CREATE (:Memory:EbbMemory {id: 'x', scope: 'local', content: 'content of x', tier: 'working', energy: 1.0,
         energyAt: datetime({epochMillis: $start}), lastAccessed: datetime({epochMillis: $start}), accessCount: 1,
         tags: 7, sourcePath: ['p'], lineStart: -3, namespace: 'n', canonical: 'no'})";
     db.client.run(theirs, &[("start", START.into())]).await;

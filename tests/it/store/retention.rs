@@ -67,7 +67,7 @@ async fn a_thousand_writes_leave_what_the_table_says() {
         |n: usize| Event::Remember(Remember { session: within("one"), ..remember(&format!("m{n}"), 0.0) });
     type Write<'w> = Box<dyn Fn(usize) -> Event + 'w>;
     let rows: [(&str, Write<'_>, &[&str]); 3] = [
-        ("memories", Box::new(memory), &["Memory", "EbbStamped", "ACCESSED_IN"]),
+        ("memories", Box::new(memory), &["Memory", "EbbMemory", "ACCESSED_IN"]),
         ("accesses", Box::new(|_| Event::Access(access("m", 1.0))), &[]),
         (
             "accesses in sessions",

@@ -15,7 +15,7 @@ async fn init(db: &Fresh) -> Result<InitReport, Error> {
 }
 
 /// In the order in which they are applied.
-const MIGRATIONS: [&str; 9] = [
+const MIGRATIONS: [&str; 10] = [
     "schema/V001__memory",
     "schema/V002__coactivation",
     "schema/V003__relation",
@@ -25,6 +25,7 @@ const MIGRATIONS: [&str; 9] = [
     "schema/V007__change",
     "schema/V008__synapse",
     "schema/V009__scoped_keys",
+    "schema/V010__own_names",
 ];
 
 async fn names(db: &Fresh) -> Vec<String> {
@@ -115,8 +116,8 @@ async fn an_init_that_was_killed_halfway_is_completed_by_the_next() {
 async fn a_dropped_index_is_reported_and_made_again() {
     let db = fresh().await;
     db.client.run("DROP INDEX ebb_memory_due", &[]).await;
-    db.client.run("DROP CONSTRAINT ebb_entity_name", &[]).await;
-    let missing = ["ebb_entity_name", "ebb_memory_due"].map(|name| Drift::Missing(name.to_owned()));
+    db.client.run("DROP CONSTRAINT ebb_entity_key", &[]).await;
+    let missing = ["ebb_memory_due", "ebb_entity_key"].map(|name| Drift::Missing(name.to_owned()));
     assert_eq!(db.store.drift().await.unwrap(), missing);
     assert_eq!(db.store.repair_schema().await.unwrap(), 2);
     names(&db).await;
@@ -225,6 +226,35 @@ async fn an_upgrade_to_scoped_ids_keeps_everything_and_waits_for_others() {
     assert_eq!(back, 0, "what was forgotten while ids were unique stays so, in every scope");
 }
 
+/// Before V010, labels and the key of a relation had names that other libraries use, too.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_upgrade_to_own_names_marks_rows_of_before_and_leaves_those_of_libraries() {
+    let db = fresh().await;
+    for text in [
+        "DROP CONSTRAINT ebb_entity_key",
+        "DROP CONSTRAINT ebb_relation_own_key",
+        "CREATE CONSTRAINT ebb_entity_name FOR (e:Entity) REQUIRE (e.scope, e.name) IS UNIQUE",
+        "CREATE CONSTRAINT ebb_relation_key FOR ()-[r:RELATES_TO]-() REQUIRE r.key IS UNIQUE",
+        "MATCH (m:EbbMigration {version: 'V010'}) DELETE m",
+        "CREATE (:Entity {uuid: 'u', scope: 'theirs', name: 'Ann'})-[:RELATES_TO {uuid: 'r', key: 'theirs'}]->(:Entity {uuid: 'v', name: 'Bob'})",
+        "CREATE (:Memory:EbbStamped {id: 'm', scope: 'local', content: 'x', tier: 'working', energy: 1.0})",
+        "CREATE (:Entity {scope: 'local', name: 'a'})-[:RELATES_TO {key: 'k', type: 'knows', weight: 0.5, baseWeight: 1.0,
+           weightAt: datetime('2026-01-01'), lastObserved: datetime('2026-01-01')}]->(:Entity {scope: 'local', name: 'b'})",
+    ] {
+        db.client.run(text, &[]).await;
+    }
+    assert_eq!(init(&db).await.unwrap().applied, ["schema/V010__own_names"]);
+    names(&db).await;
+    assert_eq!(db.store.drift().await.unwrap(), []);
+    let old = "RETURN COUNT { (:EbbStamped) } AS n";
+    assert_eq!(db.client.value::<i64>(old).await, 0);
+    let new = "RETURN COUNT { (:Memory:EbbMemory) } + 100 * COUNT { (:EbbEntity {scope: 'local'}) }
+               + 1000 * COUNT { ()-[r:RELATES_TO {ebbKey: 'k'}]->() WHERE r.key IS NULL } AS n";
+    assert_eq!(db.client.value::<i64>(new).await, 1_201);
+    let theirs = "MATCH (a:Entity {uuid: 'u'})-[r:RELATES_TO {key: 'theirs'}]->() WHERE NOT a:EbbEntity AND r.ebbKey IS NULL RETURN count(*) AS n";
+    assert_eq!(db.client.value::<i64>(theirs).await, 1);
+}
+
 /// Drops what this test created, and creates what it dropped.
 async fn mended(db: &Fresh, theirs: &[&str]) {
     for drop in theirs {
@@ -243,8 +273,8 @@ async fn an_equal_index_or_constraint_under_another_name_is_no_fault() {
         "CREATE INDEX their_due FOR (m:Memory) ON (m.dueAt)",
         "DROP INDEX ebb_hall_cycle",
         "CREATE INDEX their_hall FOR ()-[r:HALL]-() ON (r.pheromone_cycle)",
-        "DROP CONSTRAINT ebb_entity_name",
-        "CREATE CONSTRAINT their_entity FOR (e:Entity) REQUIRE (e.scope, e.name) IS UNIQUE",
+        "DROP CONSTRAINT ebb_entity_key",
+        "CREATE CONSTRAINT their_entity FOR (e:EbbEntity) REQUIRE (e.scope, e.name) IS UNIQUE",
         // The index of a constraint serves where an index is needed.
         "DROP INDEX ebb_drawer_find",
         "CREATE CONSTRAINT their_drawer FOR (n:Drawer) REQUIRE n.id IS UNIQUE",
@@ -273,8 +303,8 @@ async fn what_is_in_the_way_of_a_constraint_or_an_index_is_named_and_left_alone(
     let db = fresh().await;
     for text in [
         // An index where a constraint is needed, a name that is taken, an index of another kind.
-        "DROP CONSTRAINT ebb_entity_name",
-        "CREATE INDEX their_entity FOR (e:Entity) ON (e.scope, e.name)",
+        "DROP CONSTRAINT ebb_entity_key",
+        "CREATE INDEX their_entity FOR (e:EbbEntity) ON (e.scope, e.name)",
         "DROP INDEX ebb_memory_due",
         "CREATE INDEX ebb_memory_due FOR (m:Memory) ON (m.another)",
         "DROP INDEX ebb_memory_tier",
@@ -291,25 +321,25 @@ async fn what_is_in_the_way_of_a_constraint_or_an_index_is_named_and_left_alone(
             other => format!("{other:?}"),
         })
         .collect();
-    let wanted = ["DROP INDEX their_entity", "DROP INDEX ebb_memory_due", "Missing(\"ebb_memory_tier\")"];
+    let wanted = ["DROP INDEX ebb_memory_due", "Missing(\"ebb_memory_tier\")", "DROP INDEX their_entity"];
     assert_eq!(remedies, wanted);
     let doctor = crate::surfaces::ebb(&db, &["doctor", "--fix"]);
     doctor.fails(7, "the doctor found 2 problems");
     assert!(doctor.out.contains("created 1 missing constraints or indexes"), "{}", doctor.out);
-    assert!(doctor.out.contains("Entity (scope, name) needs a uniqueness constraint"), "{}", doctor.out);
+    assert!(doctor.out.contains("EbbEntity (scope, name) needs a uniqueness constraint"), "{}", doctor.out);
     assert!(doctor.out.contains("DROP INDEX their_entity"), "{}", doctor.out);
     // A migration is not recorded without its constraint.
-    db.client.run("MATCH (m:EbbMigration {version: 'V001'}) DELETE m", &[]).await;
+    db.client.run("MATCH (m:EbbMigration {version: 'V010'}) DELETE m", &[]).await;
     let why = init(&db).await.unwrap_err();
     assert!(
         matches!(&why, Error::Conflict(told) if told.contains("Run in Neo4j Browser: DROP INDEX their_entity")),
         "{why}"
     );
-    assert_eq!(db.store.pending().await.unwrap(), ["schema/V001__memory"]);
+    assert_eq!(db.store.pending().await.unwrap(), ["schema/V010__own_names"]);
     for text in ["DROP INDEX their_entity", "DROP INDEX ebb_memory_due"] {
         db.client.run(text, &[]).await;
     }
-    assert_eq!(init(&db).await.unwrap().applied, ["schema/V001__memory"]);
+    assert_eq!(init(&db).await.unwrap().applied, ["schema/V010__own_names"]);
     mended(&db, &["INDEX their_tier"]).await;
 }
 

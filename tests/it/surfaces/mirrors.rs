@@ -443,7 +443,7 @@ async fn four_processes_give_the_same_answers_to_the_byte() {
 
 /// Memories `m0` to `m2999`, each hotter than the one before, with a word of its own.
 async fn three_thousand(db: &Fresh) {
-    let text = "UNWIND range(0, 2999) AS n CREATE (:Memory:EbbStamped {scope: 'local', id: 'm' + n, \
+    let text = "UNWIND range(0, 2999) AS n CREATE (:Memory:EbbMemory {scope: 'local', id: 'm' + n, \
         content: 'note of word' + n, tier: 'longTerm', energy: 1.0 + n / 1000.0, energyAt: datetime(), lastAccessed: datetime(), \
         created: datetime(), accessCount: 1})";
     db.client.run(text, &[]).await;
@@ -509,7 +509,7 @@ async fn a_mirror_that_is_empty_for_want_of_room_is_not_ready() {
         (&nothing["whole"], &nothing["held_share"], &nothing["hits"]),
         (&json!(true), &json!(1.0), &json!([]))
     );
-    let giant = "CREATE (:Memory:EbbStamped {scope: 'local', id: 'giant', tier: 'longTerm', energy: 1.0, energyAt: datetime(), \
+    let giant = "CREATE (:Memory:EbbMemory {scope: 'local', id: 'giant', tier: 'longTerm', energy: 1.0, energyAt: datetime(), \
         content: reduce(text = '', n IN range(0, 12000) | text + 'w' + n + ' '), lastAccessed: datetime(), created: datetime(), \
         accessCount: 1})";
     db.client.run(giant, &[]).await;

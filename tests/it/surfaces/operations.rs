@@ -19,7 +19,7 @@ async fn an_uninitialised_database_is_refused_by_all_but_those_that_look() {
         ebb(&db, args).fails(1, "try: ebb init");
     }
     assert!(ebb(&db, &["status"]).json()["stopped"].as_str().unwrap().contains("not initialised"));
-    ebb(&db, &["doctor"]).fails(7, "the doctor found 10 problems");
+    ebb(&db, &["doctor"]).fails(7, "the doctor found 11 problems");
     let before = contents(&db).await;
     assert_json_snapshot!("init_dry_run", ebb(&db, &["init", "--dry-run"]).golden());
     ebb(&db, &["init"]).fails(3, "--yes");
@@ -78,6 +78,11 @@ async fn every_question_is_answered_in_every_format() {
         ebb(&db, &["memory", "add", "x", "--id", id, "--session", "s", "--mention", "e", "--at", at]).json();
     }
     ebb(&db, &["job", "run", "--all", "--at", "2026-01-01T10:10Z"]).json();
+    let style = ebb(&db, &["inspect", "--style"]).out;
+    assert!(
+        style.contains("node.Memory {") && style.matches('{').count() == style.matches('}').count(),
+        "{style}"
+    );
     let list = ebb(&db, &["inspect"]).golden();
     assert_json_snapshot!("inspect", list);
     for question in list["questions"].as_array().unwrap() {

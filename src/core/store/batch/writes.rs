@@ -1,9 +1,8 @@
 //! The writes of a folded batch, sorted by statement.
 
-use super::super::catalogue::{
-    ENTITY_OPEN, MEMORY_ANNOTATE, MEMORY_CREATE, MEMORY_MENTION, SESSION_JOIN, SESSION_OPEN,
-};
+use super::super::catalogue::{MEMORY_ANNOTATE, MEMORY_CREATE, MEMORY_MENTION, SESSION_JOIN, SESSION_OPEN};
 use super::super::encode::{instants, list, slices};
+use super::super::entity;
 use super::super::error::Error;
 use super::super::memory::{bytes, keyed, state_columns, write};
 use super::super::tx::Tx;
@@ -112,17 +111,15 @@ pub(super) async fn store(
             .set("scope", list(slice.iter().map(|((scope, _), _)| *scope)))
             .set("id", list(slice.iter().map(|((_, id), _)| *id)))
             .set("at", instants(slice.iter().map(|(_, at)| Some(*at))));
-        tx.run(call).await?;
+        if let Some(id) = tx.only::<Option<String>>(call).await? {
+            return Err(Error::Conflict(format!(
+                "another library has a session {id:?} in this database, and would take one of Ebb's with this id for its \
+                 own, so nothing was written. Use another id, or a database of Ebb's own: docs/guide/your-own-data.md"
+            )));
+        }
     }
-    let entities: Vec<_> = entities.into_iter().collect();
     entities.iter().for_each(|(scope, name)| tx.touch("Entity", scope, name, ""));
-    for slice in slices(&ENTITY_OPEN, &entities, |(scope, name)| scope.len() + name.len() + 2) {
-        let call = ENTITY_OPEN
-            .call()
-            .set("scope", list(slice.iter().map(|(scope, _)| *scope)))
-            .set("name", list(slice.iter().map(|(_, name)| *name)));
-        tx.run(call).await?;
-    }
+    entity::open(tx, entities).await?;
     tx.touch_memories(made.iter().map(|made| made.key), "");
     for slice in slices(&MEMORY_CREATE, &made, Made::weight) {
         let each = || slice.iter().map(|made| made.remember);

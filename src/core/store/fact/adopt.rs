@@ -12,6 +12,7 @@ use crate::store::Store;
 use crate::store::adoption::{self, AdoptedLabel};
 use crate::store::catalogue::{FACT_ADOPT, FACT_FOREIGN};
 use crate::store::encode::{instants, list, slices};
+use crate::store::entity;
 use crate::store::error::Error;
 use crate::store::run::Run;
 use crate::store::statement::PageMode;
@@ -84,6 +85,8 @@ pub(in crate::store) async fn adopt(
         .collect();
     let lines: Vec<Line<'_>> = lines.into_values().collect();
     let before = lineages(tx, &lines).await?;
+    let entities = sound().map(|taken| (taken.tuple.scope.name(), taken.tuple.entity.as_str()));
+    entity::open_if_alone(tx, entities).await?;
     let mut tally = Tally::default();
     for slice in slices(&FACT_ADOPT, &rows, |(row, _)| row.element.len() + 200) {
         let each = || slice.iter().map(|(_, taken)| taken.as_ref().ok());

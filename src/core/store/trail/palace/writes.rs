@@ -5,6 +5,7 @@ use crate::domain::trail::{Edge, Place};
 use crate::domain::units::Pheromone;
 use crate::store::catalogue::{TRAIL_EDGE, TRAIL_MARK_EDGES, TRAIL_MARK_PLACES, TRAIL_PLACE};
 use crate::store::encode::{list, slices};
+use crate::store::entity;
 use crate::store::error::Error;
 use crate::store::tx::Tx;
 use serde::Deserialize;
@@ -89,11 +90,17 @@ impl Palace<'_> {
                 .filter(|at| self.places[*at].element.is_none() && self.places[*at].label == *label)
                 .collect();
             let mut made = BTreeMap::new();
+            if label.as_str() == "Entity" {
+                let named = new.iter().map(|at| (self.places[*at].scope, self.places[*at].named.id.as_str()));
+                let opened = entity::open(tx, named).await?;
+                made.extend(opened.into_iter().map(|one| ((one.scope, one.name), one.element)));
+            }
             let weight = |at: &usize| {
                 let state = &self.places[*at];
                 2 * state.named.id.len() + state.name.map_or(1, str::len) + state.scope.len() + 8
             };
-            for slice in slices(&TRAIL_PLACE, &new, weight) {
+            let others: &[usize] = if made.is_empty() { &new } else { &[] };
+            for slice in slices(&TRAIL_PLACE, others, weight) {
                 let states = || slice.iter().map(|at| &self.places[*at]);
                 let call = TRAIL_PLACE
                     .about(std::slice::from_ref(label), &[])
