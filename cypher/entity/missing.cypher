@@ -1,7 +1,7 @@
 // purpose: Find which entities are still to be created, and whether the database has entities of another library.
 // mode: read
 // params: $rows.scope: List, $rows.name: List
-// returns: scope: String, name: String, foreign: String (a row for each that is missing; foreign null without such a library)
+// returns: scope: String, name: String, foreign: String (a row for each that is missing; foreign null without such a library, or where another writer's entity can be taken)
 //
 // An entity of the documents is known by its name. One with a uuid or an id is of a library whose readers expect these
 // of every Entity. The counts come from the count store: without entities of others there is nothing to look for, and the
@@ -21,4 +21,8 @@ CALL (all, own) {
   RETURN collect(CASE WHEN e.uuid IS NOT NULL THEN 'uuid' ELSE 'id' END)[0] AS foreign
 }
 UNWIND missing AS one
-RETURN one[0] AS scope, one[1] AS name, foreign
+WITH one[0] AS scope, one[1] AS name, foreign
+RETURN scope, name, CASE WHEN NOT EXISTS {
+    MATCH (e:Entity {scope: scope, name: name})
+    WHERE NOT e:EbbEntity AND e.uuid IS NULL AND e.id IS NULL
+  } THEN foreign END AS foreign

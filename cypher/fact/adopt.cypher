@@ -5,8 +5,8 @@
 // bound: a list of elements
 // idempotent: by the label EbbFact
 //
-// Missing values get those of a new fact; existing values are kept. Entities exist already; where another library writes
-// entities there may be none, and the fact then is about none.
+// Missing values get those of a new fact; existing values are kept. Entities exist already, but for those that
+// would stand among entities of another library: such a fact is about none, and not listed by its entity.
 UNWIND range(0, size($rows.element) - 1) AS i
 MATCH (f:Fact)
 WHERE elementId(f) = $rows.element[i]

@@ -14,7 +14,7 @@
 // wrong type quarantines the row. A terminal row only gets the stamp; a working one that is new to Ebb is queued to
 // reinforce similar ones. A row without a scope has the scope local, unless a memory there has its id. dueAt is written
 // in UTC whatever the zone of the anchor: the index orders equal instants by their zones, and the pages of a decay pass
-// are ordered by instant and id. Where another library has a session of its sessionId, as in session/open, it gets none.
+// are ordered by instant and id. Where another library alone has a session of its sessionId, as in session/open, it gets none.
 MATCH (m:Memory)
 WHERE NOT m:EbbMemory AND m.id IS NOT NULL AND m.content IS NOT NULL AND (m.tier IS NOT NULL OR m.energy IS NOT NULL)
 WITH m LIMIT $limit
@@ -67,10 +67,10 @@ FOREACH (_ IN CASE WHEN lives THEN [1] ELSE [] END |
       WHEN pinned OR (tier <> 'working' AND energy < $floor) THEN null
       ELSE datetime({epochMillis: anchor.epochMillis + CASE tier WHEN 'longTerm' THEN $longTermRewriteMs ELSE 0 END})
     END)
-FOREACH (session IN CASE WHEN lives AND m.sessionId IS NOT NULL AND NOT EXISTS {
+FOREACH (session IN CASE WHEN lives AND m.sessionId IS NOT NULL AND (EXISTS { MATCH (:Session {scope: m.scope, id: m.sessionId}) } OR NOT EXISTS {
     MATCH (o:Session {id: m.sessionId})
     WHERE o.scope IS NULL AND EXISTS { (o)--() } AND NOT EXISTS { (o)<-[:ACCESSED_IN]-(:Memory) }
-  } THEN [m.sessionId] ELSE [] END |
+  }) THEN [m.sessionId] ELSE [] END |
   MERGE (s:Session {scope: m.scope, id: session})
     ON CREATE SET s.started = accessed
   MERGE (m)-[a:ACCESSED_IN]->(s)

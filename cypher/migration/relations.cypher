@@ -4,9 +4,13 @@
 // returns: rows: Integer (one row)
 // bound: $limit
 // idempotent: by the key
-MATCH ()-[r:RELATES_TO]->()
-WHERE r.key IS NOT NULL AND r.baseWeight IS NOT NULL AND r.ebbKey IS NULL
+//
+// A relationship between entities with a uuid is of another library, whatever it calls its own key.
+MATCH (a)-[r:RELATES_TO]->(b)
+WHERE r.key IS NOT NULL AND (r.baseWeight IS NOT NULL OR r.weightAt IS NOT NULL) AND r.ebbKey IS NULL
+  AND a.uuid IS NULL AND b.uuid IS NULL AND NOT EXISTS { MATCH ()-[:RELATES_TO {ebbKey: r.key}]->() }
 WITH r LIMIT $limit
-SET r.ebbKey = r.key
+WITH r.key AS key, head(collect(r)) AS r, count(*) AS rows
+SET r.ebbKey = key
 REMOVE r.key
-RETURN count(*) AS rows
+RETURN coalesce(sum(rows), 0) AS rows

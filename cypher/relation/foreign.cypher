@@ -6,9 +6,9 @@
 //
 // A relationship without a type of its own is an edge of the palace and no relation. This scans every relationship
 // without a key, so it belongs to a pass that scans all of them anyway. One from before an uninstallation has the weight
-// and the instant that it faded from. Between entities with a uuid, it is of another library.
+// and the instant that it faded from. Between entities with a uuid or an id, it is of another library.
 MATCH (a:Entity)-[r:RELATES_TO]->(b:Entity)
-WHERE r.ebbKey IS NULL AND r.type IS NOT NULL AND r.weight IS NOT NULL AND r.ebbReason IS NULL AND a.uuid IS NULL AND b.uuid IS NULL
+WHERE r.ebbKey IS NULL AND r.type IS NOT NULL AND r.weight IS NOT NULL AND r.ebbReason IS NULL AND a.uuid IS NULL AND a.id IS NULL AND b.uuid IS NULL AND b.id IS NULL
 WITH a, r, b
 LIMIT $limit
 WITH a, r, b, r.baseWeight IS :: FLOAT NOT NULL AND datetime({epochMillis: -62135596800000}) <= r.weightAt < datetime({epochMillis: 253402300800000}) AS anchored

@@ -2,8 +2,7 @@
 // mode: schema
 // params: none
 //
-// Rows are marked and renamed by the statements of `cypher/migration` before this is recorded as applied.
+// Before it is recorded as applied, the statements of `cypher/migration` give rows of an older version these names. The
+// constraints of the old names stand until the next migration.
 CREATE CONSTRAINT ebb_entity_key IF NOT EXISTS FOR (e:EbbEntity) REQUIRE (e.scope, e.name) IS UNIQUE;
 CREATE CONSTRAINT ebb_relation_own_key IF NOT EXISTS FOR ()-[r:RELATES_TO]-() REQUIRE r.ebbKey IS UNIQUE;
-DROP CONSTRAINT ebb_entity_name IF EXISTS;
-DROP CONSTRAINT ebb_relation_key IF EXISTS;

@@ -7,7 +7,7 @@
 //
 // A session waits for co-activation from its start, so that the result does not depend on how events are cut into
 // batches. A session of another library has no scope, and relationships to its own rows but not to memories; whatever
-// finds it by its id alone would find that of Ebb's, too.
+// finds it by its id alone would find a new one of Ebb's, too.
 UNWIND range(0, size($rows.id) - 1) AS i
 MERGE (s:Session {scope: $rows.scope[i], id: $rows.id[i]})
 ON CREATE SET s.started = datetime({epochMillis: $rows.at[i]})
@@ -16,7 +16,7 @@ ON MATCH SET s.started = CASE
   ELSE datetime({epochMillis: $rows.at[i]})
 END
 SET s.coactivateDue = CASE WHEN s.coactivateDue IS NOT NULL THEN s.started END
-RETURN max(CASE WHEN EXISTS {
+RETURN max(CASE WHEN NOT EXISTS { (s)<-[:ACCESSED_IN]-() } AND EXISTS {
     MATCH (o:Session {id: s.id})
     WHERE o.scope IS NULL AND EXISTS { (o)--() } AND NOT EXISTS { (o)<-[:ACCESSED_IN]-(:Memory) }
   } THEN s.id END) AS foreign

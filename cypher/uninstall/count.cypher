@@ -11,7 +11,7 @@ CALL () {
 CALL () {
   MATCH (n)
   WHERE NOT n:EbbRun|EbbRequest|EbbChange|EbbCounter|EbbLineage|EbbPolicy|EbbSweepJob|EbbSynapse|EbbKey|EbbTombstone|EbbImport|EbbMigration|EbbScratch|EbbSettings|ConsolidationAttempt|ConsolidationConfig
-    AND (n:EbbMemory|EbbFact|EbbEntity|EbbQuarantined OR n.ebbLock IS NOT NULL OR n.ebbReason IS NOT NULL OR n.ebbTrailReason IS NOT NULL
+    AND (n:EbbMemory|EbbStamped|EbbFact|EbbEntity|EbbQuarantined OR n.ebbLock IS NOT NULL OR n.ebbReason IS NOT NULL OR n.ebbTrailReason IS NOT NULL
       OR n.ebbMoved IS NOT NULL OR n.coactivateDue IS NOT NULL OR n.coactivated IS NOT NULL)
   RETURN count(n) AS marked
 }

@@ -6,11 +6,11 @@
 // idempotent: by the labels and properties
 //
 // The state of a memory stays: tier, energy with its instant, accesses, pins. What goes are the labels, the lock, the
-// reasons, and the dates by which jobs find a row.
+// reasons, and the dates by which jobs find a row. EbbStamped is the label of memories before V010.
 MATCH (n)
-WHERE n:EbbMemory|EbbFact|EbbEntity|EbbQuarantined OR n.ebbLock IS NOT NULL OR n.ebbReason IS NOT NULL OR n.ebbTrailReason IS NOT NULL
+WHERE n:EbbMemory|EbbStamped|EbbFact|EbbEntity|EbbQuarantined OR n.ebbLock IS NOT NULL OR n.ebbReason IS NOT NULL OR n.ebbTrailReason IS NOT NULL
   OR n.ebbMoved IS NOT NULL OR n.coactivateDue IS NOT NULL OR n.coactivated IS NOT NULL
 WITH n LIMIT $limit
-REMOVE n:EbbMemory:EbbFact:EbbEntity:EbbQuarantined, n.ebbLock, n.ebbReason, n.ebbTrailReason, n.ebbMoved, n.coactivateDue,
+REMOVE n:EbbMemory:EbbStamped:EbbFact:EbbEntity:EbbQuarantined, n.ebbLock, n.ebbReason, n.ebbTrailReason, n.ebbMoved, n.coactivateDue,
   n.coactivated, n.dueAt, n.ripeAt, n.reinforceDue, n.clusterDue
 RETURN count(*) AS rows

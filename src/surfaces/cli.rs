@@ -422,6 +422,7 @@ pub fn run_offline(command: &Command, output: &Output) -> Option<Result<(), CliE
     match command {
         Command::Completions { shell } => Some(docs::completions(*shell, Cli::command(), output)),
         Command::Man { dir } => Some(docs::man(dir.as_deref(), Cli::command(), output)),
+        Command::Inspect(args) if args.style => Some(inspect::style(output)),
         _ => None,
     }
 }

@@ -123,7 +123,7 @@ const SCANS: &[(&str, &str)] = &[
     ("memory/timeline", "a person asks, now and then, for the picture of all memories"),
     (
         "entity/missing",
-        "the absence of a label has no index; asked only when the counts differ and an entity is new",
+        "the absence of a label has no index; begins only where entities without it are there and one is new",
     ),
     ("migration/duplicates", "runs once, before the constraints exist"),
     ("migration/entities", "runs once, at an upgrade"),

@@ -55,6 +55,7 @@ catalogue! {
     CONFIG_ENSURE = "config/ensure";
     CONFIG_READ = "config/read";
     CONFIG_SETTINGS = "config/settings";
+    ENTITY_CREATE = "entity/create";
     ENTITY_MISSING = "entity/missing";
     ENTITY_OPEN = "entity/open";
     FACT_ABOUT = "fact/about";
@@ -216,6 +217,7 @@ catalogue! {
     SCHEMA_V008 = "schema/V008__synapse";
     SCHEMA_V009 = "schema/V009__scoped_keys";
     SCHEMA_V010 = "schema/V010__own_names";
+    SCHEMA_V011 = "schema/V011__shared_names";
     SCHEMA_DROP_CONSTRAINT = "schema/drop_constraint";
     SCHEMA_DROP_INDEX = "schema/drop_index";
     SCHEMA_EDGE = "schema/edge";

@@ -11,44 +11,37 @@ use super::tx::Tx;
 use serde::Deserialize;
 use std::collections::BTreeSet;
 
-/// An entity that was created or taken.
-#[derive(Debug, Deserialize)]
-pub(super) struct Opened {
-    pub(super) element: String,
-    pub(super) scope: String,
-    pub(super) name: String,
-}
-
-/// Ensures that entities exist, each by scope and name. Returns those that did not.
+/// Ensures that entities exist, each by scope and name.
 ///
 /// # Errors
-/// [`Error::Conflict`] if one is missing and the database has entities of another library.
+/// As [`check`].
 pub(super) async fn open<'a>(
-    tx: &mut Tx,
-    named: impl IntoIterator<Item = (&'a str, &'a str)>,
-) -> Result<Vec<Opened>, Error> {
-    let missing = missing(tx, named).await?;
-    if let Some(property) = missing.iter().find_map(|row| row.foreign.as_deref()) {
-        return Err(Error::Conflict(format!(
-            "another library keeps its entities in this database: they have the property {property}, which its readers \
-             expect on every Entity. Ebb would have to create {} there, so nothing was written. Leave out what names \
-             entities (mentions, relations, facts), or use a database of Ebb's own: docs/guide/your-own-data.md",
-            missing.iter().take(3).map(|row| format!("{:?}", row.name)).collect::<Vec<_>>().join(", ")
-        )));
-    }
-    create(tx, &missing).await
-}
-
-/// As [`open`], but creates none where another library keeps its entities.
-pub(super) async fn open_if_alone<'a>(
     tx: &mut Tx,
     named: impl IntoIterator<Item = (&'a str, &'a str)>,
 ) -> Result<(), Error> {
     let missing = missing(tx, named).await?;
-    if missing.iter().all(|row| row.foreign.is_none()) {
-        create(tx, &missing).await?;
-    }
-    Ok(())
+    refuse(&missing)?;
+    create(tx, missing.iter()).await
+}
+
+/// As [`open`], but leaves out those that would be created among entities of another library.
+pub(super) async fn open_where_allowed<'a>(
+    tx: &mut Tx,
+    named: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> Result<(), Error> {
+    let missing = missing(tx, named).await?;
+    create(tx, missing.iter().filter(|row| row.foreign.is_none())).await
+}
+
+/// Checks that entities may be created.
+///
+/// # Errors
+/// [`Error::Conflict`] if one is missing and the database has entities of another library.
+pub(super) async fn check<'a>(
+    tx: &mut Tx,
+    named: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> Result<(), Error> {
+    refuse(&missing(tx, named).await?)
 }
 
 #[derive(Deserialize)]
@@ -75,14 +68,24 @@ async fn missing<'a>(
     Ok(missing)
 }
 
-async fn create(tx: &mut Tx, missing: &[Missing]) -> Result<Vec<Opened>, Error> {
-    let mut opened = Vec::new();
-    for slice in slices(&ENTITY_OPEN, missing, |row| row.scope.len() + row.name.len() + 4) {
+fn refuse(missing: &[Missing]) -> Result<(), Error> {
+    let mut refused = missing.iter().filter_map(|row| Some((row.name.as_str(), row.foreign.as_deref()?)));
+    let Some((name, property)) = refused.next() else { return Ok(()) };
+    Err(Error::Conflict(format!(
+        "another library keeps its entities in this database: they have the property {property}, which its readers \
+         expect on every Entity. Ebb would have to create {name:?} there, so nothing was written. Leave out what names \
+         entities (mentions, relations, facts), or use a database of Ebb's own: docs/guide/your-own-data.md"
+    )))
+}
+
+async fn create(tx: &mut Tx, missing: impl Iterator<Item = &Missing>) -> Result<(), Error> {
+    let missing: Vec<&Missing> = missing.collect();
+    for slice in slices(&ENTITY_OPEN, &missing, |row| row.scope.len() + row.name.len() + 4) {
         let call = ENTITY_OPEN
             .call()
             .set("scope", list(slice.iter().map(|row| row.scope.as_str())))
             .set("name", list(slice.iter().map(|row| row.name.as_str())));
-        opened.extend(tx.rows::<Opened>(call).await?);
+        tx.run(call).await?;
     }
-    Ok(opened)
+    Ok(())
 }

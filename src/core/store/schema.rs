@@ -14,7 +14,7 @@ use super::catalogue::{
     MIGRATION_DUPLICATES, MIGRATION_ENTITIES, MIGRATION_LIST, MIGRATION_MEMORIES, MIGRATION_PROCESSES,
     MIGRATION_RECORD, MIGRATION_RELATIONS, SCHEMA_EDGE, SCHEMA_EMBEDDING, SCHEMA_LABEL, SCHEMA_PLACE,
     SCHEMA_V001, SCHEMA_V002, SCHEMA_V003, SCHEMA_V004, SCHEMA_V005, SCHEMA_V006, SCHEMA_V007, SCHEMA_V008,
-    SCHEMA_V009, SCHEMA_V010, SERVER_EMBEDDING, SERVER_PING, SERVER_SCHEMA, SERVER_WRITE,
+    SCHEMA_V009, SCHEMA_V010, SCHEMA_V011, SERVER_EMBEDDING, SERVER_PING, SERVER_SCHEMA, SERVER_WRITE,
 };
 use super::error::Error;
 use super::statement::Statement;
@@ -28,7 +28,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use shape::{Existing, Shape};
 
-static MIGRATIONS: [&Statement; 10] = [
+static MIGRATIONS: [&Statement; 11] = [
     &SCHEMA_V001,
     &SCHEMA_V002,
     &SCHEMA_V003,
@@ -39,10 +39,12 @@ static MIGRATIONS: [&Statement; 10] = [
     &SCHEMA_V008,
     &SCHEMA_V009,
     &SCHEMA_V010,
+    &SCHEMA_V011,
 ];
 
-/// Give rows of an older version the labels and the key that they have since V010.
-static RENAMES: [&Statement; 3] = [&MIGRATION_MEMORIES, &MIGRATION_ENTITIES, &MIGRATION_RELATIONS];
+/// Give rows of an older version the labels and the key that they have since V010, in this order: entities are known by
+/// what Ebb attached to them.
+static RENAMES: [&Statement; 3] = [&MIGRATION_MEMORIES, &MIGRATION_RELATIONS, &MIGRATION_ENTITIES];
 
 /// Report of an initialisation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -563,6 +565,7 @@ mod tests {
         assert_eq!(&checksum(&SCHEMA_V007)[..16], "3269fda0c36047dc");
         assert_eq!(&checksum(&SCHEMA_V008)[..16], "5f6ebed8281a92ec");
         assert_eq!(&checksum(&SCHEMA_V009)[..16], "37a6e6f173e74581");
-        assert_eq!(&checksum(&SCHEMA_V010)[..16], "1c81a7762dcbe36f");
+        assert_eq!(&checksum(&SCHEMA_V010)[..16], "70f08959d5f8611c");
+        assert_eq!(&checksum(&SCHEMA_V011)[..16], "7db1f2e17612c639");
     }
 }

@@ -82,11 +82,13 @@ impl Serialize for Value<'_> {
     }
 }
 
+/// Prints the style, which needs no database.
+pub fn style(output: &Output) -> Result<(), CliError> {
+    output.raw(include_bytes!("inspect.grass"))
+}
+
 /// Answers a question, prints its statement, or lists the questions.
 pub async fn run(args: &Inspect, service: &Service, output: &Output) -> Result<(), CliError> {
-    if args.style {
-        return output.raw(include_bytes!("inspect.grass"));
-    }
     let Some(asked) = &args.name else { return list(output) };
     // Files have an underscore where fingers type a hyphen.
     let asked = asked.replace('-', "_");

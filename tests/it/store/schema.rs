@@ -15,7 +15,7 @@ async fn init(db: &Fresh) -> Result<InitReport, Error> {
 }
 
 /// In the order in which they are applied.
-const MIGRATIONS: [&str; 10] = [
+const MIGRATIONS: [&str; 11] = [
     "schema/V001__memory",
     "schema/V002__coactivation",
     "schema/V003__relation",
@@ -26,6 +26,7 @@ const MIGRATIONS: [&str; 10] = [
     "schema/V008__synapse",
     "schema/V009__scoped_keys",
     "schema/V010__own_names",
+    "schema/V011__shared_names",
 ];
 
 async fn names(db: &Fresh) -> Vec<String> {
@@ -235,7 +236,8 @@ async fn an_upgrade_to_own_names_marks_rows_of_before_and_leaves_those_of_librar
         "DROP CONSTRAINT ebb_relation_own_key",
         "CREATE CONSTRAINT ebb_entity_name FOR (e:Entity) REQUIRE (e.scope, e.name) IS UNIQUE",
         "CREATE CONSTRAINT ebb_relation_key FOR ()-[r:RELATES_TO]-() REQUIRE r.key IS UNIQUE",
-        "MATCH (m:EbbMigration {version: 'V010'}) DELETE m",
+        "MATCH (m:EbbMigration) WHERE m.version IN ['V010', 'V011'] DELETE m",
+        "CREATE (:EbbFact {entity: 'Eve'})-[:ABOUT]->(:Entity {id: 'e', scope: 'team', name: 'Eve'})",
         "CREATE (:Entity {uuid: 'u', scope: 'theirs', name: 'Ann'})-[:RELATES_TO {uuid: 'r', key: 'theirs'}]->(:Entity {uuid: 'v', name: 'Bob'})",
         "CREATE (:Memory:EbbStamped {id: 'm', scope: 'local', content: 'x', tier: 'working', energy: 1.0})",
         "CREATE (:Entity {scope: 'local', name: 'a'})-[:RELATES_TO {key: 'k', type: 'knows', weight: 0.5, baseWeight: 1.0,
@@ -243,14 +245,14 @@ async fn an_upgrade_to_own_names_marks_rows_of_before_and_leaves_those_of_librar
     ] {
         db.client.run(text, &[]).await;
     }
-    assert_eq!(init(&db).await.unwrap().applied, ["schema/V010__own_names"]);
+    assert_eq!(init(&db).await.unwrap().applied, ["schema/V010__own_names", "schema/V011__shared_names"]);
     names(&db).await;
     assert_eq!(db.store.drift().await.unwrap(), []);
     let old = "RETURN COUNT { (:EbbStamped) } AS n";
     assert_eq!(db.client.value::<i64>(old).await, 0);
-    let new = "RETURN COUNT { (:Memory:EbbMemory) } + 100 * COUNT { (:EbbEntity {scope: 'local'}) }
+    let new = "RETURN COUNT { (:Memory:EbbMemory) } + 100 * COUNT { (:EbbEntity) }
                + 1000 * COUNT { ()-[r:RELATES_TO {ebbKey: 'k'}]->() WHERE r.key IS NULL } AS n";
-    assert_eq!(db.client.value::<i64>(new).await, 1_201);
+    assert_eq!(db.client.value::<i64>(new).await, 1_301);
     let theirs = "MATCH (a:Entity {uuid: 'u'})-[r:RELATES_TO {key: 'theirs'}]->() WHERE NOT a:EbbEntity AND r.ebbKey IS NULL RETURN count(*) AS n";
     assert_eq!(db.client.value::<i64>(theirs).await, 1);
 }

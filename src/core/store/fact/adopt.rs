@@ -86,7 +86,7 @@ pub(in crate::store) async fn adopt(
     let lines: Vec<Line<'_>> = lines.into_values().collect();
     let before = lineages(tx, &lines).await?;
     let entities = sound().map(|taken| (taken.tuple.scope.name(), taken.tuple.entity.as_str()));
-    entity::open_if_alone(tx, entities).await?;
+    entity::open_where_allowed(tx, entities).await?;
     let mut tally = Tally::default();
     for slice in slices(&FACT_ADOPT, &rows, |(row, _)| row.element.len() + 200) {
         let each = || slice.iter().map(|(_, taken)| taken.as_ref().ok());

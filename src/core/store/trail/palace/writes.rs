@@ -3,7 +3,7 @@
 use super::{EdgeState, Palace, PlaceState};
 use crate::domain::trail::{Edge, Place};
 use crate::domain::units::Pheromone;
-use crate::store::catalogue::{TRAIL_EDGE, TRAIL_MARK_EDGES, TRAIL_MARK_PLACES, TRAIL_PLACE};
+use crate::store::catalogue::{ENTITY_CREATE, TRAIL_EDGE, TRAIL_MARK_EDGES, TRAIL_MARK_PLACES, TRAIL_PLACE};
 use crate::store::encode::{list, slices};
 use crate::store::entity;
 use crate::store::error::Error;
@@ -90,23 +90,25 @@ impl Palace<'_> {
                 .filter(|at| self.places[*at].element.is_none() && self.places[*at].label == *label)
                 .collect();
             let mut made = BTreeMap::new();
-            if label.as_str() == "Entity" {
+            let is_entity = label.as_str() == "Entity";
+            if is_entity {
                 let named = new.iter().map(|at| (self.places[*at].scope, self.places[*at].named.id.as_str()));
-                let opened = entity::open(tx, named).await?;
-                made.extend(opened.into_iter().map(|one| ((one.scope, one.name), one.element)));
+                entity::check(tx, named).await?;
             }
             let weight = |at: &usize| {
                 let state = &self.places[*at];
                 2 * state.named.id.len() + state.name.map_or(1, str::len) + state.scope.len() + 8
             };
-            let others: &[usize] = if made.is_empty() { &new } else { &[] };
-            for slice in slices(&TRAIL_PLACE, others, weight) {
+            for slice in slices(&TRAIL_PLACE, &new, weight) {
                 let states = || slice.iter().map(|at| &self.places[*at]);
-                let call = TRAIL_PLACE
-                    .about(std::slice::from_ref(label), &[])
-                    .set("scope", list(states().map(|state| state.scope)))
-                    .set("id", list(states().map(|state| state.named.id.as_str())))
-                    .set("name", list(states().map(|state| state.name)));
+                let ids = list(states().map(|state| state.named.id.as_str()));
+                let call = if is_entity {
+                    ENTITY_CREATE.call().set("name", ids)
+                } else {
+                    let names = list(states().map(|state| state.name));
+                    TRAIL_PLACE.about(std::slice::from_ref(label), &[]).set("id", ids).set("name", names)
+                };
+                let call = call.set("scope", list(states().map(|state| state.scope)));
                 for row in tx.rows::<Row>(call).await? {
                     made.insert((row.scope, row.id), row.element);
                 }
