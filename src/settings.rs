@@ -16,6 +16,7 @@
 //!
 //! Invariant: no secret is ever printed (held by `tests::a_secret_is_never_printed`).
 
+pub mod adopt;
 mod agreement;
 pub mod engine;
 mod environment;
@@ -35,6 +36,7 @@ pub use fault::{Fault, Faults, Origin};
 
 use crate::telemetry;
 use config::Config;
+use ebb_core::domain::mapping::Mapping;
 use ebb_core::domain::policy::Policies;
 use ebb_core::domain::tunables::ConsolidationConfig;
 use keys::KEYS;
@@ -74,6 +76,9 @@ pub struct Settings {
     /// Which facts age, and how.
     #[serde(default, deserialize_with = "policies::read")]
     pub policies: Policies,
+    /// Which graphs of other libraries are read.
+    #[serde(default)]
+    pub adopt: Vec<adopt::Adopt>,
     /// Which server, and how to run a managed one.
     #[serde(deserialize_with = "sections::Server::deserialize")]
     pub neo4j: ebb_provision::Config,
@@ -141,6 +146,14 @@ impl Settings {
     #[must_use]
     pub fn rows(&self) -> &[Row] {
         &self.rows
+    }
+
+    /// The mappings of the list `[[adopt]]`.
+    ///
+    /// # Errors
+    /// The first that cannot be used.
+    pub fn mappings(&self) -> Result<Vec<Mapping>, String> {
+        self.adopt.iter().map(adopt::Adopt::mapping).collect()
     }
 
     fn from_layers(

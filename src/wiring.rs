@@ -4,8 +4,7 @@
 //! managed server is initialised when it is opened, since no other program writes there; a given database is
 //! initialised by a person, with `ebb init`.
 
-use crate::settings::Settings;
-use crate::settings::sections;
+use crate::settings::{Settings, adopt, sections};
 use ebb_core::clock::Clock;
 use ebb_core::domain::ids::Scope;
 use ebb_core::domain::policy::Regime;
@@ -34,6 +33,9 @@ pub enum Error {
     /// Trails that cannot be.
     #[error("the section [pheromones] cannot be used: {0}")]
     Trails(String),
+    /// A graph of another library that cannot be read.
+    #[error("the list [[adopt]] cannot be used: {0}")]
+    Adopt(String),
     /// Recall that cannot be.
     #[error("the sections [mirror] and [engine] cannot be used: {0}")]
     Recall(String),
@@ -113,6 +115,7 @@ pub fn service_over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> R
         pins: settings.relation.pinned.clone(),
         trails: settings.pheromones.trails(&settings.mirror.labels).map_err(Error::Trails)?,
         retention: settings.retention.into(),
+        mappings: settings.mappings().map_err(Error::Adopt)?,
         regime: Regime {
             policies: settings.policies.clone(),
             epsilon: settings.facts.epsilon,
@@ -127,6 +130,7 @@ pub fn service_over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> R
         mirror: mirror_config(settings, &scope, endpoint.origin)?,
         engine: settings.engine.rules().map_err(|why| Error::Recall(why.to_string()))?,
         learn: settings.engine.learn,
+        presets: adopt::presets().map_err(Error::Adopt)?,
         scope,
     };
     Ok(Service::new(store, Clock::Real, config))

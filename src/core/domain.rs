@@ -37,6 +37,7 @@ pub mod fact;
 pub mod guard;
 pub mod ids;
 pub mod key;
+pub mod mapping;
 pub mod memory;
 pub mod outcome;
 pub mod policy;

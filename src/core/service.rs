@@ -75,6 +75,7 @@ pub use crate::store::{
 use crate::clock::Clock;
 use crate::domain::guard::Guard;
 use crate::domain::ids::Scope;
+use crate::domain::mapping::Mapping;
 use crate::domain::tunables::ConsolidationConfig;
 use crate::domain::units::Timestamp;
 use crate::mirror::compute::Compute;
@@ -103,6 +104,8 @@ pub struct Config {
     pub engine: recall::RecallConfig,
     /// Which recalls are learned from.
     pub learn: LearningMode,
+    /// Known layouts of other libraries, by the name of their preset.
+    pub presets: Vec<(&'static str, Mapping)>,
 }
 
 /// All operations over one database.

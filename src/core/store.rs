@@ -115,6 +115,7 @@ pub use tx::TxCounters;
 pub use uninstall::Footprint;
 
 use crate::domain::guard::Guard;
+use crate::domain::mapping::Mapping;
 use crate::domain::policy::Regime;
 use crate::domain::relation::{Fading, Pins};
 use crate::domain::similarity::Similarity;
@@ -143,6 +144,7 @@ pub struct Store {
     fading: Fading,
     pins: Pins,
     regime: Regime,
+    mappings: Arc<[Mapping]>,
     active_runs: Arc<ActiveRuns>,
 }
 
@@ -168,6 +170,7 @@ impl Store {
             fading: config.fading,
             pins: config.pins.clone(),
             regime: config.regime.clone(),
+            mappings: config.mappings.clone().into(),
             active_runs: Arc::default(),
         })
     }
@@ -194,6 +197,12 @@ impl Store {
     #[must_use]
     pub fn uri(&self) -> &str {
         self.transactions.uri()
+    }
+
+    /// Mappings of the graphs of other libraries that are read.
+    #[must_use]
+    pub fn mappings(&self) -> &[Mapping] {
+        &self.mappings
     }
 
     /// Limit above which a change needs confirmation.

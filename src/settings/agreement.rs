@@ -118,6 +118,7 @@ fn laws(settings: &Settings) -> Result<(), String> {
         why => why.to_string(),
     })?;
     settings.pheromones.allowed().map_err(|why| why.to_string())?;
+    settings.mappings()?;
     settings.engine.rules().map_err(|why| why.to_string())?;
     settings.engine.kinds().map_err(|why| why.to_string())?;
     settings.engine.range().map_err(|why| why.to_string())?;

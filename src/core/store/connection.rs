@@ -7,6 +7,7 @@
 
 use super::error::Error;
 use super::tx::Driver;
+use crate::domain::mapping::Mapping;
 use crate::domain::policy::Regime;
 use crate::domain::relation::{Fading, Pins};
 use crate::domain::retention::Retention;
@@ -37,6 +38,8 @@ pub struct Config {
     pub pins: Pins,
     /// Settings of trails. From the section `[pheromones]`.
     pub trails: Trails,
+    /// Graphs of other libraries that are read. From `[[adopt]]`.
+    pub mappings: Vec<Mapping>,
     /// Settings of sweeps. From `[[policies]]` and its variables, `[facts]` and `[guard]`.
     pub regime: Regime,
     /// Retention of Ebb's own records. From the section `[retention]`.

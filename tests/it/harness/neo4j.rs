@@ -171,6 +171,7 @@ async fn server() -> Config {
         pins: ebb_core::domain::relation::Pins::default(),
         regime: crate::harness::ebb::regime(),
         retention: crate::harness::ebb::retention(),
+        mappings: Vec::new(),
 
         trails: trails(),
     }

@@ -112,6 +112,7 @@ impl Program {
             mirror: mirror::Config { scopes, staleness: Duration::MAX, ..crate::mirror::config(1 << 30) },
             engine: crate::mirror::rules(),
             learn: LearningMode::default(),
+            presets: Vec::new(),
         };
         let clock = Clock::manual(at(0.0));
         let service = Arc::new(Service::new(store, clock.clone(), config));

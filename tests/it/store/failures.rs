@@ -27,6 +27,7 @@ fn store(server: &FakeBolt) -> Store {
         pins: ebb_core::domain::relation::Pins::default(),
         regime: crate::harness::ebb::regime(),
         retention: crate::harness::ebb::retention(),
+        mappings: Vec::new(),
 
         trails: crate::harness::neo4j::trails(),
     })

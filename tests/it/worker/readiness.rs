@@ -81,6 +81,7 @@ impl Own {
             pins: ebb_core::domain::relation::Pins::default(),
             regime: crate::harness::ebb::regime(),
             retention: crate::harness::ebb::retention(),
+            mappings: Vec::new(),
 
             trails: crate::harness::neo4j::trails(),
         }

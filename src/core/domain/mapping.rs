@@ -1,0 +1,431 @@
+//! Mapping of a graph that another library wrote: which of its nodes and relationships have which role, and in which
+//! properties their key, text and instants are.
+//!
+//! A mapping is data: the presets are files below `config/adopt/`, and a user's own mapping is a file of the same form.
+//! Labels, types and the properties by which rows are found are part of a statement's text, so they are plain names of
+//! this file's [`Name`]; everything else of a row is read by name at run time.
+//!
+//! # Design notes
+//! A fact's weight needs no state: the writer keeps the instants, and the weight is a function of them. So a mapping
+//! says where instants are, not what to write.
+//!
+//! A row is of a mapping if it has the label and the property that marks it: labels such as `Memory` and `Entity` occur
+//! in several layouts, and in Ebb's own.
+
+use super::ids::Scope;
+use super::units::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// Longest name.
+const NAME_CHARS_MAX: usize = 64;
+/// Most node mappings, and most relationship mappings, of one mapping.
+const RULES_MAX: usize = 16;
+/// The key of rows without a key property: their element id, which a restored backup does not keep.
+pub const ELEMENT_ID: &str = "elementId()";
+
+/// A label, type or property that may occur in the text of a statement: a letter or `_`, then letters, digits and `_`,
+/// at most 64.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Name(String);
+
+impl Name {
+    /// The name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for Name {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        let first = |c: char| c.is_ascii_alphabetic() || c == '_';
+        let is_plain = name.starts_with(first)
+            && name.len() <= NAME_CHARS_MAX
+            && name.chars().all(|c| first(c) || c.is_ascii_digit());
+        match is_plain {
+            true => Ok(Self(name)),
+            false => Err(format!(
+                "{name:?} is not a plain name: a letter or _, then letters, digits and _, at most 64"
+            )),
+        }
+    }
+}
+
+impl From<Name> for String {
+    fn from(name: Name) -> Self {
+        name.0
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+/// The key of a row: a property whose value is text, or the element id.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Key {
+    /// A property.
+    Property(Name),
+    /// [`ELEMENT_ID`].
+    ElementId,
+}
+
+impl TryFrom<String> for Key {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        if text == ELEMENT_ID { Ok(Self::ElementId) } else { Name::try_from(text).map(Self::Property) }
+    }
+}
+
+impl From<Key> for String {
+    fn from(key: Key) -> Self {
+        key.property().map_or(ELEMENT_ID, Name::as_str).to_owned()
+    }
+}
+
+impl Key {
+    /// The property; `None` for the element id.
+    #[must_use]
+    pub const fn property(&self) -> Option<&Name> {
+        match self {
+            Self::Property(name) => Some(name),
+            Self::ElementId => None,
+        }
+    }
+}
+
+/// Role of nodes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NodeRole {
+    /// A thing that facts and texts are about: found by its name.
+    Entity,
+    /// A text of its own, such as a preference: found by its words.
+    Memory,
+    /// A text as it was said or read, such as a message: found by its words.
+    Episode,
+    /// A statement stored as a node: found by its words.
+    Fact,
+}
+
+/// Role of relationships.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RelationRole {
+    /// A statement about its two ends, whose weight halves in the half-life since it was last observed.
+    Fact,
+    /// A text mentions an entity, or any other lasting connection.
+    Link,
+}
+
+/// Where the scope of a row is. Exactly one of the two.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScopeMapping {
+    /// Property of nodes whose value is the scope.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub property: Option<Name>,
+    /// The scope of rows whose property is empty or missing; without a property, that of all rows.
+    pub default: Scope,
+}
+
+/// Nodes of a label.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NodeMapping {
+    /// Label.
+    pub label: Name,
+    /// Role.
+    pub role: NodeRole,
+    /// Property with its key, unique among nodes of the label in a scope.
+    pub key: Key,
+    /// Property that rows of this layout have and others of the label lack. None: the key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mark: Option<Name>,
+    /// Property with its name. None: the beginning of its text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<Name>,
+    /// Properties with its text, each a text or a list of texts.
+    #[serde(default)]
+    pub text: Vec<Name>,
+    /// Properties with the instant of its last observation; the first usable one counts.
+    #[serde(default)]
+    pub observed: Vec<Name>,
+    /// Properties with instants at which the writer last wrote it, by which changes are found.
+    #[serde(default)]
+    pub written: Vec<Name>,
+    /// Properties with instants from which it is no longer live.
+    #[serde(default)]
+    pub until: Vec<Name>,
+    /// Property with its status.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<Name>,
+    /// Values of the status that are live.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub live: Vec<String>,
+    /// Property with its embedding.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vector: Option<Name>,
+}
+
+impl NodeMapping {
+    /// Property that tells its rows from others of the label; `None` if all of the label are.
+    #[must_use]
+    pub fn mark(&self) -> Option<&Name> {
+        self.mark.as_ref().or_else(|| self.key.property())
+    }
+
+    /// Name of the kind of its nodes.
+    #[must_use]
+    pub fn kind(&self) -> &str {
+        if self.role == NodeRole::Entity { "Entity" } else { self.label.as_str() }
+    }
+}
+
+/// Nodes from which a fact was learned, each an observation of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Evidence {
+    /// Property of the relationship with the list of their keys.
+    pub property: Name,
+    /// Label of the nodes.
+    pub label: Name,
+    /// Their key property.
+    pub key: Name,
+    /// Their property with the instant.
+    pub observed: Name,
+}
+
+/// Relationships of a type between mapped nodes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RelationMapping {
+    /// Type. None: every type that no other rule names.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Name>,
+    /// Role.
+    pub role: RelationRole,
+    /// Property with its key. None: it cannot be named in a request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<Key>,
+    /// Properties with its predicate; the first text counts. None: its type.
+    #[serde(default)]
+    pub predicate: Vec<Name>,
+    /// Property with the statement as text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<Name>,
+    /// Properties with the instant of its last observation; the first usable one counts.
+    #[serde(default)]
+    pub observed: Vec<Name>,
+    /// Nodes from which it was learned: it was last observed at the latest of these, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Evidence>,
+    /// Properties with instants at which the writer last wrote it, by which changes are found.
+    #[serde(default)]
+    pub written: Vec<Name>,
+    /// Properties with instants from which it is no longer live.
+    #[serde(default)]
+    pub until: Vec<Name>,
+    /// Property that is false where it is no longer live.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub valid: Option<Name>,
+    /// Property with its confidence, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<Name>,
+    /// Property with its embedding.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vector: Option<Name>,
+}
+
+impl RelationMapping {
+    /// Properties that its reading needs, besides its key and its text.
+    pub fn read(&self) -> impl Iterator<Item = &Name> {
+        let lists = self.predicate.iter().chain(&self.observed).chain(&self.until);
+        lists.chain(&self.valid).chain(&self.confidence)
+    }
+}
+
+/// A mapping as written, before it is checked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Draft {
+    /// Name of the library.
+    pub library: String,
+    /// Releases of the library that wrote this layout when it was read.
+    pub releases: String,
+    /// Where the scope of a row is.
+    pub scope: ScopeMapping,
+    /// Nodes.
+    pub nodes: Vec<NodeMapping>,
+    /// Relationships.
+    #[serde(default)]
+    pub relationships: Vec<RelationMapping>,
+}
+
+/// A checked mapping.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Mapping(Draft);
+
+impl std::ops::Deref for Mapping {
+    type Target = Draft;
+
+    fn deref(&self) -> &Draft {
+        &self.0
+    }
+}
+
+impl Mapping {
+    /// Checks a mapping.
+    ///
+    /// # Errors
+    /// The first rule that it breaks.
+    pub fn new(draft: Draft) -> Result<Self, String> {
+        if !(1..=RULES_MAX).contains(&draft.nodes.len()) || draft.relationships.len() > RULES_MAX {
+            return Err(format!(
+                "it must have 1 to {RULES_MAX} [[nodes]] and at most {RULES_MAX} [[relationships]]"
+            ));
+        }
+        let mut labels = BTreeSet::new();
+        for node in &draft.nodes {
+            let label = &node.label;
+            if label.as_str().starts_with("Ebb") {
+                return Err(format!("the label {label} begins with Ebb, a reserved prefix"));
+            }
+            if !labels.insert(label) {
+                return Err(format!("the label {label} has two rules"));
+            }
+            if node.mark().is_none() {
+                return Err(format!("the rule of {label} has neither a key property nor a mark"));
+            }
+            if node.name.is_none() && node.text.is_empty() {
+                return Err(format!("the rule of {label} has neither a name nor a text"));
+            }
+            if node.status.is_some() == node.live.is_empty() {
+                return Err(format!("the rule of {label} must have both `status` and `live`, or neither"));
+            }
+        }
+        let mut types = BTreeSet::new();
+        for relation in &draft.relationships {
+            let name = relation.kind.as_ref().map_or("other types", Name::as_str);
+            if !types.insert(&relation.kind) {
+                return Err(format!("the type {name} has two rules"));
+            }
+            if relation.role == RelationRole::Fact
+                && relation.observed.is_empty()
+                && relation.evidence.is_none()
+            {
+                return Err(format!(
+                    "the rule of {name} is that of a fact and names no instant in `observed`"
+                ));
+            }
+        }
+        Ok(Self(draft))
+    }
+
+    /// Values of the scope property of rows in a scope; `None` if there is no such property.
+    #[must_use]
+    pub fn groups(&self, scope: &Scope) -> Option<Vec<String>> {
+        self.scope.property.as_ref()?;
+        let own = std::iter::once(scope.as_str().to_owned());
+        let empty = self.has_unscoped_rows(scope).then(String::new);
+        Some(own.chain(empty).collect())
+    }
+
+    /// Whether rows with an empty scope, or without any, are in this one.
+    #[must_use]
+    pub fn has_unscoped_rows(&self, scope: &Scope) -> bool {
+        self.scope.default == *scope
+    }
+
+    /// Whether the scope can have rows of this mapping.
+    #[must_use]
+    pub fn has_scope(&self, scope: &Scope) -> bool {
+        self.scope.property.is_some() || self.has_unscoped_rows(scope)
+    }
+
+    /// The rule of a type of relationships.
+    #[must_use]
+    pub fn relation(&self, kind: &str) -> Option<&RelationMapping> {
+        let of = |named: bool| {
+            self.relationships.iter().find(move |rule| match &rule.kind {
+                Some(name) => named && name.as_str() == kind,
+                None => !named,
+            })
+        };
+        of(true).or_else(|| of(false))
+    }
+}
+
+/// An instant as epoch milliseconds, from the forms in which libraries store one: seconds or milliseconds since 1970, or
+/// RFC 3339 text, with or without a zone, which is then UTC. `None` for anything else.
+#[must_use]
+pub fn instant_of_number(number: i64) -> Option<i64> {
+    /// Below this a number is of seconds: in milliseconds it would be in the first four months of 1970.
+    const SECONDS_MAX: i64 = 10_000_000_000;
+    let ms = if number.abs() < SECONDS_MAX { number.checked_mul(1_000)? } else { number };
+    Timestamp::from_millis(ms).ok().map(Timestamp::millis)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn draft(text: &str) -> Result<Mapping, String> {
+        serde_json::from_str(text).map_err(|why| why.to_string()).and_then(Mapping::new)
+    }
+
+    const NODE: &str = r#"{"label": "Entity", "role": "entity", "key": "uuid", "name": "name"}"#;
+
+    fn with(nodes: &str, relationships: &str) -> Result<Mapping, String> {
+        draft(&format!(
+            r#"{{"library": "L", "releases": "1", "scope": {{"property": "g", "default": "local"}},
+                "nodes": [{nodes}], "relationships": [{relationships}]}}"#
+        ))
+    }
+
+    #[test]
+    fn each_fault_of_a_mapping_is_named() {
+        assert!(with(NODE, "").is_ok());
+        let said = |nodes: &str, relationships: &str| with(nodes, relationships).unwrap_err();
+        assert!(said("", "").contains("1 to 16 [[nodes]]"));
+        assert!(said(&format!("{NODE}, {NODE}"), "").contains("the label Entity has two rules"));
+        assert!(said(&NODE.replace("uuid", "a b"), "").contains("not a plain name"));
+        assert!(said(&NODE.replace("Entity\"", "EbbRun\""), "").contains("reserved prefix"));
+        assert!(said(&NODE.replace("uuid", ELEMENT_ID), "").contains("neither a key property nor a mark"));
+        assert!(said(&NODE.replace(r#", "name": "name""#, ""), "").contains("neither a name nor a text"));
+        assert!(said(&NODE.replace('}', r#", "status": "s"}"#), "").contains("both `status` and `live`"));
+        assert!(said(NODE, r#"{"type": "R", "role": "fact"}"#).contains("names no instant"));
+        let link = r#"{"type": "R", "role": "link"}"#;
+        assert!(said(NODE, &format!("{link}, {link}")).contains("the type R has two rules"));
+        assert!(said(&NODE.replace('}', r#", "colour": "s"}"#), "").contains("unknown field `colour`"));
+    }
+
+    #[test]
+    fn the_scope_of_rows_without_one_has_two_values() {
+        let mapping =
+            with(NODE, r#"{"type": "R", "role": "link"}, {"role": "fact", "observed": ["at"]}"#).unwrap();
+        let scope = |name: &str| Scope::new(name).unwrap();
+        assert_eq!(mapping.groups(&scope("local")).unwrap(), ["local", ""]);
+        assert_eq!(mapping.groups(&scope("team")).unwrap(), ["team"]);
+        assert!(mapping.has_scope(&scope("team")));
+        assert_eq!(mapping.relation("R").unwrap().role, RelationRole::Link);
+        assert_eq!(mapping.relation("OTHER").unwrap().role, RelationRole::Fact);
+    }
+
+    #[test]
+    fn a_number_is_of_seconds_or_of_milliseconds() {
+        assert_eq!(instant_of_number(1_767_225_600), Some(1_767_225_600_000));
+        assert_eq!(instant_of_number(1_767_225_600_000), Some(1_767_225_600_000));
+        assert_eq!(instant_of_number(i64::MAX), None);
+    }
+}
