@@ -7,6 +7,7 @@
 use crate::settings::{Settings, adopt, sections};
 use ebb_core::clock::Clock;
 use ebb_core::domain::ids::Scope;
+use ebb_core::domain::mapping::Mapping;
 use ebb_core::domain::policy::Regime;
 use ebb_core::domain::relation::FadingError;
 use ebb_core::domain::similarity::Similarity;
@@ -127,7 +128,7 @@ pub fn service_over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> R
         consolidation: settings.memory.clone(),
         jobs: schedules(settings),
         guard: settings.guard.into(),
-        mirror: mirror_config(settings, &scope, endpoint.origin)?,
+        mirror: mirror_config(settings, &scope, endpoint.origin, store.mappings())?,
         engine: settings.engine.rules().map_err(|why| Error::Recall(why.to_string()))?,
         learn: settings.engine.learn,
         presets: adopt::presets().map_err(Error::Adopt)?,
@@ -137,7 +138,12 @@ pub fn service_over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> R
 }
 
 /// The configuration of mirrors: the scopes of the settings, and the scope of this command.
-fn mirror_config(settings: &Settings, scope: &Scope, origin: Origin) -> Result<mirror::Config, Error> {
+fn mirror_config(
+    settings: &Settings,
+    scope: &Scope,
+    origin: Origin,
+    mappings: &[Mapping],
+) -> Result<mirror::Config, Error> {
     let mut scopes = settings.mirror.scopes.clone();
     if !scopes.contains(scope) {
         scopes.push(scope.clone());
@@ -149,6 +155,7 @@ fn mirror_config(settings: &Settings, scope: &Scope, origin: Origin) -> Result<m
         refresh: settings.mirror.refresh,
         staleness: settings.mirror.staleness,
         scopes,
+        on_demand: mappings.iter().any(|mapping| mapping.scope.property.is_some()),
         connections: settings.mirror.connections,
         kinds: settings.engine.kinds().map_err(|why| Error::Recall(why.to_string()))?,
         range,

@@ -1,6 +1,6 @@
 // purpose: Read the relationships from and to nodes of a label and scope, where both ends may be mirrored.
 // mode: read
-// params: $scope: String, $rows.keys: List, $rows.labels: List, $rows.before: List, $rows.never: List, $rows.costed: List, $expired: Boolean, $type: String
+// params: $scope: String, $rows.keys: List, $rows.labels: List, $rows.before: List, $rows.marks: List, $rows.never: List, $rows.costed: List, $expired: Boolean, $type: String
 // returns: key: String, edges: List (a row for each that is there and may be mirrored)
 // names: :Room, n.id
 //
@@ -14,7 +14,7 @@ WHERE n.scope = $scope AND n.id = key
   AND NOT n:EbbQuarantined AND n.dissolved IS NULL
   AND NOT coalesce(n.tier, '') IN ['archivedWorking', 'archivedShortTerm']
   AND ($expired OR NOT coalesce(n.tier, '') = 'expiredWorking')
-  AND none(other IN $rows.before WHERE other IN labels(n))
+  AND none(other IN $rows.before WHERE other IN labels(n)) AND none(mark IN $rows.marks WHERE n[mark] IS NOT NULL)
 RETURN n.id AS key,
   COLLECT {
     MATCH (n)-[r]-(b)

@@ -1,17 +1,17 @@
 // purpose: List the nodes of a label and scope that may be mirrored, with the values by which they are selected.
 // mode: read
-// params: $scope: String, $rows.before: List, $expired: Boolean
+// params: $scope: String, $rows.before: List, $rows.marks: List, $expired: Boolean
 // returns: key: String, element: String, tier: String, energy: Float, energyAt: Integer, lastAccessed: Integer, pinned: Boolean, exploitation: Float, cycle: Integer, bytes: Integer, degree: Integer (a row for each, in no order)
 // names: :Room, n.id
 //
-// Stubs, dissolved clusters and quarantined rows are excluded; expired ones are included where $expired is true.
+// A row with a property of $rows.marks is of another library, and read by its mapping. Stubs, dissolved clusters and quarantined rows are excluded; expired ones are included where $expired is true.
 // Instants are epoch milliseconds. A value of a wrong type is null: the jobs find such a row and quarantine it.
 MATCH (n:Room)
 WHERE n.scope = $scope AND n.id IS :: STRING NOT NULL
   AND NOT n:EbbQuarantined AND n.dissolved IS NULL
   AND NOT coalesce(n.tier, '') IN ['archivedWorking', 'archivedShortTerm']
   AND ($expired OR NOT coalesce(n.tier, '') = 'expiredWorking')
-  AND none(other IN $rows.before WHERE other IN labels(n))
+  AND none(other IN $rows.before WHERE other IN labels(n)) AND none(mark IN $rows.marks WHERE n[mark] IS NOT NULL)
 RETURN n.id AS key, elementId(n) AS element, CASE WHEN n.tier IS :: STRING THEN n.tier END AS tier, toFloatOrNull(n.energy) AS energy,
   CASE WHEN datetime({epochMillis: -62135596800000}) <= n.energyAt < datetime({epochMillis: 253402300800000}) THEN n.energyAt.epochMillis END AS energyAt,
   CASE WHEN datetime({epochMillis: -62135596800000}) <= n.lastAccessed < datetime({epochMillis: 253402300800000}) THEN n.lastAccessed.epochMillis END AS lastAccessed,

@@ -1,6 +1,6 @@
 // purpose: Read nodes of a label and scope as a mirror shows them.
 // mode: read
-// params: $scope: String, $rows.keys: List, $rows.before: List, $expired: Boolean
+// params: $scope: String, $rows.keys: List, $rows.before: List, $rows.marks: List, $expired: Boolean
 // returns: key: String, name: String, content: String, tier: String, session: String, lastAccessed: Integer, created: Integer, accessCount: Integer, tags: List, provenance: List (a row for each that is there and may be mirrored)
 // names: :Room, n.id
 //
@@ -13,7 +13,7 @@ WHERE n.scope = $scope AND n.id = key
   AND NOT n:EbbQuarantined AND n.dissolved IS NULL
   AND NOT coalesce(n.tier, '') IN ['archivedWorking', 'archivedShortTerm']
   AND ($expired OR NOT coalesce(n.tier, '') = 'expiredWorking')
-  AND none(other IN $rows.before WHERE other IN labels(n))
+  AND none(other IN $rows.before WHERE other IN labels(n)) AND none(mark IN $rows.marks WHERE n[mark] IS NOT NULL)
 RETURN n.id AS key,
   CASE WHEN n.name IS :: STRING NOT NULL THEN n.name END AS name,
   CASE WHEN n.content IS :: STRING NOT NULL THEN left(n.content, 65536) END AS content,

@@ -10,7 +10,7 @@
 )]
 
 use crate::domain::units::Timestamp;
-use chrono::{DateTime, SecondsFormat};
+use chrono::{DateTime, NaiveDate, NaiveDateTime, SecondsFormat};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
@@ -144,6 +144,21 @@ impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         parse_rfc3339(&String::deserialize(from)?).map_err(serde::de::Error::custom)
     }
+}
+
+/// The instant of a text that another program wrote: RFC 3339, or the same without an offset, which is then UTC, or a date
+/// alone, which is then its midnight. `None` for any other text.
+#[must_use]
+pub fn parse_lenient(text: &str) -> Option<Timestamp> {
+    let text = text.trim();
+    let zoned = DateTime::parse_from_rfc3339(text).ok().map(|at| at.timestamp_millis());
+    let bare = || {
+        let bare = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f"];
+        let at = bare.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
+        let midnight = || NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?.and_hms_opt(0, 0, 0);
+        at.or_else(midnight).map(|at| at.and_utc().timestamp_millis())
+    };
+    Timestamp::from_millis(zoned.or_else(bare)?).ok()
 }
 
 /// The instant of an RFC 3339 text with any offset, truncated to milliseconds.

@@ -9,6 +9,7 @@
 //! | [`near`] | the part of a scope that a learner needs |
 //! | [`compare`] | comparison with a fresh load |
 //! | [`compute`] | queries: one view, one permit, one thread |
+//! | `places` | mirrors by scope |
 //! | [`persist`] | files of graphs and learned weights |
 //! | [`saving`] | automatic saves in the background |
 //! | `state` | the file from which a restart answers |
@@ -26,13 +27,14 @@ pub mod learned;
 mod load;
 pub mod near;
 pub mod persist;
+mod places;
 mod refresh;
 pub mod saving;
 mod state;
 
 use crate::domain::ids::Scope;
 use crate::domain::units::Timestamp;
-use crate::store::{self, MirrorQuery, Store};
+use crate::store::{self, MirrorQuery, Store, WrittenRow};
 use compare::Difference;
 use compute::{Refused, WAIT_TIMEOUT};
 use content::{Names, Relations};
@@ -45,16 +47,16 @@ use ebb_engine::graph::kinds::Kinds;
 use ebb_engine::plasticity::{PlasticityConfig, Synapses};
 use hot::Density;
 pub use near::Learning;
+use places::{Place, Places};
 use refresh::Refreshed;
 use saving::{Content, Saves, Saving};
 use state::{Identity, Restored};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
-use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tracing::{info, warn};
 
@@ -74,6 +76,8 @@ pub struct Config {
     pub staleness: Duration,
     /// Mirrored scopes.
     pub scopes: Vec<Scope>,
+    /// Whether any other scope is mirrored when it is queried.
+    pub on_demand: bool,
     /// Connections of a load.
     pub connections: usize,
     /// Kinds of relationships and their conductance.
@@ -87,9 +91,9 @@ pub struct Config {
 }
 
 impl Config {
-    /// Peak memory of one scope, bytes: see [`hot`].
+    /// Peak memory of one scope, and of all together that are loaded on demand, bytes: see [`hot`].
     fn bytes_each(&self) -> u64 {
-        self.max_bytes / (self.scopes.len().max(1) as u64)
+        self.max_bytes / ((self.scopes.len() + usize::from(self.on_demand)).max(1) as u64)
     }
 
     /// Settings of a learner for these mirrors.
@@ -119,6 +123,8 @@ struct MirroredScope {
     seen: Timestamp,
     /// Applied change records near that instant.
     applied: HashSet<String>,
+    /// Applied rows of other libraries, written near that instant.
+    written: HashSet<WrittenRow>,
 }
 
 /// A view and its freshness.
@@ -188,57 +194,6 @@ pub enum RefreshOutcome {
     Same,
 }
 
-/// State of one scope: the published view, and the single writer of the next.
-struct Place {
-    current: RwLock<Option<Current>>,
-    held: tokio::sync::Mutex<Option<MirroredScope>>,
-    /// Whether the state is from a file, and was not refreshed since: there is nothing to save.
-    is_saved_state: AtomicBool,
-}
-
-impl Place {
-    fn published(&self) -> Option<Current> {
-        let current = self.current.read().unwrap_or_else(PoisonError::into_inner).clone()?;
-        // Read before any weight is read.
-        let tick = current.view.ticks().at_start();
-        Some(Current { tick, ..current })
-    }
-
-    /// Content to save. Asks the database, and waits for a refresh in progress, on a thread that may block.
-    fn content(&self, store: &Store, config: &Config) -> Result<Option<Content>, Error> {
-        let database = Handle::current().block_on(store.database(None))?;
-        let held = self.held.blocking_lock();
-        if self.is_saved_state.load(Ordering::Relaxed) {
-            return Ok(None);
-        }
-        let (Some(held), Some(current)) = (held.as_ref(), self.published()) else { return Ok(None) };
-        let Some((view, learned)) = held.content() else { return Ok(None) };
-        let as_of = current.as_of.millis();
-        let since_read = current.looked.saturating_duration_since(current.read).as_millis();
-        let read = as_of.saturating_sub(i64::try_from(since_read).unwrap_or(i64::MAX));
-        let state = held.state(&database, config, store.fading(), (as_of, read))?;
-        Ok(Some(Content { view, learned, state: Some(state) }))
-    }
-
-    /// The later of an instant and the published one: the first caller may get the lock last.
-    fn not_before(&self, at: Timestamp) -> Timestamp {
-        self.published().map_or(at, |current| at.max(current.as_of))
-    }
-
-    fn publish(&self, held: Option<&MirroredScope>, as_of: Timestamp, looked: Instant) {
-        let current = held.map(|held| Current {
-            view: Arc::clone(&held.view),
-            as_of,
-            looked,
-            read: held.read,
-            left_out: held.left_out,
-            learned: held.synapses.len(),
-            tick: held.synapses.ticks(),
-        });
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = current;
-    }
-}
-
 impl MirroredScope {
     /// The view, and the learned state of its graph.
     fn content(&self) -> Option<(Arc<View>, SynapticState)> {
@@ -257,7 +212,7 @@ fn ago(millis: i64) -> Instant {
 pub struct Mirror {
     store: Arc<Store>,
     config: Arc<Config>,
-    places: BTreeMap<Scope, Arc<Place>>,
+    places: Places,
     saving: Option<Saving>,
     /// Whether this process refreshes mirrors at their interval.
     is_kept: AtomicBool,
@@ -269,15 +224,15 @@ impl Mirror {
     /// Creates mirrors of the configured scopes; nothing is read before the first refresh.
     #[must_use]
     pub fn new(store: Arc<Store>, config: Config) -> Self {
-        let place = || Place {
-            current: RwLock::new(None),
-            held: tokio::sync::Mutex::new(None),
-            is_saved_state: AtomicBool::new(false),
-        };
-        let places = config.scopes.iter().map(|scope| (scope.clone(), Arc::new(place()))).collect();
+        let places = Places::new(&config.scopes, config.on_demand);
         let saving = config.saves.clone().map(|saves| Saving::new(saves, &config.scopes));
         let (is_kept, restored) = (AtomicBool::new(false), Notify::new());
         Self { store, config: Arc::new(config), places, saving, is_kept, restored }
+    }
+
+    /// Parameters of the queries that mirror a scope.
+    pub fn query(&self, scope: &Scope) -> Result<MirrorQuery, Error> {
+        load::asked(&self.store, scope, &self.config.kinds, self.config.expired)
     }
 
     /// Settings.
@@ -286,9 +241,24 @@ impl Mirror {
         &self.config
     }
 
-    /// The present view of a scope; `None` before the first refresh.
+    /// The mirrored scopes: those of the configuration, then those that were loaded on demand.
+    #[must_use]
+    pub fn scopes(&self) -> Vec<Scope> {
+        self.places.all().into_iter().map(|(scope, _)| scope).collect()
+    }
+
+    /// The present view of a scope for a query; `None` before the first refresh.
     pub fn current(&self, scope: &Scope) -> Result<Option<Current>, Error> {
-        Ok(self.place(scope)?.published())
+        Ok(self.places.open(scope)?.published())
+    }
+
+    /// The present view of a scope for its status, which does not count as a use; `None` before the first refresh.
+    pub fn status(&self, scope: &Scope) -> Result<Option<Current>, Error> {
+        match self.places.get(scope) {
+            Some(place) => Ok(place.published()),
+            None if self.config.on_demand => Ok(None),
+            None => Err(Error::Scope { scope: scope.clone() }),
+        }
     }
 
     /// The reason why the mirror of a scope cannot answer, if it is empty for lack of memory. A mirror of an empty
@@ -307,7 +277,7 @@ impl Mirror {
     /// Counts a recall by a view: after a number of them its graph and learned state are saved in the background.
     pub fn recalled(&self, scope: &Scope, view: &View) {
         if let (Some(saving), Some(place)) = (&self.saving, self.places.get(scope)) {
-            saving.recalled(scope, view, self.content_of(place));
+            saving.recalled(scope, view, self.content_of(&place));
         }
     }
 
@@ -322,7 +292,7 @@ impl Mirror {
     /// Saves the states of all loaded mirrors, from which the next process answers.
     pub async fn save_states(&self) {
         let Some(saving) = &self.saving else { return };
-        for (scope, place) in self.places.iter().filter(|(_, place)| place.published().is_some()) {
+        for (scope, place) in self.places.fixed().filter(|(_, place)| place.published().is_some()) {
             saving.save_state(scope, self.content_of(place)).await;
         }
     }
@@ -341,7 +311,7 @@ impl Mirror {
 
     /// The view of a scope, and the learned state of its graph; `None` before the first refresh.
     pub async fn content(&self, scope: &Scope) -> Result<Option<(Arc<View>, SynapticState)>, Error> {
-        Ok(self.place(scope)?.held.lock().await.as_ref().and_then(MirroredScope::content))
+        Ok(self.places.open(scope)?.held.lock().await.as_ref().and_then(MirroredScope::content))
     }
 
     /// Counts of the saves of a scope; `None` if saves are disabled.
@@ -356,7 +326,7 @@ impl Mirror {
     /// # Errors
     /// [`Error::Scope`]; [`Error::Refused`] if it is still being loaded; errors of the store.
     pub async fn ready(&self, scope: &Scope, at: Timestamp) -> Result<Current, Error> {
-        let place = self.place(scope)?;
+        let place = self.places.open(scope)?;
         if let Some(current) = place.published() {
             return Ok(current);
         }
@@ -366,11 +336,11 @@ impl Mirror {
         if let Some(current) = place.published() {
             return Ok(current);
         }
-        self.restore((scope, place), &mut held, at).await;
+        self.restore((scope, &place), &mut held, at).await;
         if held.is_some() {
             self.restored.notify_one();
         } else {
-            self.refresh_held((scope, place), &mut held, at, false).await?;
+            self.refresh_held((scope, &place), &mut held, at, false).await?;
         }
         place.published().ok_or(Error::Broken)
     }
@@ -378,15 +348,15 @@ impl Mirror {
     /// Refreshes the mirror of a scope, with a load the first time; `at` is the present by the laws' clock. The first time
     /// requests are answered from its file meanwhile, if there is one.
     pub async fn refresh(&self, scope: &Scope, at: Timestamp) -> Result<RefreshOutcome, Error> {
-        let place = self.place(scope)?;
+        let place = self.places.open(scope)?;
         let mut held = place.held.lock().await;
         if held.is_none() {
-            self.restore((scope, place), &mut held, at).await;
+            self.restore((scope, &place), &mut held, at).await;
             // Requests that wait for the lock get it first.
             drop(held);
             held = place.held.lock().await;
         }
-        self.refresh_held((scope, place), &mut held, at, false).await
+        self.refresh_held((scope, &place), &mut held, at, false).await
     }
 
     /// Publishes the state of a scope that was saved last, if it may be used.
@@ -441,13 +411,13 @@ impl Mirror {
     /// Refreshes the mirror of a scope, then loads it again and compares; the new load replaces it if they differ. This
     /// finds changes of other writers without records.
     pub async fn verify(&self, scope: &Scope, at: Timestamp) -> Result<Difference, Error> {
-        let place = self.place(scope)?;
+        let place = self.places.open(scope)?;
         let mut held = place.held.lock().await;
         if let Some(known) = held.as_mut() {
             // Also after a failure: a full read is not to be repeated at every refresh.
             known.read = Instant::now();
         }
-        self.refresh_held((scope, place), &mut held, at, true).await?;
+        self.refresh_held((scope, &place), &mut held, at, true).await?;
         let (at, looked) = (place.not_before(at), Instant::now());
         let known = held.as_mut().ok_or(Error::Broken)?;
         let next = (known.view.generation().next(), known.density);
@@ -488,6 +458,7 @@ impl Mirror {
         let done = self.advance(scope, held, at, weigh).await?;
         place.is_saved_state.store(false, Ordering::Relaxed);
         place.publish(held.as_ref(), at, looked);
+        self.places.trim(self.config.bytes_each());
         Ok(done)
     }
 
@@ -521,10 +492,6 @@ impl Mirror {
         }
         *held = Some(anew);
         Ok(RefreshOutcome::Loaded)
-    }
-
-    fn place(&self, scope: &Scope) -> Result<&Place, Error> {
-        self.places.get(scope).map(Arc::as_ref).ok_or_else(|| Error::Scope { scope: scope.clone() })
     }
 }
 

@@ -88,8 +88,8 @@ pub use key::{KeyRow, LiveKeys};
 pub use lease::{JobStatus, LedgerSurvey, OpenRunStatus, RunRelease};
 pub use memory::{Filter, MemoryEvent, Record, TierCount, TierHealth, Waiting};
 pub use mirror::{
-    Amount, Census, FadingRelation, Heat, MirrorCandidate, MirrorQuery, MirroredEnd, MirroredNode,
-    OutgoingRelation,
+    AdoptedFact, AdoptedNode, Amount, Census, FACT_STATE, FadingRelation, Heat, MirrorCandidate, MirrorQuery,
+    MirroredEnd, MirroredNode, NODE_STATE, OutgoingRelation, RowState, STATE_LABEL, WrittenRow,
 };
 pub use mirror_status::MirrorStatus;
 pub use outcome::{OutcomeReceipt, OutcomeReport};

@@ -33,6 +33,7 @@ pub(crate) fn config(max_bytes: u64) -> Config {
         refresh: Duration::from_secs(30),
         staleness: Duration::from_secs(90),
         scopes: vec![Scope::local()],
+        on_demand: false,
         connections: 2,
         kinds: Kinds::default(),
         range: WeightRange::default(),

@@ -40,7 +40,7 @@ pub(super) fn view_of(
 ) -> View {
     let ends: Vec<(NodeId, NodeId, &str)> = relations
         .iter()
-        .filter(|(.., tied)| tied.bond.is_retrievable(at, fading))
+        .filter(|(.., tied)| tied.is_retrievable(at, fading))
         .filter_map(|(from, to, kind, _)| Some((snapshot.graph.find(from)?, snapshot.graph.find(to)?, kind)))
         .collect();
     View::new_reusing(before, snapshot, texts, ends)
@@ -69,15 +69,19 @@ impl Names {
     /// Names where nodes of several labels share these keys.
     pub(super) fn with_shared(asked: &MirrorQuery, shared: HashSet<String>) -> Self {
         let mut further: Vec<String> = Vec::new();
-        let types = asked.labels().iter().map(|label| {
-            NodeType::of_name(asked.kind(label)).unwrap_or_else(|| {
-                further.push(label.to_string());
-                let number = NodeType::LABELS.len() + further.len() - 1;
+        let types = asked.labels().map(|(_, kind)| {
+            let known = further.iter().position(|other| other == kind);
+            NodeType::of_name(kind).unwrap_or_else(|| {
+                let at = known.unwrap_or_else(|| {
+                    further.push(kind.to_owned());
+                    further.len() - 1
+                });
+                let number = NodeType::LABELS.len() + at;
                 NodeType::Custom(u8::try_from(number).unwrap_or(u8::MAX))
             })
         });
         let types = types.collect();
-        Self { labels: asked.labels().iter().map(ToString::to_string).collect(), types, further, shared }
+        Self { labels: asked.labels().map(|(label, _)| label.to_owned()).collect(), types, further, shared }
     }
 
     /// Name of a node.
@@ -195,9 +199,9 @@ impl Relations {
     ) -> impl Iterator<Item = (&'a str, &'a str, Option<Conducts>)> {
         let rule = kinds.of(RELATES_TO);
         self.0.iter().map(move |((from, to, _), tied)| {
-            let weight = Some(tied.bond.weight(at, fading).value());
+            let weight = Some(tied.weight(at, fading).value());
             let of = Properties { weight, confidence: tied.confidence, ..Properties::default() };
-            let conducts = rule.of(RELATES_TO, &of).ok().filter(|_| tied.bond.is_retrievable(at, fading));
+            let conducts = rule.of(RELATES_TO, &of).ok().filter(|_| tied.is_retrievable(at, fading));
             let causal = |weight| Some(kinds.causal(RELATES_TO, &tied.kind, weight, tied.causal));
             (from.as_str(), to.as_str(), conducts.map(|weight| (weight, causal(weight))))
         })

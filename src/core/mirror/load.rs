@@ -200,6 +200,7 @@ async fn load_once(
         read: begun,
         seen,
         applied: changes.into_iter().map(|change| change.element).collect(),
+        written: HashSet::new(),
     })
 }
 
@@ -212,7 +213,7 @@ pub(super) fn asked(
 ) -> Result<MirrorQuery, Error> {
     let never = NEVER_MIRRORED.iter().map(|kind| (*kind).to_owned()).collect();
     let costed = kinds.costed().map(str::to_owned).collect();
-    Ok(MirrorQuery::new(scope.clone(), store.trails(), expired, never, costed)?)
+    Ok(MirrorQuery::new(scope.clone(), (store.trails(), store.mappings()), expired, never, costed)?)
 }
 
 /// Greatest cost of a selection.
@@ -235,7 +236,7 @@ async fn census(store: &Store, asked: &MirrorQuery, at: Timestamp, room: u64) ->
 }
 
 fn places<'a>(asked: &MirrorQuery, nodes: &'a [MirrorCandidate]) -> Places<'a> {
-    let mut places: Places<'a> = vec![HashMap::new(); asked.labels().len()];
+    let mut places: Places<'a> = vec![HashMap::new(); asked.label_count()];
     for (place, node) in (0..u32::MAX).zip(nodes) {
         places[node.label].insert(&node.key, place);
     }

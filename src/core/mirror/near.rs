@@ -17,7 +17,6 @@ use super::content::{Names, RELATES_TO, Relations, conductance};
 use super::load::asked;
 use crate::domain::ids::{Scope, labelled};
 use crate::domain::relation::Fading;
-use crate::domain::trail::PlaceLabel;
 use crate::domain::units::Timestamp;
 use crate::store::{Amount, MirrorQuery, MirroredEnd, Store};
 use ebb_engine::graph::Graph;
@@ -71,7 +70,7 @@ pub async fn around(
     let asked = asked(store, scope, &learning.kinds, learning.expired)?;
     let keys = keys(&asked, ids);
     let mut met: Vec<Met> = Vec::new();
-    for label in 0..asked.labels().len() {
+    for label in 0..asked.label_count() {
         for page in keys.chunks(PAGE) {
             let found = store.mirrored_around(&asked, label, page, None).await?;
             met.extend(found.into_iter().map(|(key, ends)| (label, key, ends)));
@@ -89,7 +88,7 @@ fn keys<'i>(asked: &MirrorQuery, ids: &BTreeSet<&'i str>) -> Vec<&'i str> {
 
 /// Key of a node whose name includes its label.
 fn bare<'i>(asked: &MirrorQuery, id: &'i str) -> Option<&'i str> {
-    labelled(asked.labels().iter().map(PlaceLabel::as_str), id).map(|(_, key)| key)
+    labelled(asked.labels().map(|(label, _)| label), id).map(|(_, key)| key)
 }
 
 fn built(

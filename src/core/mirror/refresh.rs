@@ -8,6 +8,11 @@
 //! Records are read from some seconds before the last refresh on, since a transaction commits later than its recorded
 //! instant. Those applied already are known by their ids.
 //!
+//! Other libraries record no changes: rows of theirs are found by the instants that they store. Such an instant is from
+//! before the row was committed, by minutes where a model was waited for, so they are read from some minutes before the
+//! last refresh on, and those applied already are known by their instants. Deletions, and changes without an instant,
+//! are found by the comparison with a fresh load.
+//!
 //! Learned weights are applied last. If nothing else changed, they are updated in the published graph; else the next
 //! graph has them before it is published.
 //!
@@ -25,7 +30,9 @@ use super::learned::records;
 use super::{Config, Error, MirroredScope, hot};
 use crate::domain::relation::Fading;
 use crate::domain::units::Timestamp;
-use crate::store::{Amount, Change, KEPT_MS, Learned, MirroredEnd, MirroredNode, OVERLAP_MS, Store};
+use crate::store::{
+    Amount, Change, KEPT_MS, Learned, MirroredEnd, MirroredNode, OVERLAP_MS, STATE_LABEL, Store, WrittenRow,
+};
 use ebb_engine::Texts;
 use ebb_engine::graph::builder::{Batch, EdgeRow};
 use ebb_engine::graph::columns::NodeRow;
@@ -37,6 +44,8 @@ use tracing::error;
 
 /// Keys of one request.
 const PAGE: usize = 2_000;
+/// How much later than its own instant a row of another library may be committed.
+const WRITTEN_LATE_MS: i64 = 15 * 60_000;
 /// Greatest age of the weights of relations.
 const WEIGHED_MS: i64 = 3_600_000;
 
@@ -56,6 +65,8 @@ pub(super) enum Refreshed {
 #[derive(Default)]
 struct Touched {
     nodes: BTreeMap<usize, BTreeSet<String>>,
+    /// Nodes of which all relationships are read, by the index of a label.
+    around: BTreeMap<usize, BTreeSet<String>>,
     /// Types of relationships, by label and key.
     kinds: BTreeMap<(usize, String), BTreeSet<String>>,
 }
@@ -83,7 +94,11 @@ pub(super) async fn refresh(
     if learned.as_ref().is_some_and(|learned| learned.tick < held.synapses.ticks()) {
         return Ok(Refreshed::Anew("the learned state is older than that of the mirror"));
     }
-    let touched = Touched::of(&fresh, held);
+    let since = Timestamp::from_millis(held.seen.millis() - WRITTEN_LATE_MS).unwrap_or(Timestamp::EPOCH);
+    let Some(written) = store.written_since(&held.asked, since).await? else {
+        return Ok(Refreshed::Anew("another library wrote more than can be named"));
+    };
+    let touched = Touched::of(&fresh, &written, held);
     let weighed = held.view.snapshot().as_of.unwrap_or(i64::MIN);
     let stale = at.millis().saturating_sub(weighed) > WEIGHED_MS && !held.relations.is_empty();
     let refreshed = if !touched.is_empty() || stale || weigh {
@@ -94,6 +109,7 @@ pub(super) async fn refresh(
     if !matches!(refreshed, Refreshed::Anew(_)) {
         held.seen = now;
         held.applied = changes.into_iter().map(|change| change.element).collect();
+        held.written = written.into_iter().collect();
     }
     Ok(refreshed)
 }
@@ -110,14 +126,20 @@ fn moved(held: &mut MirroredScope, learned: Learned) -> Refreshed {
 }
 
 impl Touched {
-    fn of(changes: &[&Change], held: &MirroredScope) -> Self {
+    fn of(changes: &[&Change], written: &[WrittenRow], held: &MirroredScope) -> Self {
         let mut all = Self::default();
         let scope = held.asked.scope.as_str();
         for one in changes.iter().flat_map(|change| &change.touched) {
-            let Some(label) = held.names.label(&one.label) else { continue };
             if !one.scope.is_empty() && one.scope != scope {
                 continue;
             }
+            if one.label == STATE_LABEL {
+                // The label of the row is not recorded: few have the key.
+                let adopted = held.asked.own_labels()..held.asked.label_count();
+                adopted.for_each(|label| all.insert(label, &one.key, !one.kind.is_empty()));
+                continue;
+            }
+            let Some(label) = held.names.label(&one.label) else { continue };
             if one.kind.is_empty() {
                 all.nodes.entry(label).or_default().insert(one.key.clone());
             } else {
@@ -125,16 +147,28 @@ impl Touched {
                 kinds.insert(one.kind.clone());
             }
         }
+        for row in written.iter().filter(|row| !held.written.contains(row)) {
+            all.insert(row.label, &row.key, row.is_relation);
+        }
         // Relationships of a new node are read with the node.
-        let unseen = |(label, key): &&(usize, String)| held.find(*label, key).is_none();
-        for (label, key) in all.kinds.keys().filter(unseen) {
-            all.nodes.entry(*label).or_default().insert(key.clone());
+        let around = all.around.iter().flat_map(|(label, keys)| keys.iter().map(|key| (*label, key)));
+        let kinds = all.kinds.keys().map(|(label, key)| (*label, key));
+        let unseen = |(label, key): &(usize, &String)| held.find(*label, key).is_none();
+        let unseen: Vec<_> =
+            around.chain(kinds).filter(unseen).map(|(label, key)| (label, key.clone())).collect();
+        for (label, key) in unseen {
+            all.nodes.entry(label).or_default().insert(key);
         }
         all
     }
 
+    fn insert(&mut self, label: usize, key: &str, is_relation: bool) {
+        let rows = if is_relation { &mut self.around } else { &mut self.nodes };
+        rows.entry(label).or_default().insert(key.to_owned());
+    }
+
     fn is_empty(&self) -> bool {
-        self.nodes.is_empty() && self.kinds.is_empty()
+        self.nodes.is_empty() && self.kinds.is_empty() && self.around.is_empty()
     }
 }
 
@@ -179,6 +213,10 @@ async fn read(store: &Store, held: &MirroredScope, touched: Touched) -> Result<O
                 read.gone.push(held.names.external_id(*label, key));
             }
         }
+    }
+    for (label, keys) in touched.around {
+        let known = keys.into_iter().filter(|key| held.find(label, key).is_some());
+        new.entry(label).or_default().extend(known);
     }
     for (label, keys) in new {
         read.around(store, held, label, &keys, None).await?;

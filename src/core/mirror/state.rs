@@ -36,14 +36,14 @@ use ebb_engine::plasticity::{SynapseRecord, Synapses};
 use ebb_engine::{Texts, View};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 /// First bytes of a file.
-const FORMAT: &[u8] = b"ebb mirror state 1\n";
+const FORMAT: &[u8] = b"ebb mirror state 2\n";
 const HASH_BYTES: usize = size_of::<u64>();
 /// Bytes that are hashed and written at once.
 const CHUNK: usize = 64 * 1024;
@@ -54,7 +54,7 @@ pub(super) struct Identity(Vec<(String, u64)>);
 
 impl Identity {
     pub(super) fn of(database: &Database, asked: &MirrorQuery, config: &Config, fading: &Fading) -> Self {
-        let labels: Vec<_> = asked.labels().iter().map(|label| (label.as_str(), asked.kind(label))).collect();
+        let labels: Vec<_> = asked.labels().collect();
         let Config { kinds, range, rules, expired, .. } = config;
         let parts = [
             ("database", database.id.clone()),
@@ -63,6 +63,7 @@ impl Identity {
             ("share of mirror.max_bytes", config.bytes_each().to_string()),
             ("mirror.expired", expired.to_string()),
             ("mirror.labels or pheromones.labels", format!("{labels:?}")),
+            ("[[adopt]]", asked.mapped()),
             ("engine.causal", format!("{kinds:?}")),
             ("range of weights", format!("{range:?}")),
             ("learning or decay rate", format!("{rules:?}")),
@@ -112,6 +113,8 @@ struct RelationRow {
     pinned: bool,
     confidence: Option<f64>,
     causal: Option<f32>,
+    until: Option<i64>,
+    is_adopted: bool,
 }
 
 /// State to be written, taken under the lock of the refresh.
@@ -146,6 +149,8 @@ impl MirroredScope {
             pinned: tied.bond.pinned,
             confidence: tied.confidence,
             causal: tied.causal,
+            until: tied.until,
+            is_adopted: tied.is_adopted,
         };
         let newest = database.newest.as_ref().map(|newest| (newest.element.clone(), newest.at));
         let position = Position {
@@ -323,8 +328,8 @@ impl Position {
                 last_observed: instant(row.last_observed)?,
                 pinned: row.pinned,
             };
-            let RelationRow { ends: (from, to), kind, confidence, causal, .. } = row;
-            relations.put(from, to, FadingRelation { kind, bond, confidence, causal });
+            let RelationRow { ends: (from, to), kind, confidence, causal, until, is_adopted, .. } = row;
+            relations.put(from, to, FadingRelation { kind, bond, confidence, causal, until, is_adopted });
         }
         let mut synapses = Synapses::bind(&graph, config.rules, self.tick, self.synapses)?;
         synapses.write_weights(&graph)?;
@@ -346,6 +351,7 @@ impl Position {
             read: ago(at.millis() - self.read),
             seen: instant(self.seen)?,
             applied: self.applied.into_iter().collect(),
+            written: HashSet::new(),
         };
         Ok(Restored { held, as_of: instant(self.as_of)? })
     }

@@ -70,7 +70,7 @@ impl Service {
     /// Why this process cannot answer from a mirror, if one is empty for lack of memory.
     #[must_use]
     pub fn no_room(&self) -> Option<String> {
-        let scopes = &self.mirror.config().scopes;
+        let scopes = self.mirror.scopes();
         scopes.iter().find_map(|scope| self.mirror.no_room(scope)).map(|why| why.to_string())
     }
 
@@ -109,12 +109,12 @@ impl Service {
 
     /// How long ago all of a scope was last read, to load its mirror or to compare; `None` if never.
     pub fn since_read(&self, scope: &Scope) -> Result<Option<Duration>, Error> {
-        Ok(self.mirror.current(scope)?.map(|current| current.since_read()))
+        Ok(self.mirror.status(scope)?.map(|current| current.since_read()))
     }
 
     /// The state of the mirror of a scope.
     pub fn mirrored(&self, scope: &Scope) -> Result<Mirror, Error> {
-        let current = self.mirror.current(scope)?;
+        let current = self.mirror.status(scope)?;
         let saves = self.mirror.saves(scope);
         let unloaded = Mirror {
             saved_generation: saves.and_then(|saves| saves.generation),
@@ -147,8 +147,7 @@ impl Service {
     /// The state of every mirror of this process.
     #[must_use]
     pub fn mirrors(&self) -> Vec<Mirror> {
-        let scopes = self.mirror.config().scopes.iter();
-        scopes.filter_map(|scope| self.mirrored(scope).ok()).collect()
+        self.mirror.scopes().iter().filter_map(|scope| self.mirrored(scope).ok()).collect()
     }
 
     /// Interval at which mirrors are refreshed.
@@ -183,7 +182,7 @@ impl Service {
 
     /// Deletes the published status, before this process ends.
     pub async fn clear_mirrors(&self) -> Result<(), store::Error> {
-        self.store.clear_mirrors(&self.mirror.config().scopes).await
+        self.store.clear_mirrors(&self.mirror.scopes()).await
     }
 
     /// The published status of the mirrors of all processes.

@@ -301,41 +301,81 @@ impl Service {
         Ok(recalled)
     }
 
-    /// Reads the texts of the memories among the hits. Deleted memories are removed everywhere: from hits and seeds,
-    /// whose labels hold the beginning of their text, from primed nodes, and from the paths of other hits, which are
-    /// then omitted.
+    /// Reads the texts of the memories, and of the rows of other libraries, among the hits. Those deleted meanwhile are
+    /// removed everywhere: from hits and seeds, whose labels hold the beginning of their text, from primed nodes, and from
+    /// the paths of other hits, which are then omitted.
     async fn contents(
         &self,
         scope: &Scope,
         view: &View,
         recalled: &mut RecallResult,
     ) -> Result<BTreeMap<String, String>, Error> {
-        let graph = view.graph();
-        let is_memory = |id: &str| graph.find(id).is_some_and(|at| graph.node_type(at) == NodeType::MEMORY);
         let hits = recalled.hits.iter().map(|hit| &hit.id);
         let ways = recalled.hits.iter().filter_map(|hit| hit.route.as_ref()).flat_map(|route| &route.ids);
         let primed = recalled.primed.iter().map(|one| &one.id);
         let met = recalled.seeds.iter().map(|seed| &seed.id).chain(primed).chain(hits).chain(ways);
-        let ids: BTreeSet<String> = met.filter(|id| is_memory(id)).cloned().collect();
-        if ids.is_empty() {
-            return Ok(BTreeMap::new());
+        let met: BTreeSet<String> = met.cloned().collect();
+        let (mut read, mut there) = self.adopted_texts(scope, view, &met).await?;
+        let graph = view.graph();
+        let is_memory = |id: &str| graph.find(id).is_some_and(|at| graph.node_type(at) == NodeType::MEMORY);
+        let ids: BTreeSet<&String> =
+            met.iter().filter(|id| is_memory(id) && !there.contains_key(*id)).collect();
+        if !ids.is_empty() {
+            // A memory is named by its id, or by its label and id; the form of the name tells which.
+            let id_of = |name: &str| labelled(["Memory"], name).map_or(name, |(_, id)| id).to_owned();
+            let wanted: Vec<MemoryKey> =
+                ids.iter().map(|name| MemoryKey::of_row(scope.as_str(), &id_of(name))).collect();
+            let memories = self.store.memories(&wanted).await?;
+            let memories: BTreeMap<String, Option<String>> =
+                memories.into_iter().map(|one| (one.id, one.content)).collect();
+            let found = |name: &&String| Some(((*name).clone(), memories.get(&id_of(name))?.clone()));
+            there.extend(ids.iter().filter_map(found));
+            read.extend(ids.into_iter().cloned());
         }
-        // A memory is named by its id, or by its label and id; the form of the name tells which.
-        let id_of = |name: &str| labelled(["Memory"], name).map_or(name, |(_, id)| id).to_owned();
-        let wanted: Vec<MemoryKey> =
-            ids.iter().map(|name| MemoryKey::of_row(scope.as_str(), &id_of(name))).collect();
-        let there: BTreeMap<String, Option<String>> =
-            self.store.memories(&wanted).await?.into_iter().map(|one| (one.id, one.content)).collect();
-        let found = |name: &str| there.get(&id_of(name));
-        let is_gone = |id: &str| ids.contains(id) && found(id).is_none();
+        let is_gone = |id: &str| read.contains(id) && !there.contains_key(id);
         recalled.hits.retain(|hit| !is_gone(&hit.id));
         recalled.seeds.retain(|seed| !is_gone(&seed.id));
         recalled.primed.retain(|one| !is_gone(&one.id));
         for hit in &mut recalled.hits {
             hit.route = hit.route.take().filter(|route| !route.ids.iter().any(|id| is_gone(id)));
         }
-        let texts = recalled.hits.iter().filter(|hit| ids.contains(&hit.id));
-        Ok(texts.filter_map(|hit| Some((hit.id.clone(), found(&hit.id)?.clone()?))).collect())
+        Ok(recalled
+            .hits
+            .iter()
+            .filter_map(|hit| Some((hit.id.clone(), there.get(&hit.id)?.clone()?)))
+            .collect())
+    }
+
+    /// The texts of those of these nodes that are rows of other libraries, and the nodes that can be nothing else.
+    async fn adopted_texts(
+        &self,
+        scope: &Scope,
+        view: &View,
+        ids: &BTreeSet<String>,
+    ) -> Result<(BTreeSet<String>, BTreeMap<String, Option<String>>), Error> {
+        let (asked, graph) = (self.mirror.query(scope)?, view.graph());
+        let (mut read, mut there) = (BTreeSet::new(), BTreeMap::new());
+        let labels: Vec<(&str, &str)> = asked.labels().collect();
+        let own: BTreeSet<&str> = labels[..asked.own_labels()].iter().map(|(_, kind)| *kind).collect();
+        for (at, (label, kind)) in labels.iter().enumerate().skip(asked.own_labels()) {
+            let is_of_kind = |id: &&String| graph.find(id).is_some_and(|node| view.kind(node) == *kind);
+            let of_kind: Vec<&String> = ids.iter().filter(is_of_kind).collect();
+            let key_of = |id: &str| labelled([*label], id).map_or(id, |(_, key)| key).to_owned();
+            let keys: Vec<String> = of_kind.iter().map(|id| key_of(id)).collect();
+            if keys.is_empty() {
+                continue;
+            }
+            let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+            let live = self.store.adopted_live(&asked, at, &keys).await?;
+            let texts: BTreeMap<String, Option<String>> =
+                live.into_iter().map(|one| (one.node.key, one.text)).collect();
+            let found = |id: &&String| Some(((*id).clone(), texts.get(&key_of(id))?.clone()));
+            there.extend(of_kind.iter().filter_map(found));
+            if !own.contains(kind) {
+                read.extend(of_kind.into_iter().cloned());
+            }
+        }
+        Ok((read, there))
     }
 }
 

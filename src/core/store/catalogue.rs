@@ -15,6 +15,16 @@ macro_rules! catalogue {
 }
 
 catalogue! {
+    ADOPTED_ALL_STATES = "adopted/all_states";
+    ADOPTED_AROUND = "adopted/around";
+    ADOPTED_CENSUS = "adopted/census";
+    ADOPTED_EDGES = "adopted/edges";
+    ADOPTED_EVIDENCE = "adopted/evidence";
+    ADOPTED_FACTS = "adopted/facts";
+    ADOPTED_NODES = "adopted/nodes";
+    ADOPTED_STATES = "adopted/states";
+    ADOPTED_WRITTEN_EDGES = "adopted/written_edges";
+    ADOPTED_WRITTEN_NODES = "adopted/written_nodes";
     ATTEMPT_ADOPT = "attempt/adopt";
     ATTEMPT_CLAIM = "attempt/claim";
     ATTEMPT_CLAIMS = "attempt/claims";
@@ -218,6 +228,7 @@ catalogue! {
     SCHEMA_V009 = "schema/V009__scoped_keys";
     SCHEMA_V010 = "schema/V010__own_names";
     SCHEMA_V011 = "schema/V011__shared_names";
+    SCHEMA_V012 = "schema/V012__state";
     SCHEMA_DROP_CONSTRAINT = "schema/drop_constraint";
     SCHEMA_DROP_INDEX = "schema/drop_index";
     SCHEMA_EDGE = "schema/edge";

@@ -9,8 +9,13 @@
 //! node that may be mirrored: the server then need not read that node again. An element id may be reused after its node
 //! was deleted, so such a read is valid for its instant alone, and later change records correct it; in a refresh of a
 //! few nodes, other ends are read by label and key.
+//!
+//! Labels of other libraries' rows follow Ebb's own: see `adopted`.
 
+mod adopted;
 mod rows;
+
+pub use adopted::{AdoptedFact, AdoptedNode, FACT_STATE, NODE_STATE, RowState, STATE_LABEL, WrittenRow};
 
 use super::Store;
 use super::catalogue::{MIRROR_AROUND, MIRROR_CENSUS, MIRROR_EDGES, MIRROR_NODES};
@@ -21,11 +26,13 @@ use super::trail::cycle::Counter;
 use super::tx::{Mode, Tx};
 use crate::domain::annotations::Provenance;
 use crate::domain::ids::Scope;
-use crate::domain::relation::RelationState;
+use crate::domain::mapping::Mapping;
+use crate::domain::relation::{Fading, RelationState};
 use crate::domain::tier::Tier;
 use crate::domain::trail::{Allowed, Cycles, MirroredLabel, Place, PlaceLabel, Trails};
 use crate::domain::tunables::Tunables;
-use crate::domain::units::{Energy, Pheromone, Timestamp};
+use crate::domain::units::{Energy, Pheromone, Timestamp, Weight};
+use adopted::AdoptedLabel;
 use neo4rs::{BoltNull, BoltType};
 use rows::{begun, ends, keyed, node};
 use serde::Deserialize;
@@ -46,6 +53,7 @@ pub struct MirrorQuery {
     pub costed: Vec<String>,
     labels: Allowed,
     mirrored: Vec<MirroredLabel>,
+    adopted: Vec<AdoptedLabel>,
 }
 
 /// A candidate for the mirror.
@@ -197,6 +205,34 @@ pub struct FadingRelation {
     pub confidence: Option<f64>,
     /// Causal strength of its own, `0 ..= 1`, if given.
     pub causal: Option<f32>,
+    /// Instant from which its library says that it is no longer live, epoch milliseconds.
+    pub until: Option<i64>,
+    /// Whether another library wrote it: then it is retrieved as long as it is live there, at the minimum weight at least.
+    pub is_adopted: bool,
+}
+
+impl FadingRelation {
+    /// Weight at an instant.
+    #[must_use]
+    pub fn weight(&self, at: Timestamp, fading: &Fading) -> Weight {
+        let weight = self.bond.weight(at, fading);
+        if self.is_adopted && weight < fading.minimum() { fading.minimum() } else { weight }
+    }
+
+    /// Whether it is retrieved at an instant.
+    #[must_use]
+    pub fn is_retrievable(&self, at: Timestamp, fading: &Fading) -> bool {
+        match self.is_adopted {
+            true => self.is_live(at),
+            false => self.bond.is_retrievable(at, fading),
+        }
+    }
+
+    /// Whether its library says that it is live.
+    #[must_use]
+    pub fn is_live(&self, at: Timestamp) -> bool {
+        self.until.is_none_or(|until| until > at.millis())
+    }
 }
 
 /// Labels of candidates, in order of precedence for nodes with several.
@@ -219,40 +255,70 @@ pub(super) fn label_names(trails: &Trails) -> impl Iterator<Item = &str> {
 }
 
 impl MirrorQuery {
-    /// Query parameters for a scope; `trails` names the labels of places.
+    /// Query parameters for a scope; `trails` names the labels of places, and `mappings` those of other libraries.
     ///
     /// # Errors
     /// [`Error::Conflict`] if the labels of the configuration leave no room for those that are always mirrored.
     pub fn new(
         scope: Scope,
-        trails: &Trails,
+        (trails, mappings): (&Trails, &[Mapping]),
         expired: bool,
         never: Vec<String>,
         costed: Vec<String>,
     ) -> Result<Self, Error> {
-        Ok(Self { scope, expired, never, costed, labels: labels(trails)?, mirrored: trails.mirrored.clone() })
+        let labels = labels(trails)?;
+        let adopted = adopted::labels(mappings, &scope, labels.labels().len());
+        Ok(Self { scope, expired, never, costed, labels, mirrored: trails.mirrored.clone(), adopted })
     }
 
-    /// The labels, in order of precedence for nodes with several.
+    /// The labels with the kind of their nodes: Ebb's own in order of precedence for nodes with several, then those of
+    /// other libraries.
+    pub fn labels(&self) -> impl Iterator<Item = (&str, &str)> {
+        let kind = |label: &PlaceLabel| self.mirrored.iter().find(|one| one.label() == label);
+        let own = self.own().iter();
+        let own =
+            own.map(move |label| (label.as_str(), kind(label).map_or(label.as_str(), MirroredLabel::kind)));
+        own.chain(self.adopted.iter().map(|one| (one.label(), one.kind())))
+    }
+
+    /// Number of all labels.
     #[must_use]
-    pub fn labels(&self) -> &[PlaceLabel] {
+    pub fn label_count(&self) -> usize {
+        self.own_labels() + self.adopted.len()
+    }
+
+    /// Number of Ebb's own labels, which are the first.
+    #[must_use]
+    pub fn own_labels(&self) -> usize {
+        self.own().len()
+    }
+
+    /// Everything of the mappings that decides what is read, for comparisons.
+    #[must_use]
+    pub fn mapped(&self) -> String {
+        format!("{:?}", self.adopted)
+    }
+
+    fn own(&self) -> &[PlaceLabel] {
         self.labels.labels()
     }
 
-    /// Name of the kind of the nodes of a label: the configured one, else that of the label.
-    #[must_use]
-    pub fn kind<'a>(&'a self, label: &'a PlaceLabel) -> &'a str {
-        self.mirrored.iter().find(|one| one.label() == label).map_or(label.as_str(), MirroredLabel::kind)
+    /// A label of another library.
+    fn adopted(&self, label: usize) -> Option<&AdoptedLabel> {
+        self.adopted.get(label.checked_sub(self.own_labels())?)
     }
 
     fn names(labels: &[PlaceLabel]) -> BoltType {
         list(labels.iter().map(PlaceLabel::as_str))
     }
 
-    /// Statement about nodes of one label.
+    /// Statement about nodes of one of Ebb's own labels.
     fn of(&self, call: Call, label: usize) -> Call {
+        let name = self.own()[label].as_str();
+        let marks = self.adopted.iter().filter(|one| one.label() == name).filter_map(AdoptedLabel::mark);
         call.set("scope", self.scope.as_str())
-            .set("before", Self::names(&self.labels()[..label]))
+            .set("before", Self::names(&self.own()[..label]))
+            .set("marks", list(marks))
             .set("expired", self.expired)
     }
 
@@ -309,8 +375,8 @@ impl Store {
         (most, bytes_max): (usize, u64),
     ) -> Result<Census, Error> {
         let mut all = Census::default();
-        for label in 0..asked.labels().len() {
-            let call = || asked.of(MIRROR_CENSUS.about(&asked.labels()[label..=label], &[]), label);
+        for label in 0..asked.own_labels() {
+            let call = || asked.of(MIRROR_CENSUS.about(&asked.own()[label..=label], &[]), label);
             let eligible = |row: CensusRow| MirrorCandidate {
                 label,
                 heat: row.heat(now, tunables, &self.trails, &counter.cycles),
@@ -330,6 +396,12 @@ impl Store {
             all.hottest.append(&mut of_label.hottest);
             all.count += of_label.count;
             all.too_large += of_label.too_large;
+            all.cut(most);
+        }
+        for label in asked.own_labels()..asked.label_count() {
+            for one in self.adopted_census(asked, label, now).await? {
+                all.take(one, (most, bytes_max));
+            }
             all.cut(most);
         }
         all.hottest.sort_unstable_by(|a, b| (a.label, &a.key).cmp(&(b.label, &b.key)));
@@ -356,8 +428,12 @@ impl Store {
             "tags",
             "provenance",
         ];
+        if label >= asked.own_labels() {
+            let live = self.adopted_live(asked, label, keys).await?;
+            return Ok(live.into_iter().map(|one| one.node).collect());
+        }
         let call = || {
-            let call = MIRROR_NODES.about(&asked.labels()[label..=label], &[]);
+            let call = MIRROR_NODES.about(&asked.own()[label..=label], &[]);
             asked.of(call, label).set("keys", list(keys.iter().copied()))
         };
         let rows = self.table("mirror.nodes", call, &COLUMNS).await?;
@@ -371,8 +447,11 @@ impl Store {
         label: usize,
         keys: &[&str],
     ) -> Result<Vec<(String, Vec<OutgoingRelation>)>, Error> {
+        if label >= asked.own_labels() {
+            return self.adopted_edges(asked, label, keys).await;
+        }
         let call = || {
-            let call = MIRROR_EDGES.about(&asked.labels()[label..=label], &[]);
+            let call = MIRROR_EDGES.about(&asked.own()[label..=label], &[]);
             asked.walked(call).set("scope", asked.scope.as_str()).set("keys", list(keys.iter().copied()))
         };
         let rows = self.table("mirror.edges", call, &["key", "edges"]).await?;
@@ -387,12 +466,15 @@ impl Store {
         keys: &[&str],
         kind: Option<&str>,
     ) -> Result<Vec<(String, Vec<MirroredEnd>)>, Error> {
+        if label >= asked.own_labels() {
+            return self.adopted_around(asked, label, keys).await;
+        }
         let call = || {
-            let call = MIRROR_AROUND.about(&asked.labels()[label..=label], &[]);
+            let call = MIRROR_AROUND.about(&asked.own()[label..=label], &[]);
             let kind = kind.map_or(BoltType::Null(BoltNull), BoltType::from);
             asked
                 .walked(asked.of(call, label))
-                .set("labels", MirrorQuery::names(asked.labels()))
+                .set("labels", MirrorQuery::names(asked.own()))
                 .set("keys", list(keys.iter().copied()))
                 .set("type", kind)
         };

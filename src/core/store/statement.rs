@@ -63,9 +63,9 @@ pub enum PageMode<'a> {
 }
 
 /// Placeholders: the label of places, its key, and the type of edges.
-const ROOM: &str = ":Room";
-const ROOM_ID: &str = "n.id";
-const HALL: &str = ":HALL";
+pub(super) const ROOM: &str = ":Room";
+pub(super) const ROOM_ID: &str = "n.id";
+pub(super) const HALL: &str = ":HALL";
 
 impl Statement {
     /// Text to send: the file from its first line that is not a comment.
@@ -107,26 +107,37 @@ impl Statement {
         header
     }
 
-    /// The text for these labels and types instead of the placeholders of its header, any of them if there are several.
-    /// The only place where a name is inserted into a text.
-    pub(super) fn text_about(&self, labels: &[PlaceLabel], types: &[EdgeType]) -> String {
-        let mut text = self.body().to_owned();
+    /// The text with these instead of the placeholders of its header. The only place where a name is inserted into a text:
+    /// callers pass names that were checked.
+    pub(super) fn text_of(&self, inserted: &[(&str, String)]) -> String {
         let names = self.header().names;
-        let mut put = |stands: &str, name: String| {
-            if names.split(", ").any(|named| named == stands) {
-                text = text.replace(stands, &name);
-            }
-        };
+        let is_named = |(stands, _): &&(&str, String)| names.split(", ").any(|named| named == *stands);
+        let named: Vec<&(&str, String)> = inserted.iter().filter(is_named).collect();
+        let (mut text, mut rest) = (String::new(), self.body());
+        // In one pass, since a name may contain a placeholder.
+        while let Some((at, stands, name)) =
+            named.iter().filter_map(|(stands, name)| Some((rest.find(stands)?, *stands, name))).min()
+        {
+            text.push_str(&rest[..at]);
+            text.push_str(name);
+            rest = &rest[at + stands.len()..];
+        }
+        text + rest
+    }
+
+    /// The text for these labels and types, any of them if there are several.
+    pub(super) fn text_about(&self, labels: &[PlaceLabel], types: &[EdgeType]) -> String {
+        let mut inserted = Vec::new();
         if let Some(first) = labels.first() {
             let names: Vec<&str> = labels.iter().map(PlaceLabel::as_str).collect();
-            put(ROOM_ID, format!("n.{}", first.key()));
-            put(ROOM, format!(":{}", names.join("|")));
+            inserted.push((ROOM_ID, format!("n.{}", first.key())));
+            inserted.push((ROOM, format!(":{}", names.join("|"))));
         }
         if !types.is_empty() {
             let names: Vec<&str> = types.iter().map(EdgeType::as_str).collect();
-            put(HALL, format!(":{}", names.join("|")));
+            inserted.push((HALL, format!(":{}", names.join("|"))));
         }
-        text
+        self.text_of(&inserted)
     }
 
     /// The text with the labels and types of an allow-list in place of those of the documents.

@@ -10,7 +10,7 @@ use neo4rs::{BoltNull, BoltType};
 const PLAIN: f64 = 0.5;
 
 /// A row as so many columns, null where it has fewer.
-fn columns<const N: usize>(row: Vec<BoltType>) -> [BoltType; N] {
+pub(super) fn columns<const N: usize>(row: Vec<BoltType>) -> [BoltType; N] {
     let mut row = row.into_iter();
     std::array::from_fn(|_| row.next().unwrap_or(BoltType::Null(BoltNull)))
 }
@@ -44,7 +44,7 @@ fn source(list: BoltType) -> Provenance {
         line_end: line(&line_end),
         excerpt: text(excerpt),
         namespace: text(namespace),
-        canonical: matches!(canonical, BoltType::Boolean(canonical) if canonical.value),
+        canonical: flag(&canonical),
     }
 }
 
@@ -67,7 +67,7 @@ pub(super) fn ends(edges: BoltType) -> Vec<MirroredEnd> {
             key: text(key)?,
             amount,
             causal,
-            begins: matches!(begins, BoltType::Boolean(begins) if begins.value),
+            begins: flag(&begins),
         })
     };
     items(edges).into_iter().filter_map(end).collect()
@@ -114,7 +114,7 @@ fn tied(list: Vec<BoltType>, causal: Option<f32>) -> Amount {
     let anchored = at.zip(observed);
     let base = if anchored.is_some() { number(&base) } else { Some(foreign()) };
     let Some(base) = base.and_then(|base| Weight::new(base).ok()) else { return Amount::Unusable };
-    let pinned = matches!(pinned, BoltType::Boolean(pinned) if pinned.value);
+    let pinned = flag(&pinned);
     let bond = match anchored {
         Some((at, observed)) => RelationState::stored(base, at, observed, pinned),
         None => RelationState {
@@ -124,24 +124,35 @@ fn tied(list: Vec<BoltType>, causal: Option<f32>) -> Amount {
             pinned: true,
         },
     };
-    Amount::Relation(FadingRelation { kind: text(kind).unwrap_or_default(), bond, confidence, causal })
+    Amount::Relation(FadingRelation {
+        kind: text(kind).unwrap_or_default(),
+        bond,
+        confidence,
+        causal,
+        until: None,
+        is_adopted: false,
+    })
 }
 
-fn items(value: BoltType) -> Vec<BoltType> {
+pub(super) fn items(value: BoltType) -> Vec<BoltType> {
     match value {
         BoltType::List(list) => list.value,
         _ => Vec::new(),
     }
 }
 
-fn text(value: BoltType) -> Option<String> {
+pub(super) fn text(value: BoltType) -> Option<String> {
     match value {
         BoltType::String(text) => Some(text.value),
         _ => None,
     }
 }
 
-fn whole(value: &BoltType) -> Option<i64> {
+pub(super) fn flag(value: &BoltType) -> bool {
+    matches!(value, BoltType::Boolean(flag) if flag.value)
+}
+
+pub(super) fn whole(value: &BoltType) -> Option<i64> {
     match value {
         BoltType::Integer(whole) => Some(whole.value),
         _ => None,
@@ -149,7 +160,7 @@ fn whole(value: &BoltType) -> Option<i64> {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a weight that is a whole number is small")]
-fn number(value: &BoltType) -> Option<f64> {
+pub(super) fn number(value: &BoltType) -> Option<f64> {
     match value {
         BoltType::Float(number) => Some(number.value),
         BoltType::Integer(whole) => Some(whole.value as f64),

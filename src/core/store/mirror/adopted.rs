@@ -1,0 +1,696 @@
+//! Rows of other libraries as nodes and relationships of a mirror, read through their mapping.
+//!
+//! A mapped label is one more label of a [`MirrorQuery`], after Ebb's own, read by statements of its own. These return
+//! properties by name and values of any type; everything that a mapping says about them is applied here, so that one row
+//! with an unusable value costs that value and never a page. States that Ebb keeps of such rows are joined by their keys.
+
+use super::super::Store;
+use super::super::catalogue::{
+    ADOPTED_ALL_STATES, ADOPTED_AROUND, ADOPTED_CENSUS, ADOPTED_EDGES, ADOPTED_EVIDENCE, ADOPTED_FACTS,
+    ADOPTED_NODES, ADOPTED_STATES, ADOPTED_WRITTEN_EDGES, ADOPTED_WRITTEN_NODES,
+};
+use super::super::encode::list;
+use super::super::error::Error;
+use super::super::statement::{Call, HALL, ROOM, ROOM_ID, Statement};
+use super::rows::{columns, flag, items, number, text, whole};
+use super::{
+    Amount, FadingRelation, Heat, MirrorCandidate, MirrorQuery, MirroredEnd, MirroredNode, OutgoingRelation,
+    READ_MAX,
+};
+use crate::clock::{parse_lenient, rfc3339};
+use crate::domain::annotations::Provenance;
+use crate::domain::ids::Scope;
+use crate::domain::mapping::{
+    Evidence, Mapping, Name, NodeMapping, NodeRole, RelationMapping, RelationRole, instant_of_number,
+};
+use crate::domain::relation::{Fading, RelationState};
+use crate::domain::units::{Timestamp, Weight};
+use chrono::{DateTime, FixedOffset, NaiveDate, NaiveDateTime};
+use neo4rs::{BoltNull, BoltType};
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+/// Placeholders beside those of Ebb's own labels.
+const MARK: &str = "n.mark";
+const IN_SCOPE: &str = "n.scope IN $rows.groups";
+const RELATION_ID: &str = "r.id";
+const NODE_WRITTEN: &str = "n.written";
+const RELATION_WRITTEN: &str = "r.written";
+/// Most changed rows that a refresh reads by name; with more, all is loaded.
+const CHANGED_MAX: usize = 50_000;
+
+/// Label of states, by which change records name rows of other libraries.
+pub const STATE_LABEL: &str = "EbbState";
+/// Kind of the state of a node.
+pub const NODE_STATE: &str = "node";
+/// Kind of the state of a relationship.
+pub const FACT_STATE: &str = "fact";
+
+/// A mapped label in a scope.
+#[derive(Debug, Clone)]
+pub(super) struct AdoptedLabel {
+    mapping: Arc<Mapping>,
+    node: usize,
+    /// Index of the first label of its mapping.
+    first: usize,
+    groups: Option<Vec<String>>,
+    has_unscoped: bool,
+}
+
+/// State that Ebb keeps of a row of another library.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RowState {
+    pub key: String,
+    pub pinned: bool,
+    pub hidden: bool,
+    /// Number of reported accesses.
+    pub accesses: i64,
+    /// Last reported access, epoch milliseconds.
+    pub last_access: Option<i64>,
+}
+
+/// A node, or the relationships of a node, that a library wrote.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct WrittenRow {
+    /// Index of the label of the node.
+    pub label: usize,
+    pub key: String,
+    /// Whether its relationships changed, not the node.
+    pub is_relation: bool,
+    /// Instant of the write as the library has it, and the relationship.
+    pub at: String,
+}
+
+/// A mapped node with its text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AdoptedNode {
+    pub node: MirroredNode,
+    /// Its text for people: of an entity, its name and description.
+    pub text: Option<String>,
+    pub state: Option<RowState>,
+    /// Instant from which it is no longer live.
+    pub until: Option<i64>,
+}
+
+/// A mapped fact with its ends.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AdoptedFact {
+    pub key: String,
+    /// `None` if its library says that it is no longer live.
+    pub relation: Option<FadingRelation>,
+    pub text: Option<String>,
+    /// Index of the label and key of each end, if it is a mapped node.
+    pub ends: [Option<(usize, String)>; 2],
+    pub state: Option<RowState>,
+}
+
+/// What a page of relationships refers to.
+#[derive(Default)]
+struct Context {
+    /// Instants of evidence by key.
+    evidence: HashMap<String, i64>,
+    states: HashMap<String, RowState>,
+}
+
+/// Mapped labels that may have rows in a scope; indexes of labels begin at `first`.
+pub(super) fn labels(mappings: &[Mapping], scope: &Scope, first: usize) -> Vec<AdoptedLabel> {
+    let mut labels = Vec::new();
+    for mapping in mappings.iter().filter(|mapping| mapping.has_scope(scope)) {
+        let first = first + labels.len();
+        let mapping = Arc::new(mapping.clone());
+        labels.extend((0..mapping.nodes.len()).map(|node| AdoptedLabel {
+            node,
+            first,
+            groups: mapping.groups(scope),
+            has_unscoped: mapping.has_unscoped_rows(scope),
+            mapping: Arc::clone(&mapping),
+        }));
+    }
+    labels
+}
+
+impl AdoptedLabel {
+    fn rule(&self) -> &NodeMapping {
+        &self.mapping.nodes[self.node]
+    }
+
+    pub(super) fn label(&self) -> &str {
+        self.rule().label.as_str()
+    }
+
+    pub(super) fn kind(&self) -> &str {
+        self.rule().kind()
+    }
+
+    /// Property by which its rows are told from others of the label.
+    pub(super) fn mark(&self) -> Option<&str> {
+        self.rule().mark().map(Name::as_str)
+    }
+
+    fn inserted(&self) -> Vec<(&'static str, String)> {
+        let rule = self.rule();
+        let in_scope = match &self.mapping.scope.property {
+            None => "true".to_owned(),
+            Some(scope) if self.has_unscoped => format!("(n.{scope} IN $rows.groups OR n.{scope} IS NULL)"),
+            Some(scope) => format!("n.{scope} IN $rows.groups"),
+        };
+        let key = rule.key.property().map_or_else(|| "elementId(n)".to_owned(), |key| format!("n.{key}"));
+        let mut inserted = vec![(IN_SCOPE, in_scope), (ROOM, format!(":{}", rule.label)), (ROOM_ID, key)];
+        inserted.extend(rule.mark().map(|mark| (MARK, format!("n.{mark}"))));
+        inserted.push((HALL, self.types()));
+        inserted
+    }
+
+    /// Types of the mapping's relationships; empty for all.
+    fn types(&self) -> String {
+        let kinds: Option<Vec<&str>> =
+            self.mapping.relationships.iter().map(|rule| rule.kind.as_ref().map(Name::as_str)).collect();
+        kinds.map_or_else(String::new, |kinds| format!(":{}", kinds.join("|")))
+    }
+
+    /// A call about nodes of the label.
+    fn call(&self, statement: &'static Statement) -> Call {
+        let groups = self.groups.iter().flatten().map(String::as_str);
+        statement.reading(&statement.text_of(&self.inserted())).set("groups", list(groups))
+    }
+
+    fn with_status(&self, call: Call) -> Call {
+        let rule = self.rule();
+        let status = rule.status.as_ref();
+        let status = status.map_or(BoltType::Null(BoltNull), |status| status.as_str().into());
+        call.set("status", status).set("live", list(rule.live.iter().map(String::as_str)))
+    }
+
+    /// A call that identifies nodes of any label of the mapping.
+    fn with_ends(&self, call: Call) -> Call {
+        let nodes = &self.mapping.nodes;
+        let marks = nodes.iter().map(|rule| rule.mark().map_or("", Name::as_str));
+        let ends = nodes.iter().map(|rule| rule.key.property().map_or("", Name::as_str));
+        let scoped = self.mapping.scope.property.as_ref();
+        call.set("labels", list(nodes.iter().map(|rule| rule.label.as_str())))
+            .set("marks", list(marks))
+            .set("ends", list(ends))
+            .set("scoped", scoped.map_or(BoltType::Null(BoltNull), |scoped| scoped.as_str().into()))
+            .set("unscoped", self.has_unscoped)
+            .set("groups", list(self.groups.iter().flatten().map(String::as_str)))
+    }
+
+    /// Names of the properties of nodes that are read.
+    fn node_read(&self) -> Vec<&Name> {
+        let rule = self.rule();
+        let lists = rule.text.iter().chain(&rule.observed).chain(&rule.until);
+        distinct(rule.name.iter().chain(lists))
+    }
+
+    /// Names of the properties of relationships that are read.
+    fn relation_read(&self) -> Vec<&Name> {
+        let rules = || self.mapping.relationships.iter();
+        let keys = rules().filter_map(|rule| rule.key.as_ref()?.property());
+        let evidence = rules().filter_map(|rule| Some(&rule.evidence.as_ref()?.property));
+        let texts = rules().filter_map(|rule| rule.text.as_ref());
+        distinct(rules().flat_map(RelationMapping::read).chain(keys).chain(evidence).chain(texts))
+    }
+
+    fn evidence(&self) -> Option<&Evidence> {
+        self.mapping.relationships.iter().find_map(|rule| rule.evidence.as_ref())
+    }
+
+    /// The fact of a relationship; `None` if it is not live for its library, or hidden.
+    fn fact(
+        &self,
+        rule: &RelationMapping,
+        kind: &str,
+        (element, values): (&str, &Values<'_>),
+        context: &Context,
+    ) -> Option<FadingRelation> {
+        let invalid = rule
+            .valid
+            .as_ref()
+            .is_some_and(|valid| matches!(values.get(valid), Some(BoltType::Boolean(valid)) if !valid.value));
+        let state = fact_key(rule, element, values).and_then(|key| context.states.get(&key));
+        if invalid || state.is_some_and(|state| state.hidden) {
+            return None;
+        }
+        let learned = rule.evidence.iter().flat_map(|evidence| values.texts(&evidence.property));
+        let learned = learned.filter_map(|key| context.evidence.get(&key).copied()).max();
+        let observed = learned.or_else(|| values.first_instant(&rule.observed));
+        let observed = observed.max(state.and_then(|state| state.last_access));
+        let at = observed.and_then(|at| Timestamp::from_millis(at).ok());
+        let confidence = rule.confidence.as_ref().and_then(|name| number(values.get(name)?));
+        let predicate = rule.predicate.iter().find_map(|name| values.text(name));
+        Some(FadingRelation {
+            kind: predicate.unwrap_or_else(|| kind.to_owned()),
+            bond: RelationState {
+                base: Weight::ONE,
+                weight_at: at.unwrap_or(Timestamp::EPOCH),
+                last_observed: at.unwrap_or(Timestamp::EPOCH),
+                // Without an instant there is nothing to fade from.
+                pinned: at.is_none() || state.is_some_and(|state| state.pinned),
+            },
+            confidence: confidence.filter(|confidence| (0.0..=1.0).contains(confidence)),
+            causal: None,
+            until: values.earliest(&rule.until),
+            is_adopted: true,
+        })
+    }
+}
+
+/// The key of a fact: a property, or its element.
+fn fact_key(rule: &RelationMapping, element: &str, values: &Values<'_>) -> Option<String> {
+    match rule.key.as_ref()?.property() {
+        Some(name) => values.text(name),
+        None => Some(element.to_owned()),
+    }
+}
+
+fn distinct<'n>(names: impl Iterator<Item = &'n Name>) -> Vec<&'n Name> {
+    let mut met = BTreeSet::new();
+    names.filter(|name| met.insert(*name)).collect()
+}
+
+/// Values of a row by the names of their properties.
+struct Values<'n>(HashMap<&'n Name, BoltType>);
+
+impl<'n> Values<'n> {
+    fn new(names: &[&'n Name], values: BoltType) -> Self {
+        Self(names.iter().copied().zip(items(values)).collect())
+    }
+
+    fn get(&self, name: &Name) -> Option<&BoltType> {
+        self.0.get(name)
+    }
+
+    fn text(&self, name: &Name) -> Option<String> {
+        text(self.get(name)?.clone()).filter(|text| !text.trim().is_empty())
+    }
+
+    /// A text, or those of a list.
+    fn texts(&self, name: &Name) -> Vec<String> {
+        match self.get(name) {
+            Some(BoltType::List(list)) => list.value.iter().cloned().filter_map(text).collect(),
+            _ => self.text(name).into_iter().collect(),
+        }
+    }
+
+    fn instant(&self, name: &Name) -> Option<i64> {
+        instant(self.get(name)?)
+    }
+
+    fn first_instant(&self, names: &[Name]) -> Option<i64> {
+        names.iter().find_map(|name| self.instant(name))
+    }
+
+    /// The earliest of these instants.
+    fn earliest(&self, names: &[Name]) -> Option<i64> {
+        names.iter().filter_map(|name| self.instant(name)).min()
+    }
+}
+
+/// An instant of any type in which libraries store one, epoch milliseconds.
+fn instant(value: &BoltType) -> Option<i64> {
+    let utc = |at: NaiveDateTime| at.and_utc().timestamp_millis();
+    let ms = match value {
+        BoltType::DateTime(at) => DateTime::<FixedOffset>::try_from(at).ok()?.timestamp_millis(),
+        BoltType::DateTimeZoneId(at) => DateTime::<FixedOffset>::try_from(at).ok()?.timestamp_millis(),
+        BoltType::LocalDateTime(at) => utc(NaiveDateTime::try_from(at).ok()?),
+        BoltType::Date(at) => utc(NaiveDate::try_from(at).ok()?.and_hms_opt(0, 0, 0)?),
+        BoltType::Integer(number) => return instant_of_number(number.value),
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "seconds or milliseconds, with a fraction of one"
+        )]
+        BoltType::Float(number) => return instant_of_number(number.value as i64),
+        BoltType::String(text) => return parse_lenient(&text.value).map(Timestamp::millis),
+        _ => return None,
+    };
+    Timestamp::from_millis(ms).ok().map(Timestamp::millis)
+}
+
+impl Store {
+    /// Candidates of a mapped label, each key once, with their heat at `now`.
+    pub(super) async fn adopted_census(
+        &self,
+        asked: &MirrorQuery,
+        label: usize,
+        now: Timestamp,
+    ) -> Result<Vec<MirrorCandidate>, Error> {
+        const COLUMNS: [&str; 5] = ["key", "element", "observed", "bytes", "degree"];
+        let Some(of) = asked.adopted(label) else { return Ok(Vec::new()) };
+        let rule = of.rule();
+        let call = || {
+            let names = |names: &[Name]| list(names.iter().map(Name::as_str));
+            let call = of.with_status(of.call(&ADOPTED_CENSUS));
+            call.set("observed", names(&rule.observed)).set("text", names(&rule.text))
+        };
+        let states: HashMap<String, RowState> = self
+            .adopted_states(&asked.scope, NODE_STATE)
+            .await?
+            .into_iter()
+            .map(|state| (state.key.clone(), state))
+            .collect();
+        let mut candidates = BTreeMap::new();
+        for row in self.table("adopted.census", call, &COLUMNS).await? {
+            let [key, element, observed, bytes, degree] = columns(row);
+            let (Some(key), Some(element)) = (text(key), text(element)) else { continue };
+            let state = states.get(&key);
+            if state.is_some_and(|state| state.hidden) {
+                continue;
+            }
+            let observed = items(observed).iter().find_map(instant);
+            let observed = observed.max(state.and_then(|state| state.last_access));
+            let pinned = state.is_some_and(|state| state.pinned);
+            let candidate = MirrorCandidate {
+                label,
+                key: key.clone(),
+                element: element.into(),
+                heat: if pinned {
+                    Heat::Pinned
+                } else {
+                    Heat::Alive(freshness(observed, now, self.fading()))
+                },
+                bytes: whole(&bytes).and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0).min(READ_MAX),
+                degree: whole(&degree).and_then(|degree| u64::try_from(degree).ok()).unwrap_or(0),
+            };
+            candidates.entry(key).or_insert(candidate);
+        }
+        Ok(candidates.into_values().collect())
+    }
+
+    /// Mapped nodes of a label by their keys, of each key one, without hidden ones and those that are no longer live.
+    pub async fn adopted_live(
+        &self,
+        asked: &MirrorQuery,
+        label: usize,
+        keys: &[&str],
+    ) -> Result<Vec<AdoptedNode>, Error> {
+        let nodes = self.adopted_nodes(asked, label, keys).await?;
+        let is_live = |(node, now): &(AdoptedNode, i64)| {
+            !node.state.as_ref().is_some_and(|state| state.hidden)
+                && node.until.is_none_or(|until| until > *now)
+        };
+        Ok(nodes.into_iter().filter(is_live).map(|(node, _)| node).collect())
+    }
+
+    /// Mapped nodes of a label by their keys, of each key one, and the server's time.
+    pub async fn adopted_nodes(
+        &self,
+        asked: &MirrorQuery,
+        label: usize,
+        keys: &[&str],
+    ) -> Result<Vec<(AdoptedNode, i64)>, Error> {
+        let Some(of) = asked.adopted(label) else { return Ok(Vec::new()) };
+        let (rule, read) = (of.rule(), of.node_read());
+        let call = || {
+            let call = of.with_status(of.call(&ADOPTED_NODES));
+            let read = list(read.iter().map(|name| name.as_str()));
+            call.set("keys", list(keys.iter().copied())).set("read", read)
+        };
+        let rows = self.table("adopted.nodes", call, &["key", "values", "now"]).await?;
+        let mut states = self.states_of(&asked.scope, NODE_STATE, keys.iter().copied()).await?;
+        let mut nodes = BTreeMap::new();
+        for row in rows {
+            let [key, values, now] = columns(row);
+            let Some(key) = text(key) else { continue };
+            let values = Values::new(&read, values);
+            let state = states.remove(&key);
+            let texts: Vec<String> = rule.text.iter().flat_map(|name| values.texts(name)).collect();
+            let joint = if rule.role == NodeRole::Fact { " " } else { "\n" };
+            let content = Some(texts.join(joint)).filter(|text| !text.is_empty());
+            let observed = values.first_instant(&rule.observed);
+            let node = MirroredNode {
+                label,
+                key: key.clone(),
+                name: rule.name.as_ref().and_then(|name| values.text(name)),
+                content: content.clone().filter(|_| rule.role != NodeRole::Entity),
+                tier: None,
+                session: None,
+                last_accessed: observed.max(state.as_ref().and_then(|state| state.last_access)),
+                created: observed,
+                access_count: state.as_ref().map(|state| state.accesses),
+                tags: Vec::new(),
+                provenance: Provenance::default(),
+            };
+            let node = AdoptedNode { node, text: content, state, until: values.earliest(&rule.until) };
+            nodes.entry(key).or_insert((node, whole(&now).unwrap_or(i64::MIN)));
+        }
+        Ok(nodes.into_values().collect())
+    }
+
+    /// Relationships that begin at mapped nodes of a label.
+    pub(super) async fn adopted_edges(
+        &self,
+        asked: &MirrorQuery,
+        label: usize,
+        keys: &[&str],
+    ) -> Result<Vec<(String, Vec<OutgoingRelation>)>, Error> {
+        let Some(of) = asked.adopted(label) else { return Ok(Vec::new()) };
+        let rows = self.edge_rows(asked, of, keys, &ADOPTED_EDGES, "adopted.edges").await?;
+        let read = of.relation_read();
+        let mut edges = Vec::new();
+        for row in rows {
+            let [key, begun] = columns(row);
+            let begun = items(begun).into_iter().filter_map(|edge| {
+                let [kind, to, element, values] = columns(items(edge));
+                Some((text(kind)?, text(to)?, text(element)?, Values::new(&read, values)))
+            });
+            edges.push((text(key).unwrap_or_default(), begun.collect::<Vec<_>>()));
+        }
+        let all = edges.iter().flat_map(|(_, begun)| begun);
+        let context =
+            self.context(asked, of, all.map(|(kind, _, element, values)| (kind, element, values))).await?;
+        let begun = |(kind, to, element, values): (String, String, String, Values<'_>)| {
+            let amount = of.amount(&kind, &element, &values, &context)?;
+            Some(OutgoingRelation { kind, to, amount, causal: None })
+        };
+        Ok(edges.into_iter().map(|(key, all)| (key, all.into_iter().filter_map(begun).collect())).collect())
+    }
+
+    /// Relationships of mapped nodes of a label, in both directions.
+    pub(super) async fn adopted_around(
+        &self,
+        asked: &MirrorQuery,
+        label: usize,
+        keys: &[&str],
+    ) -> Result<Vec<(String, Vec<MirroredEnd>)>, Error> {
+        let Some(of) = asked.adopted(label) else { return Ok(Vec::new()) };
+        let rows = self.edge_rows(asked, of, keys, &ADOPTED_AROUND, "adopted.around").await?;
+        let read = of.relation_read();
+        let mut edges = Vec::new();
+        for row in rows {
+            let [key, around] = columns(row);
+            let around = items(around).into_iter().filter_map(|edge| {
+                let [kind, label, key, element, values, begins] = columns(items(edge));
+                let end = (of.first + usize::try_from(whole(&label)?).ok()?, text(key)?);
+                Some((text(kind)?, end, text(element)?, Values::new(&read, values), flag(&begins)))
+            });
+            edges.push((text(key).unwrap_or_default(), around.collect::<Vec<_>>()));
+        }
+        let all = edges.iter().flat_map(|(_, around)| around);
+        let context =
+            self.context(asked, of, all.map(|(kind, _, element, values, _)| (kind, element, values))).await?;
+        let end = |(kind, (label, key), element, values, begins): (
+            String,
+            (usize, String),
+            String,
+            Values<'_>,
+            bool,
+        )| {
+            let amount = of.amount(&kind, &element, &values, &context)?;
+            Some(MirroredEnd { kind, label, key, amount, causal: None, begins })
+        };
+        Ok(edges.into_iter().map(|(key, all)| (key, all.into_iter().filter_map(end).collect())).collect())
+    }
+
+    async fn edge_rows(
+        &self,
+        asked: &MirrorQuery,
+        of: &AdoptedLabel,
+        keys: &[&str],
+        statement: &'static Statement,
+        name: &'static str,
+    ) -> Result<Vec<Vec<BoltType>>, Error> {
+        if of.mapping.relationships.is_empty() {
+            return Ok(Vec::new());
+        }
+        let read = of.relation_read();
+        let call = || {
+            of.with_ends(of.call(statement))
+                .set("keys", list(keys.iter().copied()))
+                .set("never", list(asked.never.iter().map(String::as_str)))
+                .set("read", list(read.iter().map(|name| name.as_str())))
+        };
+        self.table(name, call, &["key", "edges"]).await
+    }
+
+    /// Evidence and states of facts.
+    async fn context<'e>(
+        &self,
+        asked: &MirrorQuery,
+        of: &AdoptedLabel,
+        edges: impl Iterator<Item = (&'e String, &'e String, &'e Values<'e>)>,
+    ) -> Result<Context, Error> {
+        let (mut evidence, mut keys) = (BTreeSet::new(), BTreeSet::new());
+        for (kind, element, values) in edges {
+            let rule = of.mapping.relation(kind).filter(|rule| rule.role == RelationRole::Fact);
+            let Some(rule) = rule else { continue };
+            evidence.extend(rule.evidence.iter().flat_map(|evidence| values.texts(&evidence.property)));
+            keys.extend(fact_key(rule, element, values));
+        }
+        let mut context = Context {
+            states: self.states_of(&asked.scope, FACT_STATE, keys.iter().map(String::as_str)).await?,
+            ..Context::default()
+        };
+        let Some(rule) = of.evidence().filter(|_| !evidence.is_empty()) else { return Ok(context) };
+        let inserted = [(ROOM, format!(":{}", rule.label)), (ROOM_ID, format!("n.{}", rule.key))];
+        let call = || {
+            let call = ADOPTED_EVIDENCE.reading(&ADOPTED_EVIDENCE.text_of(&inserted));
+            call.set("keys", list(evidence.iter().map(String::as_str)))
+                .set("observed", rule.observed.as_str())
+        };
+        for row in self.table("adopted.evidence", call, &["key", "at"]).await? {
+            let [key, at] = columns(row);
+            if let (Some(key), Some(at)) = (text(key), instant(&at)) {
+                let latest = context.evidence.entry(key).or_insert(at);
+                *latest = at.max(*latest);
+            }
+        }
+        Ok(context)
+    }
+
+    /// Mapped facts by their keys.
+    pub async fn adopted_facts(&self, asked: &MirrorQuery, keys: &[&str]) -> Result<Vec<AdoptedFact>, Error> {
+        let mut facts: BTreeMap<String, AdoptedFact> = BTreeMap::new();
+        for of in asked.adopted.iter().filter(|of| of.node == 0) {
+            let (read, rules) = (of.relation_read(), of.mapping.relationships.iter());
+            for rule in rules.filter(|rule| rule.role == RelationRole::Fact) {
+                let Some(key) = &rule.key else { continue };
+                let id = key.property().map_or_else(|| "elementId(r)".to_owned(), |key| format!("r.{key}"));
+                let types = rule.kind.as_ref().map_or_else(String::new, |kind| format!(":{kind}"));
+                let text_of = ADOPTED_FACTS.text_of(&[(HALL, types), (RELATION_ID, id)]);
+                let call = || {
+                    of.with_ends(ADOPTED_FACTS.reading(&text_of))
+                        .set("keys", list(keys.iter().copied()))
+                        .set("read", list(read.iter().map(|name| name.as_str())))
+                };
+                let mut found = Vec::new();
+                for row in self.table("adopted.facts", call, &["key", "edge"]).await? {
+                    let [key, edge] = columns(row);
+                    let [kind, element, values, from_label, from, to_label, to] = columns(items(edge));
+                    let end = |label: BoltType, key: BoltType| {
+                        Some((of.first + usize::try_from(whole(&label)?).ok()?, text(key)?))
+                    };
+                    let ends = [end(from_label, from), end(to_label, to)];
+                    if let (Some(key), Some(kind), Some(element)) = (text(key), text(kind), text(element)) {
+                        found.push((key, kind, element, Values::new(&read, values), ends));
+                    }
+                }
+                let edges = found.iter().map(|(_, kind, element, values, _)| (kind, element, values));
+                let context = self.context(asked, of, edges).await?;
+                for (key, kind, element, values, ends) in found {
+                    let relation = of.fact(rule, &kind, (&element, &values), &context);
+                    let state = context.states.get(&key).cloned();
+                    let text = rule.text.as_ref().and_then(|name| values.text(name));
+                    facts.entry(key.clone()).or_insert(AdoptedFact { key, relation, text, ends, state });
+                }
+            }
+        }
+        Ok(facts.into_values().collect())
+    }
+
+    /// States of nodes or relationships of a scope by their keys.
+    async fn states_of<'k>(
+        &self,
+        scope: &Scope,
+        kind: &str,
+        keys: impl Iterator<Item = &'k str>,
+    ) -> Result<HashMap<String, RowState>, Error> {
+        let keys: Vec<&str> = keys.collect();
+        if keys.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let call =
+            ADOPTED_STATES.call().set("scope", scope.as_str()).set("kind", kind).set("keys", list(keys));
+        let states: Vec<RowState> = self.read(call).await?;
+        Ok(states.into_iter().map(|state| (state.key.clone(), state)).collect())
+    }
+
+    /// All states of nodes or relationships of a scope, by key.
+    pub async fn adopted_states(&self, scope: &Scope, kind: &str) -> Result<Vec<RowState>, Error> {
+        self.read(ADOPTED_ALL_STATES.call().set("scope", scope.as_str()).set("kind", kind)).await
+    }
+
+    /// Rows that libraries wrote since an instant, by the instants that they store; `None` if they are too many.
+    pub async fn written_since(
+        &self,
+        asked: &MirrorQuery,
+        since: Timestamp,
+    ) -> Result<Option<Vec<WrittenRow>>, Error> {
+        #[derive(Deserialize)]
+        struct Node {
+            key: String,
+            at: String,
+        }
+        #[derive(Deserialize)]
+        struct Edge {
+            label: usize,
+            key: String,
+            at: String,
+        }
+        let since = |call: Call| {
+            call.set("sinceMs", since.millis())
+                .set("sinceText", rfc3339(since).trim_end_matches('Z'))
+                .set("limit", i64::try_from(CHANGED_MAX).unwrap_or(i64::MAX))
+        };
+        let mut rows = Vec::new();
+        for (at, of) in asked.adopted.iter().enumerate() {
+            let label = asked.own_labels() + at;
+            for name in &of.rule().written {
+                let mut inserted = of.inserted();
+                inserted.push((NODE_WRITTEN, format!("n.{name}")));
+                let call = ADOPTED_WRITTEN_NODES.reading(&ADOPTED_WRITTEN_NODES.text_of(&inserted));
+                let call = call.set("groups", list(of.groups.iter().flatten().map(String::as_str)));
+                let found: Vec<Node> = self.read(since(call)).await?;
+                let row = |Node { key, at }| WrittenRow { label, key, is_relation: false, at };
+                rows.extend(found.into_iter().map(row));
+            }
+            let rules = of.mapping.relationships.iter().filter(|_| of.node == 0);
+            for (rule, name) in rules.flat_map(|rule| rule.written.iter().map(move |name| (rule, name))) {
+                let types = rule.kind.as_ref().map_or_else(String::new, |kind| format!(":{kind}"));
+                let inserted = [(HALL, types), (RELATION_WRITTEN, format!("r.{name}"))];
+                let call = ADOPTED_WRITTEN_EDGES.reading(&ADOPTED_WRITTEN_EDGES.text_of(&inserted));
+                let found: Vec<Edge> = self.read(since(of.with_ends(call))).await?;
+                rows.extend(found.into_iter().map(|Edge { label, key, at }| WrittenRow {
+                    label: of.first + label,
+                    key,
+                    is_relation: true,
+                    at,
+                }));
+            }
+            if rows.len() >= CHANGED_MAX {
+                return Ok(None);
+            }
+        }
+        Ok(Some(rows))
+    }
+}
+
+impl AdoptedLabel {
+    /// What a relationship conducts; `None` if it is of no rule, or a fact that is not live.
+    fn amount(&self, kind: &str, element: &str, values: &Values<'_>, context: &Context) -> Option<Amount> {
+        let rule = self.mapping.relation(kind)?;
+        match rule.role {
+            RelationRole::Link => Some(Amount::None),
+            RelationRole::Fact => self.fact(rule, kind, (element, values), context).map(Amount::Relation),
+        }
+    }
+}
+
+/// Weight of a row that was last observed at an instant; that of the epoch without one.
+fn freshness(observed: Option<i64>, now: Timestamp, fading: &Fading) -> f64 {
+    let at = observed.and_then(|at| Timestamp::from_millis(at).ok()).unwrap_or(Timestamp::EPOCH);
+    RelationState { base: Weight::ONE, weight_at: at, last_observed: at, pinned: false }
+        .weight(now, fading)
+        .value()
+}
