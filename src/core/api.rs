@@ -4,6 +4,7 @@
 //! the OpenAPI document describes them. Rows of the store that are answered as they are have types of the store, re-exported
 //! here. Instants are RFC 3339, UTC, with milliseconds.
 
+pub mod adopted;
 pub mod attempt;
 pub mod engine;
 pub mod fact;

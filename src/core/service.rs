@@ -14,6 +14,7 @@
 //! | [`Service::relation`], [`Service::fading`] | `plot decay` | – |
 //! | [`Service::pin_relation`] | `relation pin`, `unpin` | `pinned` of an observation |
 //! | [`Service::recall`] | `recall` | `POST /v1/recall` |
+//! | [`Service::rerank`], [`Service::hidden`], [`Service::set_states`] | `adopt rerank`, `hidden`, `pin`, `unpin`, `hide`, `unhide`, `access` | `POST /v1/rerank`, `GET /v1/hidden`, `POST /v1/states` |
 //! | [`Service::report`] | `outcome` | `POST /v1/outcomes` |
 //! | [`Service::activate`], [`Service::rank`] | `engine activate`, `pagerank` | `POST /v1/engine/activate`, `pagerank` |
 //! | [`Service::queries`] | - | `GET /v1/engine/queries` |
@@ -41,6 +42,7 @@
 //! Every function takes the instant at which the laws are evaluated. A request without one uses the clock; on a scratch
 //! database, whose time is simulated, the latest simulated instant.
 
+mod adopted;
 mod attempts;
 pub mod doctor;
 pub mod engine;

@@ -1,6 +1,7 @@
 //! The table of operations: a file for each noun with a function `operations`, and a line here. HTTP mounts them, MCP offers those
 //! that are tools, the OpenAPI document lists them, and the tests ask each of them with every kind of key.
 
+mod adopted;
 mod engine;
 mod facts;
 mod jobs;
@@ -23,6 +24,7 @@ pub(super) fn operations() -> Vec<Operation> {
         sweeps::operations(),
         trails::operations(),
         recall::operations(),
+        adopted::operations(),
         engine::operations(),
         outcomes::operations(),
         jobs::operations(),

@@ -22,6 +22,7 @@ catalogue! {
     ADOPTED_EVIDENCE = "adopted/evidence";
     ADOPTED_FACTS = "adopted/facts";
     ADOPTED_NODES = "adopted/nodes";
+    ADOPTED_SET_STATES = "adopted/set_states";
     ADOPTED_STATES = "adopted/states";
     ADOPTED_WRITTEN_EDGES = "adopted/written_edges";
     ADOPTED_WRITTEN_NODES = "adopted/written_nodes";

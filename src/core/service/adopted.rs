@@ -1,0 +1,241 @@
+//! Rows of other libraries by their own keys: scored for a query, pinned, hidden, accessed.
+//!
+//! # Design notes
+//! Weights and liveness are read from the database at the time of the request, so that a row that its library has just
+//! retired is not live; scores come from the mirror. A score of a node is that of a recall among nodes of the requested
+//! kinds; a fact is worth the mean of its ends, times its weight.
+
+use super::Service;
+use super::memories::WriteMode;
+use super::recall::{Error, RecallQuery, TOP_K_MAX, View};
+use super::request_hash::request_hash;
+use crate::api::adopted::{
+    Hidden, HiddenRow, KEYS_MAX, RerankRequest, Reranked, RerankedRow, RowKind, StateRequest, StatesSet,
+};
+use crate::clock::rfc3339;
+use crate::domain::ids::{Scope, Term};
+use crate::domain::relation::RelationState;
+use crate::domain::units::{Timestamp, Weight};
+use crate::store::{
+    self, AdoptedFact, AdoptedNode, FACT_STATE, MirrorQuery, NODE_STATE, StateChange, StatedRow,
+};
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Rows by their key.
+#[derive(Default)]
+struct Rows {
+    nodes: BTreeMap<String, (AdoptedNode, i64)>,
+    facts: BTreeMap<String, AdoptedFact>,
+}
+
+impl Service {
+    /// Scores rows for a query.
+    pub async fn rerank(&self, scope: &Scope, request: RerankRequest) -> Result<Reranked, Error> {
+        let keys = checked(&request.keys).map_err(Error::Invalid)?;
+        let current = self.ready(scope).await?;
+        let (asked, now) = (self.mirror.query(scope)?, self.instant(None).await?);
+        let rows = self.rows(&asked, &keys).await?;
+        let view = &current.view;
+        let kinds = rows.nodes.values().map(|(row, _)| kind_of(&asked, row.node.label));
+        let kinds: BTreeSet<String> = kinds.collect();
+        let ask = |kinds: BTreeSet<String>| {
+            let usual = self.config.engine.default_query();
+            let mut query = RecallQuery { text: request.query.clone(), top_k: TOP_K_MAX, ..usual.clone() };
+            query.filter.kinds = kinds.into_iter().collect();
+            query
+        };
+        let (mut of_nodes, mut of_ends) = (BTreeMap::new(), BTreeMap::new());
+        if !request.query.trim().is_empty() {
+            if !kinds.is_empty() {
+                of_nodes = scores(self.recalled(scope, &current, ask(kinds)).await?.hits);
+            }
+            if !rows.facts.is_empty() {
+                of_ends = scores(self.recalled(scope, &current, ask(BTreeSet::new())).await?.hits);
+            }
+        }
+        let has_query = !request.query.trim().is_empty();
+        let scored = |key: &str| {
+            let none = RerankedRow {
+                key: key.to_owned(),
+                kind: None,
+                live: false,
+                weight: 0.0,
+                score: 0.0,
+                why: format!("there is no such row in the scope {scope}"),
+            };
+            if let Some((row, at)) = rows.nodes.get(key) {
+                let score = has_query.then(|| of_nodes.get(key).copied().unwrap_or(0.0));
+                return self.node_score(row, (now, *at), score, none);
+            }
+            match rows.facts.get(key) {
+                Some(fact) => {
+                    let end = |end: &Option<(usize, String)>| {
+                        let score = end.as_ref().and_then(|(_, key)| of_ends.get(key).copied());
+                        score.unwrap_or(0.0)
+                    };
+                    let [from, to] = &fact.ends;
+                    let score = has_query.then(|| f64::midpoint(end(from), end(to)));
+                    self.fact_score(fact, view, now, score, none)
+                }
+                None => none,
+            }
+        };
+        Ok(Reranked {
+            results: request.keys.iter().map(|key| scored(key.as_str())).collect(),
+            generation: view.generation().0,
+            freshness: self.freshness(&current),
+        })
+    }
+
+    fn node_score(
+        &self,
+        row: &AdoptedNode,
+        (now, server): (Timestamp, i64),
+        score: Option<f64>,
+        none: RerankedRow,
+    ) -> RerankedRow {
+        let is_hidden = row.state.as_ref().is_some_and(|state| state.hidden);
+        let is_pinned = row.state.as_ref().is_some_and(|state| state.pinned);
+        let at = row.node.last_accessed.and_then(|at| Timestamp::from_millis(at).ok());
+        let observed = at.unwrap_or(Timestamp::EPOCH);
+        let bond = RelationState {
+            base: Weight::ONE,
+            weight_at: observed,
+            last_observed: observed,
+            pinned: is_pinned || at.is_none(),
+        };
+        let weight = bond.weight(now, self.store.fading()).value();
+        let live = !is_hidden && row.until.is_none_or(|until| until > server);
+        let why =
+            match row.until.filter(|until| *until <= server).and_then(|at| Timestamp::from_millis(at).ok()) {
+                _ if is_hidden => "hidden".to_owned(),
+                Some(until) => format!("not live since {}", rfc3339(until)),
+                None => observed_at(at, is_pinned),
+            };
+        let score = if live { score.unwrap_or(weight) } else { 0.0 };
+        RerankedRow { kind: Some(RowKind::Node), live, weight, score, why, ..none }
+    }
+
+    fn fact_score(
+        &self,
+        fact: &AdoptedFact,
+        view: &View,
+        now: Timestamp,
+        score: Option<f64>,
+        none: RerankedRow,
+    ) -> RerankedRow {
+        let none = RerankedRow { kind: Some(RowKind::Fact), ..none };
+        let is_hidden = fact.state.as_ref().is_some_and(|state| state.hidden);
+        let Some(relation) = &fact.relation else {
+            let why = if is_hidden { "hidden" } else { "not live for its library" };
+            return RerankedRow { why: why.to_owned(), ..none };
+        };
+        let weight = relation.weight(now, self.store.fading()).value();
+        if let Some(until) = relation.until.filter(|_| !relation.is_live(now)) {
+            let until = Timestamp::from_millis(until).unwrap_or(now);
+            return RerankedRow { weight, why: format!("not live since {}", rfc3339(until)), ..none };
+        }
+        let is_pinned = fact.state.as_ref().is_some_and(|state| state.pinned);
+        let at = Some(relation.bond.last_observed).filter(|at| *at > Timestamp::EPOCH);
+        let label = |end: &Option<(usize, String)>| {
+            let node = view.graph().find(&end.as_ref()?.1)?;
+            Some(view.graph().label(node).to_owned())
+        };
+        let [from, to] = &fact.ends;
+        let named = |end| label(end).unwrap_or_else(|| "a node that is not mirrored".to_owned());
+        let why = format!("{}; {} {} {}", observed_at(at, is_pinned), named(from), relation.kind, named(to));
+        RerankedRow { live: true, weight, score: score.map_or(weight, |score| score * weight), why, ..none }
+    }
+
+    /// Changes the states of rows, all or none.
+    ///
+    /// # Errors
+    /// [`store::Error::NotFound`] for a key that no row of the scope has, [`store::Error::Invalid`] for a request that
+    /// changes nothing.
+    pub async fn set_states(
+        &self,
+        mode: &WriteMode,
+        scope: &Scope,
+        request: &StateRequest,
+        at: Timestamp,
+    ) -> Result<StatesSet, store::Error> {
+        let keys = checked(&request.keys).map_err(store::Error::Invalid)?;
+        let StateRequest { pinned, hidden, accessed, .. } = *request;
+        if pinned.is_none() && hidden.is_none() && !accessed {
+            return Err(store::Error::Invalid(
+                "give pinned, hidden or accessed: nothing would change".to_owned(),
+            ));
+        }
+        let asked = self.mirror.query(scope).map_err(|why| store::Error::Invalid(why.to_string()))?;
+        let rows = self.rows(&asked, &keys).await?;
+        let stated = |key: &&str| {
+            if rows.nodes.contains_key(*key) {
+                return Ok(StatedRow::Node((*key).to_owned()));
+            }
+            let fact = rows.facts.get(*key).ok_or_else(|| store::Error::NotFound {
+                what: "row of a mapped library with the key",
+                id: format!("{key} in the scope {scope}"),
+            })?;
+            let ends = fact.ends.iter().flatten().map(|(_, key)| key.clone()).collect();
+            Ok(StatedRow::Fact { key: (*key).to_owned(), ends })
+        };
+        let stated: Vec<StatedRow> = keys.iter().map(stated).collect::<Result<_, store::Error>>()?;
+        let document = json!({ "scope": scope.as_str(), "keys": keys, "pinned": pinned, "hidden": hidden,
+            "accessed": accessed });
+        let hash = request_hash("state", &document);
+        let change = StateChange { pinned, hidden, accessed };
+        let rows = self.store.set_states(mode.with_hash(&hash), (scope, &stated), change, at).await?;
+        Ok(StatesSet { rows, at, dry_run: *mode == WriteMode::DryRun })
+    }
+
+    /// The hidden rows of a scope.
+    pub async fn hidden(&self, scope: &Scope) -> Result<Hidden, store::Error> {
+        let mut hidden = Vec::new();
+        for (kind, of) in [(NODE_STATE, RowKind::Node), (FACT_STATE, RowKind::Fact)] {
+            let states = self.store.adopted_states(scope, kind).await?;
+            let rows = states.into_iter().filter(|state| state.hidden);
+            hidden.extend(rows.map(|state| HiddenRow { key: state.key, kind: of }));
+        }
+        Ok(Hidden { hidden })
+    }
+
+    /// The rows with these keys: nodes, and facts.
+    async fn rows(&self, asked: &MirrorQuery, keys: &[&str]) -> Result<Rows, store::Error> {
+        let mut rows = Rows::default();
+        for label in asked.own_labels()..asked.label_count() {
+            for (row, now) in self.store.adopted_nodes(asked, label, keys).await? {
+                rows.nodes.entry(row.node.key.clone()).or_insert((row, now));
+            }
+        }
+        let others: Vec<&str> = keys.iter().copied().filter(|key| !rows.nodes.contains_key(*key)).collect();
+        if !others.is_empty() {
+            let facts = self.store.adopted_facts(asked, &others).await?;
+            rows.facts = facts.into_iter().map(|fact| (fact.key.clone(), fact)).collect();
+        }
+        Ok(rows)
+    }
+}
+
+/// The keys of a request, each once.
+fn checked(keys: &[Term]) -> Result<Vec<&str>, String> {
+    if !(1..=KEYS_MAX).contains(&keys.len()) {
+        return Err(format!("there are {} keys; it must be 1 to {KEYS_MAX}", keys.len()));
+    }
+    let keys: BTreeSet<&str> = keys.iter().map(Term::as_str).collect();
+    Ok(keys.into_iter().collect())
+}
+
+fn kind_of(asked: &MirrorQuery, label: usize) -> String {
+    asked.labels().nth(label).map_or_else(String::new, |(_, kind)| kind.to_owned())
+}
+
+fn scores(hits: Vec<ebb_engine::recall::Hit>) -> BTreeMap<String, f64> {
+    hits.into_iter().map(|hit| (hit.id, f64::from(hit.score))).collect()
+}
+
+fn observed_at(at: Option<Timestamp>, is_pinned: bool) -> String {
+    let at =
+        at.map_or_else(|| "without an instant".to_owned(), |at| format!("last observed {}", rfc3339(at)));
+    if is_pinned { format!("pinned, {at}") } else { at }
+}
