@@ -1,10 +1,12 @@
 // purpose: Read the states of pinned, hidden and accessed nodes or relationships of a scope.
 // mode: read
 // params: $scope: String, $kind: String
-// returns: key: String, pinned: Boolean, hidden: Boolean, accesses: Integer, lastAccess: Integer (a row for each)
+// returns: key: String, pinned: Boolean, pinnedAt: Integer, hidden: Boolean, accesses: Integer, lastAccess: Integer (a row for each)
 MATCH (s:EbbState {scope: $scope, kind: $kind})
 WHERE s.key IS :: STRING NOT NULL
-RETURN s.key AS key, s.pinned IS :: BOOLEAN NOT NULL AND s.pinned AS pinned, s.hidden IS :: BOOLEAN NOT NULL AND s.hidden AS hidden,
+RETURN s.key AS key, s.pinned IS :: BOOLEAN NOT NULL AND s.pinned AS pinned,
+  CASE WHEN datetime({epochMillis: -62135596800000}) <= s.pinnedAt < datetime({epochMillis: 253402300800000}) THEN s.pinnedAt.epochMillis END AS pinnedAt,
+  s.hidden IS :: BOOLEAN NOT NULL AND s.hidden AS hidden,
   CASE WHEN s.accesses IS :: INTEGER NOT NULL THEN s.accesses ELSE 0 END AS accesses,
   CASE WHEN datetime({epochMillis: -62135596800000}) <= s.lastAccess < datetime({epochMillis: 253402300800000}) THEN s.lastAccess.epochMillis END AS lastAccess
 ORDER BY s.key

@@ -90,7 +90,7 @@ pub use lease::{JobStatus, LedgerSurvey, OpenRunStatus, RunRelease};
 pub use memory::{Filter, MemoryEvent, Record, TierCount, TierHealth, Waiting};
 pub use mirror::{
     AdoptedFact, AdoptedNode, Amount, Census, FACT_STATE, FadingRelation, Heat, MirrorCandidate, MirrorQuery,
-    MirroredEnd, MirroredNode, NODE_STATE, OutgoingRelation, RowState, STATE_LABEL, WrittenRow,
+    MirroredEnd, MirroredNode, NODE_STATE, OutgoingRelation, RowState, STATE_LABEL, WrittenRow, bond,
 };
 pub use mirror_status::MirrorStatus;
 pub use outcome::{OutcomeReceipt, OutcomeReport};

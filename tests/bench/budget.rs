@@ -245,6 +245,7 @@ fn config(scope: Scope, max_bytes: u64) -> Config {
         expired: true,
         refresh: Duration::from_secs(30),
         staleness: Duration::from_secs(90),
+        on_demand: false,
         scopes: vec![scope],
         connections: 4,
         kinds: Kinds::default(),

@@ -15,6 +15,12 @@ const SERIES: &str = "5.26";
 
 /// What hot statements start from, whatever the golden file says.
 const HOT: &[(&str, &str)] = &[
+    ("adopted/around", "Room(id)"),
+    ("adopted/census", "Room(scope, id)"),
+    ("adopted/edges", "Room(id)"),
+    ("adopted/nodes", "Room(id)"),
+    ("adopted/set_states", "EbbState(scope, kind, key)"),
+    ("adopted/states", "EbbState(scope, kind, key)"),
     ("attempt/claim", "Memory(ripeAt)"),
     ("attempt/guard", "ConsolidationAttempt(id)"),
     ("attempt/overdue", "ConsolidationAttempt(state)"),
@@ -66,6 +72,8 @@ const HOT: &[(&str, &str)] = &[
 
 /// Statements that read a whole label, index or type, and why they may.
 const SCANS: &[(&str, &str)] = &[
+    ("adopted/facts", "the key has the index that its library gave it, which is not one of Ebb's"),
+    ("adopted/written_edges", "the instant has the index that its library gave it, which is not one of Ebb's"),
     ("config/settings", "one node"),
     ("inspect/clusters", "a person asks, now and then, about all clusters"),
     ("inspect/clusters_graph", "a person asks, now and then, about all clusters"),

@@ -14,10 +14,9 @@ use crate::api::adopted::{
 };
 use crate::clock::rfc3339;
 use crate::domain::ids::{Scope, Term};
-use crate::domain::relation::RelationState;
-use crate::domain::units::{Timestamp, Weight};
+use crate::domain::units::Timestamp;
 use crate::store::{
-    self, AdoptedFact, AdoptedNode, FACT_STATE, MirrorQuery, NODE_STATE, StateChange, StatedRow,
+    self, AdoptedFact, AdoptedNode, FACT_STATE, MirrorQuery, NODE_STATE, StateChange, StatedRow, bond,
 };
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -98,14 +97,8 @@ impl Service {
         let is_hidden = row.state.as_ref().is_some_and(|state| state.hidden);
         let is_pinned = row.state.as_ref().is_some_and(|state| state.pinned);
         let at = row.node.last_accessed.and_then(|at| Timestamp::from_millis(at).ok());
-        let observed = at.unwrap_or(Timestamp::EPOCH);
-        let bond = RelationState {
-            base: Weight::ONE,
-            weight_at: observed,
-            last_observed: observed,
-            pinned: is_pinned || at.is_none(),
-        };
-        let weight = bond.weight(now, self.store.fading()).value();
+        let fading = self.store.fading();
+        let weight = bond(row.node.last_accessed, row.state.as_ref(), fading).weight(now, fading).value();
         let live = !is_hidden && row.until.is_none_or(|until| until > server);
         let why =
             match row.until.filter(|until| *until <= server).and_then(|at| Timestamp::from_millis(at).ok()) {

@@ -15,7 +15,9 @@
 mod adopted;
 mod rows;
 
-pub use adopted::{AdoptedFact, AdoptedNode, FACT_STATE, NODE_STATE, RowState, STATE_LABEL, WrittenRow};
+pub use adopted::{
+    AdoptedFact, AdoptedNode, FACT_STATE, NODE_STATE, RowState, STATE_LABEL, WrittenRow, bond,
+};
 
 use super::Store;
 use super::catalogue::{MIRROR_AROUND, MIRROR_CENSUS, MIRROR_EDGES, MIRROR_NODES};

@@ -175,7 +175,7 @@ impl Vocabulary {
             ScopeRequest::new(method, of, of.replace("{id}", &encoded(id)), body)
         };
         let asked = |path: &str| format!("{path}?scope={}", encoded(&self.scope));
-        let mut ask = match random.below(30) {
+        let mut ask = match random.below(31) {
             0..=3 => post("/v1/memories", self.memory(random)),
             // None that Ebb names: its id is at random, and what a contrast draws by lot follows from ids.
             4 => {
@@ -225,6 +225,7 @@ impl Vocabulary {
                     "request_id": random.pick(&NAMES)})
             }),
             28 => ScopeRequest::tool("observe_relation", &self.seen(random)),
+            29 => post("/v1/states", json!({"keys": [self.id(random)], "hidden": true, "scope": self.scope})),
             _ => ScopeRequest::tool("report_outcome", &self.outcome(random)),
         };
         if ask.path != "/mcp" {
@@ -280,6 +281,11 @@ impl Vocabulary {
                 "/v1/recall",
                 json!({"seeds": seeds, "kinds": ["Memory"], "priming": true, "spread": "ppr"}),
             ),
+            post(
+                "/v1/rerank",
+                json!({"query": content(random), "keys": [self.id(random), self.entity(random)]}),
+            ),
+            get("/v1/hidden", String::new()),
             post("/v1/engine/activate", json!({"seeds": seeds})),
             post("/v1/engine/pagerank", json!({"seeds": []})),
             post("/v1/engine/xlr", json!({"seeds": seeds})),

@@ -15,7 +15,7 @@ async fn init(db: &Fresh) -> Result<InitReport, Error> {
 }
 
 /// In the order in which they are applied.
-const MIGRATIONS: [&str; 11] = [
+const MIGRATIONS: [&str; 12] = [
     "schema/V001__memory",
     "schema/V002__coactivation",
     "schema/V003__relation",
@@ -27,6 +27,7 @@ const MIGRATIONS: [&str; 11] = [
     "schema/V009__scoped_keys",
     "schema/V010__own_names",
     "schema/V011__shared_names",
+    "schema/V012__state",
 ];
 
 async fn names(db: &Fresh) -> Vec<String> {

@@ -64,6 +64,8 @@ pub(super) struct AdoptedLabel {
 pub struct RowState {
     pub key: String,
     pub pinned: bool,
+    /// Instant of the pin, epoch milliseconds.
+    pub pinned_at: Option<i64>,
     pub hidden: bool,
     /// Number of reported accesses.
     pub accesses: i64,
@@ -107,8 +109,8 @@ pub struct AdoptedFact {
 }
 
 /// What a page of relationships refers to.
-#[derive(Default)]
 struct Context {
+    fading: Fading,
     /// Instants of evidence by key.
     evidence: HashMap<String, i64>,
     states: HashMap<String, RowState>,
@@ -237,18 +239,11 @@ impl AdoptedLabel {
         let learned = learned.filter_map(|key| context.evidence.get(&key).copied()).max();
         let observed = learned.or_else(|| values.first_instant(&rule.observed));
         let observed = observed.max(state.and_then(|state| state.last_access));
-        let at = observed.and_then(|at| Timestamp::from_millis(at).ok());
         let confidence = rule.confidence.as_ref().and_then(|name| number(values.get(name)?));
         let predicate = rule.predicate.iter().find_map(|name| values.text(name));
         Some(FadingRelation {
             kind: predicate.unwrap_or_else(|| kind.to_owned()),
-            bond: RelationState {
-                base: Weight::ONE,
-                weight_at: at.unwrap_or(Timestamp::EPOCH),
-                last_observed: at.unwrap_or(Timestamp::EPOCH),
-                // Without an instant there is nothing to fade from.
-                pinned: at.is_none() || state.is_some_and(|state| state.pinned),
-            },
+            bond: bond(observed, state, &context.fading),
             confidence: confidence.filter(|confidence| (0.0..=1.0).contains(confidence)),
             causal: None,
             until: values.earliest(&rule.until),
@@ -368,7 +363,7 @@ impl Store {
                 heat: if pinned {
                     Heat::Pinned
                 } else {
-                    Heat::Alive(freshness(observed, now, self.fading()))
+                    Heat::Alive(bond(observed, None, self.fading()).weight(now, self.fading()).value())
                 },
                 bytes: whole(&bytes).and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0).min(READ_MAX),
                 degree: whole(&degree).and_then(|degree| u64::try_from(degree).ok()).unwrap_or(0),
@@ -540,7 +535,8 @@ impl Store {
         }
         let mut context = Context {
             states: self.states_of(&asked.scope, FACT_STATE, keys.iter().map(String::as_str)).await?,
-            ..Context::default()
+            evidence: HashMap::new(),
+            fading: *self.fading(),
         };
         let Some(rule) = of.evidence().filter(|_| !evidence.is_empty()) else { return Ok(context) };
         let inserted = [(ROOM, format!(":{}", rule.label)), (ROOM_ID, format!("n.{}", rule.key))];
@@ -687,10 +683,15 @@ impl AdoptedLabel {
     }
 }
 
-/// Weight of a row that was last observed at an instant; that of the epoch without one.
-fn freshness(observed: Option<i64>, now: Timestamp, fading: &Fading) -> f64 {
-    let at = observed.and_then(|at| Timestamp::from_millis(at).ok()).unwrap_or(Timestamp::EPOCH);
-    RelationState { base: Weight::ONE, weight_at: at, last_observed: at, pinned: false }
-        .weight(now, fading)
-        .value()
+/// State of a row that was last observed at an instant. Without one there is nothing to fade from.
+#[must_use]
+pub fn bond(observed: Option<i64>, state: Option<&RowState>, fading: &Fading) -> RelationState {
+    let instant = |at: i64| Timestamp::from_millis(at).ok();
+    let at = observed.and_then(instant);
+    let (base, anchor) = (Weight::ONE, at.unwrap_or(Timestamp::EPOCH));
+    let bond = RelationState { base, weight_at: anchor, last_observed: anchor, pinned: at.is_none() };
+    match state.filter(|state| state.pinned && !bond.pinned) {
+        Some(state) => bond.pinned(state.pinned_at.and_then(instant).unwrap_or(anchor), fading),
+        None => bond,
+    }
 }

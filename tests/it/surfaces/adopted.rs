@@ -1,0 +1,251 @@
+//! Graphs of other libraries, read where they are: recall, changes, rerank, pins and hides, and not one of their rows
+//! changed.
+
+use super::http::TestServer;
+use super::recall::ids;
+use super::{command, contents};
+use crate::harness::neo4j::{Fresh, fresh};
+use crate::worker::process::eventually;
+use serde_json::{Value, json};
+
+/// A graph as Graphiti writes it: groups, one of them empty; a retired fact; an episode twice; an evidence that was deleted.
+const GRAPHITI: &str = "
+    UNWIND [{g: '', p: 'e'}, {g: 'one', p: 'o'}] AS of
+    CREATE (ann:Entity:Person {uuid: of.p + 'ann', name: 'Ann', group_id: of.g, summary: 'Ann works', created_at: datetime('2026-01-01T00:00:00Z'), name_embedding: [0.1, 0.2]}),
+      (acme:Entity {uuid: of.p + 'acme', name: 'Acme', group_id: of.g, summary: 'A company', created_at: datetime('2026-01-01T00:00:00Z')}),
+      (oslo:Entity {uuid: of.p + 'oslo', name: 'Oslo', group_id: of.g, summary: '', created_at: datetime('2026-01-01T00:00:00Z')}),
+      (first:Episodic {uuid: of.p + 'first', name: '1', group_id: of.g, content: 'The harbour is where the office of Acme stands', valid_at: datetime(), created_at: datetime()}),
+      (:Episodic {uuid: of.p + 'first', name: '1', group_id: of.g, content: 'A copy with the same uuid', valid_at: datetime(), created_at: datetime()}),
+      (ann)-[:RELATES_TO {uuid: of.p + 'works', name: 'WORKS_AT', fact: 'Ann works at Acme', group_id: of.g, episodes: [of.p + 'first', 'deleted'], created_at: datetime('2020-01-01T00:00:00Z'), valid_at: datetime('2020-01-01T00:00:00Z')}]->(acme),
+      (ann)-[:RELATES_TO {uuid: of.p + 'lived', name: 'LIVES_IN', fact: 'Ann lives in Oslo', group_id: of.g, episodes: [], created_at: datetime('2026-01-01T00:00:00Z'), expired_at: datetime('2026-02-01T00:00:00Z')}]->(oslo),
+      (first)-[:MENTIONS {uuid: of.p + 'm', group_id: of.g, created_at: datetime()}]->(acme)";
+
+/// A graph as another library writes it, the preset, its scope, a question, and a row that answers it.
+type Layout = (&'static str, &'static str, &'static str, &'static str, &'static str);
+
+const LAYOUTS: [Layout; 4] = [
+    (
+        "CREATE (a:Entity:Person {id: 'a', name: 'Ann', type: 'PERSON', created_at: datetime()}),
+           (b:Entity {id: 'b', name: 'Acme', type: 'ORGANIZATION', created_at: datetime()}),
+           (a)-[:RELATED_TO {id: 'r', type: 'works_at', confidence: 0.9, created_at: '2026-01-01T00:00:00+00:00', valid_until: '2999-01-01'}]->(b),
+           (:Message {id: 'm', role: 'user', content: 'She moved to the harbour', timestamp: datetime()})-[:MENTIONS {confidence: 1.0}]->(b),
+           (:Fact {id: 'f', subject: 'Bob', predicate: 'likes', object: 'tea', created_at: datetime(), valid_from: '2026-01-01'})",
+        "neo4j-agent-memory",
+        "local",
+        "Where is Ann now? harbour",
+        "m",
+    ),
+    (
+        "CREATE (a:__Entity__:person {name: 'ann', user_id: 'u', created: 1767225600000, embedding: [0.1]})
+           -[:works_at {created_at: 1767225600000, updated_at: 1767225600000, mentions: 1, valid: true}]->
+           (:__Entity__:company {name: 'acme', user_id: 'u', created: 1767225600000}),
+         (a)-[:lives_in {created_at: 1767225600000, valid: false, invalidated_at: datetime()}]->(:__Entity__ {name: 'oslo', user_id: 'u', created: 1767225600})",
+        "mem0",
+        "u",
+        "ann",
+        "acme",
+    ),
+    (
+        "CREATE (:Memory {id: '1', memory: 'Ann works at the harbour', status: 'activated', user_name: 'u', created_at: datetime(), updated_at: datetime()})
+           -[:RELATE_TO]->(:Memory {id: '2', memory: 'Tea', status: 'activated', user_name: 'u', created_at: datetime()}),
+         (:Memory {id: '3', memory: 'The old harbour', status: 'archived', user_name: 'u', created_at: datetime()})",
+        "memos",
+        "u",
+        "harbour",
+        "2",
+    ),
+    (
+        "CREATE (:Memory:person {name: 'Ann', type: 'person', observations: ['works at Acme']})-[:WORKS_AT]->
+           (:Memory:company {name: 'Acme', type: 'company', observations: []})",
+        "mcp-neo4j-memory",
+        "local",
+        "Ann",
+        "Acme",
+    ),
+];
+
+fn adopting(preset: &str) -> String {
+    format!(r#"[{{"preset": "{preset}"}}]"#)
+}
+
+fn ask(db: &Fresh, preset: &str, args: &[&str]) -> Value {
+    let folder = tempfile::tempdir().unwrap();
+    let output = command(db, folder.path(), args).env("EBB__ADOPT", adopting(preset)).output().unwrap();
+    super::CliOutput::from(output).json()
+}
+
+/// Everything but the nodes of Ebb's own.
+async fn theirs(db: &Fresh) -> Vec<String> {
+    contents(db)
+        .await
+        .into_iter()
+        .filter(|row| !row.contains(" Ebb") && !row.contains("ConsolidationConfig"))
+        .collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_layout_answers_and_stays_as_it_was() {
+    for (rows, preset, scope, question, expected) in LAYOUTS {
+        let db = fresh().await;
+        db.client.run(rows, &[]).await;
+        let before = theirs(&db).await;
+        let answer = ask(&db, preset, &["recall", question, "--scope", scope]);
+        assert!(ids(&answer).contains(&expected), "{preset}: {answer:#}");
+        assert!(!ids(&answer).contains(&"3") && !ids(&answer).contains(&"oslo"), "{preset}: {answer:#}");
+        // Without the mapping nothing of it is read.
+        let folder = tempfile::tempdir().unwrap();
+        let bare = command(&db, folder.path(), &["recall", question, "--scope", scope]).output().unwrap();
+        assert_eq!(super::CliOutput::from(bare).json()["hits"], json!([]), "{preset}");
+        ask(&db, preset, &["job", "run", "--all"]);
+        ask(&db, preset, &["graph", "verify", "--scope", scope]);
+        assert_eq!(before, theirs(&db).await, "{preset}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_group_is_a_scope_and_the_empty_one_is_the_default() {
+    let db = fresh().await;
+    db.client.run(GRAPHITI, &[]).await;
+    let before = theirs(&db).await;
+    for (scope, prefix) in [("local", "e"), ("one", "o")] {
+        let answer = ask(&db, "graphiti", &["recall", "Ann harbour", "--scope", scope, "--why"]);
+        let found = ids(&answer);
+        assert!(found.iter().all(|id| id.starts_with(prefix)), "{answer:#}");
+        // By the fact to Acme, and from there by a mention; the fact about Oslo is retired.
+        assert!(found.contains(&format!("{prefix}acme").as_str()), "{answer:#}");
+        assert!(!found.contains(&format!("{prefix}oslo").as_str()), "{answer:#}");
+        let hits = answer["hits"].as_array().unwrap();
+        let hit = |id: &str| hits.iter().find(|hit| hit["id"] == format!("{prefix}{id}")).unwrap();
+        assert_eq!(
+            (&hit("ann")["kind"], &hit("ann")["content"]),
+            (&json!("Entity"), &json!("Ann\nAnn works"))
+        );
+        assert_eq!(hit("first")["kind"], "Episodic");
+    }
+    assert_eq!(ask(&db, "graphiti", &["recall", "Ann", "--scope", "none"])["hits"], json!([]));
+    assert_eq!(before, theirs(&db).await);
+}
+
+/// One result of a rerank.
+fn scored<'a>(answer: &'a Value, key: &str) -> &'a Value {
+    answer["results"].as_array().unwrap().iter().find(|row| row["key"] == key).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn results_of_the_library_are_scored_pinned_and_hidden() {
+    let db = fresh().await;
+    db.client.run(GRAPHITI, &[]).await;
+    let before = theirs(&db).await;
+    let adopt = adopting("graphiti");
+    let api = TestServer::on(&db, &[("EBB__ADOPT", &adopt), ("EBB__MIRROR__REFRESH", "1s")]);
+    let body = r#"{"scope": "one", "query": "Ann", "keys": ["olived", "oworks", "oann", "ooslo", "eann", "nobody"]}"#;
+    let answer = api.post("/v1/rerank", body).json(200);
+    let keys: Vec<&str> =
+        answer["results"].as_array().unwrap().iter().map(|row| row["key"].as_str().unwrap()).collect();
+    assert_eq!(keys, ["olived", "oworks", "oann", "ooslo", "eann", "nobody"], "in the order of the request");
+    // Its own instant is years ago; the episode that it was learned from again is of today.
+    let works = scored(&answer, "oworks");
+    assert_eq!((&works["kind"], &works["live"]), (&json!("fact"), &json!(true)), "{answer:#}");
+    assert!(works["weight"].as_f64().unwrap() > 0.99 && works["score"].as_f64().unwrap() > 0.0, "{answer:#}");
+    let lived = scored(&answer, "olived");
+    assert_eq!((&lived["live"], &lived["score"]), (&json!(false), &json!(0.0)));
+    assert!(lived["why"].as_str().unwrap().contains("not live since 2026-02-01"), "{answer:#}");
+    assert!(scored(&answer, "oann")["score"].as_f64() > scored(&answer, "ooslo")["score"].as_f64());
+    for missing in ["eann", "nobody"] {
+        assert_eq!(scored(&answer, missing)["kind"], Value::Null, "{answer:#}");
+    }
+
+    let state = |body: &str| api.post("/v1/states", body);
+    state(r#"{"scope": "one", "keys": ["oacme", "nobody"], "hidden": true}"#).fails(
+        404,
+        "not_found",
+        "nobody",
+    );
+    state(r#"{"scope": "one", "keys": ["oacme"]}"#).fails(400, "validation", "nothing would change");
+    state(r#"{"scope": "one", "keys": [], "hidden": true}"#).fails(400, "validation", "keys");
+    assert_eq!(api.get("/v1/hidden?scope=one").json(200), json!({"hidden": []}));
+    state(r#"{"scope": "one", "keys": ["oacme", "oworks"], "hidden": true}"#).json(200);
+    assert_eq!(
+        api.get("/v1/hidden?scope=one").json(200),
+        json!({"hidden": [{"key": "oacme", "kind": "node"}, {"key": "oworks", "kind": "fact"}]})
+    );
+    assert_eq!(api.get("/v1/hidden").json(200), json!({"hidden": []}), "another scope");
+    let answer = api.post("/v1/rerank", r#"{"scope": "one", "keys": ["oacme", "oworks", "oann"]}"#).json(200);
+    assert_eq!(scored(&answer, "oacme")["why"], "hidden", "{answer:#}");
+    assert_eq!(scored(&answer, "oworks")["live"], false, "{answer:#}");
+    eventually("the mirror follows", async || {
+        let found = api.post("/v1/recall", r#"{"scope": "one", "text": "Ann Acme"}"#).json(200);
+        !ids(&found).contains(&"oacme") && ids(&found).contains(&"oann")
+    })
+    .await;
+    state(r#"{"scope": "one", "keys": ["oacme", "oworks"], "hidden": false}"#).json(200);
+    eventually("it is back with its fact", async || {
+        let found = api.post("/v1/recall", r#"{"scope": "one", "text": "Ann"}"#).json(200);
+        ids(&found).contains(&"oacme")
+    })
+    .await;
+    // A pin or an access holds the weight of an entity of January.
+    let weight = |key: &str| {
+        let body = json!({"scope": "one", "keys": [key]}).to_string();
+        scored(&api.post("/v1/rerank", &body).json(200), key)["weight"].as_f64().unwrap()
+    };
+    assert!(weight("oann") < 0.95);
+    state(r#"{"scope": "one", "keys": ["oann"], "accessed": true}"#).json(200);
+    state(r#"{"scope": "one", "keys": ["ooslo"], "pinned": true}"#).json(200);
+    assert!(weight("oann") > 0.99 && weight("ooslo") < 0.95, "an access renews the weight, a pin keeps it");
+    let pinned = weight("ooslo");
+    assert!((weight("ooslo") - pinned).abs() < 1e-15, "and it does not fade");
+    assert_eq!(before, theirs(&db).await);
+    let states: i64 = db.client.value("MATCH (s:EbbState) RETURN count(s) AS n").await;
+    assert_eq!(states, 4);
+}
+
+/// New rows are found by the instants that the library stores, deleted ones by the comparison, and at once in an answer.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_mirror_follows_what_the_library_writes() {
+    let db = fresh().await;
+    db.client.run(GRAPHITI, &[]).await;
+    let adopt = adopting("graphiti");
+    let api = TestServer::on(&db, &[("EBB__ADOPT", &adopt), ("EBB__MIRROR__REFRESH", "1s")]);
+    let found = |text: &str| {
+        let answer = api.post("/v1/recall", &json!({"scope": "one", "text": text}).to_string()).json(200);
+        ids(&answer).into_iter().map(str::to_owned).collect::<Vec<String>>()
+    };
+    assert!(!found("Ann").contains(&"otea".to_owned()));
+    db.client
+        .run(
+            "MATCH (ann:Entity {uuid: 'oann'})
+             CREATE (ann)-[:RELATES_TO {uuid: 'olikes', name: 'LIKES', fact: 'Ann likes tea', group_id: 'one', created_at: datetime()}]->
+               (:Entity {uuid: 'otea', name: 'Tea', group_id: 'one', summary: '', created_at: datetime()})",
+            &[],
+        )
+        .await;
+    eventually("the new fact is followed", async || found("Ann").contains(&"otea".to_owned())).await;
+    db.client.run("MATCH ()-[r:RELATES_TO {uuid: 'olikes'}]->() SET r.expired_at = datetime()", &[]).await;
+    eventually("the retired fact is not", async || !found("Ann").contains(&"otea".to_owned())).await;
+    db.client.run("MATCH (n:Episodic {uuid: 'ofirst'}) DETACH DELETE n", &[]).await;
+    assert!(!found("harbour").contains(&"ofirst".to_owned()), "a deleted row is not answered");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_thousand_groups_need_no_list() {
+    let db = fresh().await;
+    db.client
+        .run(
+            "UNWIND range(1, 1000) AS g
+             CREATE (:Entity {uuid: 'a' + g, name: 'Ann', group_id: 'g' + g, created_at: datetime()})
+               -[:RELATES_TO {uuid: 'r' + g, name: 'R', fact: 'f', group_id: 'g' + g, created_at: datetime()}]->
+               (:Entity {uuid: 'b' + g, name: 'Bob', group_id: 'g' + g, created_at: datetime()})",
+            &[],
+        )
+        .await;
+    let adopt = adopting("graphiti");
+    let api = TestServer::on(&db, &[("EBB__ADOPT", &adopt)]);
+    for group in (1..=1_000).step_by(3) {
+        let body = json!({"scope": format!("g{group}"), "text": "Ann", "content": false}).to_string();
+        let answer = api.post("/v1/recall", &body).json(200);
+        let mut found = ids(&answer);
+        found.sort_unstable();
+        assert_eq!(found, [format!("a{group}"), format!("b{group}")], "{answer:#}");
+    }
+}
