@@ -1,7 +1,6 @@
 //! The list `[[adopt]]`: the graphs of other libraries that Ebb reads, each by a preset or by a mapping of the user's.
 //!
-//! A preset is a file below `config/adopt/`, embedded; `ebb adopt --preset NAME` prints it, and a mapping of the user's is a
-//! file of the same form.
+//! A preset is a file below `config/adopt/`, embedded, and a mapping of the user's is a file of the same form.
 
 use ebb_core::domain::ids::Scope;
 use ebb_core::domain::mapping::{Draft, Mapping, ScopeMapping};
@@ -127,7 +126,7 @@ mod tests {
         assert_eq!(adopt.mapping().unwrap().scope.default.as_str(), "team");
         std::fs::write(&file, Preset::Mem0.text().replace("key = \"name\"", "kye = \"name\"")).unwrap();
         let why = adopt.mapping().unwrap_err();
-        assert!(why.contains("unknown field `kye`") && why.contains("line 11"), "{why}");
+        assert!(why.contains("unknown field `kye`") && why.contains("line 13"), "{why}");
         assert!(Adopt::default().mapping().unwrap_err().contains("either `preset` or `file`"));
     }
 }

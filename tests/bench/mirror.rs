@@ -195,6 +195,7 @@ fn config(connections: usize, folder: &Path) -> Config {
         expired: true,
         refresh: Duration::from_secs(30),
         staleness: Duration::from_secs(90),
+        on_demand: false,
         scopes: vec![Scope::local()],
         connections,
         kinds: Kinds::default(),

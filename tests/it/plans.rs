@@ -73,7 +73,10 @@ const HOT: &[(&str, &str)] = &[
 /// Statements that read a whole label, index or type, and why they may.
 const SCANS: &[(&str, &str)] = &[
     ("adopted/facts", "the key has the index that its library gave it, which is not one of Ebb's"),
-    ("adopted/written_edges", "the instant has the index that its library gave it, which is not one of Ebb's"),
+    (
+        "adopted/written_edges",
+        "the instant has the index that its library gave it, which is not one of Ebb's",
+    ),
     ("config/settings", "one node"),
     ("inspect/clusters", "a person asks, now and then, about all clusters"),
     ("inspect/clusters_graph", "a person asks, now and then, about all clusters"),

@@ -170,6 +170,7 @@ const FLOORS: &[Floor] = &[
             "reference",
             "domain::guard",
             "domain::ids",
+            "domain::mapping",
             "domain::policy",
             "domain::relation",
             "domain::retention",

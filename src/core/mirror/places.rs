@@ -10,18 +10,21 @@ use crate::domain::units::Timestamp;
 use crate::store::Store;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Instant;
 use tokio::runtime::Handle;
 
 /// Most scopes that are held on demand, whatever their size.
 const ON_DEMAND_MAX: usize = 256;
 
+/// Scopes with their mirrors; the most recently queried is the last.
+type OnDemand = Vec<(Scope, Arc<Place>)>;
+
 /// Mirrors by scope.
 pub(super) struct Places {
     fixed: BTreeMap<Scope, Arc<Place>>,
-    /// The most recently queried is the last; `None` if there are only those of the configuration.
-    on_demand: Option<Mutex<Vec<(Scope, Arc<Place>)>>>,
+    /// `None` if there are only those of the configuration.
+    on_demand: Option<Mutex<OnDemand>>,
 }
 
 impl Places {
@@ -75,7 +78,7 @@ impl Places {
         }
     }
 
-    fn others(&self) -> Option<std::sync::MutexGuard<'_, Vec<(Scope, Arc<Place>)>>> {
+    fn others(&self) -> Option<MutexGuard<'_, OnDemand>> {
         Some(self.on_demand.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -569,6 +569,6 @@ mod tests {
         assert_eq!(&checksum(&SCHEMA_V009)[..16], "37a6e6f173e74581");
         assert_eq!(&checksum(&SCHEMA_V010)[..16], "70f08959d5f8611c");
         assert_eq!(&checksum(&SCHEMA_V011)[..16], "7db1f2e17612c639");
-        assert_eq!(&checksum(&SCHEMA_V012)[..16], "?");
+        assert_eq!(&checksum(&SCHEMA_V012)[..16], "1c78ea9fb793100e");
     }
 }
