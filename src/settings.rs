@@ -153,7 +153,16 @@ impl Settings {
     /// # Errors
     /// The first that cannot be used.
     pub fn mappings(&self) -> Result<Vec<Mapping>, String> {
-        self.adopt.iter().map(adopt::Adopt::mapping).collect()
+        let mappings: Vec<Mapping> =
+            self.adopt.iter().map(adopt::Adopt::mapping).collect::<Result<_, _>>()?;
+        let rules = || mappings.iter().flat_map(|mapping| &mapping.nodes);
+        let named: Vec<_> = rules().map(|rule| (&rule.label, rule.mark())).collect();
+        match named.iter().enumerate().find(|(at, rule)| named[..*at].contains(rule)) {
+            Some((_, (label, _))) => {
+                Err(format!("the label {label} has the same rule in two of its mappings"))
+            }
+            None => Ok(mappings),
+        }
     }
 
     fn from_layers(

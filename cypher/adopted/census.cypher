@@ -10,5 +10,9 @@ MATCH (n:Room)
 WHERE n.scope IN $rows.groups AND n.mark IS NOT NULL AND n.id IS :: STRING NOT NULL
   AND ($status IS NULL OR n[$status] IN $rows.live)
 RETURN n.id AS key, elementId(n) AS element, [name IN $rows.observed | n[name]] AS observed,
-  reduce(chars = size(n.id), name IN $rows.text | chars + CASE WHEN n[name] IS :: STRING NOT NULL THEN size(n[name]) ELSE 0 END) AS bytes,
+  reduce(chars = size(n.id), name IN $rows.text | chars + CASE
+    WHEN n[name] IS :: STRING NOT NULL THEN size(n[name])
+    WHEN n[name] IS :: LIST<STRING NOT NULL> NOT NULL THEN reduce(sum = 0, text IN n[name] | sum + size(text))
+    ELSE 0
+  END) AS bytes,
   COUNT { (n)--() } AS degree

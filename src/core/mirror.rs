@@ -140,6 +140,8 @@ pub struct Current {
     read: Instant,
     /// Number of candidates that are not mirrored.
     left_out: u64,
+    /// Peak memory of the scope.
+    bytes: u64,
     /// Number of slots with learned weights.
     pub learned: usize,
     /// Outcomes learned by its weights when this was taken.
@@ -213,6 +215,8 @@ pub struct Mirror {
     store: Arc<Store>,
     config: Arc<Config>,
     places: Places,
+    /// Held while a scope is loaded on demand.
+    on_demand: tokio::sync::Mutex<()>,
     saving: Option<Saving>,
     /// Whether this process refreshes mirrors at their interval.
     is_kept: AtomicBool,
@@ -227,7 +231,8 @@ impl Mirror {
         let places = Places::new(&config.scopes, config.on_demand);
         let saving = config.saves.clone().map(|saves| Saving::new(saves, &config.scopes));
         let (is_kept, restored) = (AtomicBool::new(false), Notify::new());
-        Self { store, config: Arc::new(config), places, saving, is_kept, restored }
+        let on_demand = tokio::sync::Mutex::default();
+        Self { store, config: Arc::new(config), places, on_demand, saving, is_kept, restored }
     }
 
     /// Parameters of the queries that mirror a scope.
@@ -311,7 +316,7 @@ impl Mirror {
 
     /// The view of a scope, and the learned state of its graph; `None` before the first refresh.
     pub async fn content(&self, scope: &Scope) -> Result<Option<(Arc<View>, SynapticState)>, Error> {
-        Ok(self.places.open(scope)?.held.lock().await.as_ref().and_then(MirroredScope::content))
+        Ok(self.places.known(scope)?.held.lock().await.as_ref().and_then(MirroredScope::content))
     }
 
     /// Counts of the saves of a scope; `None` if saves are disabled.
@@ -336,6 +341,11 @@ impl Mirror {
         if let Some(current) = place.published() {
             return Ok(current);
         }
+        // One at a time, since each may take all of their memory.
+        let _turn = match self.places.is_fixed(scope) {
+            true => None,
+            false => Some(self.on_demand.lock().await),
+        };
         self.restore((scope, &place), &mut held, at).await;
         if held.is_some() {
             self.restored.notify_one();
@@ -348,7 +358,7 @@ impl Mirror {
     /// Refreshes the mirror of a scope, with a load the first time; `at` is the present by the laws' clock. The first time
     /// requests are answered from its file meanwhile, if there is one.
     pub async fn refresh(&self, scope: &Scope, at: Timestamp) -> Result<RefreshOutcome, Error> {
-        let place = self.places.open(scope)?;
+        let place = self.places.known(scope)?;
         let mut held = place.held.lock().await;
         if held.is_none() {
             self.restore((scope, &place), &mut held, at).await;
@@ -411,7 +421,7 @@ impl Mirror {
     /// Refreshes the mirror of a scope, then loads it again and compares; the new load replaces it if they differ. This
     /// finds changes of other writers without records.
     pub async fn verify(&self, scope: &Scope, at: Timestamp) -> Result<Difference, Error> {
-        let place = self.places.open(scope)?;
+        let place = self.places.known(scope)?;
         let mut held = place.held.lock().await;
         if let Some(known) = held.as_mut() {
             // Also after a failure: a full read is not to be repeated at every refresh.

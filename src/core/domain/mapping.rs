@@ -329,6 +329,10 @@ impl Mapping {
                 ));
             }
         }
+        let evidence = draft.relationships.iter().filter(|relation| relation.evidence.is_some()).count();
+        if evidence > 1 {
+            return Err(format!("{evidence} rules name `evidence`; at most one may"));
+        }
         Ok(Self(draft))
     }
 

@@ -180,8 +180,15 @@ pub(super) fn conductance(
 pub(super) struct Relations(BTreeMap<(String, String, String), FadingRelation>);
 
 impl Relations {
+    /// Adds or replaces a relation. Of several that another library has between two nodes under one predicate, the one
+    /// that stays live longest counts, of these the last observed.
     pub(super) fn put(&mut self, from: String, to: String, tied: FadingRelation) {
-        self.0.insert((from, to, tied.kind.clone()), tied);
+        let rank = |tied: &FadingRelation| (tied.until.unwrap_or(i64::MAX), tied.bond.last_observed);
+        let key = (from, to, tied.kind.clone());
+        let known = self.0.get(&key).filter(|known| known.is_adopted && tied.is_adopted);
+        if known.is_none_or(|known| rank(known) <= rank(&tied)) {
+            self.0.insert(key, tied);
+        }
     }
 
     /// Removes all that begin or end at these.

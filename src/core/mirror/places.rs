@@ -4,7 +4,7 @@
 //! the memory of one scope: the least recently queried are dropped while they exceed it.
 
 use super::saving::Content;
-use super::{Config, Current, Error, MirroredScope, hot};
+use super::{Config, Current, Error, MirroredScope};
 use crate::domain::ids::Scope;
 use crate::domain::units::Timestamp;
 use crate::store::Store;
@@ -42,6 +42,16 @@ impl Places {
         self.fixed.get(scope).cloned().or_else(on_demand)
     }
 
+    /// The mirror of a scope for its upkeep, which does not count as a query.
+    pub(super) fn known(&self, scope: &Scope) -> Result<Arc<Place>, Error> {
+        self.get(scope).ok_or_else(|| Error::Scope { scope: scope.clone() })
+    }
+
+    /// Whether a scope is one of the configuration.
+    pub(super) fn is_fixed(&self, scope: &Scope) -> bool {
+        self.fixed.contains_key(scope)
+    }
+
     /// The mirror of a scope for a query, with a new one if it may be loaded on demand.
     pub(super) fn open(&self, scope: &Scope) -> Result<Arc<Place>, Error> {
         if let Some(place) = self.fixed.get(scope) {
@@ -51,6 +61,9 @@ impl Places {
         let known = others.iter().position(|(known, _)| known == scope);
         let place = known.map_or_else(Arc::default, |at| others.remove(at).1);
         others.push((scope.clone(), Arc::clone(&place)));
+        if others.len() > ON_DEMAND_MAX {
+            others.remove(0);
+        }
         Ok(place)
     }
 
@@ -70,11 +83,11 @@ impl Places {
     /// the limit.
     pub(super) fn trim(&self, bytes_max: u64) {
         let Some(mut others) = self.others() else { return };
-        let bytes_of = |place: &Place| place.published().map_or(0, |held| held.view.bytes().total());
-        let mut bytes = others.iter().map(|(_, place)| hot::at_peak(bytes_of(place))).sum::<u64>();
-        while others.len() > 1 && (bytes > bytes_max || others.len() > ON_DEMAND_MAX) {
+        let bytes_of = |place: &Place| place.published().map_or(0, |held| held.bytes);
+        let mut bytes = others.iter().map(|(_, place)| bytes_of(place)).sum::<u64>();
+        while others.len() > 1 && bytes > bytes_max {
             let (_, dropped) = others.remove(0);
-            bytes -= hot::at_peak(bytes_of(&dropped)).min(bytes);
+            bytes -= bytes_of(&dropped).min(bytes);
         }
     }
 
@@ -128,6 +141,7 @@ impl Place {
             looked,
             read: held.read,
             left_out: held.left_out,
+            bytes: held.bytes,
             learned: held.synapses.len(),
             tick: held.synapses.ticks(),
         });

@@ -40,12 +40,13 @@ use ebb_engine::graph::index::NodeId;
 use ebb_engine::graph::snapshot::{SkippedCounts, Snapshot};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
+use std::time::Duration;
 use tracing::error;
 
 /// Keys of one request.
 const PAGE: usize = 2_000;
 /// How much later than its own instant a row of another library may be committed.
-const WRITTEN_LATE_MS: i64 = 15 * 60_000;
+const WRITTEN_LATE: Duration = Duration::from_secs(15 * 60);
 /// Greatest age of the weights of relations.
 const WEIGHED_MS: i64 = 3_600_000;
 
@@ -94,9 +95,13 @@ pub(super) async fn refresh(
     if learned.as_ref().is_some_and(|learned| learned.tick < held.synapses.ticks()) {
         return Ok(Refreshed::Anew("the learned state is older than that of the mirror"));
     }
-    let since = Timestamp::from_millis(held.seen.millis() - WRITTEN_LATE_MS).unwrap_or(Timestamp::EPOCH);
-    let Some(written) = store.written_since(&held.asked, since).await? else {
-        return Ok(Refreshed::Anew("another library wrote more than can be named"));
+    let late = i64::try_from(WRITTEN_LATE.as_millis()).unwrap_or(i64::MAX);
+    let since = Timestamp::from_millis(held.seen.millis() - late).unwrap_or(Timestamp::EPOCH);
+    let written = match store.written_since(&held.asked, since).await? {
+        Some(written) => written,
+        // Rows of a large write stay in view for a while: what follows it is then found by the next load.
+        None if held.read.elapsed() < WRITTEN_LATE => Vec::new(),
+        None => return Ok(Refreshed::Anew("another library wrote more than can be named")),
     };
     let touched = Touched::of(&fresh, &written, held);
     let weighed = held.view.snapshot().as_of.unwrap_or(i64::MIN);
@@ -220,6 +225,17 @@ async fn read(store: &Store, held: &MirroredScope, touched: Touched) -> Result<O
     }
     for (label, keys) in new {
         read.around(store, held, label, &keys, None).await?;
+    }
+    // A new text may be evidence of facts about what it mentions.
+    let own = held.asked.own_labels();
+    let ends = read.around.iter().flat_map(|(.., ends)| ends).filter(|end| end.label >= own);
+    let mut about: BTreeMap<usize, BTreeSet<String>> = BTreeMap::new();
+    for end in ends {
+        about.entry(end.label).or_default().insert(end.key.clone());
+    }
+    for (label, keys) in about {
+        let known: Vec<String> = keys.into_iter().filter(|key| held.find(label, key).is_some()).collect();
+        read.around(store, held, label, &known, None).await?;
     }
     let mut typed: BTreeMap<(usize, String), Vec<String>> = BTreeMap::new();
     for ((label, key), kinds) in touched.kinds {

@@ -54,6 +54,12 @@ impl Service {
             }
         }
         let has_query = !request.query.trim().is_empty();
+        let labels: Vec<String> = asked.labels().map(|(label, _)| label.to_owned()).collect();
+        // A key that several labels share is named with its label.
+        let score_of = |scores: &BTreeMap<String, f64>, label: usize, key: &str| {
+            let labelled = || scores.get(&format!("{}:{key}", labels[label]));
+            scores.get(key).or_else(labelled).copied().unwrap_or(0.0)
+        };
         let scored = |key: &str| {
             let none = RerankedRow {
                 key: key.to_owned(),
@@ -64,14 +70,13 @@ impl Service {
                 why: format!("there is no such row in the scope {scope}"),
             };
             if let Some((row, at)) = rows.nodes.get(key) {
-                let score = has_query.then(|| of_nodes.get(key).copied().unwrap_or(0.0));
+                let score = has_query.then(|| score_of(&of_nodes, row.node.label, key));
                 return self.node_score(row, (now, *at), score, none);
             }
             match rows.facts.get(key) {
                 Some(fact) => {
                     let end = |end: &Option<(usize, String)>| {
-                        let score = end.as_ref().and_then(|(_, key)| of_ends.get(key).copied());
-                        score.unwrap_or(0.0)
+                        end.as_ref().map_or(0.0, |(label, key)| score_of(&of_ends, *label, key))
                     };
                     let [from, to] = &fact.ends;
                     let score = has_query.then(|| f64::midpoint(end(from), end(to)));
@@ -106,6 +111,7 @@ impl Service {
                 Some(until) => format!("not live since {}", rfc3339(until)),
                 None => observed_at(at, is_pinned),
             };
+        let why = if live { explained(why, score) } else { why };
         let score = if live { score.unwrap_or(weight) } else { 0.0 };
         RerankedRow { kind: Some(RowKind::Node), live, weight, score, why, ..none }
     }
@@ -138,6 +144,7 @@ impl Service {
         let [from, to] = &fact.ends;
         let named = |end| label(end).unwrap_or_else(|| "a node that is not mirrored".to_owned());
         let why = format!("{}; {} {} {}", observed_at(at, is_pinned), named(from), relation.kind, named(to));
+        let why = explained(why, score);
         RerankedRow { live: true, weight, score: score.map_or(weight, |score| score * weight), why, ..none }
     }
 
@@ -162,16 +169,30 @@ impl Service {
         }
         let asked = self.mirror.query(scope).map_err(|why| store::Error::Invalid(why.to_string()))?;
         let rows = self.rows(&asked, &keys).await?;
-        let stated = |key: &&str| {
-            if rows.nodes.contains_key(*key) {
-                return Ok(StatedRow::Node((*key).to_owned()));
+        // A row that was deleted may have a state all the same.
+        let (mut nodes, mut facts): (BTreeSet<String>, BTreeSet<String>) = Default::default();
+        if keys.iter().any(|key| !rows.nodes.contains_key(*key) && !rows.facts.contains_key(*key)) {
+            for (kind, known) in [(NODE_STATE, &mut nodes), (FACT_STATE, &mut facts)] {
+                let states = self.store.adopted_states(scope, kind).await?;
+                known.extend(states.into_iter().map(|state| state.key));
             }
-            let fact = rows.facts.get(*key).ok_or_else(|| store::Error::NotFound {
+        }
+        let stated = |key: &&str| {
+            let (key, text) = (*key, (*key).to_owned());
+            if let Some(fact) = rows.facts.get(key) {
+                let ends = fact.ends.iter().flatten().map(|(_, key)| key.clone()).collect();
+                return Ok(StatedRow::Fact { key: text, ends });
+            }
+            if rows.nodes.contains_key(key) || nodes.contains(key) {
+                return Ok(StatedRow::Node(text));
+            }
+            if facts.contains(key) {
+                return Ok(StatedRow::Fact { key: text, ends: Vec::new() });
+            }
+            Err(store::Error::NotFound {
                 what: "row of a mapped library with the key",
                 id: format!("{key} in the scope {scope}"),
-            })?;
-            let ends = fact.ends.iter().flatten().map(|(_, key)| key.clone()).collect();
-            Ok(StatedRow::Fact { key: (*key).to_owned(), ends })
+            })
         };
         let stated: Vec<StatedRow> = keys.iter().map(stated).collect::<Result<_, store::Error>>()?;
         let document = json!({ "scope": scope.as_str(), "keys": keys, "pinned": pinned, "hidden": hidden,
@@ -225,6 +246,11 @@ fn kind_of(asked: &MirrorQuery, label: usize) -> String {
 
 fn scores(hits: Vec<ebb_engine::recall::Hit>) -> BTreeMap<String, f64> {
     hits.into_iter().map(|hit| (hit.id, f64::from(hit.score))).collect()
+}
+
+/// A reason, with whether the query found anything.
+fn explained(why: String, score: Option<f64>) -> String {
+    if score == Some(0.0) { format!("{why}; not reached from the query") } else { why }
 }
 
 fn observed_at(at: Option<Timestamp>, is_pinned: bool) -> String {

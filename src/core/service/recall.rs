@@ -356,7 +356,7 @@ impl Service {
         let (asked, graph) = (self.mirror.query(scope)?, view.graph());
         let (mut read, mut there) = (BTreeSet::new(), BTreeMap::new());
         let labels: Vec<(&str, &str)> = asked.labels().collect();
-        let own: BTreeSet<&str> = labels[..asked.own_labels()].iter().map(|(_, kind)| *kind).collect();
+        let own: Vec<&str> = labels[..asked.own_labels()].iter().map(|(_, kind)| *kind).collect();
         for (at, (label, kind)) in labels.iter().enumerate().skip(asked.own_labels()) {
             let is_of_kind = |id: &&String| graph.find(id).is_some_and(|node| view.kind(node) == *kind);
             let of_kind: Vec<&String> = ids.iter().filter(is_of_kind).collect();
@@ -371,9 +371,16 @@ impl Service {
                 live.into_iter().map(|one| (one.node.key, one.text)).collect();
             let found = |id: &&String| Some(((*id).clone(), texts.get(&key_of(id))?.clone()));
             there.extend(of_kind.iter().filter_map(found));
-            if !own.contains(kind) {
-                read.extend(of_kind.into_iter().cloned());
+            // A node of one of Ebb's own kinds may be Ebb's.
+            let missing = of_kind.iter().filter(|id| !there.contains_key(**id)).map(|id| key_of(id));
+            let missing: Vec<String> = missing.collect();
+            let mut known: BTreeSet<String> = BTreeSet::new();
+            for (at, _) in own.iter().enumerate().filter(|(_, own)| !missing.is_empty() && *own == kind) {
+                let keys: Vec<&str> = missing.iter().map(String::as_str).collect();
+                let found = self.store.mirrored(&asked, at, &keys).await?;
+                known.extend(found.into_iter().map(|one| one.key));
             }
+            read.extend(of_kind.into_iter().filter(|id| !known.contains(&key_of(id))).cloned());
         }
         Ok((read, there))
     }

@@ -225,6 +225,41 @@ async fn the_mirror_follows_what_the_library_writes() {
     eventually("the retired fact is not", async || !found("Ann").contains(&"otea".to_owned())).await;
     db.client.run("MATCH (n:Episodic {uuid: 'ofirst'}) DETACH DELETE n", &[]).await;
     assert!(!found("harbour").contains(&"ofirst".to_owned()), "a deleted row is not answered");
+    db.client.run("MATCH (n:Entity {uuid: 'oacme'}) DETACH DELETE n", &[]).await;
+    assert!(!found("Acme").contains(&"oacme".to_owned()), "nor is an entity");
+}
+
+/// A fact that is written again counts by its live row, whatever the order of rows is; and a row of a library without ids
+/// is scored by its name.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_live_fact_counts_beside_a_retired_one() {
+    let db = fresh().await;
+    for (first, last) in [("datetime()", "null"), ("null", "datetime()")] {
+        let text = format!(
+            "CREATE (a:__Entity__ {{name: 'a' + $n, user_id: 'u', created: 1}}), (b:__Entity__ {{name: 'b' + $n, user_id: 'u', created: 1}}),
+               (a)-[:knows {{created_at: timestamp(), invalidated_at: {first}}}]->(b), (a)-[:knows {{created_at: timestamp(), invalidated_at: {last}}}]->(b)"
+        );
+        db.client.run(&text.replace("$n", if last == "null" { "'1'" } else { "'2'" }), &[]).await;
+    }
+    let adopt = adopting("mem0");
+    let api = TestServer::on(&db, &[("EBB__ADOPT", &adopt)]);
+    for number in ["1", "2"] {
+        let body = json!({"scope": "u", "text": format!("a{number}")}).to_string();
+        let answer = api.post("/v1/recall", &body).json(200);
+        assert!(ids(&answer).contains(&format!("b{number}").as_str()), "{answer:#}");
+    }
+    let answer = api
+        .post("/v1/rerank", r#"{"scope": "u", "query": "a1", "keys": ["a1", "b2", "nobody", "4:x:1"]}"#)
+        .json(200);
+    assert!(scored(&answer, "a1")["score"].as_f64().unwrap() > 0.0, "{answer:#}");
+    assert!(
+        scored(&answer, "b2")["why"].as_str().unwrap().ends_with("not reached from the query"),
+        "{answer:#}"
+    );
+    assert_eq!(
+        (&scored(&answer, "nobody")["kind"], &scored(&answer, "4:x:1")["kind"]),
+        (&Value::Null, &Value::Null)
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

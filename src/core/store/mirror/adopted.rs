@@ -37,6 +37,8 @@ const IN_SCOPE: &str = "n.scope IN $rows.groups";
 const RELATION_ID: &str = "r.id";
 const NODE_WRITTEN: &str = "n.written";
 const RELATION_WRITTEN: &str = "r.written";
+/// Furthest that an instant without a zone may be from UTC.
+const ZONES_MS: i64 = 14 * 3_600_000;
 /// Most changed rows that a refresh reads by name; with more, all is loaded.
 const CHANGED_MAX: usize = 50_000;
 
@@ -151,15 +153,20 @@ impl AdoptedLabel {
         self.rule().mark().map(Name::as_str)
     }
 
-    fn inserted(&self) -> Vec<(&'static str, String)> {
-        let rule = self.rule();
-        let in_scope = match &self.mapping.scope.property {
+    /// Condition that a node `n` is in the scope.
+    fn in_scope(&self) -> String {
+        match &self.mapping.scope.property {
             None => "true".to_owned(),
             Some(scope) if self.has_unscoped => format!("(n.{scope} IN $rows.groups OR n.{scope} IS NULL)"),
             Some(scope) => format!("n.{scope} IN $rows.groups"),
-        };
+        }
+    }
+
+    fn inserted(&self) -> Vec<(&'static str, String)> {
+        let rule = self.rule();
         let key = rule.key.property().map_or_else(|| "elementId(n)".to_owned(), |key| format!("n.{key}"));
-        let mut inserted = vec![(IN_SCOPE, in_scope), (ROOM, format!(":{}", rule.label)), (ROOM_ID, key)];
+        let mut inserted =
+            vec![(IN_SCOPE, self.in_scope()), (ROOM, format!(":{}", rule.label)), (ROOM_ID, key)];
         inserted.extend(rule.mark().map(|mark| (MARK, format!("n.{mark}"))));
         inserted.push((HALL, self.types()));
         inserted
@@ -211,8 +218,7 @@ impl AdoptedLabel {
         let rules = || self.mapping.relationships.iter();
         let keys = rules().filter_map(|rule| rule.key.as_ref()?.property());
         let evidence = rules().filter_map(|rule| Some(&rule.evidence.as_ref()?.property));
-        let texts = rules().filter_map(|rule| rule.text.as_ref());
-        distinct(rules().flat_map(RelationMapping::read).chain(keys).chain(evidence).chain(texts))
+        distinct(rules().flat_map(RelationMapping::read).chain(keys).chain(evidence))
     }
 
     fn evidence(&self) -> Option<&Evidence> {
@@ -539,10 +545,16 @@ impl Store {
             fading: *self.fading(),
         };
         let Some(rule) = of.evidence().filter(|_| !evidence.is_empty()) else { return Ok(context) };
-        let inserted = [(ROOM, format!(":{}", rule.label)), (ROOM_ID, format!("n.{}", rule.key))];
+        let inserted = [
+            (ROOM, format!(":{}", rule.label)),
+            (ROOM_ID, format!("n.{}", rule.key)),
+            (IN_SCOPE, of.in_scope()),
+        ];
+        let groups = || list(of.groups.iter().flatten().map(String::as_str));
         let call = || {
             let call = ADOPTED_EVIDENCE.reading(&ADOPTED_EVIDENCE.text_of(&inserted));
             call.set("keys", list(evidence.iter().map(String::as_str)))
+                .set("groups", groups())
                 .set("observed", rule.observed.as_str())
         };
         for row in self.table("adopted.evidence", call, &["key", "at"]).await? {
@@ -559,7 +571,9 @@ impl Store {
     pub async fn adopted_facts(&self, asked: &MirrorQuery, keys: &[&str]) -> Result<Vec<AdoptedFact>, Error> {
         let mut facts: BTreeMap<String, AdoptedFact> = BTreeMap::new();
         for of in asked.adopted.iter().filter(|of| of.node == 0) {
-            let (read, rules) = (of.relation_read(), of.mapping.relationships.iter());
+            let rules = of.mapping.relationships.iter();
+            let texts = rules.clone().filter_map(|rule| rule.text.as_ref());
+            let read = distinct(of.relation_read().into_iter().chain(texts));
             for rule in rules.filter(|rule| rule.role == RelationRole::Fact) {
                 let Some(key) = &rule.key else { continue };
                 let id = key.property().map_or_else(|| "elementId(r)".to_owned(), |key| format!("r.{key}"));
@@ -585,6 +599,10 @@ impl Store {
                 let edges = found.iter().map(|(_, kind, element, values, _)| (kind, element, values));
                 let context = self.context(asked, of, edges).await?;
                 for (key, kind, element, values, ends) in found {
+                    // A rule for other types reads all of them.
+                    if of.mapping.relation(&kind) != Some(rule) {
+                        continue;
+                    }
                     let relation = of.fact(rule, &kind, (&element, &values), &context);
                     let state = context.states.get(&key).cloned();
                     let text = rule.text.as_ref().and_then(|name| values.text(name));
@@ -634,9 +652,11 @@ impl Store {
             key: String,
             at: String,
         }
+        let local = Timestamp::from_millis(since.millis() - ZONES_MS).unwrap_or(Timestamp::EPOCH);
         let since = |call: Call| {
             call.set("sinceMs", since.millis())
-                .set("sinceText", rfc3339(since).trim_end_matches('Z'))
+                .set("localMs", local.millis())
+                .set("localText", &rfc3339(local)[..10])
                 .set("limit", i64::try_from(CHANGED_MAX).unwrap_or(i64::MAX))
         };
         let mut rows = Vec::new();
