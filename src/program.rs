@@ -3,6 +3,7 @@
 //! Only this module knows the environment, the settings and the command line together. It is part of the library, so that async code
 //! is compiled once and not again in the binary.
 
+use crate::settings::adopt::Preset;
 use crate::settings::{self, Environment, Faults, Flag, Flags, Settings};
 use crate::surfaces::cli::config::{self, JobSchedule, Setting};
 use crate::surfaces::cli::exit::{CliError, Exit};
@@ -10,7 +11,7 @@ use crate::surfaces::cli::instant::spelt;
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::serve::Role;
 use crate::surfaces::cli::{
-    self, Cli, Command, Global, demo, engine, graph, neo4j, recall, run_offline, server,
+    self, Cli, Command, Global, adopt, demo, engine, graph, neo4j, recall, run_offline, server,
 };
 use crate::surfaces::mcp::Tools;
 use crate::telemetry;
@@ -67,6 +68,10 @@ fn run(cli: &Cli, environment: &Environment, output: &Output) -> Result<(), CliE
     // The keeper has no settings of its own: the process that starts it gives it all it needs.
     if let Command::Neo4j(neo4j::Verb::Keep { home }) = &cli.command {
         return Ok(ebb_provision::keep(home)?);
+    }
+    if let Command::Adopt(adopt::Adopt { preset: Some(name), .. }) = &cli.command {
+        let known = Preset::ALL.map(|preset| (preset.name(), preset.text()));
+        return adopt::preset(name, &known, output);
     }
     let settings = Settings::load(&flags(&cli.global), environment).map_err(|faults| invalid(&faults))?;
     telemetry::start(&settings.log, output.color_on_stderr).map_err(anyhow::Error::new)?;
@@ -182,9 +187,11 @@ async fn run_verb(cli: &Cli, settings: &Settings, output: &Output) -> Result<(),
         Command::Replay(args) => &replay_settings(settings, &args.file, output)?,
         _ => settings,
     };
-    // These two open the database as it is, to report what they change; `init` does not ask for a managed server.
+    // These open the database as it is: to report what they change, or since they only read. `init` does not ask for a
+    // managed server.
     let inits = matches!(cli.command, Command::Init(_));
-    let as_it_is = inits || matches!(cli.command, Command::Uninstall(_));
+    let as_it_is =
+        inits || matches!(cli.command, Command::Uninstall(_) | Command::Adopt(_) | Command::Report(_));
     let open =
         if as_it_is { wiring::connect(settings, scope).await } else { wiring::open(settings, scope).await };
     let open = open.map_err(not_open)?;

@@ -36,6 +36,7 @@
 //! | [`Service::attempt`], [`Service::release_attempt`] | `attempt show`, `release` | – |
 //! | [`Service::status`], [`Service::health`] | `status`, `health` | `GET /v1/status`, `/v1/health` |
 //! | [`Service::initialise`], [`Service::doctor`], [`Service::mend`] | `init`, `doctor` | – |
+//! | [`Service::detect`], [`Service::graph_report`] | `adopt --detect`, `report` | – |
 //! | [`Service::create_key`], [`Service::keys`], [`Service::revoke_key`] | `key create`, `list`, `revoke` | – |
 //! | [`Service::inspect`], [`Service::timeline`] | `inspect`, `plot tiers` | – |
 //!
@@ -52,6 +53,7 @@ pub mod facts;
 pub mod git;
 mod jobs;
 pub mod keys;
+mod layouts;
 pub mod memories;
 pub mod mirrors;
 mod outcomes;
@@ -59,6 +61,7 @@ mod past;
 mod queries;
 pub mod recall;
 pub mod relations;
+mod report;
 mod request_hash;
 pub mod server;
 pub mod trails;

@@ -7,6 +7,7 @@
 //!
 //! Invariant: the help of every verb is what a golden file says (held by `tests::the_help_of_every_verb`).
 
+pub mod adopt;
 pub mod attempt;
 pub mod config;
 pub mod confirm;
@@ -32,6 +33,7 @@ pub mod policy;
 pub mod progress;
 pub mod recall;
 pub mod relation;
+pub mod report;
 pub mod serve;
 pub mod server;
 pub mod session;
@@ -89,6 +91,10 @@ pub enum Command {
     Init(server::Init),
     /// Remove Ebb from a database: its nodes, marks, constraints and indexes
     Uninstall(server::Uninstall),
+    /// Find graphs of other libraries, and print the presets that read them
+    Adopt(adopt::Adopt),
+    /// Report size, growth and faults of the graphs of other libraries
+    Report(report::Report),
     /// Check connection, server, schema and rows, and name the fix for each problem
     #[command(after_help = "\
 Exit code 7 on a problem. --fix repairs what has only one right repair and lists the rest.
@@ -352,8 +358,8 @@ async fn resolved(asked: Option<Moment>, service: &Service) -> Result<Timestamp,
     }
 }
 
-/// Runs a verb that needs the service. Any but init, uninstall, doctor, status and replay refuse a database that was not
-/// initialised; `demo`, `neo4j` and those of [`run_offline`] have no part here.
+/// Runs a verb that needs the service. Any but init, uninstall, adopt, report, doctor, status and replay refuse a database
+/// that was not initialised; `demo`, `neo4j` and those of [`run_offline`] have no part here.
 pub async fn run(
     command: &Command,
     service: &Service,
@@ -364,6 +370,8 @@ pub async fn run(
         command,
         Command::Init(_)
             | Command::Uninstall(_)
+            | Command::Adopt(_)
+            | Command::Report(_)
             | Command::Doctor { .. }
             | Command::Status(_)
             | Command::Replay(_)
@@ -373,6 +381,8 @@ pub async fn run(
     match command {
         Command::Init(args) => server::init(args, service, output, global).await,
         Command::Uninstall(args) => server::uninstall(args, service, output, global).await,
+        Command::Adopt(args) => adopt::detect(args, service, output).await,
+        Command::Report(args) => report::run(args, service, output).await,
         Command::Doctor { fix } => server::doctor(*fix, service, output).await,
         Command::Status(args) => server::status(args, service, output).await,
         Command::Health { when } => server::health(when, service, output).await,

@@ -72,6 +72,21 @@ const HOT: &[(&str, &str)] = &[
 
 /// Statements that read a whole label, index or type, and why they may.
 const SCANS: &[(&str, &str)] = &[
+    ("layout/nodes", "a person asks about rows without an index of Ebb; ends at a limit"),
+    ("layout/node_sample", "a person asks about rows without an index of Ebb; ends at a limit"),
+    ("layout/relationships", "a person asks about rows without an index of Ebb; ends at a limit"),
+    ("layout/relationship_sample", "a person asks about rows without an index of Ebb; ends at a limit"),
+    ("layout/unknown", "a person asks about rows without an index of Ebb; ends at a limit"),
+    ("report/dangling", "a person asks about rows without an index of Ebb; ends at a limit"),
+    ("report/degrees", "a person asks about rows without an index of Ebb; ends at a limit"),
+    ("report/hubs", "a person asks about rows without an index of Ebb; ends at a limit"),
+    ("report/names", "a person asks about rows without an index of Ebb; ends at a limit"),
+    ("report/node_days", "a person asks about rows without an index of Ebb; ends at a limit"),
+    ("report/node_instants", "a person asks about rows without an index of Ebb; ends at a limit"),
+    ("report/node_keys", "a person asks about rows without an index of Ebb; ends at a limit"),
+    ("report/relationship_days", "a person asks about rows without an index of Ebb; ends at a limit"),
+    ("report/relationship_instants", "a person asks about rows without an index of Ebb; ends at a limit"),
+    ("report/relationship_keys", "a person asks about rows without an index of Ebb; ends at a limit"),
     ("adopted/facts", "the key has the index that its library gave it, which is not one of Ebb's"),
     (
         "adopted/written_edges",
@@ -156,6 +171,8 @@ const SCANS: &[(&str, &str)] = &[
 
 /// Statements that read in two ways and put the rows together, and why they may.
 const UNIONS: &[(&str, &str)] = &[
+    ("layout/names", "both are lists of the database's names"),
+    ("report/dangling", "a person asks, now and then; keys of both are grouped together, without an index"),
     ("inspect/conflicts", "a person asks, now and then, about both"),
     ("cluster/read", "both are lists of keys"),
     ("inspect/quarantine", "a person asks, now and then, about both"),

@@ -3,6 +3,7 @@
 //! Every instant is stated, so answers are the same each time; what cannot be (ids of runs, wall-clock times, the
 //! server) is replaced by its name before it is compared with the golden file.
 
+mod adopt;
 mod adopted;
 mod dimensions;
 mod engine;

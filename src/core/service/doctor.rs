@@ -1,6 +1,7 @@
 //! Checks of a database and its configuration, and repairs that need no decision.
 
 use super::Service;
+use crate::api::layout::{Layout, LayoutState};
 use crate::store::{About, AdoptionCounts, Drift, Error, FutureRows, MirrorStatus, QuarantineCounts};
 use serde::Serialize;
 
@@ -95,6 +96,7 @@ impl Service {
             ("fact", "facts", "an entity, a relation and a value"),
             "sweep",
         ));
+        findings.push(layouts(self.detect_layouts().await));
         findings.push(mirror_shares(&self.store.mirrors_status().await?));
         findings.push(match self.store.policies().await {
             Ok(found) => well("policies", format!("{} are valid", found.policies.all().len())),
@@ -328,6 +330,28 @@ fn foreign_rows(
             what: what.to_owned(),
             found: format!("{} by plain Cypher since the last run", number(waiting)),
             fix: format!("the next run adopts those of the documented shape: ebb job run {job}"),
+        },
+    }
+}
+
+/// Graphs of other libraries.
+fn layouts(found: Result<Vec<Layout>, Error>) -> Finding {
+    let describe = |layout: &Layout| {
+        let state = match (layout.adopted, layout.state) {
+            (true, _) => "adopted",
+            (false, LayoutState::Known) => "not read: run ebb adopt --detect",
+            (false, _) => "cannot be read: run ebb adopt --detect",
+        };
+        format!("{}: {}; {state}", layout.library, layout.summary())
+    };
+    match found {
+        Ok(found) if found.is_empty() => well("layouts", "no graph of another library is known".to_owned()),
+        Ok(found) => well("layouts", found.iter().map(describe).collect::<Vec<_>>().join(". ")),
+        Err(why) => Finding {
+            level: Level::Warning,
+            what: "layouts".to_owned(),
+            found: format!("cannot be counted: {why}"),
+            fix: "run ebb adopt --detect".to_owned(),
         },
     }
 }

@@ -40,7 +40,8 @@ enum CoveredBy {
 
 use CoveredBy::{Held, Route, Whole};
 
-const VERBS: [(&str, CoveredBy); 83] = [
+const VERBS: [(&str, CoveredBy); 85] = [
+    ("adopt", Whole),
     ("attempt list", Whole),
     ("attempt release", Whole),
     ("attempt show", Whole),
@@ -107,6 +108,7 @@ const VERBS: [(&str, CoveredBy); 83] = [
     ("relation pin", Route("POST", "/memory/graph/edges")),
     ("relation unpin", Route("POST", "/memory/graph/edges")),
     ("replay", Whole),
+    ("report", Whole),
     ("serve", Whole),
     ("session end", Route("POST", "/v1/sessions/{id}/end")),
     ("status", Whole),

@@ -1,0 +1,27 @@
+// purpose: Count the relationships of a type between marked nodes by the day on which they were written and by whether they are live.
+// mode: read
+// params: $valid: String, $now: Integer, $today: String, $limit: Integer, $rows.labels: List, $rows.marks: List, $rows.written: List, $rows.until: List
+// returns: day: String, isLive: Boolean, rows: Integer (a row for each day and value; day is null of undated rows)
+// names: :Room, :HALL
+//
+// An instant may be a date with or without a zone, text, or a number of seconds or milliseconds since 1970. Nothing that
+// fails on another value is called: text is compared as text, and a day is the number of days since 1970, or the first ten characters.
+MATCH (n:Room)
+WHERE any(i IN range(0, size($rows.labels) - 1) WHERE $rows.labels[i] IN labels(n) AND n[$rows.marks[i]] IS NOT NULL)
+MATCH (n)-[r:HALL]->(m)
+WHERE any(i IN range(0, size($rows.labels) - 1) WHERE $rows.labels[i] IN labels(m) AND m[$rows.marks[i]] IS NOT NULL)
+WITH r LIMIT $limit
+WITH head([name IN $rows.written WHERE r[name] IS NOT NULL | r[name]]) AS at,
+  NOT any(name IN $rows.until WHERE r[name] IS NOT NULL AND CASE
+      WHEN r[name] IS :: ZONED DATETIME NOT NULL THEN r[name] <= datetime({epochMillis: $now})
+      WHEN r[name] IS :: INTEGER NOT NULL | FLOAT NOT NULL THEN CASE WHEN -10000000000 < r[name] < 10000000000 THEN r[name] * 1000 ELSE r[name] END <= $now
+      WHEN toStringOrNull(r[name]) =~ '[0-9]{4}-[0-9]{2}-[0-9]{2}.*' THEN left(toStringOrNull(r[name]), 19) <= $today
+      ELSE false
+    END)
+    AND NOT coalesce(r[$valid] = false, false) AS isLive
+WITH CASE
+    WHEN at IS :: ZONED DATETIME NOT NULL AND datetime({epochMillis: -62135596800000}) <= at < datetime({epochMillis: 253402300800000}) THEN toString(at.epochMillis / 86400000)
+    WHEN at IS :: INTEGER NOT NULL | FLOAT NOT NULL THEN toString(toIntegerOrNull(at / CASE WHEN -10000000000 < at < 10000000000 THEN 86400 ELSE 86400000 END))
+    ELSE left(toStringOrNull(at), 10)
+  END AS day, isLive
+RETURN day, isLive, count(*) AS rows
