@@ -22,7 +22,7 @@ Examples:
   ebb adopt --preset graphiti > mine.toml"
 )]
 pub struct Adopt {
-    /// Show which known layouts are in the database, and the list [[adopt]] that reads them
+    /// Show which known layouts are in the database, and the list `[[adopt]]` that reads them
     #[arg(long, required_unless_present = "preset")]
     pub detect: bool,
     /// Print the file of a preset
