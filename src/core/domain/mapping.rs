@@ -13,13 +13,12 @@
 //! in several layouts, and in Ebb's own.
 
 use super::ids::Scope;
+use super::trail::is_plain;
 use super::units::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// Longest name.
-const NAME_CHARS_MAX: usize = 64;
 /// Most node mappings, and most relationship mappings, of one mapping.
 const RULES_MAX: usize = 16;
 /// The key of rows without a key property: their element id, which a restored backup does not keep.
@@ -43,11 +42,7 @@ impl TryFrom<String> for Name {
     type Error = String;
 
     fn try_from(name: String) -> Result<Self, String> {
-        let first = |c: char| c.is_ascii_alphabetic() || c == '_';
-        let is_plain = name.starts_with(first)
-            && name.len() <= NAME_CHARS_MAX
-            && name.chars().all(|c| first(c) || c.is_ascii_digit());
-        match is_plain {
+        match is_plain(&name) {
             true => Ok(Self(name)),
             false => Err(format!(
                 "{name:?} is not a plain name: a letter or _, then letters, digits and _, at most 64"
@@ -127,7 +122,7 @@ pub enum RelationRole {
     Link,
 }
 
-/// Where the scope of a row is. Exactly one of the two.
+/// Where the scope of a row is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScopeMapping {
@@ -220,9 +215,6 @@ pub struct RelationMapping {
     /// Properties with its predicate; the first text counts. None: its type.
     #[serde(default)]
     pub predicate: Vec<Name>,
-    /// Property with the statement as text.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub text: Option<Name>,
     /// Properties with the instant of its last observation; the first usable one counts.
     #[serde(default)]
     pub observed: Vec<Name>,
@@ -247,7 +239,7 @@ pub struct RelationMapping {
 }
 
 impl RelationMapping {
-    /// Properties that its reading needs, besides its key and its text.
+    /// Properties that its reading needs, besides its key.
     pub fn read(&self) -> impl Iterator<Item = &Name> {
         let lists = self.predicate.iter().chain(&self.observed).chain(&self.until);
         lists.chain(&self.valid).chain(&self.confidence)
@@ -370,8 +362,8 @@ impl Mapping {
     }
 }
 
-/// An instant as epoch milliseconds, from the forms in which libraries store one: seconds or milliseconds since 1970, or
-/// RFC 3339 text, with or without a zone, which is then UTC. `None` for anything else.
+/// An instant as epoch milliseconds, from a number of seconds or milliseconds since 1970. `None` outside the years 0001 to
+/// 9999.
 #[must_use]
 pub fn instant_of_number(number: i64) -> Option<i64> {
     /// Below this a number is of seconds: in milliseconds it would be in the first four months of 1970.

@@ -37,6 +37,7 @@ mod route;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use names::is_plain;
 pub use names::{Allowed, EdgeType, MirroredLabel, NamesError, PlaceLabel};
 pub use route::{Found, Link, Route, route};
 

@@ -45,7 +45,8 @@ impl Service {
             query
         };
         let (mut of_nodes, mut of_ends) = (BTreeMap::new(), BTreeMap::new());
-        if !request.query.trim().is_empty() {
+        let has_query = !request.query.trim().is_empty();
+        if has_query {
             if !kinds.is_empty() {
                 of_nodes = scores(self.recalled(scope, &current, ask(kinds)).await?.hits);
             }
@@ -53,7 +54,6 @@ impl Service {
                 of_ends = scores(self.recalled(scope, &current, ask(BTreeSet::new())).await?.hits);
             }
         }
-        let has_query = !request.query.trim().is_empty();
         let labels: Vec<String> = asked.labels().map(|(label, _)| label.to_owned()).collect();
         // A key that several labels share is named with its label.
         let score_of = |scores: &BTreeMap<String, f64>, label: usize, key: &str| {

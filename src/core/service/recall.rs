@@ -353,8 +353,11 @@ impl Service {
         view: &View,
         ids: &BTreeSet<String>,
     ) -> Result<(BTreeSet<String>, BTreeMap<String, Option<String>>), Error> {
-        let (asked, graph) = (self.mirror.query(scope)?, view.graph());
         let (mut read, mut there) = (BTreeSet::new(), BTreeMap::new());
+        if self.store.mappings().is_empty() {
+            return Ok((read, there));
+        }
+        let (asked, graph) = (self.mirror.query(scope)?, view.graph());
         let labels: Vec<(&str, &str)> = asked.labels().collect();
         let own: Vec<&str> = labels[..asked.own_labels()].iter().map(|(_, kind)| *kind).collect();
         for (at, (label, kind)) in labels.iter().enumerate().skip(asked.own_labels()) {

@@ -90,6 +90,11 @@ impl TypeFilter {
             None => format!("!({})", others.join("|")),
         })
     }
+
+    /// Its text after the variable of a relationship.
+    pub(super) fn text(&self) -> String {
+        format!(":{}", self.0)
+    }
 }
 
 impl Statement {
@@ -97,7 +102,7 @@ impl Statement {
     fn text_mapped(&self, labels: &[&Name], kind: Option<&TypeFilter>) -> String {
         let labels: Vec<&str> = labels.iter().map(|label| label.as_str()).collect();
         let mut inserted = vec![(ROOM, format!(":{}", labels.join("|")))];
-        inserted.extend(kind.map(|TypeFilter(kind)| (HALL, format!(":{kind}"))));
+        inserted.extend(kind.map(|kind| (HALL, kind.text())));
         self.text_of(&inserted)
     }
 

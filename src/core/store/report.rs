@@ -15,6 +15,7 @@ use super::encode::list;
 use super::error::Error;
 use super::layouts::{ROWS_MAX, TypeFilter, names, scope};
 use super::statement::Call;
+use crate::clock::{parse_lenient, rfc3339};
 use crate::domain::mapping::{Evidence, Mapping, Name, NodeMapping, NodeRole, RelationMapping};
 use crate::domain::units::Timestamp;
 use serde::Deserialize;
@@ -137,17 +138,13 @@ impl DayRow {
 
 /// A day from its number since 1970 or from the beginning of an RFC 3339 text.
 fn day_of(text: &str) -> Option<Timestamp> {
-    let number = match chrono::NaiveDate::parse_from_str(text, "%Y-%m-%d") {
-        Ok(date) => date.and_time(chrono::NaiveTime::MIN).and_utc().timestamp_millis(),
-        Err(_) => text.parse::<i64>().ok()?.checked_mul(DAY_MS)?,
-    };
-    Timestamp::from_millis(number).ok()
+    let of_number = || Timestamp::from_millis(text.parse::<i64>().ok()?.checked_mul(DAY_MS)?).ok();
+    parse_lenient(text).or_else(of_number)
 }
 
 /// The present instant for comparisons with numbers, dates and texts.
 fn at(call: Call, now: Timestamp) -> Call {
-    let date = chrono::DateTime::from_timestamp_millis(now.millis()).unwrap_or_default();
-    call.set("now", now.millis()).set("today", date.format("%Y-%m-%dT%H:%M:%S").to_string())
+    call.set("now", now.millis()).set("today", &rfc3339(now)[..19])
 }
 
 /// Instants by which the growth of rows is counted: those of the writer's first write, else of the observation.

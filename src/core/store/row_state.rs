@@ -12,7 +12,6 @@ use super::request::{RequestMode, answer, open};
 use super::tx::{Mode, Tx};
 use crate::domain::ids::Scope;
 use crate::domain::units::Timestamp;
-use neo4rs::{BoltNull, BoltType};
 
 /// Change of states. `None` leaves a value as it is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -53,7 +52,6 @@ impl Store {
         change: StateChange,
         at: Timestamp,
     ) -> Result<usize, Error> {
-        let optional = |flag: Option<bool>| flag.map_or(BoltType::Null(BoltNull), BoltType::from);
         self.transactions
             .run("state.set", Mode::Write, async |tx: &mut Tx| {
                 if let Some(done) = open(tx, mode).await? {
@@ -73,8 +71,8 @@ impl Store {
                     .set("scope", scope.as_str())
                     .set("kinds", list(rows.iter().map(|row| row.parts().0)))
                     .set("keys", list(rows.iter().map(|row| row.parts().1.as_str())))
-                    .set("pinned", optional(change.pinned))
-                    .set("hidden", optional(change.hidden))
+                    .set("pinned", change.pinned)
+                    .set("hidden", change.hidden)
                     .set("accesses", i64::from(change.accessed))
                     .set("at", at.millis());
                 tx.run(call).await?;

@@ -192,7 +192,8 @@ fn checked(what: &'static str, names: &[impl AsRef<str>]) -> Result<Vec<String>,
     Ok(all)
 }
 
-fn is_plain(name: &str) -> bool {
+/// Whether a name may occur in the text of a statement: a letter or `_`, then letters, digits and `_`, at most 64.
+pub(crate) fn is_plain(name: &str) -> bool {
     let first = |c: char| c.is_ascii_alphabetic() || c == '_';
     name.starts_with(first)
         && name.len() <= NAME_CHARS_MAX

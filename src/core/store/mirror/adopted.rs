@@ -11,6 +11,7 @@ use super::super::catalogue::{
 };
 use super::super::encode::list;
 use super::super::error::Error;
+use super::super::layouts::{TypeFilter, names, scope};
 use super::super::statement::{Call, HALL, ROOM, ROOM_ID, Statement};
 use super::rows::{columns, flag, items, number, text, whole};
 use super::{
@@ -26,7 +27,7 @@ use crate::domain::mapping::{
 use crate::domain::relation::{Fading, RelationState};
 use crate::domain::units::{Timestamp, Weight};
 use chrono::{DateTime, FixedOffset, NaiveDate, NaiveDateTime};
-use neo4rs::{BoltNull, BoltType};
+use neo4rs::BoltType;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -104,7 +105,6 @@ pub struct AdoptedFact {
     pub key: String,
     /// `None` if its library says that it is no longer live.
     pub relation: Option<FadingRelation>,
-    pub text: Option<String>,
     /// Index of the label and key of each end, if it is a mapped node.
     pub ends: [Option<(usize, String)>; 2],
     pub state: Option<RowState>,
@@ -153,6 +153,11 @@ impl AdoptedLabel {
         self.rule().mark().map(Name::as_str)
     }
 
+    /// Values of the scope property.
+    fn groups(&self) -> BoltType {
+        list(self.groups.iter().flatten().map(String::as_str))
+    }
+
     /// Condition that a node `n` is in the scope.
     fn in_scope(&self) -> String {
         match &self.mapping.scope.property {
@@ -181,15 +186,13 @@ impl AdoptedLabel {
 
     /// A call about nodes of the label.
     fn call(&self, statement: &'static Statement) -> Call {
-        let groups = self.groups.iter().flatten().map(String::as_str);
-        statement.reading(&statement.text_of(&self.inserted())).set("groups", list(groups))
+        statement.reading(&statement.text_of(&self.inserted())).set("groups", self.groups())
     }
 
     fn with_status(&self, call: Call) -> Call {
         let rule = self.rule();
-        let status = rule.status.as_ref();
-        let status = status.map_or(BoltType::Null(BoltNull), |status| status.as_str().into());
-        call.set("status", status).set("live", list(rule.live.iter().map(String::as_str)))
+        call.set("status", rule.status.as_ref().map(Name::as_str))
+            .set("live", list(rule.live.iter().map(String::as_str)))
     }
 
     /// A call that identifies nodes of any label of the mapping.
@@ -197,13 +200,12 @@ impl AdoptedLabel {
         let nodes = &self.mapping.nodes;
         let marks = nodes.iter().map(|rule| rule.mark().map_or("", Name::as_str));
         let ends = nodes.iter().map(|rule| rule.key.property().map_or("", Name::as_str));
-        let scoped = self.mapping.scope.property.as_ref();
-        call.set("labels", list(nodes.iter().map(|rule| rule.label.as_str())))
+        call.set("labels", names(nodes.iter().map(|rule| &rule.label)))
             .set("marks", list(marks))
             .set("ends", list(ends))
-            .set("scoped", scoped.map_or(BoltType::Null(BoltNull), |scoped| scoped.as_str().into()))
+            .set("scoped", scope(&self.mapping))
             .set("unscoped", self.has_unscoped)
-            .set("groups", list(self.groups.iter().flatten().map(String::as_str)))
+            .set("groups", self.groups())
     }
 
     /// Names of the properties of nodes that are read.
@@ -219,6 +221,11 @@ impl AdoptedLabel {
         let keys = rules().filter_map(|rule| rule.key.as_ref()?.property());
         let evidence = rules().filter_map(|rule| Some(&rule.evidence.as_ref()?.property));
         distinct(rules().flat_map(RelationMapping::read).chain(keys).chain(evidence))
+    }
+
+    /// A node of the mapping, by the index of its label there: the index of the label in the query, and the key.
+    fn end(&self, label: &BoltType, key: BoltType) -> Option<(usize, String)> {
+        Some((self.first + usize::try_from(whole(label)?).ok()?, text(key)?))
     }
 
     fn evidence(&self) -> Option<&Evidence> {
@@ -256,6 +263,10 @@ impl AdoptedLabel {
             is_adopted: true,
         })
     }
+}
+
+fn by_key(states: Vec<RowState>) -> HashMap<String, RowState> {
+    states.into_iter().map(|state| (state.key.clone(), state)).collect()
 }
 
 /// The key of a fact: a property, or its element.
@@ -341,16 +352,10 @@ impl Store {
         let Some(of) = asked.adopted(label) else { return Ok(Vec::new()) };
         let rule = of.rule();
         let call = || {
-            let names = |names: &[Name]| list(names.iter().map(Name::as_str));
             let call = of.with_status(of.call(&ADOPTED_CENSUS));
             call.set("observed", names(&rule.observed)).set("text", names(&rule.text))
         };
-        let states: HashMap<String, RowState> = self
-            .adopted_states(&asked.scope, NODE_STATE)
-            .await?
-            .into_iter()
-            .map(|state| (state.key.clone(), state))
-            .collect();
+        let states = by_key(self.adopted_states(&asked.scope, NODE_STATE).await?);
         let mut candidates = BTreeMap::new();
         for row in self.table("adopted.census", call, &COLUMNS).await? {
             let [key, element, observed, bytes, degree] = columns(row);
@@ -405,8 +410,7 @@ impl Store {
         let (rule, read) = (of.rule(), of.node_read());
         let call = || {
             let call = of.with_status(of.call(&ADOPTED_NODES));
-            let read = list(read.iter().map(|name| name.as_str()));
-            call.set("keys", list(keys.iter().copied())).set("read", read)
+            call.set("keys", list(keys.iter().copied())).set("read", names(read.iter().copied()))
         };
         let rows = self.table("adopted.nodes", call, &["key", "values", "now"]).await?;
         let mut states = self.states_of(&asked.scope, NODE_STATE, keys.iter().copied()).await?;
@@ -447,25 +451,12 @@ impl Store {
         keys: &[&str],
     ) -> Result<Vec<(String, Vec<OutgoingRelation>)>, Error> {
         let Some(of) = asked.adopted(label) else { return Ok(Vec::new()) };
-        let rows = self.edge_rows(asked, of, keys, &ADOPTED_EDGES, "adopted.edges").await?;
-        let read = of.relation_read();
-        let mut edges = Vec::new();
-        for row in rows {
-            let [key, begun] = columns(row);
-            let begun = items(begun).into_iter().filter_map(|edge| {
-                let [kind, to, element, values] = columns(items(edge));
-                Some((text(kind)?, text(to)?, text(element)?, Values::new(&read, values)))
-            });
-            edges.push((text(key).unwrap_or_default(), begun.collect::<Vec<_>>()));
-        }
-        let all = edges.iter().flat_map(|(_, begun)| begun);
-        let context =
-            self.context(asked, of, all.map(|(kind, _, element, values)| (kind, element, values))).await?;
-        let begun = |(kind, to, element, values): (String, String, String, Values<'_>)| {
-            let amount = of.amount(&kind, &element, &values, &context)?;
-            Some(OutgoingRelation { kind, to, amount, causal: None })
+        let parse = |edge| {
+            let [kind, to, element, values] = columns(edge);
+            Some((text(to)?, (text(kind)?, text(element)?, values)))
         };
-        Ok(edges.into_iter().map(|(key, all)| (key, all.into_iter().filter_map(begun).collect())).collect())
+        let made = |to, kind, amount| OutgoingRelation { kind, to, amount, causal: None };
+        self.edges_by(asked, of, keys, ("adopted.edges", &ADOPTED_EDGES), parse, made).await
     }
 
     /// Relationships of mapped nodes of a label, in both directions.
@@ -476,42 +467,32 @@ impl Store {
         keys: &[&str],
     ) -> Result<Vec<(String, Vec<MirroredEnd>)>, Error> {
         let Some(of) = asked.adopted(label) else { return Ok(Vec::new()) };
-        let rows = self.edge_rows(asked, of, keys, &ADOPTED_AROUND, "adopted.around").await?;
-        let read = of.relation_read();
-        let mut edges = Vec::new();
-        for row in rows {
-            let [key, around] = columns(row);
-            let around = items(around).into_iter().filter_map(|edge| {
-                let [kind, label, key, element, values, begins] = columns(items(edge));
-                let end = (of.first + usize::try_from(whole(&label)?).ok()?, text(key)?);
-                Some((text(kind)?, end, text(element)?, Values::new(&read, values), flag(&begins)))
-            });
-            edges.push((text(key).unwrap_or_default(), around.collect::<Vec<_>>()));
-        }
-        let all = edges.iter().flat_map(|(_, around)| around);
-        let context =
-            self.context(asked, of, all.map(|(kind, _, element, values, _)| (kind, element, values))).await?;
-        let end = |(kind, (label, key), element, values, begins): (
-            String,
-            (usize, String),
-            String,
-            Values<'_>,
-            bool,
-        )| {
-            let amount = of.amount(&kind, &element, &values, &context)?;
-            Some(MirroredEnd { kind, label, key, amount, causal: None, begins })
+        let parse = |edge| {
+            let [kind, label, key, element, values, begins] = columns(edge);
+            Some(((of.end(&label, key)?, flag(&begins)), (text(kind)?, text(element)?, values)))
         };
-        Ok(edges.into_iter().map(|(key, all)| (key, all.into_iter().filter_map(end).collect())).collect())
+        let made = |((label, key), begins), kind, amount| MirroredEnd {
+            kind,
+            label,
+            key,
+            amount,
+            causal: None,
+            begins,
+        };
+        self.edges_by(asked, of, keys, ("adopted.around", &ADOPTED_AROUND), parse, made).await
     }
 
-    async fn edge_rows(
+    /// Relationships of mapped nodes by the nodes' keys. `parse` returns the other end, then type, element and values;
+    /// `made` converts a relationship that conducts.
+    async fn edges_by<E, T>(
         &self,
         asked: &MirrorQuery,
         of: &AdoptedLabel,
         keys: &[&str],
-        statement: &'static Statement,
-        name: &'static str,
-    ) -> Result<Vec<Vec<BoltType>>, Error> {
+        (name, statement): (&'static str, &'static Statement),
+        parse: impl Fn(Vec<BoltType>) -> Option<(E, (String, String, BoltType))>,
+        made: impl Fn(E, String, Amount) -> T,
+    ) -> Result<Vec<(String, Vec<T>)>, Error> {
         if of.mapping.relationships.is_empty() {
             return Ok(Vec::new());
         }
@@ -520,9 +501,28 @@ impl Store {
             of.with_ends(of.call(statement))
                 .set("keys", list(keys.iter().copied()))
                 .set("never", list(asked.never.iter().map(String::as_str)))
-                .set("read", list(read.iter().map(|name| name.as_str())))
+                .set("read", names(read.iter().copied()))
         };
-        self.table(name, call, &["key", "edges"]).await
+        let mut nodes = Vec::new();
+        for row in self.table(name, call, &["key", "edges"]).await? {
+            let [key, edges] = columns(row);
+            let edges = items(edges).into_iter().filter_map(|edge| {
+                let (end, (kind, element, values)) = parse(items(edge))?;
+                Some((end, kind, element, Values::new(&read, values)))
+            });
+            nodes.push((text(key).unwrap_or_default(), edges.collect::<Vec<_>>()));
+        }
+        let all = nodes.iter().flat_map(|(_, edges)| edges);
+        let context =
+            self.context(asked, of, all.map(|(_, kind, element, values)| (kind, element, values))).await?;
+        let conducts = |(end, kind, element, values): (E, String, String, Values<'_>)| {
+            let amount = of.amount(&kind, &element, &values, &context)?;
+            Some(made(end, kind, amount))
+        };
+        Ok(nodes
+            .into_iter()
+            .map(|(key, all)| (key, all.into_iter().filter_map(conducts).collect()))
+            .collect())
     }
 
     /// Evidence and states of facts.
@@ -550,11 +550,10 @@ impl Store {
             (ROOM_ID, format!("n.{}", rule.key)),
             (IN_SCOPE, of.in_scope()),
         ];
-        let groups = || list(of.groups.iter().flatten().map(String::as_str));
         let call = || {
             let call = ADOPTED_EVIDENCE.reading(&ADOPTED_EVIDENCE.text_of(&inserted));
             call.set("keys", list(evidence.iter().map(String::as_str)))
-                .set("groups", groups())
+                .set("groups", of.groups())
                 .set("observed", rule.observed.as_str())
         };
         for row in self.table("adopted.evidence", call, &["key", "at"]).await? {
@@ -572,26 +571,22 @@ impl Store {
         let mut facts: BTreeMap<String, AdoptedFact> = BTreeMap::new();
         for of in asked.adopted.iter().filter(|of| of.node == 0) {
             let rules = of.mapping.relationships.iter();
-            let texts = rules.clone().filter_map(|rule| rule.text.as_ref());
-            let read = distinct(of.relation_read().into_iter().chain(texts));
+            let read = of.relation_read();
             for rule in rules.filter(|rule| rule.role == RelationRole::Fact) {
                 let Some(key) = &rule.key else { continue };
                 let id = key.property().map_or_else(|| "elementId(r)".to_owned(), |key| format!("r.{key}"));
-                let types = rule.kind.as_ref().map_or_else(String::new, |kind| format!(":{kind}"));
+                let types = TypeFilter::of(rule, &of.mapping.relationships).text();
                 let text_of = ADOPTED_FACTS.text_of(&[(HALL, types), (RELATION_ID, id)]);
                 let call = || {
                     of.with_ends(ADOPTED_FACTS.reading(&text_of))
                         .set("keys", list(keys.iter().copied()))
-                        .set("read", list(read.iter().map(|name| name.as_str())))
+                        .set("read", names(read.iter().copied()))
                 };
                 let mut found = Vec::new();
                 for row in self.table("adopted.facts", call, &["key", "edge"]).await? {
                     let [key, edge] = columns(row);
                     let [kind, element, values, from_label, from, to_label, to] = columns(items(edge));
-                    let end = |label: BoltType, key: BoltType| {
-                        Some((of.first + usize::try_from(whole(&label)?).ok()?, text(key)?))
-                    };
-                    let ends = [end(from_label, from), end(to_label, to)];
+                    let ends = [of.end(&from_label, from), of.end(&to_label, to)];
                     if let (Some(key), Some(kind), Some(element)) = (text(key), text(kind), text(element)) {
                         found.push((key, kind, element, Values::new(&read, values), ends));
                     }
@@ -599,14 +594,9 @@ impl Store {
                 let edges = found.iter().map(|(_, kind, element, values, _)| (kind, element, values));
                 let context = self.context(asked, of, edges).await?;
                 for (key, kind, element, values, ends) in found {
-                    // A rule for other types reads all of them.
-                    if of.mapping.relation(&kind) != Some(rule) {
-                        continue;
-                    }
                     let relation = of.fact(rule, &kind, (&element, &values), &context);
                     let state = context.states.get(&key).cloned();
-                    let text = rule.text.as_ref().and_then(|name| values.text(name));
-                    facts.entry(key.clone()).or_insert(AdoptedFact { key, relation, text, ends, state });
+                    facts.entry(key.clone()).or_insert(AdoptedFact { key, relation, ends, state });
                 }
             }
         }
@@ -626,8 +616,7 @@ impl Store {
         }
         let call =
             ADOPTED_STATES.call().set("scope", scope.as_str()).set("kind", kind).set("keys", list(keys));
-        let states: Vec<RowState> = self.read(call).await?;
-        Ok(states.into_iter().map(|state| (state.key.clone(), state)).collect())
+        Ok(by_key(self.read(call).await?))
     }
 
     /// All states of nodes or relationships of a scope, by key.
@@ -666,14 +655,14 @@ impl Store {
                 let mut inserted = of.inserted();
                 inserted.push((NODE_WRITTEN, format!("n.{name}")));
                 let call = ADOPTED_WRITTEN_NODES.reading(&ADOPTED_WRITTEN_NODES.text_of(&inserted));
-                let call = call.set("groups", list(of.groups.iter().flatten().map(String::as_str)));
+                let call = call.set("groups", of.groups());
                 let found: Vec<Node> = self.read(since(call)).await?;
                 let row = |Node { key, at }| WrittenRow { label, key, is_relation: false, at };
                 rows.extend(found.into_iter().map(row));
             }
             let rules = of.mapping.relationships.iter().filter(|_| of.node == 0);
             for (rule, name) in rules.flat_map(|rule| rule.written.iter().map(move |name| (rule, name))) {
-                let types = rule.kind.as_ref().map_or_else(String::new, |kind| format!(":{kind}"));
+                let types = TypeFilter::of(rule, &of.mapping.relationships).text();
                 let inserted = [(HALL, types), (RELATION_WRITTEN, format!("r.{name}"))];
                 let call = ADOPTED_WRITTEN_EDGES.reading(&ADOPTED_WRITTEN_EDGES.text_of(&inserted));
                 let found: Vec<Edge> = self.read(since(of.with_ends(call))).await?;
