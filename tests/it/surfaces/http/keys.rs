@@ -26,7 +26,7 @@ const fn writes(route: &'static str, path: &'static str, body: &'static str) -> 
     Row { method: "POST", route, path, body: Some(body), right: 1, everywhere: false }
 }
 
-const ROUTES: [Row; 52] = [
+const ROUTES: [Row; 55] = [
     looks("/memory/graph/edges", "/memory/graph/edges?scope=team", false),
     writes(
         "/memory/graph/edges",
@@ -102,6 +102,9 @@ const ROUTES: [Row; 52] = [
     Row { everywhere: true, ..writes("/v1/trails/evaporate", "/v1/trails/evaporate", r#"{"dry_run":true}"#) },
     looks("/v1/trails/cycle", "/v1/trails/cycle", true),
     Row { right: 2, everywhere: true, ..writes("/v1/trails/cycle", "/v1/trails/cycle", r#"{"advance":1}"#) },
+    Row { right: 0, ..writes("/v1/rerank", "/v1/rerank", r#"{"keys":["k"],"scope":"team"}"#) },
+    looks("/v1/hidden", "/v1/hidden?scope=team", false),
+    writes("/v1/states", "/v1/states", r#"{"keys":["k"],"hidden":true,"scope":"team"}"#),
     Row { right: 0, ..writes("/v1/recall", "/v1/recall", r#"{"text":"x","scope":"team"}"#) },
     Row {
         right: 0,
