@@ -13,6 +13,7 @@ pub mod job;
 pub mod layout;
 pub mod memory;
 pub mod outcome;
+pub mod plan;
 pub mod policy;
 pub mod recall;
 pub mod relation;

@@ -58,6 +58,7 @@ pub mod memories;
 pub mod mirrors;
 mod outcomes;
 mod past;
+mod plans;
 mod queries;
 pub mod recall;
 pub mod relations;

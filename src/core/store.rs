@@ -18,6 +18,7 @@ mod audit;
 mod backlog;
 mod batch;
 pub mod catalogue;
+mod cells;
 mod change;
 mod claim;
 mod cluster;
@@ -38,6 +39,7 @@ mod future_rows;
 mod git;
 mod import;
 mod inspect;
+mod journal;
 mod key;
 mod layouts;
 mod lease;
@@ -87,6 +89,7 @@ pub use future_rows::FutureRows;
 pub use git::{GitCommit, GitFile, GitPair, GitRows};
 pub use import::{OtherEvents, Progress};
 pub use inspect::{Answer, Cell};
+pub use journal::{EntryOutcome, JournalHead, JournalPage, JournalRun};
 pub use key::{KeyRow, LiveKeys};
 pub use layouts::{DatabaseNames, GROUPS_MAX, MappedNodes, PropertySample, ROWS_MAX, UnknownNodes};
 pub use lease::{JobStatus, LedgerSurvey, OpenRunStatus, RunRelease};
@@ -142,6 +145,8 @@ pub struct Store {
     jobs: Arc<tx::Transactions>,
     /// Connections for heartbeats, takeovers and evictions, which must not wait for other work.
     leases: Arc<tx::Transactions>,
+    /// Connections that read rows as they were before an open transaction.
+    journal: Arc<tx::Transactions>,
     /// Holder of leases and locks: a new id at each start.
     holder: String,
     lease: Duration,
@@ -169,6 +174,7 @@ impl Store {
             transactions: over(Purpose::Requests)?,
             jobs: over(Purpose::Jobs)?,
             leases: over(Purpose::Leases)?,
+            journal: over(Purpose::Journal)?,
             holder: crate::clock::new_id(),
             lease: config.lease,
             similarity: config.similarity,

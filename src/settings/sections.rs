@@ -322,6 +322,8 @@ impl From<Guard> for guard::Guard {
 pub struct Retention {
     #[serde(deserialize_with = "span::<HOUR, KEPT_MAX, _, _>")]
     pub requests: Duration,
+    #[serde(deserialize_with = "span::<HOUR, KEPT_MAX, _, _>")]
+    pub journal: Duration,
     // Runs are kept longer than the window for catching up missed ones.
     #[serde(deserialize_with = "span::<{ 8 * DAY }, KEPT_MAX, _, _>")]
     pub runs: Duration,
@@ -335,7 +337,7 @@ pub struct Retention {
 
 impl From<Retention> for retention::Retention {
     fn from(kept: Retention) -> Self {
-        let Retention { requests, runs, sessions, decayed_facts, tombstones } = kept;
-        Self { requests, runs, sessions, decayed_facts, tombstones, paced: true }
+        let Retention { requests, journal, runs, sessions, decayed_facts, tombstones } = kept;
+        Self { requests, journal, runs, sessions, decayed_facts, tombstones, paced: true }
     }
 }

@@ -28,6 +28,7 @@ pub mod neo4j;
 pub mod outcome;
 pub mod output;
 pub mod page;
+pub mod plan;
 pub mod plot;
 pub mod policy;
 pub mod progress;
@@ -126,6 +127,12 @@ Examples:
     /// Run jobs by hand and show past runs
     #[command(subcommand)]
     Job(job::Verb),
+    /// List the rows that a job would move, and why
+    Plan(plan::PlanArgs),
+    /// Apply the changes of a plan whose rows are as they were
+    Apply(plan::ApplyArgs),
+    /// Take back what a run changed
+    Undo(plan::UndoArgs),
     /// List and release consolidation attempts
     #[command(subcommand)]
     Attempt(attempt::Verb),
@@ -387,6 +394,9 @@ pub async fn run(
         Command::Status(args) => server::status(args, service, output).await,
         Command::Health { when } => server::health(when, service, output).await,
         Command::Job(verb) => job::run(verb, service, output, global).await,
+        Command::Plan(args) => plan::plan(args, service, output).await,
+        Command::Apply(args) => plan::apply(args, service, output).await,
+        Command::Undo(args) => plan::undo(args, service, output, global).await,
         Command::Attempt(verb) => attempt::run(verb, service, output, global).await,
         Command::Memory(verb) => memory::run(verb, service, output, global).await,
         Command::Session(verb) => session::run(verb, service, output, global).await,

@@ -15,6 +15,7 @@ mod foreign;
 pub(crate) mod learn;
 mod ledger;
 mod libraries;
+mod plan;
 mod poison;
 mod promote;
 mod quarantine;

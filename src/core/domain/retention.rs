@@ -6,6 +6,8 @@ use std::time::Duration;
 #[derive(Debug, Clone, Copy)]
 pub struct Retention {
     pub requests: Duration,
+    /// Entries of the journal: within this time a run can be taken back.
+    pub journal: Duration,
     /// Runs and attempts that are over.
     pub runs: Duration,
     /// Sessions without memories.

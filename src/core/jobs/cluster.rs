@@ -46,7 +46,7 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
                 return work.store.quarantine_suspect(work.run, suspect, why).await;
             }
             let neighbourhood = work.store.neighbourhood(work.run, suspects, threshold).await?;
-            if work.run.is_dry() {
+            if work.run.only_counts() {
                 work.run.estimate(neighbourhood.tally(suspects.len()));
                 return Ok(());
             }

@@ -6,7 +6,7 @@
 //! Invariant: a memory is promoted once (held by `jobs::promote::fifty_workers_one_promotion`).
 //! Invariant: a second run at the same instant changes nothing (held by `jobs::promote::twice_is_once`).
 
-use super::{Completion, Job, Work, pages};
+use super::{Completion, DRY_RUN_ROWS, Job, Work, pages};
 use crate::domain::tunables::Tunables;
 use crate::store::{Error, PageMode, Run, Store, Tally};
 use std::cell::Cell;
@@ -25,6 +25,16 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     if work.adopt().await? == Completion::Budget {
         return Ok(Completion::Budget);
     }
+    let tunables = work.tunables;
+    if work.run.is_dry() && !work.run.only_counts() {
+        let limit = work.budget.page(DRY_RUN_ROWS);
+        let mut page = async |store: &Store, run: &mut Run, page_mode: PageMode<'_>| match page_mode {
+            PageMode::Rows(limit) => store.plan_promotions(run, limit, tunables).await,
+            PageMode::Quarantine(_) => Ok(0),
+        };
+        let (claimed, limit) = pages::one(&mut work, limit, &mut page).await?;
+        return Ok(if claimed < limit { Completion::End } else { Completion::Budget });
+    }
     if work.run.is_dry() {
         // All at once: a claim that is rolled back would find the same memories again.
         let ripe = work.store.waiting(work.run.now).await?.ripe;
@@ -33,7 +43,7 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
         return Ok(Completion::End);
     }
     let claim = work.tunables.promotion_batch();
-    let (now, tunables) = (work.run.now, work.tunables);
+    let now = work.run.now;
     let (mut failed, in_vain) = (None, Cell::new(false));
     let mut page = async |store: &Store, run: &mut Run, page_mode: PageMode<'_>| {
         let limit = match (page_mode, failed.take()) {

@@ -50,8 +50,11 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     if let Completion::Budget = work.adopt_facts().await? {
         return Ok(Completion::Budget);
     }
-    if work.run.is_dry() {
+    if work.run.only_counts() {
         return estimate(work).await;
+    }
+    if work.run.is_dry() {
+        return plan(work).await;
     }
     work.store.accept_before_facts(work.run.now).await?;
     match RequestedSweep::of(&work.run.occurrence).map(str::to_owned) {
@@ -76,15 +79,8 @@ async fn all(mut work: Work<'_>) -> Result<Completion, Error> {
         if guarded.scopes.contains(scope) {
             continue;
         }
-        let mut after = String::new();
-        let reached = pages::each(&mut work, PAGE_FIRST, async |store, run, page_mode| {
-            let swept = store.sweep_heads(run, *scope, rules, &after, page_mode).await?;
-            after = swept.last;
-            Ok(swept.lineages)
-        })
-        .await?;
-        if reached == Completion::Budget {
-            return Ok(reached);
+        if sweep_pages(&mut work, *scope, rules).await? == Completion::Budget {
+            return Ok(Completion::Budget);
         }
     }
     if !new.is_empty() {
@@ -256,6 +252,37 @@ pub async fn look(store: &Store, scope: FactScope, rules: &Rules, now: Timestamp
         }
         after = two.last;
     }
+}
+
+/// What a manual run would change: each page rolled back. The guard applies.
+async fn plan(mut work: Work<'_>) -> Result<Completion, Error> {
+    let policies = work.store.policies().await?.policies;
+    for scope in FactScope::ALL {
+        let rules = policies.rules(scope, None, None);
+        if rules.is_empty() {
+            continue;
+        }
+        if let Some(why) = ask_guard(work.store, &policies, (scope, rules.clone()), work.run.now).await?
+            && !why.is_accepted(work.accepted)
+        {
+            return Err(Error::Guarded(why));
+        }
+        if sweep_pages(&mut work, scope, &rules).await? == Completion::Budget {
+            return Ok(Completion::Budget);
+        }
+    }
+    Ok(Completion::End)
+}
+
+/// Sweeps a scope, page after page.
+async fn sweep_pages(work: &mut Work<'_>, scope: FactScope, rules: &Rules) -> Result<Completion, Error> {
+    let mut after = String::new();
+    pages::each(work, PAGE_FIRST, async |store, run, page_mode| {
+        let swept = store.sweep_heads(run, scope, rules, &after, page_mode).await?;
+        after = swept.last;
+        Ok(swept.lineages)
+    })
+    .await
 }
 
 /// The result that a run would have. Nothing is locked, and the guard does not apply.

@@ -5,6 +5,7 @@
 //! occurrence of its own, and never counts as the schedule's last.
 
 use crate::domain::attempt::{Right, RunState};
+use crate::domain::journal::Entry;
 use crate::domain::units::Timestamp;
 use crate::jobs::{Completion, JobName, Request, Work, reap};
 use crate::store::{
@@ -302,4 +303,18 @@ pub async fn dry_run_job(
     let mut run = Run::dry(job.name(), now);
     job.run(Work::new(store, &inputs, &mut run, request)).await?;
     Ok(run.estimated())
+}
+
+/// The changes that a run of a job at `now` would make, without those of fading, and whether that is all of them. It leaves
+/// nothing in the ledger.
+pub async fn plan_job(
+    store: &Store,
+    job: JobName,
+    now: Timestamp,
+    request: Request,
+) -> Result<(Vec<Entry>, Completion), Error> {
+    let inputs = store.run_inputs().await?;
+    let mut run = Run::plan(job.name(), now);
+    let reached = job.run(Work::new(store, &inputs, &mut run, request)).await?;
+    Ok((run.into_plan(), reached))
 }

@@ -12,12 +12,14 @@ use super::claim::resolve;
 use super::encode::{list, slices};
 use super::error::Error;
 use super::faults::stop_point;
+use super::journal::PROMOTION;
 use super::memory::{bytes, keyed, lock, quarantine, write};
 use super::run::Run;
 use super::tally::Tally;
 use super::tx::Tx;
 use crate::domain::attempt::AttemptState;
 use crate::domain::ids::{MemoryKey, promotion_key, stub_id};
+use crate::domain::journal::{RowLabel, RowName};
 use crate::domain::memory::{self, MemoryState};
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
@@ -51,6 +53,11 @@ pub(super) async fn promote(
 ) -> Result<Vec<Promotion>, Error> {
     let raised = write_promotions(tx, promotions).await?;
     create_stubs(tx, &raised, at).await?;
+    for (Promotion { key, before, after }, stub) in &raised {
+        let reason = format!("its energy in {} rose above the threshold of {}", before.tier, after.tier);
+        let rows = vec![RowName::memory(key), RowName::new(RowLabel::Memory, key.scope(), stub)];
+        tx.track(PROMOTION, reason, rows);
+    }
     Ok(raised.into_iter().map(|(promotion, _)| promotion).collect())
 }
 
@@ -126,15 +133,8 @@ impl Store {
         phase: &str,
         limit: usize,
     ) -> Result<Option<AttemptClaim>, Error> {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Row {
-            claimed: i64,
-            passed_over: i64,
-        }
         let attempt = crate::clock::new_id();
         let now = run.now;
-        let wanted = i64::try_from(limit).unwrap_or(i64::MAX);
         let claimed = AtomicI64::new(0);
         stop_point!("before_claim");
         self.in_run(run, "attempt.claim", async |tx: &mut Tx| {
@@ -144,34 +144,77 @@ impl Store {
                 claimed.store(before, Ordering::Relaxed);
                 return Ok(Tally::default());
             }
-            let mut all = Row { claimed: 0, passed_over: 0 };
-            loop {
-                let call = ATTEMPT_CLAIM
-                    .call()
-                    .set("id", attempt.as_str())
-                    .set("holder", self.holder.as_str())
-                    .set("now", now.millis())
-                    .set("limit", wanted - all.claimed)
-                    .set("leaseMs", self.lease_ms());
-                let row: Row = tx.only(call).await?;
-                all.claimed += row.claimed;
-                all.passed_over += row.passed_over;
-                // Claims that another program committed while this one waited for the lock are visible now, and
-                // skipped.
-                if row.passed_over == 0 || all.claimed >= wanted {
-                    break;
-                }
-            }
-            if all.claimed == 0 {
+            let (all, passed_over) = self.claim_ripe(tx, &attempt, now, limit).await?;
+            if all == 0 {
                 finish(tx, &attempt, AttemptState::Aborted, 0).await?;
             }
-            claimed.store(all.claimed, Ordering::Relaxed);
-            Ok(Tally { skipped: all.passed_over, ..Tally::default() })
+            claimed.store(all, Ordering::Relaxed);
+            Ok(Tally { skipped: passed_over, ..Tally::default() })
         })
         .await?;
         stop_point!("after_claim");
         let claimed = claimed.into_inner();
         Ok((claimed > 0).then_some(AttemptClaim { attempt, claimed }))
+    }
+
+    /// Claims up to `limit` ripe memories for an open attempt. Returns how many, and how many were passed over.
+    async fn claim_ripe(
+        &self,
+        tx: &mut Tx,
+        attempt: &str,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<(i64, i64), Error> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Row {
+            claimed: i64,
+            passed_over: i64,
+        }
+        let wanted = i64::try_from(limit).unwrap_or(i64::MAX);
+        let (mut claimed, mut passed_over) = (0, 0);
+        loop {
+            let call = ATTEMPT_CLAIM
+                .call()
+                .set("id", attempt)
+                .set("holder", self.holder.as_str())
+                .set("now", now.millis())
+                .set("limit", wanted - claimed)
+                .set("leaseMs", self.lease_ms());
+            let row: Row = tx.only(call).await?;
+            claimed += row.claimed;
+            passed_over += row.passed_over;
+            // Claims that another program committed while this one waited for the lock are visible now, and skipped.
+            if row.passed_over == 0 || claimed >= wanted {
+                return Ok((claimed, passed_over));
+            }
+        }
+    }
+
+    /// Promotes up to `limit` ripe memories in one transaction, as a batch of a plan: what one transaction claims and
+    /// rolls back, the next could not promote. A memory that is ripe again is promoted again, as by a run. Returns the
+    /// number of promotions.
+    pub async fn plan_promotions(
+        &self,
+        run: &mut Run,
+        limit: usize,
+        tunables: &Tunables,
+    ) -> Result<usize, Error> {
+        let now = run.now;
+        let body = async |tx: &mut Tx| {
+            let (mut tally, mut all) = (Tally::default(), 0);
+            loop {
+                let attempt = crate::clock::new_id();
+                self.open_attempt(tx, &attempt, "promote", now).await?;
+                let (claimed, _) = self.claim_ripe(tx, &attempt, now, limit - all).await?;
+                tally += self.apply_claim(tx, &AttemptClaim { attempt, claimed }, now, tunables).await?;
+                all += usize::try_from(claimed).unwrap_or(0);
+                if claimed == 0 || all >= limit {
+                    return Ok((tally, all));
+                }
+            }
+        };
+        Ok(self.in_run(run, "attempt.plan", body).await?.1)
     }
 
     /// Promotes the memories of an attempt, as a batch of `run`, and ends the attempt with its receipt.
@@ -187,45 +230,53 @@ impl Store {
         let now = run.now;
         self.in_run(run, "attempt.apply", async |tx: &mut Tx| {
             tx.attempt = Some(claimed.attempt.clone());
-            let held = self.guard_attempt(tx, claimed).await?;
-            if held.state == AttemptState::Done.name() {
-                return Ok(Tally::default());
-            }
-            let keys = held.keys();
-            let wanted: Vec<(&MemoryKey, Option<&str>)> = keys.iter().map(|key| (key, None)).collect();
-            let mut tally = Tally::default();
-            let (mut promotions, mut faults) = (Vec::new(), Vec::new());
-            let locked = lock(tx, &wanted).await?;
-            let contested = locked.iter().filter(|(_, locked)| locked.claims.len() > 1);
-            let contested: Vec<&MemoryKey> = contested.map(|(key, _)| *key).collect();
-            let lost = resolve(tx, &contested).await?;
-            for (key, locked) in locked {
-                tally.scanned += 1;
-                if lost.iter().any(|(memory, loser)| *memory == key && *loser == claimed.attempt) {
-                    tally.conflicts += 1;
-                    tally.skipped += 1;
-                    continue;
-                }
-                match locked.life {
-                    Err(fault) => faults.push((key, fault)),
-                    Ok(life) => match memory::promoted(life.state, now, tunables) {
-                        Ok(after) => {
-                            promotions.push(Promotion { key: key.clone(), before: life.state, after })
-                        }
-                        Err(_) => tally.skipped += 1,
-                    },
-                }
-            }
-            quarantine(tx, &faults).await?;
-            let promoted = promote(tx, promotions, now).await?;
-            let promoted = i64::try_from(promoted.len()).unwrap_or(i64::MAX);
-            finish(tx, &claimed.attempt, AttemptState::Done, promoted).await?;
-            tally.changed = promoted;
-            tally.promoted = promoted;
-            tally.quarantined = tally.scanned - tally.skipped - promoted;
-            Ok(tally)
+            self.apply_claim(tx, claimed, now, tunables).await
         })
         .await
+    }
+
+    async fn apply_claim(
+        &self,
+        tx: &mut Tx,
+        claimed: &AttemptClaim,
+        now: Timestamp,
+        tunables: &Tunables,
+    ) -> Result<Tally, Error> {
+        let held = self.guard_attempt(tx, claimed).await?;
+        if held.state == AttemptState::Done.name() {
+            return Ok(Tally::default());
+        }
+        let keys = held.keys();
+        let wanted: Vec<(&MemoryKey, Option<&str>)> = keys.iter().map(|key| (key, None)).collect();
+        let mut tally = Tally::default();
+        let (mut promotions, mut faults) = (Vec::new(), Vec::new());
+        let locked = lock(tx, &wanted).await?;
+        let contested = locked.iter().filter(|(_, locked)| locked.claims.len() > 1);
+        let contested: Vec<&MemoryKey> = contested.map(|(key, _)| *key).collect();
+        let lost = resolve(tx, &contested).await?;
+        for (key, locked) in locked {
+            tally.scanned += 1;
+            if lost.iter().any(|(memory, loser)| *memory == key && *loser == claimed.attempt) {
+                tally.conflicts += 1;
+                tally.skipped += 1;
+                continue;
+            }
+            match locked.life {
+                Err(fault) => faults.push((key, fault)),
+                Ok(life) => match memory::promoted(life.state, now, tunables) {
+                    Ok(after) => promotions.push(Promotion { key: key.clone(), before: life.state, after }),
+                    Err(_) => tally.skipped += 1,
+                },
+            }
+        }
+        quarantine(tx, &faults).await?;
+        let promoted = promote(tx, promotions, now).await?;
+        let promoted = i64::try_from(promoted.len()).unwrap_or(i64::MAX);
+        finish(tx, &claimed.attempt, AttemptState::Done, promoted).await?;
+        tally.changed = promoted;
+        tally.promoted = promoted;
+        tally.quarantined = tally.scanned - tally.skipped - promoted;
+        Ok(tally)
     }
 
     /// Aborts an attempt that failed, as a batch of `run`: its memories are ripe as before, and those that caused the

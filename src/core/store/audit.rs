@@ -3,8 +3,8 @@
 use super::Store;
 use super::attempt::not_over;
 use super::catalogue::{
-    ATTEMPT_TRIM, CHANGE_TRIM, FACT_TRIM, KEY_PRUNE, MEMORY_AUDIT, MEMORY_HEALTH, MIRROR_TRIM, REQUEST_TRIM,
-    RUN_TRIM, SESSION_TRIM, SWEEP_TRIM, TOMBSTONE_TRIM,
+    ATTEMPT_TRIM, CHANGE_TRIM, FACT_TRIM, JOURNAL_TRIM, KEY_PRUNE, MEMORY_AUDIT, MEMORY_HEALTH, MIRROR_TRIM,
+    REQUEST_TRIM, RUN_TRIM, SESSION_TRIM, SWEEP_TRIM, TOMBSTONE_TRIM,
 };
 use super::decay::{Judged, release_page};
 use super::error::Error;
@@ -108,10 +108,11 @@ impl Store {
     }
 }
 
-/// Removes up to `limit` expired requests and as many changes, found by an index. Returns both numbers.
+/// Removes up to `limit` expired requests, changes and nodes of the journal each, found by an index. Returns the numbers.
 pub(super) async fn trim_page(tx: &mut Tx, kept: &Retention, limit: usize) -> Result<Vec<i64>, Error> {
     let requests = trim(tx, REQUEST_TRIM.call().set("keptMs", ms(kept.requests)), limit).await?;
-    Ok(vec![requests, trim(tx, CHANGE_TRIM.call(), limit).await?])
+    let journal = trim(tx, JOURNAL_TRIM.call().set("keptMs", ms(kept.journal)), limit).await?;
+    Ok(vec![requests, trim(tx, CHANGE_TRIM.call(), limit).await?, journal])
 }
 
 /// As [`trim_page`], with runs, attempts, sweeps, mirror status and keys.

@@ -120,6 +120,17 @@ catalogue! {
     INSPECT_TRAILS_HOT = "inspect/trails_hot";
     INSPECT_TRAILS_HOT_GRAPH = "inspect/trails_hot_graph";
     INSPECT_TRAILS_SILENT = "inspect/trails_silent";
+    JOURNAL_CONNECT = "journal/connect";
+    JOURNAL_CREATE = "journal/create";
+    JOURNAL_DELETE = "journal/delete";
+    JOURNAL_DISCONNECT = "journal/disconnect";
+    JOURNAL_ENTRIES = "journal/entries";
+    JOURNAL_LOCK = "journal/lock";
+    JOURNAL_READ = "journal/read";
+    JOURNAL_RECORD = "journal/record";
+    JOURNAL_RUNS = "journal/runs";
+    JOURNAL_TRIM = "journal/trim";
+    JOURNAL_WRITE = "journal/write";
     KEY_CLOSE = "key/close";
     KEY_CLOSED = "key/closed";
     KEY_CREATE = "key/create";
@@ -247,6 +258,7 @@ catalogue! {
     SCHEMA_V010 = "schema/V010__own_names";
     SCHEMA_V011 = "schema/V011__shared_names";
     SCHEMA_V012 = "schema/V012__state";
+    SCHEMA_V013 = "schema/V013__journal";
     SCHEMA_DROP_CONSTRAINT = "schema/drop_constraint";
     SCHEMA_DROP_INDEX = "schema/drop_index";
     SCHEMA_EDGE = "schema/edge";

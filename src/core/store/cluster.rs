@@ -10,12 +10,14 @@ use super::catalogue::{
 };
 use super::encode::{list, slices};
 use super::error::Error;
+use super::journal::CLUSTERS;
 use super::memory::{bytes, keyed, quarantine};
 use super::run::Run;
 use super::tally::Tally;
 use super::tx::Tx;
 use crate::domain::cluster::{Cluster, Plan, Settled, Strong, components, settle};
 use crate::domain::ids::{MemoryKey, cluster_id};
+use crate::domain::journal::{RowLabel, RowName};
 use crate::domain::units::Timestamp;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -83,6 +85,18 @@ impl Store {
     ) -> Result<(), Error> {
         let now = run.now;
         let Writes { dissolved, leaves, formed, joins } = Writes::of(neighbourhood, now);
+        if run.is_dry() {
+            // At once: a cluster whose page was rolled back could not be joined.
+            let body = async |tx: &mut Tx| {
+                let mut tally = dissolve(tx, &dissolved, now).await?;
+                tally += leave(tx, &leaves).await?;
+                tally += form(tx, &formed, now).await?;
+                tally += join(tx, &joins).await?;
+                tally += clear_due(tx, suspects).await?;
+                Ok(tally)
+            };
+            return self.in_run(run, "cluster.settle", body).await.map(drop);
+        }
         for page in dissolved.chunks(PAGE) {
             self.in_run(run, "cluster.dissolve", async |tx: &mut Tx| dissolve(tx, page, now).await).await?;
         }
@@ -332,9 +346,16 @@ async fn read(tx: &mut Tx, scope: &str, ids: &[String], keys: &[String]) -> Resu
     Ok(clusters)
 }
 
+fn cluster(scope: &str, id: &str) -> RowName {
+    RowName::new(RowLabel::SemanticCluster, scope, id)
+}
+
 async fn dissolve(tx: &mut Tx, clusters: &[(&str, &str)], now: Timestamp) -> Result<Tally, Error> {
     let mut tally = Tally::default();
-    clusters.iter().for_each(|(scope, id)| tx.touch(CLUSTER, scope, id, ""));
+    for (scope, id) in clusters {
+        tx.touch(CLUSTER, scope, id, "");
+        tx.track(CLUSTERS, "no strong pair is left in it".to_owned(), vec![cluster(scope, id)]);
+    }
     for slice in slices(&CLUSTER_DISSOLVE, clusters, |(scope, id)| scope.len() + id.len() + 4) {
         let call = CLUSTER_DISSOLVE
             .call()
@@ -350,6 +371,10 @@ async fn dissolve(tx: &mut Tx, clusters: &[(&str, &str)], now: Timestamp) -> Res
 async fn leave(tx: &mut Tx, leaves: &[Belonging<'_>]) -> Result<Tally, Error> {
     let mut tally = Tally::default();
     tx.touch_memories(leaves.iter().map(|(memory, _)| memory), "BELONGS_TO");
+    for (memory, id) in leaves {
+        let reason = "no strong pair connects it with the cluster".to_owned();
+        tx.track(CLUSTERS, reason, vec![RowName::memory(memory), cluster(memory.scope(), id)]);
+    }
     for slice in slices(&CLUSTER_LEAVE, leaves, |(memory, cluster)| bytes(memory) + cluster.len() + 2) {
         let call = CLUSTER_LEAVE
             .call()
@@ -364,7 +389,11 @@ async fn leave(tx: &mut Tx, leaves: &[Belonging<'_>]) -> Result<Tally, Error> {
 
 async fn form(tx: &mut Tx, page: &[(&str, String, &Settled)], now: Timestamp) -> Result<Tally, Error> {
     let mut tally = Tally::default();
-    page.iter().for_each(|(scope, id, _)| tx.touch(CLUSTER, scope, id, ""));
+    for (scope, id, settled) in page {
+        tx.touch(CLUSTER, scope, id, "");
+        let reason = format!("strong pairs connect its {} members", settled.members.len());
+        tx.track(CLUSTERS, reason, vec![cluster(scope, id)]);
+    }
     for slice in
         slices(&CLUSTER_FORM, page, |(scope, id, settled)| scope.len() + id.len() + settled.key.len() + 26)
     {
@@ -387,6 +416,10 @@ async fn form(tx: &mut Tx, page: &[(&str, String, &Settled)], now: Timestamp) ->
 async fn join(tx: &mut Tx, joins: &[(MemoryKey, String)]) -> Result<Tally, Error> {
     let mut tally = Tally::default();
     tx.touch_memories(joins.iter().map(|(memory, _)| memory), "BELONGS_TO");
+    for (memory, id) in joins {
+        let reason = "strong pairs connect it with the cluster".to_owned();
+        tx.track(CLUSTERS, reason, vec![RowName::memory(memory), cluster(memory.scope(), id)]);
+    }
     for slice in slices(&CLUSTER_JOIN, joins, |(memory, cluster)| bytes(memory) + cluster.len() + 2) {
         let call = CLUSTER_JOIN
             .call()

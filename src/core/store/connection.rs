@@ -1,7 +1,7 @@
 //! Connection pools, and settings of the store.
 //!
-//! A program has three pools, so that none of its parts can take the connections of another: one for requests and
-//! commands, one for jobs and mirrors, and two connections for leases. Each is opened at its first use. Acquiring a
+//! A program has four pools, so that none of its parts can take the connections of another: one for requests and
+//! commands, one for jobs and mirrors, two connections for leases, and two for the journal. Each is opened at its first use. Acquiring a
 //! connection has a limit of its own, since the driver's covers the TCP connect only: a peer that accepts and never
 //! responds would block it.
 
@@ -58,6 +58,8 @@ pub(super) enum Purpose {
     Jobs,
     /// Leases: short statements that must not wait behind long ones.
     Leases,
+    /// The journal: reads beside an open transaction, which must not wait for one.
+    Journal,
 }
 
 impl Purpose {
@@ -65,7 +67,7 @@ impl Purpose {
     /// decides; for leases below the length of one.
     const fn message_timeout(self) -> Duration {
         match self {
-            Self::Requests | Self::Jobs => Duration::from_secs(35),
+            Self::Requests | Self::Jobs | Self::Journal => Duration::from_secs(35),
             Self::Leases => Duration::from_secs(12),
         }
     }
@@ -75,7 +77,7 @@ pub(super) fn pool(config: &Config, purpose: Purpose) -> Result<Driver, Error> {
     let unusable = |why: neo4rs::Error| Error::Unavailable { uri: config.uri.clone(), why: why.to_string() };
     let connections = match purpose {
         Purpose::Requests | Purpose::Jobs => config.connections,
-        Purpose::Leases => 2,
+        Purpose::Leases | Purpose::Journal => 2,
     };
     neo4rs::ConfigBuilder::default()
         .uri(&config.uri)

@@ -5,11 +5,13 @@ use super::Store;
 use super::adoption::{self, AdoptedLabel};
 use super::catalogue::{MEMORY_ADOPT, MEMORY_DECAY, MEMORY_RELEASE, SESSION_ADOPT};
 use super::error::Error;
+use super::journal::EXPIRY;
 use super::run::Run;
 use super::statement::{Call, PageMode};
 use super::tally::Tally;
 use super::tx::{Mode, Tx};
 use crate::domain::ids::MemoryKey;
+use crate::domain::journal::RowName;
 use crate::domain::tunables::{ENERGY_FLOOR, LONG_TERM_REWRITE_MS, Tunables};
 use crate::domain::units::{Energy, Timestamp};
 use serde::Deserialize;
@@ -168,6 +170,10 @@ async fn decay_page(
         .page(page_mode);
     let row: SweptRow = tx.only(call).await?;
     tx.touch_memories(&row.left, "");
+    for key in &row.left {
+        let reason = format!("its energy fell below {}", config.expiry_threshold);
+        tx.track(EXPIRY, reason, vec![RowName::memory(key)]);
+    }
     let tally = Tally {
         scanned: row.scanned,
         changed: row.changed,

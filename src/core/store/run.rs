@@ -17,9 +17,11 @@ use super::catalogue::{
 use super::encode::list;
 use super::error::Error;
 use super::faults::stop_point;
+use super::journal::{self, JournalHead};
 use super::tally::{Counted, Tally};
 use super::tx::{Mode, Tx};
 use crate::domain::attempt::{Opening, Right, RunFacts, RunState, open_run};
+use crate::domain::journal::Entry;
 use crate::domain::units::Timestamp;
 use neo4rs::{BoltMap, BoltType};
 use schemars::JsonSchema;
@@ -28,7 +30,7 @@ use serde_json::json;
 use std::time::Duration;
 
 /// A run that this program holds.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Run {
     pub job: &'static str,
     pub occurrence: String,
@@ -41,12 +43,16 @@ pub struct Run {
 }
 
 /// Whether the batches of a run are committed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 enum RunMode {
     /// Recorded in the ledger, with committed batches.
     Recorded { _active: ActiveRun },
     /// Not in the graph, with batches rolled back.
-    DryRun { did: Tally },
+    DryRun {
+        did: Tally,
+        /// Entries of a plan; `None` if it only counts.
+        plan: Option<Vec<Entry>>,
+    },
 }
 
 /// Lease of a run, for renewal beside its work.
@@ -65,8 +71,33 @@ impl Run {
     /// changes of those before it.
     #[must_use]
     pub fn dry(job: &'static str, now: Timestamp) -> Self {
-        let mode = RunMode::DryRun { did: Tally::default() };
+        Self::unrecorded(job, now, None)
+    }
+
+    /// A dry run that collects what it would change, as the entries of a plan.
+    #[must_use]
+    pub fn plan(job: &'static str, now: Timestamp) -> Self {
+        Self::unrecorded(job, now, Some(Vec::new()))
+    }
+
+    fn unrecorded(job: &'static str, now: Timestamp, plan: Option<Vec<Entry>>) -> Self {
+        let mode = RunMode::DryRun { did: Tally::default(), plan };
         Self { job, occurrence: BY_HAND.to_owned(), run_id: String::new(), now, fence: 0, batch: 0, mode }
+    }
+
+    /// Whether it is a dry run that does its work only to count it: one may count without doing it.
+    #[must_use]
+    pub fn only_counts(&self) -> bool {
+        matches!(self.mode, RunMode::DryRun { plan: None, .. })
+    }
+
+    /// The entries of a plan.
+    #[must_use]
+    pub fn into_plan(self) -> Vec<Entry> {
+        match self.mode {
+            RunMode::DryRun { plan, .. } => plan.unwrap_or_default(),
+            RunMode::Recorded { .. } => Vec::new(),
+        }
     }
 
     /// Whether its batches are rolled back.
@@ -77,7 +108,7 @@ impl Run {
 
     /// Adds counts of a dry run for work that is only estimated.
     pub fn estimate(&mut self, more: Tally) {
-        if let RunMode::DryRun { did } = &mut self.mode {
+        if let RunMode::DryRun { did, .. } = &mut self.mode {
             *did += more;
         }
     }
@@ -86,7 +117,7 @@ impl Run {
     #[must_use]
     pub fn estimated(&self) -> Tally {
         match self.mode {
-            RunMode::DryRun { did } => did,
+            RunMode::DryRun { did, .. } => did,
             RunMode::Recorded { .. } => Tally::default(),
         }
     }
@@ -127,7 +158,7 @@ pub struct OpenRun {
 }
 
 /// Result of opening a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum OpenedRun {
     /// This program works on it.
     Ours(Run),
@@ -320,14 +351,18 @@ impl Store {
             batch: i64,
             did: Tally,
         }
-        if run.is_dry() {
-            let answer = self
+        if let RunMode::DryRun { plan, .. } = &mut run.mode {
+            let plans = plan.is_some();
+            let (answer, entries) = self
                 .transactions
                 .run(name, Mode::Write, async |tx: &mut Tx| {
                     tx.abandon();
-                    body(tx).await
+                    let answer = body(tx).await?;
+                    let entries = if plans { self.changed_rows(tx).await? } else { Vec::new() };
+                    Ok((answer, entries))
                 })
                 .await?;
+            plan.iter_mut().for_each(|plan| plan.extend(entries.iter().cloned()));
             run.estimate(answer.tally());
             return Ok(answer);
         }
@@ -344,6 +379,9 @@ impl Store {
                 stop_point!("after_guard");
                 let answer = body(tx).await?;
                 stop_point!("after_work");
+                let entries = self.changed_rows(tx).await?;
+                let head = JournalHead { run: &held.run_id, job: held.job, at: held.now, by: "run" };
+                journal::record(tx, head, &entries).await?;
                 let batch = committed.max(held.batch) + 1;
                 did += answer.tally();
                 let receipt = RUN_RECEIPT

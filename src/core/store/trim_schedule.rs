@@ -65,6 +65,7 @@ mod tests {
 
     const KEPT: Retention = Retention {
         requests: Duration::from_secs(86_400),
+        journal: Duration::from_secs(7 * 86_400),
         runs: Duration::from_secs(30 * 86_400),
         sessions: Duration::from_secs(90 * 86_400),
         decayed_facts: None,

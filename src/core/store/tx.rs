@@ -18,6 +18,7 @@
 use super::Config;
 use super::error::{Class, Error};
 use super::faults::{CommitLog, CommitOutcome, stop_point};
+use super::journal::Tracked;
 use super::statement::{Call, Statement};
 use super::touched::Changes;
 use super::trim_schedule::TrimSchedule;
@@ -84,6 +85,8 @@ pub(super) struct Tx {
     commit_log: CommitLog,
     /// Changes so far.
     pub(super) changes: Changes,
+    /// Rows that it names for the journal.
+    pub(super) tracked: Vec<Tracked>,
     /// Attempt of the work, for the test history.
     pub(super) attempt: Option<String>,
 }
@@ -344,6 +347,7 @@ impl Transactions {
                 abandoned: false,
                 commit_log: CommitLog::default(),
                 changes: Changes::default(),
+                tracked: Vec::new(),
                 attempt: None,
             }),
             Ok(Err(neo4rs::Error::AuthenticationError(why))) => {

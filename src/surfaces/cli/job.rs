@@ -76,7 +76,8 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output, global: &Globa
     }
 }
 
-fn job(name: &str) -> Result<JobName, CliError> {
+/// The job with that name.
+pub(super) fn named(name: &str) -> Result<JobName, CliError> {
     let names = || JobName::ALL.into_iter().map(JobName::name);
     JobName::named(name).ok_or_else(|| unknown("job", name, names(), "ebb job list"))
 }
@@ -202,7 +203,7 @@ async fn run_jobs(
     output: &Output,
     global: &Global,
 ) -> Result<(), CliError> {
-    let named = args.name.as_deref().map(job).transpose()?;
+    let named = args.name.as_deref().map(named).transpose()?;
     let jobs: Vec<JobName> = named.map_or_else(|| JobName::ALL.to_vec(), |job| vec![job]);
     let at = args.options.instant(service, global).await?;
     let mut runs = Vec::new();
@@ -225,7 +226,7 @@ async fn run_jobs(
 }
 
 async fn history(name: Option<&str>, limit: u32, service: &Service, output: &Output) -> Result<(), CliError> {
-    let named = name.map(job).transpose()?;
+    let named = name.map(named).transpose()?;
     let runs: Vec<PastRun> = service.history(named, limit).await?.into_iter().map(PastRun::from).collect();
     output.emit_list("job.history", "runs", &runs, |page| {
         if runs.is_empty() {

@@ -53,17 +53,9 @@ struct Hit {
 }
 
 impl Answer {
-    fn read(from: &Path) -> Result<Self, CliError> {
-        let mut text = String::new();
-        let read = if from == Path::new("-") {
-            io::stdin().lock().read_to_string(&mut text)
-        } else {
-            File::open(from).and_then(|mut file| file.read_to_string(&mut text))
-        };
-        let name = from.display();
-        read.map_err(|why| CliError::usage(format!("the response {name} cannot be read")).why(why))?;
-        serde_json::from_str(&text).map_err(|why| {
-            CliError::usage(format!("{name} is not the response of a recall"))
+    fn of(text: &str, from: &Path) -> Result<Self, CliError> {
+        serde_json::from_str(text).map_err(|why| {
+            CliError::usage(format!("{} is not the response of a recall", from.display()))
                 .why(why)
                 .try_this("ebb recall WORDS -o json > answer.json")
         })
@@ -80,6 +72,24 @@ impl Answer {
     }
 }
 
+/// The text of a file, or of standard input for `-`.
+pub(super) async fn read(from: &Path) -> Result<String, CliError> {
+    let path = from.to_owned();
+    // In a thread of its own, so that an interrupt is heard while standard input is waited for.
+    let read = tokio::task::spawn_blocking(move || {
+        let mut text = String::new();
+        let read = if path == Path::new("-") {
+            io::stdin().lock().read_to_string(&mut text)
+        } else {
+            File::open(&path).and_then(|mut file| file.read_to_string(&mut text))
+        };
+        read.map(|_| text)
+    });
+    let name = from.display();
+    let read = read.await.map_err(|gone| CliError::failed(format!("{name} cannot be read")).why(gone))?;
+    read.map_err(|why| CliError::usage(format!("{name} cannot be read")).why(why))
+}
+
 /// Runs the verb.
 pub async fn run(
     args: &OutcomeArgs,
@@ -87,10 +97,7 @@ pub async fn run(
     output: &Output,
     global: &Global,
 ) -> Result<(), CliError> {
-    let from = args.answer.clone();
-    // In a thread of its own, so that an interrupt is heard while standard input is waited for.
-    let read = tokio::task::spawn_blocking(move || Answer::read(&from));
-    let answer = read.await.map_err(|gone| CliError::failed("the response cannot be read").why(gone))??;
+    let answer = Answer::of(&read(&args.answer).await?, &args.answer)?;
     let outcome = answer.outcome(&args.used, args.reward)?;
     let at = args.write.instant(service, global).await?;
     let mode = args.write.mode();

@@ -27,6 +27,7 @@ pub(crate) fn retention() -> Retention {
     let days = |days: u64| Duration::from_secs(days * 86_400);
     Retention {
         requests: days(1),
+        journal: days(7),
         runs: days(30),
         sessions: days(90),
         decayed_facts: None,

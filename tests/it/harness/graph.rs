@@ -9,7 +9,7 @@ use serde::Deserialize;
 use std::collections::HashSet;
 
 /// Labels of records about work done, and properties that only lock.
-const BOOKKEEPING: [&str; 9] = [
+const BOOKKEEPING: [&str; 10] = [
     "EbbChange",
     "EbbRun",
     "EbbCounter",
@@ -19,6 +19,7 @@ const BOOKKEEPING: [&str; 9] = [
     "ConsolidationAttempt",
     "ConsolidationConfig",
     "EbbSettings",
+    "EbbJournal",
 ];
 const LOCKS: [&str; 2] = ["ebbLock", "lock"];
 
@@ -32,12 +33,25 @@ pub(crate) async fn remembered(client: &Client) -> Vec<String> {
     lines(client, &BOOKKEEPING, &LOCKS).await
 }
 
+/// The same without places in the queue for clustering.
+pub(crate) async fn unqueued(client: &Client) -> Vec<String> {
+    lines(client, &BOOKKEEPING, &["ebbLock", "lock", "clusterDue"]).await
+}
+
 /// All but the ledger, the words of changes, the requests, the attempts, the dates of migrations and the locks: what a replay that was killed
 /// and repeated must leave to the bit.
 pub(crate) async fn replayed(client: &Client) -> Vec<String> {
     lines(
         client,
-        &["EbbChange", "EbbRun", "EbbRequest", "ConsolidationAttempt", "EbbMigration", "EbbSettings"],
+        &[
+            "EbbChange",
+            "EbbRun",
+            "EbbRequest",
+            "EbbJournal",
+            "ConsolidationAttempt",
+            "EbbMigration",
+            "EbbSettings",
+        ],
         &LOCKS,
     )
     .await

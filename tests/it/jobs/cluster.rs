@@ -12,7 +12,7 @@ use ebb_core::jobs::JobName;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Draws pairs with their weights, as co-activation does, and lets the clusters look at their ends.
-async fn pair(db: &Fresh, pairs: &[(String, String, i64)]) {
+pub(crate) async fn pair(db: &Fresh, pairs: &[(String, String, i64)]) {
     let text = "UNWIND range(0, size($a) - 1) AS i \
                 MATCH (a:Memory {id: $a[i]}) MATCH (b:Memory {id: $b[i]}) \
                 MERGE (a)-[c:COACTIVATED]->(b) SET c.weight = $w[i], \

@@ -15,7 +15,7 @@ async fn init(db: &Fresh) -> Result<InitReport, Error> {
 }
 
 /// In the order in which they are applied.
-const MIGRATIONS: [&str; 12] = [
+const MIGRATIONS: [&str; 13] = [
     "schema/V001__memory",
     "schema/V002__coactivation",
     "schema/V003__relation",
@@ -28,6 +28,7 @@ const MIGRATIONS: [&str; 12] = [
     "schema/V010__own_names",
     "schema/V011__shared_names",
     "schema/V012__state",
+    "schema/V013__journal",
 ];
 
 async fn names(db: &Fresh) -> Vec<String> {

@@ -8,8 +8,10 @@
 //! two concurrent sweeps see each other's facts, and each lineage changes once.
 
 use super::requested::{self, RequestedSweep};
+use crate::clock::rfc3339;
 use crate::domain::fact::{DECAY_SOURCE, FactScope, Fate, Head, Origin, Speaker};
 use crate::domain::ids::decay_id;
+use crate::domain::journal::{RowLabel, RowName};
 use crate::domain::policy::{Counters, Rules, Verdict};
 use crate::domain::units::{Confidence, Timestamp};
 use crate::store::Store;
@@ -18,6 +20,7 @@ use crate::store::catalogue::{
 };
 use crate::store::encode::{list, slices};
 use crate::store::error::Error;
+use crate::store::journal::{REDUCTION, RETRACTION};
 use crate::store::run::Run;
 use crate::store::statement::{Call, PageMode};
 use crate::store::tally::Tally;
@@ -197,6 +200,17 @@ async fn sweep(tx: &mut Tx, page: Page<'_>, after: &str) -> Result<(Tally, Sweep
     counters += more;
     for slice in slices(&FACT_DECAY, &next, |next| next.key.len() + next.from.len() + 36 + 40) {
         tx.run(decay(page.now, slice)).await?;
+    }
+    for Next { key, confidence, origin, .. } in &next {
+        let scope = page.scope.name();
+        let id = decay_id(key, page.now, *confidence);
+        let rows = [(RowLabel::EbbLineage, key.as_str()), (RowLabel::Fact, id.as_str())];
+        let rows = rows.map(|(label, key)| RowName::new(label, scope, key)).to_vec();
+        let (origin, at) = (origin.confidence.value(), rfc3339(origin.at));
+        match confidence.value() {
+            0.0 => tx.track(RETRACTION, format!("a policy ends facts of {at}"), rows),
+            _ => tx.track(REDUCTION, format!("a policy reduces confidence {origin} of {at}"), rows),
+        }
     }
     for slice in slices(&FACT_QUARANTINE, &faults, |(id, reason)| id.len() + reason.len() + 4) {
         let call = FACT_QUARANTINE

@@ -9,11 +9,11 @@ use super::super::catalogue::{
     ADOPTED_ALL_STATES, ADOPTED_AROUND, ADOPTED_CENSUS, ADOPTED_EDGES, ADOPTED_EVIDENCE, ADOPTED_FACTS,
     ADOPTED_NODES, ADOPTED_STATES, ADOPTED_WRITTEN_EDGES, ADOPTED_WRITTEN_NODES,
 };
+use super::super::cells::{columns, flag, items, number, text, whole};
 use super::super::encode::list;
 use super::super::error::Error;
 use super::super::layouts::{TypeFilter, names, scope};
 use super::super::statement::{Call, HALL, ROOM, ROOM_ID, Statement};
-use super::rows::{columns, flag, items, number, text, whole};
 use super::{
     Amount, FadingRelation, Heat, MirrorCandidate, MirrorQuery, MirroredEnd, MirroredNode, OutgoingRelation,
     READ_MAX,

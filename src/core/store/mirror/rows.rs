@@ -1,19 +1,14 @@
 //! Decoding of rows of the mirror's statements, which contain values of any type.
 
+use super::super::cells::{columns, flag, items, number, text, whole};
 use super::{Amount, FadingRelation, MirroredEnd, MirroredNode, OutgoingRelation};
 use crate::domain::annotations::Provenance;
 use crate::domain::relation::RelationState;
 use crate::domain::units::{Timestamp, Weight};
-use neo4rs::{BoltNull, BoltType};
+use neo4rs::BoltType;
 
 /// Default weight of a relation.
 const PLAIN: f64 = 0.5;
-
-/// A row as so many columns, null where it has fewer.
-pub(super) fn columns<const N: usize>(row: Vec<BoltType>) -> [BoltType; N] {
-    let mut row = row.into_iter();
-    std::array::from_fn(|_| row.next().unwrap_or(BoltType::Null(BoltNull)))
-}
 
 pub(super) fn node(label: usize, row: Vec<BoltType>) -> MirroredNode {
     let [key, name, content, tier, session, last_accessed, created, access_count, tags, provenance] =
@@ -132,38 +127,4 @@ fn tied(list: Vec<BoltType>, causal: Option<f32>) -> Amount {
         until: None,
         is_adopted: false,
     })
-}
-
-pub(super) fn items(value: BoltType) -> Vec<BoltType> {
-    match value {
-        BoltType::List(list) => list.value,
-        _ => Vec::new(),
-    }
-}
-
-pub(super) fn text(value: BoltType) -> Option<String> {
-    match value {
-        BoltType::String(text) => Some(text.value),
-        _ => None,
-    }
-}
-
-pub(super) fn flag(value: &BoltType) -> bool {
-    matches!(value, BoltType::Boolean(flag) if flag.value)
-}
-
-pub(super) fn whole(value: &BoltType) -> Option<i64> {
-    match value {
-        BoltType::Integer(whole) => Some(whole.value),
-        _ => None,
-    }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a weight that is a whole number is small")]
-pub(super) fn number(value: &BoltType) -> Option<f64> {
-    match value {
-        BoltType::Float(number) => Some(number.value),
-        BoltType::Integer(whole) => Some(whole.value as f64),
-        _ => None,
-    }
 }

@@ -1,0 +1,19 @@
+// purpose: Record entries of a run, to show and to take back what it did.
+// mode: write
+// params: $run: String, $job: String, $at: Integer, $by: String, $part: Integer, $rows.entries: List
+// returns: recorded: Integer (one row)
+// bound: one node
+// idempotent: by the receipt of its transaction
+// clock: server
+//
+// An entry is JSON. $part orders the nodes of a transaction.
+CREATE (j:EbbJournal {
+  run: $run,
+  job: $job,
+  at: datetime({epochMillis: $at}),
+  recorded: datetime.realtime(),
+  by: $by,
+  part: $part,
+  entries: $rows.entries
+})
+RETURN count(j) AS recorded

@@ -1,0 +1,455 @@
+//! Entries of the journal: rows as they were before and after a discrete change, by which a change is shown, made and
+//! taken back.
+//!
+//! A plan is a list of entries that were not made, the journal of a run a list of those that were. Both are made by the
+//! same rule: a row must be as it was before, and becomes as it is after. To take an entry back is to make its inverse.
+//!
+//! # Design notes
+//! Fading is no discrete change: energy is a function of time. So the stored energy of a memory may have been brought
+//! to a later instant meanwhile, and the memory is still as it was if the law says so. Properties that queue a row for a
+//! job are not compared, and are set again.
+
+use super::ids::MemoryKey;
+use super::memory::MemoryState;
+use super::tier::Tier;
+use super::tunables::Tunables;
+use super::units::{Energy, Timestamp};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Locks, which carry no value.
+pub const LOCKS: [&str; 2] = ["ebbLock", "lock"];
+/// Properties of a memory that are kept in an entry although unchanged: a later access changes them.
+const WITNESSES: [&str; 2] = ["lastAccessed", "accessCount"];
+/// Properties that follow from the energy and its instant.
+const FADING: [&str; 3] = ["energy", "energyAt", "dueAt"];
+/// Property that queues a memory for clustering.
+const QUEUE: &str = "clusterDue";
+/// Most that two energies may differ and be equal by the law, relative.
+const EQUAL: f64 = 1e-9;
+
+/// Labels of rows that have entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum RowLabel {
+    Memory,
+    SemanticCluster,
+    Fact,
+    EbbLineage,
+}
+
+impl RowLabel {
+    /// In the order in which rows are locked.
+    pub const ALL: [Self; 4] = [Self::Memory, Self::SemanticCluster, Self::Fact, Self::EbbLineage];
+
+    /// The label.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Memory => "Memory",
+            Self::SemanticCluster => "SemanticCluster",
+            Self::Fact => "Fact",
+            Self::EbbLineage => "EbbLineage",
+        }
+    }
+
+    /// Labels that a created row may have.
+    #[must_use]
+    pub const fn labels(self) -> &'static [&'static str] {
+        match self {
+            Self::Memory => &["Memory", "EbbMemory", "EbbQuarantined", "EbbStamped"],
+            Self::SemanticCluster => &["SemanticCluster"],
+            Self::Fact => &["Fact", "EbbFact"],
+            Self::EbbLineage => &["EbbLineage"],
+        }
+    }
+
+    /// Property with the key.
+    #[must_use]
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::EbbLineage => "key",
+            _ => "id",
+        }
+    }
+
+    /// Types of relationships from such rows that are part of an entry.
+    #[must_use]
+    pub const fn types(self) -> &'static [RowEdge] {
+        match self {
+            Self::Memory => &[RowEdge::BelongsTo, RowEdge::PromotedTo, RowEdge::CrystallizedInto],
+            Self::SemanticCluster => &[],
+            Self::Fact => &[RowEdge::DecayedFrom, RowEdge::About],
+            Self::EbbLineage => &[RowEdge::Head],
+        }
+    }
+}
+
+/// Types of relationships that are part of an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum RowEdge {
+    BelongsTo,
+    PromotedTo,
+    CrystallizedInto,
+    DecayedFrom,
+    About,
+    Head,
+}
+
+impl RowEdge {
+    pub const ALL: [Self; 6] = [
+        Self::BelongsTo,
+        Self::PromotedTo,
+        Self::CrystallizedInto,
+        Self::DecayedFrom,
+        Self::About,
+        Self::Head,
+    ];
+
+    /// The type.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::BelongsTo => "BELONGS_TO",
+            Self::PromotedTo => "PROMOTED_TO",
+            Self::CrystallizedInto => "CRYSTALLIZED_INTO",
+            Self::DecayedFrom => "DECAYED_FROM",
+            Self::About => "ABOUT",
+            Self::Head => "HEAD",
+        }
+    }
+
+    /// The type with that name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// Label of its end; `None` if the end is no row of a journal.
+    #[must_use]
+    pub const fn end(self) -> Option<RowLabel> {
+        match self {
+            Self::BelongsTo => Some(RowLabel::SemanticCluster),
+            Self::PromotedTo | Self::CrystallizedInto => Some(RowLabel::Memory),
+            Self::DecayedFrom | Self::Head => Some(RowLabel::Fact),
+            Self::About => None,
+        }
+    }
+}
+
+/// A row by its label and its key in its scope.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct RowName {
+    pub label: RowLabel,
+    pub scope: String,
+    pub key: String,
+}
+
+impl RowName {
+    /// A row.
+    #[must_use]
+    pub fn new(label: RowLabel, scope: &str, key: &str) -> Self {
+        Self { label, scope: scope.to_owned(), key: key.to_owned() }
+    }
+
+    /// A memory.
+    #[must_use]
+    pub fn memory(key: &MemoryKey) -> Self {
+        Self::new(RowLabel::Memory, key.scope(), key.id())
+    }
+}
+
+impl std::fmt::Display for RowName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let of = match self.label {
+            RowLabel::Memory => "memory",
+            RowLabel::SemanticCluster => "cluster",
+            RowLabel::Fact => "fact",
+            RowLabel::EbbLineage => "lineage",
+        };
+        write!(f, "{of} {}", self.key)
+    }
+}
+
+/// Value of a property.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Value {
+    Boolean(bool),
+    Integer(i64),
+    Float(f64),
+    Text(String),
+    /// RFC 3339, to the nanosecond.
+    Instant {
+        instant: String,
+    },
+    List(Vec<Self>),
+    /// A value that can be compared and not be written, by its text.
+    Other {
+        other: String,
+    },
+}
+
+/// End of a relationship.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum End {
+    Row(RowName),
+    /// A node by its element id.
+    Element {
+        element: String,
+    },
+}
+
+/// A relationship from a row.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RowRelationship {
+    #[serde(rename = "type")]
+    pub kind: RowEdge,
+    pub to: End,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub properties: BTreeMap<String, Value>,
+}
+
+/// A row at an instant, or the part of it that a change concerns.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Image {
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub labels: BTreeSet<String>,
+    /// Values; none for a property that is absent at this instant and not at the other.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub properties: BTreeMap<String, Option<Value>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub relationships: Vec<RowRelationship>,
+    /// Number of all its relationships; of a row that is created or removed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub degree: Option<i64>,
+}
+
+/// A row before and after; absent at one of them if it was created or removed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RowChange {
+    pub row: RowName,
+    pub before: Option<Image>,
+    pub after: Option<Image>,
+}
+
+/// Rows that change together, all or none.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    /// The rule that made it, such as `expiry`.
+    pub rule: String,
+    /// Why the rule applied to these rows.
+    pub reason: String,
+    pub rows: Vec<RowChange>,
+}
+
+impl Entry {
+    /// Rows at which its relationships end.
+    pub fn ends(&self) -> impl Iterator<Item = &RowName> {
+        let images = self.rows.iter().flat_map(|change| change.before.iter().chain(&change.after));
+        images.flat_map(|image| &image.relationships).filter_map(|edge| match &edge.to {
+            End::Row(row) => Some(row),
+            End::Element { .. } => None,
+        })
+    }
+
+    /// The entry that takes this one back.
+    #[must_use]
+    pub fn inverse(self) -> Self {
+        let rows = self.rows.into_iter().rev();
+        let rows =
+            rows.map(|RowChange { row, before, after }| RowChange { row, before: after, after: before });
+        Self { rule: self.rule, reason: self.reason, rows: rows.collect() }
+    }
+}
+
+impl RowChange {
+    /// The change between two full images; `None` if nothing changed.
+    #[must_use]
+    pub fn between(row: RowName, before: Option<Image>, after: Option<Image>) -> Option<Self> {
+        let (Some(old), Some(new)) = (&before, &after) else {
+            return (before.is_some() || after.is_some()).then_some(Self { row, before, after });
+        };
+        let is_witness = |name: &str| row.label == RowLabel::Memory && WITNESSES.contains(&name);
+        let changed = |name: &&String| value(old, name) != value(new, name);
+        let names: BTreeSet<&String> = old.properties.keys().chain(new.properties.keys()).collect();
+        let mut names: BTreeSet<&String> = names.into_iter().filter(changed).collect();
+        // A place in the queue alone says that a job has been there, not what it did.
+        if !names.iter().any(|name| *name == "tier") {
+            names.retain(|name| *name != QUEUE);
+        }
+        let part = |of: &Image, other: &Image| Image {
+            labels: of.labels.difference(&other.labels).cloned().collect(),
+            properties: names.iter().map(|name| ((*name).clone(), value(of, name).cloned())).collect(),
+            relationships: without(&of.relationships, &other.relationships),
+            degree: None,
+        };
+        let (mut old_part, mut new_part) = (part(old, new), part(new, old));
+        if old_part == Image::default() && new_part == Image::default() {
+            return None;
+        }
+        for name in WITNESSES.into_iter().filter(|name| is_witness(name)) {
+            for (of, into) in [(old, &mut old_part), (new, &mut new_part)] {
+                into.properties.insert(name.to_owned(), value(of, name).cloned());
+            }
+        }
+        Some(Self { row, before: Some(old_part), after: Some(new_part) })
+    }
+
+    /// Checks that a row is as it was before.
+    ///
+    /// # Errors
+    /// What differs.
+    pub fn check(&self, now: Option<&Image>, tunables: &Tunables) -> Result<(), String> {
+        fits(&self.row, self.before.as_ref(), self.after.as_ref(), now, tunables)
+    }
+
+    /// Whether the row is as it is after.
+    #[must_use]
+    pub fn is_applied(&self, now: Option<&Image>, tunables: &Tunables) -> bool {
+        fits(&self.row, self.after.as_ref(), self.before.as_ref(), now, tunables).is_ok()
+    }
+
+    /// Properties to write on a row that is as it was before; `None` removes one. A memory that was queued for
+    /// clustering meanwhile, or whose place in the queue was used, is queued at `at`.
+    #[must_use]
+    pub fn writes(&self, now: &Image, at: &Value) -> BTreeMap<String, Option<Value>> {
+        let (Some(before), Some(after)) = (&self.before, &self.after) else { return BTreeMap::new() };
+        let mut writes = after.properties.clone();
+        if writes.contains_key(QUEUE) && value(before, QUEUE) != value(now, QUEUE) {
+            writes.insert(QUEUE.to_owned(), Some(at.clone()));
+        }
+        writes.retain(|name, to| value(now, name) != to.as_ref());
+        writes
+    }
+}
+
+/// Whether relationships of the second list are missing from the first.
+fn without(of: &[RowRelationship], other: &[RowRelationship]) -> Vec<RowRelationship> {
+    of.iter().filter(|one| !other.contains(one)).cloned().collect()
+}
+
+fn value<'a>(image: &'a Image, name: &str) -> Option<&'a Value> {
+    image.properties.get(name).and_then(Option::as_ref)
+}
+
+/// Compares a row with an image; `other` is the image at the other end of its change.
+fn fits(
+    row: &RowName,
+    expected: Option<&Image>,
+    other: Option<&Image>,
+    now: Option<&Image>,
+    tunables: &Tunables,
+) -> Result<(), String> {
+    let (expected, now) = match (expected, now) {
+        (None, None) => return Ok(()),
+        (None, Some(_)) => return Err(format!("{row} exists already")),
+        (Some(_), None) => return Err(format!("{row} is gone")),
+        (Some(expected), Some(now)) => (expected, now),
+    };
+    let is_memory = row.label == RowLabel::Memory;
+    for (name, expected) in &expected.properties {
+        let found = value(now, name);
+        let is_derived = name == QUEUE || FADING.contains(&name.as_str());
+        if found != expected.as_ref() && !(is_memory && is_derived) {
+            return Err(format!("{row}: {name} is {}, not {}", shown(found), shown(expected.as_ref())));
+        }
+    }
+    if is_memory && expected.properties.contains_key("energy") && !has_faded(expected, now, tunables) {
+        let (found, expected) = (value(now, "energy"), value(expected, "energy"));
+        return Err(format!("{row}: its energy is {}, not that of {}", shown(found), shown(expected)));
+    }
+    let absent = other.map(|other| other.labels.difference(&expected.labels).collect::<Vec<_>>());
+    if let Some(label) = expected.labels.difference(&now.labels).next() {
+        return Err(format!("{row} has no label {label}"));
+    }
+    if let Some(label) = absent.into_iter().flatten().find(|label| now.labels.contains(*label)) {
+        return Err(format!("{row} has the label {label}"));
+    }
+    if let Some(gone) = without(&expected.relationships, &now.relationships).first() {
+        return Err(format!("{row} has lost a relationship {}", gone.kind.name()));
+    }
+    let Some(other) = other else {
+        // The row is to be removed, with all that it has.
+        let added = now.properties.keys().find(|name| !expected.properties.contains_key(*name));
+        return match added {
+            Some(name) => Err(format!("{row} has a property {name} that was added since")),
+            None if now.degree != expected.degree => {
+                Err(format!("{row} has relationships that were added since"))
+            }
+            None => Ok(()),
+        };
+    };
+    let added = other
+        .relationships
+        .iter()
+        .find(|one| !expected.relationships.contains(one) && now.relationships.contains(one));
+    added.map_or(Ok(()), |added| Err(format!("{row} has a relationship {} already", added.kind.name())))
+}
+
+/// Whether a memory has the energy of an image, brought to a later instant.
+fn has_faded(expected: &Image, now: &Image, tunables: &Tunables) -> bool {
+    let same = ["energy", "energyAt"].iter().all(|name| value(expected, name) == value(now, name));
+    let Some((then, found)) = state(expected, now).zip(state(now, now)) else { return same };
+    if same || !then.tier.is_live() || found.energy_at < then.energy_at {
+        return same;
+    }
+    let (due, is) = (then.energy_now(found.energy_at, tunables).value(), found.energy.value());
+    (due - is).abs() <= EQUAL * due.abs().max(is.abs())
+}
+
+/// What the law needs of a memory; a property that the image lacks is that of the row.
+fn state(image: &Image, row: &Image) -> Option<MemoryState> {
+    let of = |name: &str| match image.properties.get(name) {
+        Some(value) => value.as_ref(),
+        None => value(row, name),
+    };
+    let number = match of("energy")? {
+        Value::Float(number) => *number,
+        #[expect(clippy::cast_precision_loss, reason = "an energy")]
+        Value::Integer(number) => *number as f64,
+        _ => return None,
+    };
+    let instant = |name: &str| match of(name)? {
+        Value::Instant { instant } => crate::clock::parse_rfc3339(instant).ok(),
+        _ => None,
+    };
+    let tier = match of("tier")? {
+        Value::Text(tier) => Tier::named(tier)?,
+        _ => return None,
+    };
+    Some(MemoryState {
+        tier,
+        energy: Energy::new(number).ok()?,
+        energy_at: instant("energyAt")?,
+        last_accessed: instant("lastAccessed")?,
+        pinned: of("pinned") == Some(&Value::Boolean(true)),
+        ..super::memory::created(Timestamp::EPOCH, false)
+    })
+}
+
+fn shown(value: Option<&Value>) -> String {
+    value.map_or_else(|| "absent".to_owned(), ToString::to_string)
+}
+
+impl std::fmt::Display for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Boolean(value) => write!(f, "{value}"),
+            Self::Integer(value) => write!(f, "{value}"),
+            Self::Float(value) => write!(f, "{value}"),
+            Self::Text(text) | Self::Instant { instant: text } | Self::Other { other: text } => {
+                f.write_str(text)
+            }
+            Self::List(values) => {
+                let values: Vec<String> = values.iter().map(ToString::to_string).collect();
+                write!(f, "[{}]", values.join(", "))
+            }
+        }
+    }
+}

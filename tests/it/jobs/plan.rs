@@ -1,0 +1,204 @@
+//! A plan is what the job would do; applied, it is what the job did; undone, it was not.
+
+use super::cluster::pair;
+use super::sweep::fact;
+use crate::harness::ebb::{access, key};
+use crate::harness::graph::{everything, same, unqueued};
+use crate::harness::neo4j::{Fresh, at, fresh};
+use crate::harness::random::Random;
+use crate::harness::rows::{Row, ripe, row};
+use ebb_core::api::plan::Applied;
+use ebb_core::domain::event::{Access, Event};
+use ebb_core::domain::memory::Revive;
+use ebb_core::domain::tier::Tier;
+use ebb_core::jobs::JobName;
+use ebb_core::service::Service;
+use ebb_core::store::Error;
+use std::collections::BTreeMap;
+
+const POLICIES: &str = r#"[
+    {"id": "status", "relation": "roadmap:*", "scope": "company", "mode": "retract", "ttl_s": 3600},
+    {"id": "memory", "relation": "memory:*", "scope": "*", "mode": "confidence", "half_life_s": 3600, "min_confidence": 0.1}]"#;
+const PLANNED: [JobName; 4] = [JobName::Decay, JobName::Promote, JobName::Cluster, JobName::Sweep];
+/// The instant of all runs: hours after the start. Rows that survive have their energy at it, so that nothing fades and
+/// two dumps may be compared to the bit.
+const NOW: f64 = 10.0;
+
+async fn random_graph(db: &Fresh, random: &mut Random) {
+    let rows: Vec<Row> = (0..24)
+        .map(|n| {
+            let id = format!("m{n:02}");
+            let tier = random.pick(&["working", "shortTerm", "longTerm"]);
+            match random.below(4) {
+                0 => Row { energy: 0.02 + random.unit(), ..row(&id, "working", 0.0) },
+                1 => Row { at: NOW, tier: random.pick(&["working", "shortTerm"]), energy: 9.0, ..ripe(&id) },
+                _ => Row { at: NOW, pinned: random.once_in(8), ..row(&id, tier, 1.0 + random.unit()) },
+            }
+        })
+        .collect();
+    db.put(&rows).await;
+    let mut pairs = Vec::new();
+    for _ in 0..30 {
+        let (a, b, weight) = (random.below(24), random.below(24), 2 + random.whole(5));
+        if a < b {
+            pairs.push((format!("m{a:02}"), format!("m{b:02}"), weight));
+        }
+    }
+    pair(db, &pairs).await;
+    let facts: Vec<_> = (0..12)
+        .map(|n| {
+            let relation = random.pick(&["roadmap:status", "memory:context", "other"]);
+            fact(relation, &format!("v{n}"), NOW * random.unit())
+        })
+        .collect();
+    db.assert(&facts).await;
+}
+
+/// The id of the last run of a job.
+async fn last_run(db: &Fresh, job: JobName) -> String {
+    let runs = db.store.runs(Some(job.name()), 1).await.unwrap();
+    runs[0].run_id.clone()
+}
+
+#[track_caller]
+fn all(applied: Applied, what: &str) -> Applied {
+    assert_eq!((&applied.refused, applied.already), (&Vec::new(), 0), "{what}");
+    applied
+}
+
+async fn undone(service: &Service, run: &str, what: &str) -> Applied {
+    all(service.undo(run, at(NOW), false).await.unwrap(), what)
+}
+
+/// Each job of a random graph: run, undone, applied from its plan, undone, and that undone.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plan_is_what_the_job_would_do_and_an_undo_leaves_what_was_there() {
+    let db = fresh().await;
+    let mut random = Random::seeded(22);
+    let mut changes: BTreeMap<JobName, usize> = BTreeMap::new();
+    for round in 0..25 {
+        db.clear().await;
+        random_graph(&db, &mut random).await;
+        let service = db.service(POLICIES);
+        for job in PLANNED {
+            let what = |what: &str| format!("round {round}, {job}: {what}");
+            let before = unqueued(&db.client).await;
+            let plan = service.plan_job(job, at(NOW), None).await.unwrap();
+            assert!(plan.complete);
+            same(&before, &unqueued(&db.client).await, &what("a plan writes nothing"));
+            *changes.entry(job).or_default() += plan.changes.len();
+            service.run_job(job, at(NOW), &Default::default()).await.unwrap();
+            let after = unqueued(&db.client).await;
+            assert_eq!(
+                plan.changes.is_empty(),
+                before == after,
+                "{}",
+                what("a plan without changes is a run without")
+            );
+            if plan.changes.is_empty() {
+                continue;
+            }
+            undone(&service, &last_run(&db, job).await, &what("undo of the run")).await;
+            same(&before, &unqueued(&db.client).await, &what("undone"));
+
+            let applied = all(service.apply_plan(&plan, false).await.unwrap(), &what("apply"));
+            assert_eq!(applied.applied, plan.changes.len());
+            same(&after, &unqueued(&db.client).await, &what("applied"));
+            let again = service.apply_plan(&plan, false).await.unwrap();
+            assert_eq!((again.applied, again.already), (0, plan.changes.len()), "{}", what("twice is once"));
+            service.run_job(job, at(NOW), &Default::default()).await.unwrap();
+            same(&after, &unqueued(&db.client).await, &what("nothing is left for the job"));
+
+            let taken_back = undone(&service, &plan.plan, &what("undo of the plan")).await;
+            same(&before, &unqueued(&db.client).await, &what("the plan undone"));
+            undone(&service, &taken_back.run, &what("undo of the undo")).await;
+            same(&after, &unqueued(&db.client).await, &what("the undo undone"));
+        }
+    }
+    for job in PLANNED {
+        assert!(changes[&job] >= 25, "{job} changed too little to show anything: {changes:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_row_that_moved_on_is_refused_and_the_rest_is_done() {
+    let db = fresh().await;
+    db.put(&[row("a", "working", 0.02), row("b", "working", 0.02), row("c", "shortTerm", 2.0)]).await;
+    let service = db.service("[]");
+    let plan = service.plan_job(JobName::Decay, at(NOW), None).await.unwrap();
+    assert_eq!(plan.changes.len(), 2);
+    db.apply(&[Event::Access(access("a", NOW))]).await;
+    let kept = db.state("a").await;
+    let applied = service.apply_plan(&plan, false).await.unwrap();
+    assert_eq!((applied.applied, applied.refused.len()), (1, 1));
+    assert!(applied.refused[0].why.starts_with("memory a: accessCount is 2, not 1"), "{applied:?}");
+    assert_eq!(db.state("a").await, kept);
+    assert_eq!(db.state("b").await.tier, Tier::ExpiredWorking);
+
+    // One that came back is not sent away and brought back again; a dry undo writes nothing.
+    let before = everything(&db.client).await;
+    let dry = service.undo(&plan.plan, at(NOW), true).await.unwrap();
+    assert_eq!((dry.applied, dry.dry_run), (1, true));
+    same(&before, &everything(&db.client).await, "a dry undo");
+    db.apply(&[Event::Access(Access { revive: Revive::Yes, ..access("b", NOW + 1.0) })]).await;
+    let undone = service.undo(&plan.plan, at(NOW + 1.0), false).await.unwrap();
+    assert_eq!((undone.applied, undone.refused.len()), (0, 1), "{undone:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_memory_that_only_faded_since_is_as_the_law_says() {
+    let db = fresh().await;
+    db.put(&[ripe("up"), row("gone", "working", 0.02)]).await;
+    let service = db.service("[]");
+    let energy = async |name: &str| db.state(name).await.energy_now(at(40.0), &db.tunables().await).value();
+    let before = energy("up").await;
+    service.run_job(JobName::Promote, at(1.0), &Default::default()).await.unwrap();
+    let run = last_run(&db, JobName::Promote).await;
+    // Brought to later instants by two passes.
+    for hours in [2.0, 30.0] {
+        service.run_job(JobName::Decay, at(hours), &Default::default()).await.unwrap();
+    }
+    let undone = service.undo(&run, at(31.0), false).await.unwrap();
+    assert_eq!((undone.applied, undone.refused.len()), (1, 0), "{undone:?}");
+    assert_eq!(db.state("up").await.tier, Tier::Working);
+    assert!((energy("up").await - before).abs() < 1e-9);
+    let stubs: i64 =
+        db.client.value("MATCH (m:Memory) WHERE m.promotionKey IS NOT NULL RETURN count(m) AS n").await;
+    assert_eq!(stubs, 0);
+
+    // An energy that no law explains is somebody's change.
+    service.run_job(JobName::Promote, at(31.0), &Default::default()).await.unwrap();
+    db.client.run("MATCH (m:Memory {id: 'up'}) SET m.energy = m.energy + 1.0", &[]).await;
+    let refused = service.undo(&last_run(&db, JobName::Promote).await, at(32.0), false).await.unwrap();
+    assert!(refused.refused[0].why.starts_with("memory up: its energy is"), "{refused:?}");
+    assert!(db.store.memories(&[key("up")]).await.unwrap().len() == 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_planned_or_undone_says_why() {
+    let db = fresh().await;
+    let service = db.service("[]");
+    let why = service.plan_job(JobName::Reinforce, at(1.0), None).await.unwrap_err();
+    assert!(
+        matches!(&why, Error::Invalid(text) if text.contains("ebb job run reinforce --dry-run")),
+        "{why}"
+    );
+    service.run_job(JobName::Fade, at(1.0), &Default::default()).await.unwrap();
+    let why = service.undo(&last_run(&db, JobName::Fade).await, at(1.0), false).await.unwrap_err();
+    assert!(why.to_string().contains("of fade left nothing to undo"), "{why}");
+    let why = service.undo("none", at(1.0), false).await.unwrap_err();
+    assert!(matches!(why, Error::NotFound { .. }));
+
+    // A plan edited by hand can do no more than a job can.
+    db.put(&[row("a", "working", 0.02)]).await;
+    let mut plan = service.plan_job(JobName::Decay, at(NOW), None).await.unwrap();
+    let mut created = plan.changes[0].clone();
+    created.rows[0].before = None;
+    created.rows[0].row.key = "new".to_owned();
+    created.rows[0].after.as_mut().unwrap().labels = ["Memory", "Admin"].map(str::to_owned).into();
+    plan.changes = vec![created];
+    let before = everything(&db.client).await;
+    let applied = service.apply_plan(&plan, false).await.unwrap();
+    assert!(applied.refused[0].why.contains("the label Admin, which is not Ebb's"), "{applied:?}");
+    same(&before, &everything(&db.client).await, "a refused plan");
+}
