@@ -17,7 +17,6 @@ No prompt of a library contains `ebb`. A table at the end; ends with 1 if anythi
 """
 import argparse
 import difflib
-import hashlib
 import json
 import os
 import pathlib
@@ -27,6 +26,8 @@ import signal
 import subprocess
 import sys
 import time
+
+from environment import installed, server
 
 HERE = pathlib.Path(__file__).resolve().parent
 # The package of each library, and its script. After a space, a variant of it.
@@ -48,22 +49,6 @@ class Failure(Exception):
 
 class Stopped(Exception):
     """A failure that was noted, and after which nothing more can be tried."""
-
-
-def installed(library, state):
-    """The Python of the library's environment, made unless it is there with these very versions."""
-    library = library.split()[0]
-    pins = HERE / "requirements" / f"{library}.txt"
-    stamp = hashlib.sha256(pins.read_bytes() + sys.version.encode()).hexdigest()
-    folder = state / "adopt" / library
-    python = folder / "bin" / "python"
-    if not (folder / stamp).exists():
-        shutil.rmtree(folder, ignore_errors=True)
-        print(f"{library}: installing {pins.name}", flush=True)
-        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "--no-deps", "--requirement", pins], check=True)
-        (folder / stamp).touch()
-    return python
 
 
 class Run:
@@ -196,21 +181,6 @@ class Run:
             if what in refused:
                 self.holds(f"the refusal of {what} names the way out", "docs/guide/your-own-data.md" in done.stderr, done.stderr)
         self.ebb("job", "run", "--all")
-
-
-def server(ebb, state):
-    """The environment that names the server, and what stops it."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("EBB__")}
-    environment |= {"HF_HUB_OFFLINE": "1", "ANONYMIZED_TELEMETRY": "false", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(HERE)}
-    if "NEO4J_URI" in environment:
-        return environment, lambda: None
-    home = {"EBB__NEO4J__HOME": str(state / "adopt" / "neo4j")}
-    run = lambda *words: subprocess.run([ebb, "neo4j", *words], env=environment | home, check=True, capture_output=True, text=True).stdout
-    run("start")
-    told = json.loads(run("status", "-o", "json"))
-    password = (state / "adopt" / "neo4j" / "password").read_text().strip()
-    named = {"NEO4J_URI": told["server"]["uri"], "NEO4J_USERNAME": "neo4j", "NEO4J_PASSWORD": password}
-    return environment | named, lambda: run("stop", "--force")
 
 
 def main():
