@@ -19,11 +19,12 @@ const TYPES: [&str; 6] = ["String", "Integer", "Float", "Boolean", "List", "Map"
 const WRITING: [&str; 8] = ["CREATE", "MERGE", "SET", "DELETE", "REMOVE", "FOREACH", "DROP", "LOAD"];
 /// Folders whose statements may ask the server what time it is: leases, keys that expire, the change log, signs of life of mirrors, what a person
 /// pastes into Neo4j Browser, and the question what its clock shows.
-const CLOCKS: [&str; 12] = [
+const CLOCKS: [&str; 13] = [
     "adopted/nodes",
     "attempt",
     "change",
     "inspect",
+    "journal",
     "key",
     "migration/processes",
     "mirror",
@@ -266,8 +267,17 @@ fn a_question_opens_with_its_title_and_can_be_pasted() {
 }
 
 /// Names of a statement's text in whose place others are put: of places, and of rows that a mapping describes.
-const PLACEHOLDERS: [&str; 8] =
-    [":Room", ":HALL", "n.id", "n.mark", "n.scope IN $rows.groups", "n.written", "r.id", "r.written"];
+const PLACEHOLDERS: [&str; 9] = [
+    ":Room",
+    ":HALL",
+    "n.id",
+    "n.lock",
+    "n.mark",
+    "n.scope IN $rows.groups",
+    "n.written",
+    "r.id",
+    "r.written",
+];
 
 #[test]
 fn what_stands_for_other_names_stands_in_the_text() {

@@ -3,6 +3,7 @@
 use crate::domain::journal::{Entry, RowName};
 use crate::domain::units::Timestamp;
 use crate::jobs::JobName;
+pub use crate::store::JournalRun;
 use serde::{Deserialize, Serialize};
 
 /// The changes that a run of a job would make at an instant. A change that is removed from the list is not applied.

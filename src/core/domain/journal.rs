@@ -14,6 +14,8 @@ use super::memory::MemoryState;
 use super::tier::Tier;
 use super::tunables::Tunables;
 use super::units::{Energy, Timestamp};
+use serde::de::IntoDeserializer;
+use serde::de::value::StrDeserializer;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -210,6 +212,40 @@ pub struct RowRelationship {
     pub to: End,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub properties: BTreeMap<String, Value>,
+}
+
+/// Rows that change together, with the rule and the reason, before it is known how.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tracked {
+    pub rule: &'static str,
+    pub reason: String,
+    pub rows: Vec<RowName>,
+}
+
+/// Joins groups that share a row, in the order of their first; rule and reason are those of the first.
+#[must_use]
+pub fn joined(tracked: Vec<Tracked>) -> Vec<Tracked> {
+    let mut place_of: BTreeMap<RowName, usize> = BTreeMap::new();
+    let mut groups: Vec<Option<Tracked>> = Vec::new();
+    for mut group in tracked {
+        let met: BTreeSet<usize> = group.rows.iter().filter_map(|row| place_of.get(row).copied()).collect();
+        let place = met.first().copied().unwrap_or(groups.len());
+        if place == groups.len() {
+            groups.push(None);
+        }
+        for other in met.into_iter().rev() {
+            if let Some(before) = groups[other].take() {
+                let later = std::mem::replace(&mut group, before);
+                let known: BTreeSet<RowName> = group.rows.iter().cloned().collect();
+                group.rows.extend(later.rows.into_iter().filter(|row| !known.contains(row)));
+            }
+        }
+        group.rows.iter().for_each(|row| {
+            place_of.insert(row.clone(), place);
+        });
+        groups[place] = Some(group);
+    }
+    groups.into_iter().flatten().collect()
 }
 
 /// A row at an instant, or the part of it that a change concerns.
@@ -416,7 +452,10 @@ fn state(image: &Image, row: &Image) -> Option<MemoryState> {
         _ => return None,
     };
     let instant = |name: &str| match of(name)? {
-        Value::Instant { instant } => crate::clock::parse_rfc3339(instant).ok(),
+        Value::Instant { instant } => {
+            let text: StrDeserializer<'_, serde::de::value::Error> = instant.as_str().into_deserializer();
+            Timestamp::deserialize(text).ok()
+        }
         _ => None,
     };
     let tier = match of("tier")? {

@@ -23,7 +23,7 @@ use super::error::Error;
 use super::statement::{HALL, ROOM, ROOM_ID, Statement};
 use super::tx::{Mode, Tx};
 use crate::domain::journal::{
-    End, Entry, Image, LOCKS, RowChange, RowEdge, RowLabel, RowName, RowRelationship, Value,
+    End, Entry, Image, LOCKS, RowChange, RowEdge, RowLabel, RowName, RowRelationship, Tracked, Value, joined,
 };
 use crate::domain::tunables::Tunables;
 use crate::domain::units::{Timestamp, maybe_millis, millis};
@@ -42,14 +42,6 @@ const ENTRIES: usize = 200;
 const NODES: i64 = 20;
 /// Placeholder of the property that locks a row.
 const LOCK: &str = "n.lock";
-
-/// Rows that a transaction changes together, with the rule and the reason.
-#[derive(Debug)]
-pub(super) struct Tracked {
-    rule: &'static str,
-    reason: String,
-    rows: Vec<RowName>,
-}
 
 /// A run, a plan or an undo by its journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -118,7 +110,7 @@ impl Tx {
 impl Store {
     /// The changes of the rows that a transaction has named.
     pub(super) async fn changed_rows(&self, tx: &mut Tx) -> Result<Vec<Entry>, Error> {
-        let groups = grouped(std::mem::take(&mut tx.tracked));
+        let groups = joined(std::mem::take(&mut tx.tracked));
         let rows: BTreeSet<RowName> = groups.iter().flat_map(|group| group.rows.iter().cloned()).collect();
         if rows.is_empty() {
             return Ok(Vec::new());
@@ -207,30 +199,6 @@ pub(super) async fn record(tx: &mut Tx, head: JournalHead<'_>, entries: &[Entry]
         tx.run(call).await?;
     }
     Ok(())
-}
-
-/// Joins groups that share a row, in their order.
-fn grouped(tracked: Vec<Tracked>) -> Vec<Tracked> {
-    let mut first: BTreeMap<RowName, usize> = BTreeMap::new();
-    let mut sets = petgraph::unionfind::UnionFind::<usize>::new(tracked.len());
-    for (at, group) in tracked.iter().enumerate() {
-        for row in &group.rows {
-            let known = *first.entry(row.clone()).or_insert(at);
-            sets.union(known, at);
-        }
-    }
-    let mut groups: BTreeMap<usize, Tracked> = BTreeMap::new();
-    let mut places: BTreeMap<usize, usize> = BTreeMap::new();
-    for (at, Tracked { rule, reason, rows }) in tracked.into_iter().enumerate() {
-        let place = *places.entry(sets.find(at)).or_insert(at);
-        let group = groups.entry(place).or_insert(Tracked { rule, reason, rows: Vec::new() });
-        for row in rows {
-            if !group.rows.contains(&row) {
-                group.rows.push(row);
-            }
-        }
-    }
-    groups.into_values().collect()
 }
 
 /// Reads rows in the transaction of the caller.

@@ -18,11 +18,11 @@
 use super::Config;
 use super::error::{Class, Error};
 use super::faults::{CommitLog, CommitOutcome, stop_point};
-use super::journal::Tracked;
 use super::statement::{Call, Statement};
 use super::touched::Changes;
 use super::trim_schedule::TrimSchedule;
 use crate::clock::jitter;
+use crate::domain::journal::Tracked;
 use neo4rs::BoltType;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;

@@ -50,6 +50,7 @@ impl From<Error> for CliError {
                     "policy" => "ebb policy list",
                     "sweep" => "ebb job history sweep",
                     "key" => "ebb key list",
+                    "run with a journal" => "ebb undo",
                     "place" => "ebb trail cold",
                     "edge" => "ebb trail edge add FROM TYPE TO",
                     "relation" => "ebb relation list",

@@ -7,7 +7,7 @@ use super::output::Output;
 use super::page::{Column, Page};
 use super::{Global, ReadOptions, RunOptions, job, outcome};
 use clap::Args;
-use ebb_core::api::plan::{Applied, Plan};
+use ebb_core::api::plan::{Applied, JournalRun, Plan};
 use ebb_core::domain::journal::{Entry, RowChange, Value};
 use ebb_core::service::Service;
 use std::path::PathBuf;
@@ -113,11 +113,7 @@ pub async fn undo(
 ) -> Result<(), CliError> {
     let Some(run) = &args.run else { return list(args.limit, service, output).await };
     let at = args.options.instant(service, global).await?;
-    let undone = service.undo(run, at, args.options.dry_run).await.map_err(|why| {
-        let list = matches!(why, ebb_core::store::Error::NotFound { .. });
-        let error = CliError::from(why);
-        if list { error.try_this("ebb undo") } else { error }
-    })?;
+    let undone = service.undo(run, at, args.options.dry_run).await?;
     report(&undone, "undo", output)
 }
 
@@ -135,7 +131,7 @@ async fn list(limit: u32, service: &Service, output: &Output) -> Result<(), CliE
             Column::left("BY"),
             Column::right("CHANGES"),
         ];
-        let row = |run: &ebb_core::store::JournalRun| {
+        let row = |run: &JournalRun| {
             [run.run.clone(), run.job.clone(), readable(run.at), run.by.clone(), run.entries.to_string()]
         };
         page.table(&columns, runs.iter().map(row));
