@@ -1,7 +1,7 @@
 """The run `adopted`: Ebb reads the library's graph by a mapping, and the library is not harmed.
 
 The library writes and searches; `ebb adopt --detect` proposes the mapping, which the rest of the run uses. Every step of Ebb
-leaves the library's rows as they are. Recall, rerank and states are asked with keys and texts that are read from the
+leaves the library's rows as they are. Recall, rerank and states are requested with keys and texts that are read from the
 graph by the queries below, not by Ebb. While `ebb serve` runs, the library searches and writes and answers as it did
 alone, and recall finds what it wrote.
 """
@@ -18,7 +18,7 @@ PRESETS = {
     "graphiti-core": "graphiti", "graphiti-core attributes": "graphiti", "neo4j-agent-memory": "neo4j-agent-memory",
     "mem0ai base_label": "mem0", "mcp-neo4j-memory": "mcp-neo4j-memory", "MemoryOS": "memos",
 }
-# The rows of each: pattern of `n`, scope, key and text.
+# The live rows of each: pattern of `n`, scope, key and text.
 ROWS = {
     "graphiti": [("(n:Entity)", "n.group_id", "n.uuid", "n.name"), ("(n:Episodic)", "n.group_id", "n.uuid", "n.content"),
                  ("()-[n:RELATES_TO]->()", "n.group_id", "n.uuid", "n.fact")],
@@ -28,7 +28,7 @@ ROWS = {
     "mem0": [("(n:__Entity__)", "n.user_id", "n.name", "n.name"),
              ("(a:__Entity__)-[n]->(b:__Entity__)", "a.user_id", "elementId(n)", "a.name + ' ' + type(n) + ' ' + b.name")],
     "mcp-neo4j-memory": [("(n:Memory)", "'local'", "n.name", "n.name")],
-    "memos": [("(n:Memory)", "n.user_name", "n.id", "n.memory")],
+    "memos": [("(n:Memory {status: 'activated'})", "n.user_name", "n.id", "n.memory")],
 }
 # Its rows have no instants, so new ones are found after `ebb graph refresh` alone.
 WITHOUT_INSTANTS = {"mcp-neo4j-memory"}
@@ -98,16 +98,16 @@ class Adopted:
     def detected(self):
         """Writes what is proposed to ebb.toml, and returns whether anything is."""
         run, words = self.run, ("adopt", "--detect", "--json")
-        told = json.loads(run.ebb(*words).stdout)
+        detection = json.loads(run.ebb(*words).stdout)
         after = run.dump()
         for part in ("theirs", "own", "schema"):
             self.equal &= run.same(f"{part} after ebb {' '.join(words)}", self.before[part], after[part])
-        proposed = re.findall('^preset = "(.*)"$', told["adopt"], re.M)
-        unknown = ", ".join(f"{label['label']} {label['nodes']}" for label in told["unknown"]) or "none"
+        proposed = re.findall('^preset = "(.*)"$', detection["adopt"], re.M)
+        unknown = ", ".join(f"{label['label']} {label['nodes']}" for label in detection["unknown"]) or "none"
         print(f"  {run.library}: proposed {', '.join(proposed) or 'nothing'}; unknown labels: {unknown}", flush=True)
-        run.holds("ebb adopt --detect proposes its preset alone", proposed == [self.preset] * bool(self.preset), told["adopt"])
-        run.holds("ebb adopt --detect names unknown labels where it proposes nothing", proposed or told["unknown"], str(told))
-        (run.folder / "ebb.toml").write_text(told["adopt"])
+        run.holds("ebb adopt --detect proposes its preset alone", proposed == [self.preset] * bool(self.preset), detection["adopt"])
+        run.holds("ebb adopt --detect names unknown labels where it proposes nothing", proposed or detection["unknown"], str(detection))
+        (run.folder / "ebb.toml").write_text(detection["adopt"])
         return proposed == [self.preset]
 
     def verbs(self):

@@ -15,7 +15,7 @@ SAVES = 30
 def names(shapes):
     """Labels or type, with each name of a property."""
     parted = [re.fullmatch(r"(.*)\((.*)\)", shape).groups() for shape in shapes]
-    return {(kind, name) for kind, list in parted for name in list.split(", ")}
+    return {(kind, name) for kind, properties in parted for name in properties.split(", ")}
 
 
 def replacing(run, alone, minutes):
@@ -27,11 +27,11 @@ def replacing(run, alone, minutes):
     run.ebb("init", "--yes")
     with Server(run.ebb_program, run.environment, run.folder, EBB__MIRROR__REFRESH="1s") as server:
         amount = ("minutes", str(minutes)) if minutes else ("saves", str(SAVES))
-        told = run.told("replacing_graph.py", "write", server.url, *amount, timeout=600 + 60 * (minutes or 0))
+        output = run.output("replacing_graph.py", "write", server.url, *amount, timeout=600 + 60 * (minutes or 0))
     run.holds("ebb serve ends well", server.code == 0, f"{server.code}: {server.log()[-1500:]}")
-    results = told["results"] or {"counts": {}, "faults": ["no result"]}
-    print(f"  {run.library}: {dict(results['counts'])}, {len(told['prompts'])} prompts", flush=True)
-    faults = told["failures"] + results["faults"]
+    results = output["results"] or {"counts": {}, "faults": ["no result"]}
+    print(f"  {run.library}: {dict(results['counts'])}, {len(output['prompts'])} prompts", flush=True)
+    faults = output["failures"] + results["faults"]
     run.holds("no state is lost, and rows are read as they were saved", not faults, f"{len(faults)} faults: {faults[:3]}")
     last = run.dump()
     new = {(kind, name) for kind, name in names(last["shapes"]) - names(before["shapes"]) if name not in SAVED}

@@ -94,16 +94,17 @@ class Run:
             raise Failure(f"{script} {' '.join(arguments)} ended with {done.returncode}: {done.stderr[-3000:]}")
         return json.loads(answer.read_text())
 
-    def told(self, script, *arguments, timeout=600):
-        told = self.call(script, *arguments, timeout=timeout)
-        self.prompts += told["prompts"]
-        return told
+    def output(self, script, *arguments, timeout=600):
+        """Output of a script of the library, whose prompts are kept."""
+        output = self.call(script, *arguments, timeout=timeout)
+        self.prompts += output["prompts"]
+        return output
 
     def step(self, name, when):
-        told = self.told(LIBRARIES[self.library], name)
-        for failure in told["failures"]:
+        output = self.output(LIBRARIES[self.library], name)
+        for failure in output["failures"]:
             self.fail(f"{name} {when}: {failure.strip()[-1500:]}")
-        return None if told["failures"] else json.dumps(told["results"], indent=1, sort_keys=True)
+        return None if output["failures"] else json.dumps(output["results"], indent=1, sort_keys=True)
 
     def ebb(self, *words, codes=(0,)):
         done = subprocess.run([self.ebb_program, *words], env=self.environment, cwd=self.folder, capture_output=True, text=True, timeout=300)

@@ -51,9 +51,9 @@ class Server:
 def request(url, body=None, headers=None, timeout=60):
     """The response; of a refusal, its problem, which has a `status`."""
     data = None if body is None else json.dumps(body).encode()
-    asked = urllib.request.Request(url, data, {"Content-Type": "application/json"} | (headers or {}))
+    message = urllib.request.Request(url, data, {"Content-Type": "application/json"} | (headers or {}))
     try:
-        with urllib.request.urlopen(asked, timeout=timeout) as response:
+        with urllib.request.urlopen(message, timeout=timeout) as response:
             return json.load(response)
     except urllib.error.HTTPError as refused:
         return json.load(refused)
