@@ -130,4 +130,5 @@ async def again():
     return await answers(graphiti)
 
 
-main(write, search, again)
+if __name__ == "__main__":
+    main(write, search, again)

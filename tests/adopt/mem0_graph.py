@@ -1,4 +1,7 @@
-"""mem0 with a graph store: its default pipeline against a server of OpenAI's protocol."""
+"""mem0 with a graph store: its default pipeline against a server of OpenAI's protocol.
+
+In the variant `base_label`, its nodes have the label `__Entity__`, by which the preset finds them.
+"""
 import os
 
 from shared import *
@@ -6,7 +9,18 @@ from shared import *
 os.environ["MEM0_TELEMETRY"] = "False"
 os.environ["MEM0_DIR"] = os.path.join(FOLDER, "mem0")
 
+import mem0.memory.graph_memory
 from mem0 import Memory
+
+
+class Ranker(mem0.memory.graph_memory.BM25Okapi):
+    """Ranks all relations: its limit of five cuts among equals, which come in the order of the plan."""
+
+    def get_top_n(self, query, documents, n):
+        return super().get_top_n(query, documents, len(documents))
+
+
+mem0.memory.graph_memory.BM25Okapi = Ranker
 
 
 def call(name, arguments):
@@ -40,7 +54,8 @@ def opened():
         "embedder": {"provider": "openai", "config": openai | {"embedding_dims": DIMENSIONS}},
         "vector_store": {"provider": "qdrant", "config": {
             "path": os.path.join(FOLDER, "vectors"), "on_disk": True, "embedding_model_dims": DIMENSIONS}},
-        "graph_store": {"provider": "neo4j", "config": {"url": URI, "username": USER, "password": PASSWORD}},
+        "graph_store": {"provider": "neo4j", "config": {
+            "url": URI, "username": USER, "password": PASSWORD, "base_label": "base_label" in os.environ["ADOPT_VARIANT"]}},
         "history_db_path": os.path.join(FOLDER, "history.db"),
     })
 

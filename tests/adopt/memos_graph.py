@@ -1,4 +1,5 @@
 """MemOS: its graph store for Neo4j Community with local vectors. What lies above it needs several models from a hub."""
+import datetime
 import os
 
 from shared import *
@@ -23,7 +24,7 @@ def key(text):
 
 
 def metadata(text, number):
-    instant = f"2026-01-{number + 1:02}T00:00:00+00:00"
+    instant = datetime.datetime.now(datetime.timezone.utc).isoformat()
     return {"memory_type": "WorkingMemory" if number % 2 else "LongTermMemory", "status": "activated", "key": text.split()[0],
             "tags": text.rstrip(".").split(), "created_at": instant, "updated_at": instant, "confidence": 0.9, "usage": [],
             "sources": [], "background": "", "embedding": vector(text), "type": "fact", "session_id": "s", "scope": "team"}

@@ -5,7 +5,7 @@
 
 Each library is installed from PyPI with the versions of requirements/LIBRARY.txt, in an environment of its own below the
 state folder that later runs use again. The server is that of NEO4J_URI, which must be empty, or a managed one that ends
-with the run. Each library runs three times from an empty database:
+with the run. Each library runs four times from an empty database:
 
   alone     writes, searches, writes again: what it answers without Ebb
   beside    writes and searches; every verb of Ebb; then its rows are those from before; it searches and writes again and
@@ -22,19 +22,21 @@ import os
 import pathlib
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import time
 
+from adopted import Adopted
 from environment import installed, server
+from replacing import replacing
+from serving import Server
 
 HERE = pathlib.Path(__file__).resolve().parent
 # The package of each library, and its script. After a space, a variant of it.
 LIBRARIES = {
     "graphiti-core": "graphiti_graph.py", "neo4j-agent-memory": "agent_memory.py", "mem0ai": "mem0_graph.py",
     "mcp-neo4j-memory": "mcp_memory.py", "MemoryOS": "memos_graph.py", "langchain-neo4j": "langchain_graph.py",
-    "graphiti-core attributes": "graphiti_graph.py",
+    "graphiti-core attributes": "graphiti_graph.py", "mem0ai base_label": "mem0_graph.py",
 }
 # What each library's rows make Ebb refuse, by the name of the verb.
 REFUSED = {
@@ -67,21 +69,26 @@ class Run:
         if not condition:
             self.fail(f"{what}{': ' if detail else ''}{detail}")
 
-    def call(self, script, *arguments):
+    def call(self, script, *arguments, timeout=600):
         answer = self.folder / "answer.json"
         answer.unlink(missing_ok=True)
         done = subprocess.run([self.python, HERE / script, *arguments], env=self.environment, cwd=self.folder,
-                              capture_output=True, text=True, timeout=600)
+                              capture_output=True, text=True, timeout=timeout)
         if done.returncode != 0 or not answer.exists():
             raise Failure(f"{script} {' '.join(arguments)} ended with {done.returncode}: {done.stderr[-3000:]}")
         return json.loads(answer.read_text())
 
+    def output(self, script, *arguments, timeout=600):
+        """Output of a script of the library, whose prompts are kept."""
+        output = self.call(script, *arguments, timeout=timeout)
+        self.prompts += output["prompts"]
+        return output
+
     def step(self, name, when):
-        told = self.call(LIBRARIES[self.library], name)
-        self.prompts += told["prompts"]
-        for failure in told["failures"]:
+        output = self.output(LIBRARIES[self.library], name)
+        for failure in output["failures"]:
             self.fail(f"{name} {when}: {failure.strip()[-1500:]}")
-        return None if told["failures"] else json.dumps(told["results"], indent=1, sort_keys=True)
+        return None if output["failures"] else json.dumps(output["results"], indent=1, sort_keys=True)
 
     def ebb(self, *words, codes=(0,)):
         done = subprocess.run([self.ebb_program, *words], env=self.environment, cwd=self.folder, capture_output=True, text=True, timeout=300)
@@ -103,7 +110,7 @@ class Run:
 
     def alone(self):
         self.fresh()
-        return {name: self.step(name, "alone") for name in ("write", "search", "again")}
+        return {name: self.step(name, "alone") for name in ("write", "search", "again")} | {"shapes": self.dump()["shapes"]}
 
     def verbs(self):
         """Every verb that a user tries beside a graph of others."""
@@ -121,24 +128,19 @@ class Run:
 
     def served(self):
         """`ebb serve` until it has run each job."""
-        environment = self.environment | {f"EBB__JOBS__{job.upper()}__EVERY": "1s" for job in JOBS} | {"EBB__HTTP__LISTEN": "127.0.0.1:0"}
-        with open(self.folder / "serve.log", "w") as log:
-            server = subprocess.Popen([self.ebb_program, "serve"], env=environment, cwd=self.folder, stdout=log, stderr=log)
-            try:
-                for _ in range(300):
-                    runs = json.loads(self.ebb("job", "history", "--limit", "200", "-o", "json").stdout)["runs"]
-                    waits = JOBS - {run["job"] for run in runs if run["state"] == "done" and not run["occurrence"].startswith("manual/")}
-                    if not waits or server.poll() is not None:
-                        break
-                    time.sleep(0.2)
-            finally:
-                server.send_signal(signal.SIGTERM)
-                code = server.wait(timeout=60)
-        log = (self.folder / "serve.log").read_text()[-1500:]
-        self.holds("ebb serve runs each job and ends well", not waits and code == 0, f"not run: {waits}, ended with {code}: {log}")
+        every = {f"EBB__JOBS__{job.upper()}__EVERY": "1s" for job in JOBS}
+        with Server(self.ebb_program, self.environment, self.folder, **every) as server:
+            for _ in range(300):
+                runs = json.loads(self.ebb("job", "history", "--limit", "200", "-o", "json").stdout)["runs"]
+                waits = JOBS - {run["job"] for run in runs if run["state"] == "done" and not run["occurrence"].startswith("manual/")}
+                if not waits or server.process.poll() is not None:
+                    break
+                time.sleep(0.2)
+        what = f"not run: {waits}, ended with {server.code}: {server.log()[-1500:]}"
+        self.holds("ebb serve runs each job and ends well", not waits and server.code == 0, what)
 
     def beside(self, alone, own_rows):
-        """Returns the number of the library's rows, and whether the dumps are equal."""
+        """Returns whether the dumps are equal."""
         when = "with rows of Ebb's" if own_rows else "beside Ebb"
         self.fresh()
         self.answers("write", "before Ebb", alone)
@@ -151,17 +153,21 @@ class Run:
         self.answers("search", when, alone)
         self.answers("again", when, alone)
         last = self.dump()
+        return equal & self.uninstalled(when, before, None if own_rows else last)
+
+    def uninstalled(self, when, before, last):
+        """`ebb uninstall`: nothing of Ebb's is left, and the schema is that from before. Returns whether the dumps are equal."""
         self.ebb("uninstall", "--dry-run")
         # A program that was killed is seen for a minute; this one ended.
         self.ebb("uninstall", "--yes")
         left = self.dump()
-        equal &= self.same(f"nodes of Ebb's own {when}, after the uninstallation", [], left["own"])
-        if not own_rows:
-            equal &= self.same("its rows after the uninstallation", last["theirs"], left["theirs"])
+        equal = self.same(f"nodes of Ebb's own {when}, after the uninstallation", [], left["own"])
+        if last:
+            equal &= self.same(f"its rows {when}, after the uninstallation", last["theirs"], left["theirs"])
         equal &= self.same(f"schema {when}, after the uninstallation", before["schema"], left["schema"])
         leaks = [prompt for prompt in self.prompts if "ebb" in prompt.lower()]
         self.holds("no prompt names Ebb", not leaks, str(leaks[:1])[:600])
-        return len(before["theirs"]), equal
+        return equal
 
     def answers(self, name, when, alone):
         found = self.step(name, when)
@@ -186,6 +192,9 @@ class Run:
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--state", type=pathlib.Path, required=True)
+    parser.add_argument("--runs", default="beside,together,adopted,replacing", help="those after alone, with commas between; default %(default)s")
+    parser.add_argument("--serve", type=float, default=10, metavar="SECONDS", help="at least, of the run adopted; default %(default)s")
+    parser.add_argument("--minutes", type=float, help="of the run replacing; default: as long as 30 saves take")
     parser.add_argument("libraries", nargs="*", default=[], help=", ".join(LIBRARIES))
     arguments = parser.parse_args()
     state, ebb = arguments.state.resolve(), os.environ["EBB"]
@@ -203,9 +212,14 @@ def main():
             began, rows, equal = time.monotonic(), 0, False
             try:
                 alone = run.alone()
-                rows, equal = run.beside(alone, own_rows=False)
-                equal &= run.beside(alone, own_rows=True)[1]
-            except (Failure, subprocess.TimeoutExpired) as why:
+                rows = len(alone["shapes"])
+                runs = {
+                    "beside": lambda: run.beside(alone, own_rows=False), "together": lambda: run.beside(alone, own_rows=True),
+                    "adopted": lambda: Adopted(run, alone, arguments.serve).whole(),
+                    "replacing": lambda: library != "graphiti-core" or replacing(run, alone, arguments.minutes),
+                }
+                equal = all([runs[name]() for name in arguments.runs.split(",")])
+            except (Failure, OSError, subprocess.TimeoutExpired) as why:
                 run.fail(str(why))
             except Stopped:
                 pass

@@ -99,7 +99,7 @@ def errors_logged():
     return lines
 
 
-def main(write, search, again):
+def main(write, search=None, again=None):
     logged, failures, results = errors_logged(), [], None
     try:
         done = {"write": write, "search": search, "again": again}[sys.argv[1]]()

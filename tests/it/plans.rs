@@ -40,6 +40,10 @@ const HOT: &[(&str, &str)] = &[
     ("fact/list", "EbbLineage(scope, key)"),
     ("fact/lock", "EbbLineage(key)"),
     ("import/guard", "EbbImport(key)"),
+    ("journal/entries", "EbbJournal(run)"),
+    ("journal/lock", "Room(id)"),
+    ("journal/read", "Room(id)"),
+    ("journal/trim", "EbbJournal(recorded)"),
     ("memory/decay", "Memory(dueAt)"),
     ("memory/list", "Memory(scope, id)"),
     ("memory/lock", "Memory(scope, id)"),
@@ -72,6 +76,7 @@ const HOT: &[(&str, &str)] = &[
 
 /// Statements that read a whole label, index or type, and why they may.
 const SCANS: &[(&str, &str)] = &[
+    ("journal/runs", "a person asks which runs can be undone, a node for 200 changes of a week"),
     ("layout/nodes", "a person asks about rows without an index of Ebb; ends at a limit"),
     ("layout/node_sample", "a person asks about rows without an index of Ebb; ends at a limit"),
     ("layout/relationships", "a person asks about rows without an index of Ebb; ends at a limit"),

@@ -571,6 +571,6 @@ mod tests {
         assert_eq!(&checksum(&SCHEMA_V010)[..16], "70f08959d5f8611c");
         assert_eq!(&checksum(&SCHEMA_V011)[..16], "7db1f2e17612c639");
         assert_eq!(&checksum(&SCHEMA_V012)[..16], "1c78ea9fb793100e");
-        assert_eq!(&checksum(&SCHEMA_V013)[..16], "");
+        assert_eq!(&checksum(&SCHEMA_V013)[..16], "b69045e4cbeae836");
     }
 }

@@ -42,6 +42,7 @@ use CoveredBy::{Held, Route, Whole};
 
 const VERBS: [(&str, CoveredBy); 85] = [
     ("adopt", Whole),
+    ("apply", Whole),
     ("attempt list", Whole),
     ("attempt release", Whole),
     ("attempt show", Whole),
@@ -95,6 +96,7 @@ const VERBS: [(&str, CoveredBy); 85] = [
     ("neo4j stop", Whole),
     ("outcome", Route("POST", "/v1/outcomes")),
     ("plot decay", Route("GET", "/memory/graph/edges")),
+    ("plan", Whole),
     ("plot energy", Route("GET", "/v1/memories/{id}/explain")),
     ("plot tiers", Whole),
     ("plot trails", Route("GET", "/v1/trails/hot")),
