@@ -40,7 +40,7 @@ enum CoveredBy {
 
 use CoveredBy::{Held, Route, Whole};
 
-const VERBS: [(&str, CoveredBy); 85] = [
+const VERBS: [(&str, CoveredBy); 88] = [
     ("adopt", Whole),
     ("apply", Whole),
     ("attempt list", Whole),
@@ -126,6 +126,7 @@ const VERBS: [(&str, CoveredBy); 85] = [
     ("trail node add", Route("POST", "/v1/trails/nodes")),
     ("trail path", Route("GET", "/v1/trails/path")),
     ("trail status", Route("GET", "/v1/trails/status")),
+    ("undo", Whole),
     ("uninstall", Whole),
     ("worker", Whole),
 ];
