@@ -2,8 +2,9 @@
 //! changed.
 
 use super::http::TestServer;
+use super::mcp::{answered, call, failed, talk};
 use super::recall::ids;
-use super::{command, contents};
+use super::{CliOutput, command, contents};
 use crate::harness::neo4j::{Fresh, fresh};
 use crate::worker::process::eventually;
 use serde_json::{Value, json};
@@ -68,10 +69,13 @@ fn adopting(preset: &str) -> String {
     format!(r#"[{{"preset": "{preset}"}}]"#)
 }
 
-fn ask(db: &Fresh, preset: &str, args: &[&str]) -> Value {
+fn run(db: &Fresh, preset: &str, args: &[&str]) -> CliOutput {
     let folder = tempfile::tempdir().unwrap();
-    let output = command(db, folder.path(), args).env("EBB__ADOPT", adopting(preset)).output().unwrap();
-    super::CliOutput::from(output).json()
+    command(db, folder.path(), args).env("EBB__ADOPT", adopting(preset)).output().unwrap().into()
+}
+
+fn ask(db: &Fresh, preset: &str, args: &[&str]) -> Value {
+    run(db, preset, args).json()
 }
 
 /// Everything but the nodes of Ebb's own.
@@ -95,7 +99,7 @@ async fn each_layout_answers_and_stays_as_it_was() {
         // Without the mapping nothing of it is read.
         let folder = tempfile::tempdir().unwrap();
         let bare = command(&db, folder.path(), &["recall", question, "--scope", scope]).output().unwrap();
-        assert_eq!(super::CliOutput::from(bare).json()["hits"], json!([]), "{preset}");
+        assert_eq!(CliOutput::from(bare).json()["hits"], json!([]), "{preset}");
         ask(&db, preset, &["job", "run", "--all"]);
         ask(&db, preset, &["graph", "verify", "--scope", scope]);
         assert_eq!(before, theirs(&db).await, "{preset}");
@@ -198,6 +202,65 @@ async fn results_of_the_library_are_scored_pinned_and_hidden() {
     assert_eq!(before, theirs(&db).await);
     let states: i64 = db.client.value("MATCH (s:EbbState) RETURN count(s) AS n").await;
     assert_eq!(states, 4);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_command_line_scores_pins_hides_and_accesses() {
+    let db = fresh().await;
+    db.client.run(GRAPHITI, &[]).await;
+    let before = theirs(&db).await;
+    let adopted = |args: &[&str]| run(&db, "graphiti", &[&["adopted", "--scope", "one"], args].concat());
+    let answer = adopted(&["rerank", "--query", "Ann", "olived", "oann", "nobody"]).json();
+    assert_eq!(answer["schema"], "ebb.adopted.rerank/1");
+    let keys: Vec<&Value> = answer["results"].as_array().unwrap().iter().map(|row| &row["key"]).collect();
+    assert_eq!(keys, ["olived", "oann", "nobody"]);
+    assert!(scored(&answer, "oann")["score"].as_f64().unwrap() > 0.0, "{answer:#}");
+    let table = adopted(&["rerank", "oworks", "olived", "-o", "table"]).out;
+    assert!(table.contains("fact  yes   oworks"), "{table}");
+    assert!(table.contains("fact  no    olived  not live since 2026-02-01"), "{table}");
+
+    let states = || db.client.value::<i64>("MATCH (s:EbbState) RETURN count(s) AS n");
+    let dry = adopted(&["hide", "oacme", "oworks", "--dry-run"]).json();
+    assert_eq!((&dry["rows"], &dry["dry_run"], states().await), (&json!(2), &json!(true), 0));
+    adopted(&["hide", "oacme", "nobody"]).fails(1, "nobody");
+    assert_eq!(states().await, 0, "all or none");
+    assert_eq!(adopted(&["hide", "oacme", "oworks", "-o", "table"]).out, "2 rows hidden.\n");
+    assert_eq!(
+        adopted(&["hidden"]).json()["hidden"],
+        json!([{"key": "oacme", "kind": "node"}, {"key": "oworks", "kind": "fact"}])
+    );
+    adopted(&["unhide", "oacme", "oworks"]).json();
+    assert_eq!(adopted(&["hidden", "-o", "table"]).out, "No row is hidden.\n");
+
+    let weight = |key: &str| adopted(&["rerank", key]).json()["results"][0]["weight"].as_f64().unwrap();
+    let faded = weight("oann");
+    adopted(&["access", "oann", "--at", "2026-01-08T00:00:00Z", "--request-id", "r"]).json();
+    adopted(&["access", "oann", "--at", "2026-01-08T00:00:00Z", "--request-id", "r"]).json();
+    assert!(weight("oann") > faded, "a week younger");
+    assert_eq!(db.client.value::<i64>("MATCH (s:EbbState {key: 'oann'}) RETURN s.accesses AS n").await, 1);
+    adopted(&["pin", "ooslo", "--at", "2026-01-01T00:00:00Z"]).json();
+    assert!((weight("ooslo") - 1.0).abs() < 1e-12, "pinned at its instant");
+    adopted(&["unpin", "ooslo"]).json();
+    assert!(weight("ooslo") < 0.95);
+    assert_eq!(before, theirs(&db).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_scores_rows_and_changes_states_where_writes_are_allowed() {
+    let db = fresh().await;
+    db.client.run(GRAPHITI, &[]).await;
+    let adopt = adopting("graphiti");
+    let hide = call("set_row_states", json!({"keys": ["oacme"], "hidden": true, "scope": "one"}));
+    let rerank = call("rerank", json!({"keys": ["oacme", "oann"], "query": "Ann", "scope": "one"}));
+    let answers = talk(&db, &[("EBB__ADOPT", &adopt)], &[hide.clone(), rerank.clone()]);
+    assert!(failed(&answers[0]).contains("mcp.allow_writes"), "{answers:?}");
+    assert_eq!(scored(answered(&answers[1]), "oacme")["live"], true, "{answers:?}");
+    let allowed = [("EBB__ADOPT", adopt.as_str()), ("EBB__MCP__ALLOW_WRITES", "true")];
+    let dated = call("set_row_states", json!({"keys": ["oacme"], "hidden": true, "at": 0}));
+    let answers = talk(&db, &allowed, &[hide, rerank, dated]);
+    assert_eq!(answered(&answers[0])["rows"], 1, "{answers:?}");
+    assert_eq!(scored(answered(&answers[1]), "oacme")["why"], "hidden", "{answers:?}");
+    assert!(failed(&answers[2]).contains("unknown field `at`"), "{answers:?}");
 }
 
 /// New rows are found by the instants that the library stores, deleted ones by the comparison, and at once in an answer.
