@@ -266,8 +266,20 @@ fn a_question_opens_with_its_title_and_can_be_pasted() {
 }
 
 /// Names of a statement's text in whose place others are put: of places, and of rows that a mapping describes.
-const PLACEHOLDERS: [&str; 8] =
-    [":Room", ":HALL", "n.id", "n.mark", "n.scope IN $rows.groups", "n.written", "r.id", "r.written"];
+const PLACEHOLDERS: [&str; 12] = [
+    ":Room",
+    ":HALL",
+    "n.id",
+    "n.mark IS NOT NULL",
+    "n.mapped",
+    "m.mapped",
+    "b.mapped",
+    "n.scope IN $rows.groups",
+    "n.written",
+    "r.id",
+    "r.written",
+    "UNWIND $rows.keys AS key",
+];
 
 #[test]
 fn what_stands_for_other_names_stands_in_the_text() {

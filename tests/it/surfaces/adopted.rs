@@ -24,7 +24,7 @@ const GRAPHITI: &str = "
 /// A graph as another library writes it, the preset, its scope, a question, and a row that answers it.
 type Layout = (&'static str, &'static str, &'static str, &'static str, &'static str);
 
-const LAYOUTS: [Layout; 4] = [
+const LAYOUTS: [Layout; 5] = [
     (
         "CREATE (a:Entity:Person {id: 'a', name: 'Ann', type: 'PERSON', created_at: datetime()}),
            (b:Entity {id: 'b', name: 'Acme', type: 'ORGANIZATION', created_at: datetime()}),
@@ -41,6 +41,18 @@ const LAYOUTS: [Layout; 4] = [
            -[:works_at {created_at: 1767225600000, updated_at: 1767225600000, mentions: 1, valid: true}]->
            (:__Entity__:company {name: 'acme', user_id: 'u', created: 1767225600000}),
          (a)-[:lives_in {created_at: 1767225600000, valid: false, invalidated_at: datetime()}]->(:__Entity__ {name: 'oslo', user_id: 'u', created: 1767225600})",
+        "mem0",
+        "u",
+        "ann",
+        "acme",
+    ),
+    (
+        "CREATE (a:person {name: 'ann', user_id: 'u', created: 1767225600000, mentions: 1, embedding: [0.1]})
+           -[:works_at {created_at: 1767225600000, updated_at: 1767225600000, mentions: 1, valid: true}]->
+           (:company {name: 'acme', user_id: 'u', created: 1767225600000, mentions: 1, embedding: [0.1]}),
+         (a)-[:lives_in {created_at: 1767225600000, valid: false, invalidated_at: datetime()}]->
+           (:city {name: 'oslo', user_id: 'u', created: 1767225600, mentions: 1, embedding: [0.1]}),
+         (a)-[:likes {created_at: 1767225600000}]->(:thing {name: '3', user_id: 'u', created: 1767225600})",
         "mem0",
         "u",
         "ann",
@@ -323,6 +335,47 @@ async fn a_live_fact_counts_beside_a_retired_one() {
         (&scored(&answer, "nobody")["kind"], &scored(&answer, "4:x:1")["kind"]),
         (&Value::Null, &Value::Null)
     );
+}
+
+/// Entities of no common label: several thousand are read, and what is written later is followed.
+#[tokio::test(flavor = "multi_thread")]
+async fn entities_of_any_label_are_loaded_and_followed() {
+    let db = fresh().await;
+    db.client
+        .run(
+            "UNWIND range(1, 4000) AS i
+             CREATE (:person {name: 'p' + i, user_id: 'u', created: timestamp() - i, mentions: 1, embedding: [0.1]})
+               -[:knows {created_at: timestamp() - i, updated_at: timestamp() - i, valid: true}]->
+               (:city {name: 'c' + i, user_id: 'u', created: timestamp() - i, mentions: 1, embedding: [0.1]})",
+            &[],
+        )
+        .await;
+    let adopt = adopting("mem0");
+    let api = TestServer::on(&db, &[("EBB__ADOPT", &adopt), ("EBB__MIRROR__REFRESH", "1s")]);
+    let found = |text: &str| {
+        let answer = api.post("/v1/recall", &json!({"scope": "u", "text": text}).to_string()).json(200);
+        ids(&answer).into_iter().map(str::to_owned).collect::<Vec<String>>()
+    };
+    assert!(found("p17").contains(&"c17".to_owned()));
+    db.client
+        .run(
+            "MATCH (n:person {name: 'p17'})
+             CREATE (n)-[:plays {created_at: timestamp(), updated_at: timestamp(), valid: true}]->
+               (:`board-game` {name: 'go', user_id: 'u', created: timestamp(), mentions: 1, embedding: [0.1]})",
+            &[],
+        )
+        .await;
+    eventually("the new entity is followed", async || found("p17").contains(&"go".to_owned())).await;
+    db.client
+        .run("MATCH ()-[r:knows]->({name: 'c17'}) SET r.valid = false, r.invalidated_at = datetime()", &[])
+        .await;
+    eventually("the retired fact is not", async || !found("p17").contains(&"c17".to_owned())).await;
+    let answer = api.post("/v1/rerank", r#"{"scope": "u", "keys": ["p17", "go", "none"]}"#).json(200);
+    assert_eq!(
+        (&scored(&answer, "go")["kind"], &scored(&answer, "none")["kind"]),
+        (&json!("node"), &Value::Null)
+    );
+    ask(&db, "mem0", &["graph", "verify", "--scope", "u"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
