@@ -13,5 +13,7 @@ WHERE (r.written >= datetime({epochMillis: $sinceMs})
   AND ($scoped IS NULL OR n[$scoped] IN $rows.groups OR ($unscoped AND n[$scoped] IS NULL))
 WITH n, r, n.mapped AS rule
 WHERE rule IS NOT NULL
-RETURN rule, CASE $rows.ends[rule] WHEN '' THEN elementId(n) ELSE n[$rows.ends[rule]] END AS key, toString(r.written) + elementId(r) AS at
+WITH rule, CASE $rows.ends[rule] WHEN '' THEN elementId(n) ELSE n[$rows.ends[rule]] END AS key, toString(r.written) + elementId(r) AS at
+WHERE key IS :: STRING NOT NULL
+RETURN rule, key, at
 LIMIT $limit

@@ -7,7 +7,7 @@
 //!
 //! # Design notes
 //! A fact's weight needs no state: the writer keeps the instants, and the weight is a function of them. So a mapping
-//! says where instants are, not what to write.
+//! says where instants are, not what to write. The same holds for accesses, where a library logs them.
 //!
 //! A row is of a mapping if it has the label and the property that marks it: labels such as `Memory` and `Entity` occur
 //! in several layouts, and in Ebb's own. Where a library makes a label of each type that a text names, a rule does without
@@ -286,6 +286,18 @@ impl RelationMapping {
     }
 }
 
+/// Relationships by which a library logs accesses, each of the mapped node at which it ends. A node that was accessed after
+/// its last observation fades from the access.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AccessMapping {
+    /// Type.
+    #[serde(rename = "type")]
+    pub kind: Name,
+    /// Property with the instant of the access.
+    pub observed: Name,
+}
+
 /// A mapping as written, before it is checked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -301,6 +313,9 @@ pub struct Draft {
     /// Relationships.
     #[serde(default)]
     pub relationships: Vec<RelationMapping>,
+    /// Logs of accesses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accesses: Vec<AccessMapping>,
 }
 
 /// A checked mapping.
@@ -322,10 +337,16 @@ impl Mapping {
     /// # Errors
     /// The first rule that it breaks.
     pub fn new(draft: Draft) -> Result<Self, String> {
-        if !(1..=RULES_MAX).contains(&draft.nodes.len()) || draft.relationships.len() > RULES_MAX {
+        if !(1..=RULES_MAX).contains(&draft.nodes.len())
+            || draft.relationships.len().max(draft.accesses.len()) > RULES_MAX
+        {
             return Err(format!(
-                "it must have 1 to {RULES_MAX} [[nodes]] and at most {RULES_MAX} [[relationships]]"
+                "it must have 1 to {RULES_MAX} [[nodes]] and at most {RULES_MAX} [[relationships]] and [[accesses]]"
             ));
+        }
+        let mut logs = BTreeSet::new();
+        if let Some(access) = draft.accesses.iter().find(|access| !logs.insert(&access.kind)) {
+            return Err(format!("the type {} has two rules in [[accesses]]", access.kind));
         }
         let mut labels = BTreeSet::new();
         for node in &draft.nodes {
@@ -458,6 +479,17 @@ mod tests {
         assert_eq!(
             (marks(NODE), marks(&NODE.replace('}', r#", "mark": "m"}"#))),
             (vec!["uuid".to_owned()], vec!["m".to_owned()])
+        );
+        let log = r#"{"type": "T", "observed": "at"}"#;
+        let logs = |logs: &str| {
+            let text = format!(
+                r#"{{"library": "L", "releases": "1", "scope": {{"default": "local"}}, "nodes": [{NODE}], "accesses": [{logs}]}}"#
+            );
+            draft(&text)
+        };
+        assert_eq!(logs(log).unwrap().accesses.len(), 1);
+        assert!(
+            logs(&format!("{log}, {log}")).unwrap_err().contains("the type T has two rules in [[accesses]]")
         );
         let link = r#"{"type": "R", "role": "link"}"#;
         assert!(said(NODE, &format!("{link}, {link}")).contains("the type R has two rules"));

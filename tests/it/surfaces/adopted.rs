@@ -337,6 +337,61 @@ async fn a_live_fact_counts_beside_a_retired_one() {
     );
 }
 
+/// An entity fades from the last logged access, whatever the type of its instant, and a refresh finds a new one.
+#[tokio::test(flavor = "multi_thread")]
+async fn accesses_that_a_library_logs_count() {
+    let db = fresh().await;
+    db.client
+        .run(
+            "CREATE (s:ReasoningTrace {id: 't', success: true})-[:HAS_STEP {order: 0}]->(step:ReasoningStep {id: 's'})
+             WITH step UNWIND [['none', null], ['zoned', datetime('2026-03-01T00:00Z')], ['local', localdatetime('2026-03-01T00:00')],
+               ['date', date('2026-03-01')], ['text', '2026-03-01T00:00:00+00:00'], ['seconds', 1772323200], ['ms', 1772323200000],
+               ['earlier', datetime('2025-01-01T00:00Z')], ['wrong', [1, 2]], ['mixed', null]] AS row
+             CREATE (e:Entity {id: row[0], name: 'Ann ' + row[0], created_at: datetime('2026-01-01T00:00Z')})
+             FOREACH (_ IN CASE WHEN row[1] IS NULL THEN [] ELSE [1] END | CREATE (step)-[:TOUCHED {recorded_at: row[1]}]->(e))
+             FOREACH (at IN CASE WHEN row[0] = 'mixed' THEN ['2026-03-01', 5, true, datetime('2026-02-01T00:00Z')] ELSE [] END |
+               CREATE (step)-[:TOUCHED {recorded_at: at}]->(e))",
+            &[],
+        )
+        .await;
+    let before = theirs(&db).await;
+    let adopt = adopting("neo4j-agent-memory");
+    let api = TestServer::on(&db, &[("EBB__ADOPT", &adopt), ("EBB__MIRROR__REFRESH", "1s")]);
+    let touched = ["zoned", "local", "date", "text", "seconds", "ms", "mixed"];
+    let others = ["none", "earlier", "wrong"];
+    let keys = [&touched[..], &others[..]].concat();
+    let body = json!({ "keys": keys }).to_string();
+    let answer = api.post("/v1/rerank", &body).json(200);
+    let why = |key: &str| scored(&answer, key)["why"].as_str().unwrap().to_owned();
+    for key in touched {
+        assert!(why(key).starts_with("last observed 2026-03-01T00:00:00"), "{key}: {answer:#}");
+        assert!(
+            scored(&answer, key)["weight"].as_f64() > scored(&answer, "none")["weight"].as_f64(),
+            "{key}"
+        );
+    }
+    for key in others {
+        assert!(why(key).starts_with("last observed 2026-01-01T00:00:00"), "{key}: {answer:#}");
+    }
+    let since = |instant: &str| {
+        let body = json!({"text": "Ann", "since": instant}).to_string();
+        let mut found: Vec<String> =
+            ids(&api.post("/v1/recall", &body).json(200)).into_iter().map(str::to_owned).collect();
+        found.sort();
+        found
+    };
+    let mut expected = touched.map(str::to_owned);
+    expected.sort();
+    assert_eq!(since("2026-02-15T00:00:00Z"), expected);
+    assert_eq!(since("2026-06-01T00:00:00Z"), [""; 0]);
+    assert_eq!(before, theirs(&db).await);
+    db.client
+        .run("MATCH (s:ReasoningStep), (e:Entity {id: 'none'}) CREATE (s)-[:TOUCHED {recorded_at: datetime()}]->(e)", &[])
+        .await;
+    eventually("the new access is followed", async || since("2026-06-01T00:00:00Z") == ["none"]).await;
+    ask(&db, "neo4j-agent-memory", &["graph", "verify"]);
+}
+
 /// Entities of no common label: several thousand are read, and what is written later is followed.
 #[tokio::test(flavor = "multi_thread")]
 async fn entities_of_any_label_are_loaded_and_followed() {

@@ -201,7 +201,7 @@ async fn over_http_a_sweep_wants_to_have_been_seen_and_a_key_says_what_may_be_ca
         served.ask(&HttpRequest { method: "POST", path: "/mcp", headers, body: Some(&body) })
     };
     let open = |request: Value| ask(None, &request).json(200);
-    assert_eq!(names(&open(json!({"method": "tools/list"}))).len(), 8);
+    assert_eq!(names(&open(json!({"method": "tools/list"}))).len(), 10);
     let dry = open(call("decay_scope", json!({"scope": "local", "mode": "dry_run"})));
     let token = answered(&dry)["confirm"].clone();
     assert!(failed(&open(call("decay_scope", json!({"scope": "local"})))).contains("mode=dry_run first"));

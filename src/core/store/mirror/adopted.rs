@@ -4,24 +4,25 @@
 //! properties by name and values of any type; everything that a mapping says about them is applied here, so that one row
 //! with an unusable value costs that value and never a page. States that Ebb keeps of such rows are joined by their keys.
 
+mod accesses;
 mod label;
 mod values;
+mod written;
 
 use super::super::Store;
 use super::super::catalogue::{
     ADOPTED_ALL_STATES, ADOPTED_AROUND, ADOPTED_CENSUS, ADOPTED_EDGES, ADOPTED_EVIDENCE, ADOPTED_FACTS,
-    ADOPTED_NODES, ADOPTED_STATES, ADOPTED_WRITTEN_EDGES, ADOPTED_WRITTEN_NODES,
+    ADOPTED_NODES, ADOPTED_STATES,
 };
 use super::super::encode::list;
 use super::super::error::Error;
 use super::super::layouts::{TypeFilter, mapped_by, names};
-use super::super::statement::{Call, HALL, ROOM, ROOM_ID, Statement};
+use super::super::statement::{HALL, ROOM, ROOM_ID, Statement};
 use super::rows::{columns, flag, items, number, text, whole};
 use super::{
     Amount, FadingRelation, Heat, MirrorCandidate, MirrorQuery, MirroredEnd, MirroredNode, OutgoingRelation,
     READ_MAX,
 };
-use crate::clock::rfc3339;
 use crate::domain::annotations::Provenance;
 use crate::domain::ids::Scope;
 use crate::domain::mapping::{NodeRole, RelationMapping, RelationRole};
@@ -33,17 +34,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use values::{Values, instant};
 
 pub(super) use label::{AdoptedLabel, labels};
+pub use written::WrittenRow;
 
 /// Placeholder of the condition that a node is in the scope.
 const IN_SCOPE: &str = "n.scope IN $rows.groups";
-/// Placeholder of an instant of the writer.
-const NODE_WRITTEN: &str = "n.written";
-const RELATION_WRITTEN: &str = "r.written";
+/// Placeholder of the key of a relationship.
 const RELATION_ID: &str = "r.id";
-/// Furthest that an instant without a zone may be from UTC.
-const ZONES_MS: i64 = 14 * 3_600_000;
-/// Most changed rows that a refresh reads by name; with more, all is loaded.
-const CHANGED_MAX: usize = 50_000;
 
 /// Label of states, by which change records name rows of other libraries.
 pub const STATE_LABEL: &str = "EbbState";
@@ -65,18 +61,6 @@ pub struct RowState {
     pub accesses: i64,
     /// Last reported access, epoch milliseconds.
     pub last_access: Option<i64>,
-}
-
-/// A node, or the relationships of a node, that a library wrote.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct WrittenRow {
-    /// Index of the label of the node.
-    pub label: usize,
-    pub key: String,
-    /// Whether its relationships changed, not the node.
-    pub is_relation: bool,
-    /// Instant of the write as the library has it, and the relationship.
-    pub at: String,
 }
 
 /// A mapped node with its text.
@@ -137,6 +121,7 @@ impl Store {
             call.set("observed", names(&rule.observed)).set("text", names(&rule.text))
         };
         let states = by_key(self.adopted_states(&asked.scope, NODE_STATE).await?);
+        let accesses = self.last_accesses(of, None).await?;
         let mut candidates = BTreeMap::new();
         for row in self.table("adopted.census", call, &COLUMNS).await? {
             let [key, element, observed, bytes, degree] = columns(row);
@@ -146,6 +131,7 @@ impl Store {
                 continue;
             }
             let observed = items(observed).iter().find_map(instant);
+            let observed = observed.max(accesses.get(&key).copied());
             let observed = observed.max(state.and_then(|state| state.last_access));
             let pinned = state.is_some_and(|state| state.pinned);
             let candidate = MirrorCandidate {
@@ -195,6 +181,7 @@ impl Store {
         };
         let rows = self.table("adopted.nodes", call, &["key", "values", "now"]).await?;
         let mut states = self.states_of(&asked.scope, NODE_STATE, keys.iter().copied()).await?;
+        let accesses = self.last_accesses(of, Some(keys)).await?;
         let mut nodes = BTreeMap::new();
         for row in rows {
             let [key, values, now] = columns(row);
@@ -205,6 +192,7 @@ impl Store {
             let joint = if rule.role == NodeRole::Fact { " " } else { "\n" };
             let content = Some(texts.join(joint)).filter(|text| !text.is_empty());
             let observed = values.first_instant(&rule.observed);
+            let used = observed.max(accesses.get(&key).copied());
             let node = MirroredNode {
                 label,
                 key: key.clone(),
@@ -212,7 +200,7 @@ impl Store {
                 content: content.clone().filter(|_| rule.role != NodeRole::Entity),
                 tier: None,
                 session: None,
-                last_accessed: observed.max(state.as_ref().and_then(|state| state.last_access)),
+                last_accessed: used.max(state.as_ref().and_then(|state| state.last_access)),
                 created: observed,
                 access_count: state.as_ref().map(|state| state.accesses),
                 tags: Vec::new(),
@@ -405,63 +393,6 @@ impl Store {
     /// All states of nodes or relationships of a scope, by key.
     pub async fn adopted_states(&self, scope: &Scope, kind: &str) -> Result<Vec<RowState>, Error> {
         self.read(ADOPTED_ALL_STATES.call().set("scope", scope.as_str()).set("kind", kind)).await
-    }
-
-    /// Rows that libraries wrote since an instant, by the instants that they store; `None` if they are too many.
-    pub async fn written_since(
-        &self,
-        asked: &MirrorQuery,
-        since: Timestamp,
-    ) -> Result<Option<Vec<WrittenRow>>, Error> {
-        #[derive(Deserialize)]
-        struct Node {
-            key: String,
-            at: String,
-        }
-        #[derive(Deserialize)]
-        struct Edge {
-            rule: usize,
-            key: String,
-            at: String,
-        }
-        let local = Timestamp::from_millis(since.millis() - ZONES_MS).unwrap_or(Timestamp::EPOCH);
-        let since = |call: Call| {
-            call.set("sinceMs", since.millis())
-                .set("localMs", local.millis())
-                .set("localText", &rfc3339(local)[..10])
-                .set("limit", i64::try_from(CHANGED_MAX).unwrap_or(i64::MAX))
-        };
-        let mut rows = Vec::new();
-        for (at, of) in asked.adopted.iter().enumerate() {
-            let label = asked.own_labels() + at;
-            for name in &of.rule().written {
-                let mut inserted = of.inserted();
-                inserted.push((NODE_WRITTEN, format!("n.{name}")));
-                let call = ADOPTED_WRITTEN_NODES.reading(&ADOPTED_WRITTEN_NODES.text_of(&inserted));
-                let call = call.set("groups", of.groups());
-                let found: Vec<Node> = self.read(since(call)).await?;
-                let row = |Node { key, at }| WrittenRow { label, key, is_relation: false, at };
-                rows.extend(found.into_iter().map(row));
-            }
-            let rules = of.mapping.relationships.iter().filter(|_| of.node == 0);
-            for (rule, name) in rules.flat_map(|rule| rule.written.iter().map(move |name| (rule, name))) {
-                let types = TypeFilter::of(rule, &of.mapping.relationships).text();
-                let mut inserted = vec![(HALL, types), (RELATION_WRITTEN, format!("r.{name}"))];
-                inserted.extend(mapped_by([of.mapping.nodes.as_slice()]));
-                let call = ADOPTED_WRITTEN_EDGES.reading(&ADOPTED_WRITTEN_EDGES.text_of(&inserted));
-                let found: Vec<Edge> = self.read(since(of.with_ends(call))).await?;
-                rows.extend(found.into_iter().map(|Edge { rule, key, at }| WrittenRow {
-                    label: of.first + rule,
-                    key,
-                    is_relation: true,
-                    at,
-                }));
-            }
-            if rows.len() >= CHANGED_MAX {
-                return Ok(None);
-            }
-        }
-        Ok(Some(rows))
     }
 }
 
