@@ -337,7 +337,8 @@ async fn a_live_fact_counts_beside_a_retired_one() {
     );
 }
 
-/// An entity fades from the last logged access, whatever the type of its instant, and a refresh finds a new one.
+/// An entity fades from the last logged access, whatever the type of its instant, and a refresh finds a new one, also beside a
+/// row whose key is no text.
 #[tokio::test(flavor = "multi_thread")]
 async fn accesses_that_a_library_logs_count() {
     let db = fresh().await;
@@ -386,7 +387,9 @@ async fn accesses_that_a_library_logs_count() {
     assert_eq!(since("2026-06-01T00:00:00Z"), [""; 0]);
     assert_eq!(before, theirs(&db).await);
     db.client
-        .run("MATCH (s:ReasoningStep), (e:Entity {id: 'none'}) CREATE (s)-[:TOUCHED {recorded_at: datetime()}]->(e)", &[])
+        .run("MATCH (s:ReasoningStep), (e:Entity {id: 'none'}) CREATE (s)-[:TOUCHED {recorded_at: datetime()}]->(e)
+             CREATE (s)-[:TOUCHED {recorded_at: datetime()}]->(:Entity {id: 7, name: 'Ann', created_at: datetime()})
+               -[:RELATED_TO {id: 'r', type: 'knows', created_at: datetime()}]->(e)", &[])
         .await;
     eventually("the new access is followed", async || since("2026-06-01T00:00:00Z") == ["none"]).await;
     ask(&db, "neo4j-agent-memory", &["graph", "verify"]);
