@@ -156,7 +156,8 @@ impl Settings {
         let mappings: Vec<Mapping> =
             self.adopt.iter().map(adopt::Adopt::mapping).collect::<Result<_, _>>()?;
         let rules = || mappings.iter().flat_map(|mapping| &mapping.nodes);
-        let named: Vec<_> = rules().map(|rule| (&rule.label, rule.mark())).collect();
+        let named: Vec<_> =
+            rules().map(|rule| (rule.label_name(), rule.marks().collect::<Vec<_>>())).collect();
         match named.iter().enumerate().find(|(at, rule)| named[..*at].contains(rule)) {
             Some((_, (label, _))) => {
                 Err(format!("the label {label} has the same rule in two of its mappings"))

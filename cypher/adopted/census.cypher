@@ -2,7 +2,7 @@
 // mode: read
 // params: $rows.groups: List, $rows.observed: List, $rows.text: List, $rows.live: List, $status: String
 // returns: key: String, element: String, observed: List, bytes: Integer, degree: Integer (a row for each, in no order)
-// names: :Room, n.id, n.mark, n.scope IN $rows.groups
+// names: :Room, n.id, n.mark IS NOT NULL, n.scope IN $rows.groups
 //
 // The rows are of another library and have values of any type. Instants are returned as they are. Keys need not be unique:
 // the reader keeps one row of each.

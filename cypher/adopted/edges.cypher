@@ -2,7 +2,7 @@
 // mode: read
 // params: $rows.keys: List, $rows.groups: List, $rows.never: List, $rows.read: List
 // returns: key: String, edges: List (a row for each node that is there)
-// names: :Room, n.id, n.mark, n.scope IN $rows.groups, :HALL
+// names: UNWIND $rows.keys AS key, :Room, n.id, n.mark IS NOT NULL, n.scope IN $rows.groups, :HALL
 //
 // An edge is [type, element of its other end, its own element, the values of the properties $rows.read]. The other end is not
 // checked here: the reader knows the elements of all mirrored nodes.

@@ -3,7 +3,7 @@
 // params: $rows.keys: List, $rows.groups: List, $rows.read: List, $rows.live: List, $status: String
 // returns: key: String, values: List, now: Integer (a row for each that is there)
 // clock: server
-// names: :Room, n.id, n.mark, n.scope IN $rows.groups
+// names: UNWIND $rows.keys AS key, :Room, n.id, n.mark IS NOT NULL, n.scope IN $rows.groups
 //
 // Values are those of the properties $rows.read, in their order and of any type; a text is cut at 65,536 characters, a list at 1,000 texts of 1,000 characters.
 UNWIND $rows.keys AS key

@@ -2,7 +2,7 @@
 // mode: read
 // params: $rows.groups: List, $sinceMs: Integer, $localMs: Integer, $localText: String, $limit: Integer
 // returns: key: String, at: String (a row for each, in no order, at most $limit)
-// names: :Room, n.id, n.mark, n.scope IN $rows.groups, n.written
+// names: :Room, n.id, n.mark IS NOT NULL, n.scope IN $rows.groups, n.written
 //
 // An instant is a date with time and zone, one without a zone, a day, epoch seconds or milliseconds, or text. Those without a zone
 // may be of any: they are compared with $localMs, $localText.

@@ -1,12 +1,12 @@
 // purpose: Count which properties a sample of the relationships of a type between marked nodes has, and the largest list in each.
 // mode: read
-// params: $limit: Integer, $rows.labels: List, $rows.marks: List, $rows.properties: List
+// params: $limit: Integer, $rows.properties: List
 // returns: property: String, rows: Integer, present: Integer, size: Integer (a row for each property, none without relationships)
-// names: :Room, :HALL
+// names: :Room, :HALL, n.mapped, m.mapped
 MATCH (n:Room)
-WHERE any(i IN range(0, size($rows.labels) - 1) WHERE $rows.labels[i] IN labels(n) AND n[$rows.marks[i]] IS NOT NULL)
+WHERE n.mapped IS NOT NULL
 MATCH (n)-[r:HALL]->(m)
-WHERE any(i IN range(0, size($rows.labels) - 1) WHERE $rows.labels[i] IN labels(m) AND m[$rows.marks[i]] IS NOT NULL)
+WHERE m.mapped IS NOT NULL
 WITH r LIMIT $limit
 UNWIND $rows.properties AS property
 RETURN property, count(*) AS rows, count(r[property]) AS present,

@@ -1,11 +1,11 @@
 // purpose: Count the relationships of a type between marked nodes.
 // mode: read
-// params: $limit: Integer, $rows.labels: List, $rows.marks: List
+// params: $limit: Integer
 // returns: relationships: Integer (one row)
-// names: :Room, :HALL
+// names: :Room, :HALL, n.mapped, m.mapped
 MATCH (n:Room)
-WHERE any(i IN range(0, size($rows.labels) - 1) WHERE $rows.labels[i] IN labels(n) AND n[$rows.marks[i]] IS NOT NULL)
+WHERE n.mapped IS NOT NULL
 MATCH (n)-[r:HALL]->(m)
-WHERE any(i IN range(0, size($rows.labels) - 1) WHERE $rows.labels[i] IN labels(m) AND m[$rows.marks[i]] IS NOT NULL)
+WHERE m.mapped IS NOT NULL
 WITH r LIMIT $limit
 RETURN count(r) AS relationships

@@ -1,12 +1,12 @@
 // purpose: Count the names that several marked nodes of a label have in one scope, whatever their case and outer spaces.
 // mode: read
-// params: $mark: String, $property: String, $scope: String, $limit: Integer, $examples: Integer, $rows.until: List
+// params: $property: String, $scope: String, $limit: Integer, $examples: Integer, $rows.until: List
 // returns: names: Integer, nodes: Integer, examples: List (one row)
-// names: :Room
+// names: :Room, n.mark IS NOT NULL
 //
 // Nodes that were merged into another, or ended otherwise, are left out.
 MATCH (n:Room)
-WHERE n[$mark] IS NOT NULL AND NOT any(name IN $rows.until WHERE n[name] IS NOT NULL)
+WHERE n.mark IS NOT NULL AND NOT any(name IN $rows.until WHERE n[name] IS NOT NULL)
 WITH n LIMIT $limit
 WITH toLower(trim(toStringOrNull(n[$property]))) AS name, coalesce(toStringOrNull(n[$scope]), '') AS scope, count(*) AS nodes
 WHERE name <> '' AND nodes > 1

@@ -1,13 +1,13 @@
 // purpose: Count the marked nodes of a label by the day on which they were written and by whether they are live.
 // mode: read
-// params: $mark: String, $status: String, $now: Integer, $today: String, $limit: Integer, $rows.written: List, $rows.until: List, $rows.live: List
+// params: $status: String, $now: Integer, $today: String, $limit: Integer, $rows.written: List, $rows.until: List, $rows.live: List
 // returns: day: String, isLive: Boolean, rows: Integer (a row for each day and value; day is null of undated rows)
-// names: :Room
+// names: :Room, n.mark IS NOT NULL
 //
 // An instant may be a date with or without a zone, text, or a number of seconds or milliseconds since 1970. Nothing that
 // fails on another value is called: text is compared as text, and a day is the number of days since 1970, or the first ten characters.
 MATCH (n:Room)
-WHERE n[$mark] IS NOT NULL
+WHERE n.mark IS NOT NULL
 WITH n LIMIT $limit
 WITH head([name IN $rows.written WHERE n[name] IS NOT NULL | n[name]]) AS at,
   NOT any(name IN $rows.until WHERE n[name] IS NOT NULL AND CASE

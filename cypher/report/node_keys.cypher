@@ -1,10 +1,10 @@
 // purpose: Count the keys that several marked nodes of a label have in one scope.
 // mode: read
-// params: $mark: String, $key: String, $scope: String, $limit: Integer, $examples: Integer
+// params: $key: String, $scope: String, $limit: Integer, $examples: Integer
 // returns: keys: Integer, rows: Integer, examples: List (one row)
-// names: :Room
+// names: :Room, n.mark IS NOT NULL
 MATCH (n:Room)
-WHERE n[$mark] IS NOT NULL
+WHERE n.mark IS NOT NULL
 WITH n LIMIT $limit
 WITH n[$key] AS key, n[$scope] AS scope, count(*) AS rows
 WHERE key IS NOT NULL AND rows > 1

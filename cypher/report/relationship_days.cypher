@@ -1,15 +1,15 @@
 // purpose: Count the relationships of a type between marked nodes by the day on which they were written and by whether they are live.
 // mode: read
-// params: $valid: String, $now: Integer, $today: String, $limit: Integer, $rows.labels: List, $rows.marks: List, $rows.written: List, $rows.until: List
+// params: $valid: String, $now: Integer, $today: String, $limit: Integer, $rows.written: List, $rows.until: List
 // returns: day: String, isLive: Boolean, rows: Integer (a row for each day and value; day is null of undated rows)
-// names: :Room, :HALL
+// names: :Room, :HALL, n.mapped, m.mapped
 //
 // An instant may be a date with or without a zone, text, or a number of seconds or milliseconds since 1970. Nothing that
 // fails on another value is called: text is compared as text, and a day is the number of days since 1970, or the first ten characters.
 MATCH (n:Room)
-WHERE any(i IN range(0, size($rows.labels) - 1) WHERE $rows.labels[i] IN labels(n) AND n[$rows.marks[i]] IS NOT NULL)
+WHERE n.mapped IS NOT NULL
 MATCH (n)-[r:HALL]->(m)
-WHERE any(i IN range(0, size($rows.labels) - 1) WHERE $rows.labels[i] IN labels(m) AND m[$rows.marks[i]] IS NOT NULL)
+WHERE m.mapped IS NOT NULL
 WITH r LIMIT $limit
 WITH head([name IN $rows.written WHERE r[name] IS NOT NULL | r[name]]) AS at,
   NOT any(name IN $rows.until WHERE r[name] IS NOT NULL AND CASE

@@ -1,12 +1,12 @@
 // purpose: Count the keys that several relationships of a type between marked nodes have.
 // mode: read
-// params: $key: String, $limit: Integer, $examples: Integer, $rows.labels: List, $rows.marks: List
+// params: $key: String, $limit: Integer, $examples: Integer
 // returns: keys: Integer, rows: Integer, examples: List (one row)
-// names: :Room, :HALL
+// names: :Room, :HALL, n.mapped, m.mapped
 MATCH (n:Room)
-WHERE any(i IN range(0, size($rows.labels) - 1) WHERE $rows.labels[i] IN labels(n) AND n[$rows.marks[i]] IS NOT NULL)
+WHERE n.mapped IS NOT NULL
 MATCH (n)-[r:HALL]->(m)
-WHERE any(i IN range(0, size($rows.labels) - 1) WHERE $rows.labels[i] IN labels(m) AND m[$rows.marks[i]] IS NOT NULL)
+WHERE m.mapped IS NOT NULL
 WITH r LIMIT $limit
 WITH r[$key] AS key, count(*) AS rows
 WHERE key IS NOT NULL AND rows > 1

@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(adopt.mapping().unwrap().scope.default.as_str(), "team");
         std::fs::write(&file, Preset::Mem0.text().replace("key = \"name\"", "kye = \"name\"")).unwrap();
         let why = adopt.mapping().unwrap_err();
-        assert!(why.contains("unknown field `kye`") && why.contains("line 14"), "{why}");
+        assert!(why.contains("unknown field `kye`") && why.contains("line 15"), "{why}");
         assert!(Adopt::default().mapping().unwrap_err().contains("either `preset` or `file`"));
     }
 }

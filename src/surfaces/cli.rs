@@ -8,6 +8,7 @@
 //! Invariant: the help of every verb is what a golden file says (held by `tests::the_help_of_every_verb`).
 
 pub mod adopt;
+pub mod adopted;
 pub mod attempt;
 pub mod config;
 pub mod confirm;
@@ -94,6 +95,9 @@ pub enum Command {
     Uninstall(server::Uninstall),
     /// Find graphs of other libraries, and print the presets that read them
     Adopt(adopt::Adopt),
+    /// Score, pin, hide and access rows of other libraries
+    #[command(subcommand)]
+    Adopted(adopted::Verb),
     /// Report size, growth and faults of the graphs of other libraries
     Report(report::Report),
     /// Check connection, server, schema and rows, and name the fix for each problem
@@ -389,6 +393,7 @@ pub async fn run(
         Command::Init(args) => server::init(args, service, output, global).await,
         Command::Uninstall(args) => server::uninstall(args, service, output, global).await,
         Command::Adopt(args) => adopt::detect(args, service, output).await,
+        Command::Adopted(verb) => adopted::run(verb, service, output, global).await,
         Command::Report(args) => report::run(args, service, output).await,
         Command::Doctor { fix } => server::doctor(*fix, service, output).await,
         Command::Status(args) => server::status(args, service, output).await,

@@ -15,6 +15,7 @@ const SERIES: &str = "5.26";
 
 /// What hot statements start from, whatever the golden file says.
 const HOT: &[(&str, &str)] = &[
+    ("adopted/accesses", "Room(id)"),
     ("adopted/around", "Room(id)"),
     ("adopted/census", "Room(scope, id)"),
     ("adopted/edges", "Room(id)"),
@@ -93,6 +94,10 @@ const SCANS: &[(&str, &str)] = &[
     ("report/relationship_instants", "a person asks about rows without an index of Ebb; ends at a limit"),
     ("report/relationship_keys", "a person asks about rows without an index of Ebb; ends at a limit"),
     ("adopted/facts", "the key has the index that its library gave it, which is not one of Ebb's"),
+    (
+        "adopted/written_accesses",
+        "the instant has the index that its library gave it, which is not one of Ebb's",
+    ),
     (
         "adopted/written_edges",
         "the instant has the index that its library gave it, which is not one of Ebb's",

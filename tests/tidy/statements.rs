@@ -267,16 +267,20 @@ fn a_question_opens_with_its_title_and_can_be_pasted() {
 }
 
 /// Names of a statement's text in whose place others are put: of places, and of rows that a mapping describes.
-const PLACEHOLDERS: [&str; 9] = [
+const PLACEHOLDERS: [&str; 13] = [
     ":Room",
     ":HALL",
     "n.id",
     "n.lock",
-    "n.mark",
+    "n.mark IS NOT NULL",
+    "n.mapped",
+    "m.mapped",
+    "b.mapped",
     "n.scope IN $rows.groups",
     "n.written",
     "r.id",
     "r.written",
+    "UNWIND $rows.keys AS key",
 ];
 
 #[test]

@@ -7,10 +7,11 @@
 //!
 //! # Design notes
 //! A fact's weight needs no state: the writer keeps the instants, and the weight is a function of them. So a mapping
-//! says where instants are, not what to write.
+//! says where instants are, not what to write. The same holds for accesses, where a library logs them.
 //!
 //! A row is of a mapping if it has the label and the property that marks it: labels such as `Memory` and `Entity` occur
-//! in several layouts, and in Ebb's own.
+//! in several layouts, and in Ebb's own. Where a library makes a label of each type that a text names, a rule does without
+//! a label: its rows have all of several marks, and no label of another rule or of Ebb.
 
 use super::ids::Scope;
 use super::trail::is_plain;
@@ -21,6 +22,22 @@ use std::fmt;
 
 /// Most node mappings, and most relationship mappings, of one mapping.
 const RULES_MAX: usize = 16;
+/// Name of the label of a rule without one.
+pub const ANY_LABEL: &str = "(any label)";
+/// Labels that the source documents name for Ebb's own data. Others of its own begin with `Ebb`.
+pub const OWN_LABELS: [&str; 11] = [
+    "Memory",
+    "Session",
+    "SemanticCluster",
+    "ConsolidationAttempt",
+    "ConsolidationConfig",
+    "Wing",
+    "Room",
+    "Closet",
+    "Drawer",
+    "Entity",
+    "Fact",
+];
 /// The key of rows without a key property: their element id, which a restored backup does not keep.
 pub const ELEMENT_ID: &str = "elementId()";
 
@@ -133,19 +150,21 @@ pub struct ScopeMapping {
     pub default: Scope,
 }
 
-/// Nodes of a label.
+/// Nodes of a label, or of any.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NodeMapping {
-    /// Label.
-    pub label: Name,
+    /// Label. None: nodes with all marks, and without a label of another rule or of Ebb.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<Name>,
     /// Role.
     pub role: NodeRole,
     /// Property with its key, unique among nodes of the label in a scope.
     pub key: Key,
-    /// Property that rows of this layout have and others of the label lack. None: the key.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mark: Option<Name>,
+    /// Property that rows of this layout have and others of the label lack. None: the key. Without a label, a list of all
+    /// properties that the library gives each of its nodes.
+    #[serde(default, deserialize_with = "one_or_several", skip_serializing_if = "Vec::is_empty")]
+    pub mark: Vec<Name>,
     /// Property with its name. None: the beginning of its text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<Name>,
@@ -173,17 +192,38 @@ pub struct NodeMapping {
 }
 
 impl NodeMapping {
-    /// Property that tells its rows from others of the label; `None` if all of the label are.
+    /// Properties that tell its rows from others of the label: one, or several without a label.
+    pub fn marks(&self) -> impl Iterator<Item = &Name> {
+        let key = self.key.property().filter(|_| self.mark.is_empty());
+        self.mark.iter().chain(key)
+    }
+
+    /// The label for people: [`ANY_LABEL`] if it has none.
     #[must_use]
-    pub fn mark(&self) -> Option<&Name> {
-        self.mark.as_ref().or_else(|| self.key.property())
+    pub fn label_name(&self) -> &str {
+        self.label.as_ref().map_or(ANY_LABEL, Name::as_str)
     }
 
     /// Name of the kind of its nodes.
     #[must_use]
     pub fn kind(&self) -> &str {
-        if self.role == NodeRole::Entity { "Entity" } else { self.label.as_str() }
+        if self.role == NodeRole::Entity { "Entity" } else { self.label_name() }
     }
+}
+
+/// Reads a name, or a list of names.
+fn one_or_several<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<Name>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Names {
+        One(String),
+        Several(Vec<String>),
+    }
+    let names = match Names::deserialize(from)? {
+        Names::One(name) => vec![name],
+        Names::Several(names) => names,
+    };
+    names.into_iter().map(Name::try_from).collect::<Result<_, _>>().map_err(serde::de::Error::custom)
 }
 
 /// Nodes from which a fact was learned, each an observation of it.
@@ -246,6 +286,18 @@ impl RelationMapping {
     }
 }
 
+/// Relationships by which a library logs accesses, each of the mapped node at which it ends. A node that was accessed after
+/// its last observation fades from the access.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AccessMapping {
+    /// Type.
+    #[serde(rename = "type")]
+    pub kind: Name,
+    /// Property with the instant of the access.
+    pub observed: Name,
+}
+
 /// A mapping as written, before it is checked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -261,6 +313,9 @@ pub struct Draft {
     /// Relationships.
     #[serde(default)]
     pub relationships: Vec<RelationMapping>,
+    /// Logs of accesses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accesses: Vec<AccessMapping>,
 }
 
 /// A checked mapping.
@@ -282,21 +337,33 @@ impl Mapping {
     /// # Errors
     /// The first rule that it breaks.
     pub fn new(draft: Draft) -> Result<Self, String> {
-        if !(1..=RULES_MAX).contains(&draft.nodes.len()) || draft.relationships.len() > RULES_MAX {
+        if !(1..=RULES_MAX).contains(&draft.nodes.len())
+            || draft.relationships.len().max(draft.accesses.len()) > RULES_MAX
+        {
             return Err(format!(
-                "it must have 1 to {RULES_MAX} [[nodes]] and at most {RULES_MAX} [[relationships]]"
+                "it must have 1 to {RULES_MAX} [[nodes]] and at most {RULES_MAX} [[relationships]] and [[accesses]]"
             ));
+        }
+        let mut logs = BTreeSet::new();
+        if let Some(access) = draft.accesses.iter().find(|access| !logs.insert(&access.kind)) {
+            return Err(format!("the type {} has two rules in [[accesses]]", access.kind));
         }
         let mut labels = BTreeSet::new();
         for node in &draft.nodes {
-            let label = &node.label;
-            if label.as_str().starts_with("Ebb") {
+            let label = node.label_name();
+            if label.starts_with("Ebb") {
                 return Err(format!("the label {label} begins with Ebb, a reserved prefix"));
             }
             if !labels.insert(label) {
                 return Err(format!("the label {label} has two rules"));
             }
-            if node.mark().is_none() {
+            if node.label.is_none() && node.mark.is_empty() {
+                return Err("the rule without a label has no `mark`: it would be of every node".to_owned());
+            }
+            if node.label.is_some() && node.mark.len() > 1 {
+                return Err(format!("the rule of {label} has several marks: with a label it must have one"));
+            }
+            if node.marks().next().is_none() {
                 return Err(format!("the rule of {label} has neither a key property nor a mark"));
             }
             if node.name.is_none() && node.text.is_empty() {
@@ -401,6 +468,29 @@ mod tests {
         assert!(said(&NODE.replace(r#", "name": "name""#, ""), "").contains("neither a name nor a text"));
         assert!(said(&NODE.replace('}', r#", "status": "s"}"#), "").contains("both `status` and `live`"));
         assert!(said(NODE, r#"{"type": "R", "role": "fact"}"#).contains("names no instant"));
+        let any = NODE.replace(r#""label": "Entity", "#, "");
+        assert!(said(&any, "").contains("it would be of every node"));
+        let marked = |node: &str| node.replace('}', r#", "mark": ["a", "b"]}"#);
+        assert!(said(&marked(NODE), "").contains("with a label it must have one"));
+        assert!(said(&format!("{0}, {0}", marked(&any)), "").contains("the label (any label) has two rules"));
+        let marks =
+            |node: &str| with(node, "").unwrap().nodes[0].marks().map(Name::to_string).collect::<Vec<_>>();
+        assert_eq!(marks(&marked(&any)), ["a", "b"]);
+        assert_eq!(
+            (marks(NODE), marks(&NODE.replace('}', r#", "mark": "m"}"#))),
+            (vec!["uuid".to_owned()], vec!["m".to_owned()])
+        );
+        let log = r#"{"type": "T", "observed": "at"}"#;
+        let logs = |logs: &str| {
+            let text = format!(
+                r#"{{"library": "L", "releases": "1", "scope": {{"default": "local"}}, "nodes": [{NODE}], "accesses": [{logs}]}}"#
+            );
+            draft(&text)
+        };
+        assert_eq!(logs(log).unwrap().accesses.len(), 1);
+        assert!(
+            logs(&format!("{log}, {log}")).unwrap_err().contains("the type T has two rules in [[accesses]]")
+        );
         let link = r#"{"type": "R", "role": "link"}"#;
         assert!(said(NODE, &format!("{link}, {link}")).contains("the type R has two rules"));
         assert!(said(&NODE.replace('}', r#", "colour": "s"}"#), "").contains("unknown field `colour`"));

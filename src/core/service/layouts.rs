@@ -14,25 +14,13 @@ use super::Service;
 use crate::api::layout::{
     Detection, Groups, LabelCount, Layout, LayoutState, TypeCount, UnknownLabel, Vector, counted, thousands,
 };
-use crate::domain::mapping::{Mapping, Name, NodeMapping, NodeRole, RelationMapping, RelationRole};
+use crate::domain::mapping::{
+    Mapping, Name, NodeMapping, NodeRole, OWN_LABELS, RelationMapping, RelationRole,
+};
 use crate::store::{DatabaseNames, Error, GROUPS_MAX, MappedNodes, PropertySample, ROWS_MAX};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// Labels that the source documents name for Ebb's own data. Others of its own begin with `Ebb`.
-const OWN_LABELS: [&str; 11] = [
-    "Memory",
-    "Session",
-    "SemanticCluster",
-    "ConsolidationAttempt",
-    "ConsolidationConfig",
-    "Wing",
-    "Room",
-    "Closet",
-    "Drawer",
-    "Entity",
-    "Fact",
-];
 /// Most labels of a database whose unknown nodes are counted.
 const LABELS_MAX: usize = 200;
 
@@ -57,8 +45,8 @@ impl Candidate {
     /// Whether another layout has a rule for the label of rows that both have.
     fn shares_with(&self, other: &Self) -> bool {
         let shared = self.mapping.nodes.iter().zip(&self.nodes).filter(|(_, count)| count.shared > 0);
-        let labels: BTreeSet<&Name> = shared.map(|(rule, _)| &rule.label).collect();
-        other.rows() > 0 && other.mapping.nodes.iter().any(|rule| labels.contains(&rule.label))
+        let labels: BTreeSet<Option<&Name>> = shared.map(|(rule, _)| rule.label.as_ref()).collect();
+        other.rows() > 0 && other.mapping.nodes.iter().any(|rule| labels.contains(&rule.label.as_ref()))
     }
 
     /// Whether its rows are certainly of it.
@@ -147,18 +135,18 @@ impl Service {
         let own = &candidates[index];
         let mut counts = Vec::new();
         for rule in &own.mapping.nodes {
-            if !names.labels.contains(rule.label.as_str()) {
+            if !names.may_have(rule) {
                 counts.push(MappedNodes::default());
                 continue;
             }
             let others = candidates.iter().enumerate().filter(|(other, _)| *other != index);
             let rules =
                 others.flat_map(|(_, other)| other.mapping.nodes.iter().map(move |rule| (other, rule)));
-            let marks: Vec<&Name> = rules
+            let marks: Vec<Vec<&Name>> = rules
                 .filter(|(_, other)| other.label == rule.label)
                 // Of two layouts with one mark, that of the configuration has the rows.
-                .filter(|(other, theirs)| other.adopted || !own.adopted || theirs.mark() != rule.mark())
-                .filter_map(|(_, other)| other.mark())
+                .filter(|(other, theirs)| other.adopted || !own.adopted || !theirs.marks().eq(rule.marks()))
+                .map(|(_, other)| other.marks().collect())
                 .collect();
             counts.push(self.store.mapped_nodes(&own.mapping, rule, &marks).await?);
         }
@@ -176,8 +164,8 @@ impl Service {
         let (mut problems, mut vectors, mut types) = (Vec::new(), Vec::new(), Vec::new());
         let counted_nodes = || mapping.nodes.iter().zip(nodes).filter(|(_, count)| count.nodes > 0);
         for (rule, count) in counted_nodes() {
-            let label = rule.label.as_str();
-            let sample = self.store.sample_nodes(rule, &read_of_node(rule)).await?;
+            let label = rule.label_name();
+            let sample = self.store.sample_nodes(mapping, rule, &read_of_node(rule)).await?;
             problems.extend(faults_of_node(rule, &sample));
             vectors.extend(vector(label, rule.vector.as_ref(), &sample));
             if count.nodes >= ROWS_MAX {
@@ -211,7 +199,7 @@ impl Service {
             problems.push(format!("{rows} the properties of {} too", names.join(" and ")));
         }
         let labels = counted_nodes().map(|(rule, count)| LabelCount {
-            label: rule.label.to_string(),
+            label: rule.label_name().to_owned(),
             role: node_role(rule.role),
             nodes: count.nodes,
         });
@@ -238,7 +226,7 @@ impl Service {
     ) -> Result<Vec<UnknownLabel>, Error> {
         let places = self.store.trails().allowed.labels().iter().map(|label| label.as_str());
         let own: Vec<&str> = OWN_LABELS.into_iter().chain(places).collect();
-        let rules: Vec<&NodeMapping> = found.iter().flat_map(|found| &found.mapping.nodes).collect();
+        let mappings: Vec<&Mapping> = found.iter().map(|found| &found.mapping).collect();
         let mut unknown = Vec::new();
         let others = || {
             names.labels.iter().filter(|label| !own.contains(&label.as_str()) && !label.starts_with("Ebb"))
@@ -248,7 +236,7 @@ impl Service {
                 unknown.push(UnknownLabel { label: label.clone(), nodes: None });
                 continue;
             };
-            let count = self.store.unknown_nodes(&name, &rules, &own).await?;
+            let count = self.store.unknown_nodes(&name, &mappings, &own).await?;
             if count.nodes > 0 {
                 unknown.push(UnknownLabel { label: label.clone(), nodes: Some(count.nodes) });
             }
@@ -369,7 +357,7 @@ fn none_of(of_what: &str, names: &[&Name], sample: &[PropertySample]) -> String 
 }
 
 fn faults_of_node(rule: &NodeMapping, sample: &[PropertySample]) -> Vec<String> {
-    let label = rule.label.as_str();
+    let label = rule.label_name();
     let lists = [rule.name.iter().collect(), rule.text.iter().collect(), rule.observed.iter().collect()];
     let lists: [Vec<&Name>; 3] = lists;
     let missing = lists.iter().filter(|names| lacks_all(sample, names.iter().copied()));

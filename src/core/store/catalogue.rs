@@ -15,6 +15,8 @@ macro_rules! catalogue {
 }
 
 catalogue! {
+    ADOPTED_ACCESSES = "adopted/accesses";
+    ADOPTED_ALL_ACCESSES = "adopted/all_accesses";
     ADOPTED_ALL_STATES = "adopted/all_states";
     ADOPTED_AROUND = "adopted/around";
     ADOPTED_CENSUS = "adopted/census";
@@ -24,6 +26,7 @@ catalogue! {
     ADOPTED_NODES = "adopted/nodes";
     ADOPTED_SET_STATES = "adopted/set_states";
     ADOPTED_STATES = "adopted/states";
+    ADOPTED_WRITTEN_ACCESSES = "adopted/written_accesses";
     ADOPTED_WRITTEN_EDGES = "adopted/written_edges";
     ADOPTED_WRITTEN_NODES = "adopted/written_nodes";
     ATTEMPT_ADOPT = "attempt/adopt";

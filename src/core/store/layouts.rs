@@ -1,4 +1,5 @@
-//! Counts by which the graphs of other libraries are recognised: of nodes and relationships that a mapping describes.
+//! Counts by which the graphs of other libraries are recognised: of nodes and relationships that a mapping describes; and
+//! the conditions by which statements find these nodes.
 //!
 //! Everything here only reads, and works on a database that was never initialised. A count ends at [`ROWS_MAX`] rows, so
 //! that it takes seconds on any database.
@@ -11,7 +12,7 @@ use super::catalogue::{
 use super::encode::list;
 use super::error::Error;
 use super::statement::{Call, HALL, ROOM, Statement};
-use crate::domain::mapping::{Mapping, Name, NodeMapping, RelationMapping};
+use crate::domain::mapping::{Mapping, Name, NodeMapping, OWN_LABELS, RelationMapping};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 
@@ -22,13 +23,31 @@ const SAMPLE_ROWS: i64 = 1_000;
 /// Most scopes that are listed.
 pub const GROUPS_MAX: i64 = 10_000;
 
-/// Labels and types of relationships that the database knows.
+/// Placeholder of the condition that a node of the label is a row of a rule.
+pub(super) const MARKED: &str = "n.mark IS NOT NULL";
+/// Placeholders of the number of the rule of a node, null if it is a row of none.
+const MAPPED: [(&str, &str); 3] = [("n.mapped", "n"), ("m.mapped", "m"), ("b.mapped", "b")];
+
+/// Labels, types of relationships and property names that the database knows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DatabaseNames {
     /// Labels.
     pub labels: BTreeSet<String>,
     /// Types.
     pub types: BTreeSet<String>,
+    /// Names of properties.
+    pub properties: BTreeSet<String>,
+}
+
+impl DatabaseNames {
+    /// Whether there may be rows of a rule.
+    #[must_use]
+    pub fn may_have(&self, rule: &NodeMapping) -> bool {
+        match &rule.label {
+            Some(label) => self.labels.contains(label.as_str()),
+            None => rule.marks().all(|mark| self.properties.contains(mark.as_str())),
+        }
+    }
 }
 
 /// Nodes of a rule.
@@ -76,6 +95,43 @@ pub(super) fn scope(mapping: &Mapping) -> Option<&str> {
     mapping.scope.property.as_ref().map(Name::as_str)
 }
 
+/// Label of the nodes of a rule after a variable; empty for any.
+pub(super) fn label_text(rule: &NodeMapping) -> String {
+    rule.label.as_ref().map_or_else(String::new, |label| format!(":{label}"))
+}
+
+/// Condition that a node, which has the label of a rule if that has one, is a row of the rule. Without a label it has none
+/// of another rule or of Ebb.
+pub(super) fn marked(rules: &[NodeMapping], rule: &NodeMapping, node: &str) -> String {
+    let mut parts: Vec<String> = rule.marks().map(|mark| format!("{node}.{mark} IS NOT NULL")).collect();
+    if rule.label.is_none() {
+        let others = rules.iter().filter_map(|rule| Some(rule.label.as_ref()?.as_str()));
+        let others: Vec<&str> = others.chain(OWN_LABELS).collect();
+        parts.push(format!(
+            "none(label IN labels({node}) WHERE label STARTS WITH 'Ebb' OR label IN ['{}'])",
+            others.join("', '")
+        ));
+    }
+    parts.join(" AND ")
+}
+
+/// What stands for the number of a node's rule, counted over these mappings; the first that fits counts.
+pub(super) fn mapped_by<'m>(
+    mappings: impl IntoIterator<Item = &'m [NodeMapping]> + Clone,
+) -> impl Iterator<Item = (&'static str, String)> {
+    MAPPED.into_iter().map(move |(stands, node)| {
+        let rules =
+            mappings.clone().into_iter().flat_map(|rules| rules.iter().map(move |rule| (rules, rule)));
+        let cases = rules.enumerate().map(|(number, (rules, rule))| {
+            let label = rule.label.as_ref().map_or_else(String::new, |label| format!("{node}:{label} AND "));
+            format!(" WHEN {label}{} THEN {number}", marked(rules, rule, node))
+        });
+        let cases: String = cases.collect();
+        // A CASE needs a branch.
+        (stands, if cases.is_empty() { "null".to_owned() } else { format!("CASE{cases} END") })
+    })
+}
+
 /// Types of relationships of a mapping's rule, in the form of Cypher: one, or all but those of other rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TypeFilter(String);
@@ -98,76 +154,88 @@ impl TypeFilter {
 }
 
 impl Statement {
-    /// The text for these labels and types of a mapping.
-    fn text_mapped(&self, labels: &[&Name], kind: Option<&TypeFilter>) -> String {
-        let labels: Vec<&str> = labels.iter().map(|label| label.as_str()).collect();
-        let mut inserted = vec![(ROOM, format!(":{}", labels.join("|")))];
+    /// A call for a label and types of a mapping.
+    pub(super) fn labelled(&'static self, label: &Name, kind: Option<&TypeFilter>) -> Call {
+        let mut inserted = vec![(ROOM, format!(":{label}"))];
         inserted.extend(kind.map(|kind| (HALL, kind.text())));
-        self.text_of(&inserted)
-    }
-
-    /// A call for these labels and types of a mapping.
-    pub(super) fn mapped(&'static self, labels: &[&Name], kind: Option<&TypeFilter>) -> Call {
-        self.reading(&self.text_mapped(labels, kind))
+        self.reading(&self.text_of(&inserted))
     }
 
     /// A call about the nodes of a rule.
-    pub(super) fn nodes(&'static self, rule: &NodeMapping) -> Call {
-        let mark = rule.mark().map(Name::as_str);
-        self.mapped(&[&rule.label], None).set("mark", mark).set("limit", ROWS_MAX)
+    pub(super) fn nodes(&'static self, mapping: &Mapping, rule: &NodeMapping) -> Call {
+        let inserted = [(ROOM, label_text(rule)), (MARKED, marked(&mapping.nodes, rule, "n"))];
+        self.reading(&self.text_of(&inserted)).set("limit", ROWS_MAX)
+    }
+
+    /// The text about all nodes of rules, or about relationships of these types between them.
+    fn text_of_graph(&self, rules: &[NodeMapping], kind: Option<&TypeFilter>) -> String {
+        let labels: Option<Vec<&str>> =
+            rules.iter().map(|rule| rule.label.as_ref().map(Name::as_str)).collect();
+        let labels = labels.map_or_else(String::new, |labels| format!(":{}", labels.join("|")));
+        let mut inserted = vec![(ROOM, labels)];
+        inserted.extend(kind.map(|kind| (HALL, kind.text())));
+        inserted.extend(mapped_by([rules]));
+        self.text_of(&inserted)
     }
 
     /// A call about all nodes of a mapping, or about the relationships of a rule between them.
     pub(super) fn graph(&'static self, mapping: &Mapping, rule: Option<&RelationMapping>) -> Call {
-        let labels: Vec<&Name> = mapping.nodes.iter().map(|node| &node.label).collect();
         let kind = rule.map(|rule| TypeFilter::of(rule, &mapping.relationships));
-        self.mapped(&labels, kind.as_ref())
+        let text = self.text_of_graph(&mapping.nodes, kind.as_ref());
+        self.reading(&text)
             .set("limit", ROWS_MAX)
-            .set("labels", names(labels))
-            .set("marks", names(mapping.nodes.iter().filter_map(NodeMapping::mark)))
+            .set("labels", names(mapping.nodes.iter().filter_map(|rule| rule.label.as_ref())))
     }
 }
 
 impl Store {
-    /// Labels and types of the database.
+    /// Labels, types and property names of the database.
     pub async fn database_names(&self) -> Result<DatabaseNames, Error> {
         #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
+        #[serde(rename_all = "snake_case")]
+        enum Kind {
+            Label,
+            Type,
+            Property,
+        }
+        #[derive(Deserialize)]
         struct Row {
             name: String,
-            is_label: bool,
+            kind: Kind,
         }
         let mut names = DatabaseNames::default();
-        for Row { name, is_label } in self.read::<Row>(LAYOUT_NAMES.call()).await? {
-            if is_label {
-                names.labels.insert(name)
-            } else {
-                names.types.insert(name)
+        for Row { name, kind } in self.read::<Row>(LAYOUT_NAMES.call()).await? {
+            match kind {
+                Kind::Label => names.labels.insert(name),
+                Kind::Type => names.types.insert(name),
+                Kind::Property => names.properties.insert(name),
             };
         }
         Ok(names)
     }
 
-    /// Counts the nodes of a rule. `others` are the marks of other layouts on the same label.
+    /// Counts the nodes of a rule. `others` are the marks of each rule of other layouts on the same label.
     pub async fn mapped_nodes(
         &self,
         mapping: &Mapping,
         rule: &NodeMapping,
-        others: &[&Name],
+        others: &[Vec<&Name>],
     ) -> Result<MappedNodes, Error> {
-        let call = LAYOUT_NODES.nodes(rule).set("scope", scope(mapping)).set("groups", GROUPS_MAX);
-        self.read_one(call.set("others", names(others.iter().copied()))).await
+        let call = LAYOUT_NODES.nodes(mapping, rule).set("scope", scope(mapping)).set("groups", GROUPS_MAX);
+        let others = list(others.iter().map(|marks| names(marks.iter().copied())));
+        self.read_one(call.set("others", others)).await
     }
 
     /// Which of these properties a sample of the nodes of a rule has. Empty without nodes.
     pub async fn sample_nodes(
         &self,
+        mapping: &Mapping,
         rule: &NodeMapping,
         properties: &BTreeSet<&Name>,
     ) -> Result<Vec<PropertySample>, Error> {
         let properties = names(properties.iter().copied());
-        self.read(LAYOUT_NODE_SAMPLE.nodes(rule).set("limit", SAMPLE_ROWS).set("properties", properties))
-            .await
+        let call = LAYOUT_NODE_SAMPLE.nodes(mapping, rule).set("limit", SAMPLE_ROWS);
+        self.read(call.set("properties", properties)).await
     }
 
     /// Counts the relationships of a rule.
@@ -190,16 +258,17 @@ impl Store {
         self.read(call.set("properties", names(properties.iter().copied()))).await
     }
 
-    /// Counts the nodes of a label that have none of Ebb's labels and are of none of these rules.
+    /// Counts the nodes of a label that have none of Ebb's labels and are of none of these mappings.
     pub async fn unknown_nodes(
         &self,
         label: &Name,
-        rules: &[&NodeMapping],
+        mappings: &[&Mapping],
         own: &[&str],
     ) -> Result<UnknownNodes, Error> {
-        let call = LAYOUT_UNKNOWN.mapped(&[label], None).set("limit", ROWS_MAX);
-        let call = call.set("labels", names(rules.iter().map(|rule| &rule.label)));
-        let call = call.set("marks", names(rules.iter().filter_map(|rule| rule.mark())));
+        let rules: Vec<&[NodeMapping]> = mappings.iter().map(|mapping| mapping.nodes.as_slice()).collect();
+        let mut inserted = vec![(ROOM, format!(":{label}"))];
+        inserted.extend(mapped_by(rules));
+        let call = LAYOUT_UNKNOWN.reading(&LAYOUT_UNKNOWN.text_of(&inserted)).set("limit", ROWS_MAX);
         self.read_one(call.set("own", list(own.iter().copied()))).await
     }
 }
@@ -208,19 +277,42 @@ impl Store {
 mod tests {
     use super::*;
 
+    fn rules(text: &str) -> Vec<NodeMapping> {
+        serde_json::from_str(text).unwrap()
+    }
+
     #[test]
     fn names_of_a_mapping_come_into_a_text_where_its_header_says() {
         let file = "// names: :Room, :HALL\nMATCH (n:Room)-[r:HALL]->(m) RETURN count(r)";
         let statement = Statement { name: "layout/some", file };
-        let rules: Vec<RelationMapping> =
+        let kinds: Vec<RelationMapping> =
             serde_json::from_str(r#"[{"type": "KNOWS", "role": "link"}, {"role": "link"}]"#).unwrap();
-        let labels = ["A", "__B__"].map(|label| Name::try_from(label.to_owned()).unwrap());
-        let text = |rule: usize, rules: &[RelationMapping]| {
-            let kind = TypeFilter::of(&rules[rule], rules);
-            statement.text_mapped(&labels.iter().collect::<Vec<_>>(), Some(&kind))
+        let nodes = rules(
+            r#"[{"label": "A", "role": "entity", "key": "k"}, {"label": "__B__", "role": "entity", "key": "k"},
+                {"role": "entity", "key": "k", "mark": ["x", "y"]}]"#,
+        );
+        let text = |kind: usize, kinds: &[RelationMapping], nodes: &[NodeMapping]| {
+            statement.text_of_graph(nodes, Some(&TypeFilter::of(&kinds[kind], kinds)))
         };
-        assert_eq!(text(0, &rules), "MATCH (n:A|__B__)-[r:KNOWS]->(m) RETURN count(r)");
-        assert!(text(1, &rules).contains("[r:!(KNOWS)]"));
-        assert!(text(0, &rules[1..]).contains("[r:%]"));
+        assert_eq!(text(0, &kinds, &nodes[..2]), "MATCH (n:A|__B__)-[r:KNOWS]->(m) RETURN count(r)");
+        assert!(text(1, &kinds, &nodes[..2]).contains("[r:!(KNOWS)]"));
+        assert!(text(0, &kinds[1..], &nodes[..2]).contains("[r:%]"));
+        assert!(text(0, &kinds, &nodes).starts_with("MATCH (n)-["), "one rule is of any label");
+    }
+
+    #[test]
+    fn a_row_without_a_label_has_all_marks_and_no_label_of_another_rule_or_of_ebb() {
+        let nodes = rules(
+            r#"[{"label": "A", "role": "entity", "key": "k"}, {"role": "entity", "key": "k", "mark": ["x", "y"]}]"#,
+        );
+        assert_eq!(marked(&nodes, &nodes[0], "n"), "n.k IS NOT NULL");
+        let any = marked(&nodes, &nodes[1], "m");
+        let start = "m.x IS NOT NULL AND m.y IS NOT NULL AND none(label IN labels(m) WHERE label STARTS WITH 'Ebb' OR label IN ['A', 'Memory', ";
+        assert!(any.starts_with(start), "{any}");
+        let (stands, text) = mapped_by([nodes.as_slice()]).next().unwrap();
+        assert_eq!(stands, "n.mapped");
+        assert!(text.starts_with("CASE WHEN n:A AND n.k IS NOT NULL THEN 0 WHEN n.x IS NOT NULL"), "{text}");
+        assert!(text.ends_with(" THEN 1 END"), "{text}");
+        assert_eq!(mapped_by([]).next().unwrap().1, "null");
     }
 }

@@ -164,9 +164,14 @@ fn naming(mapping: &Mapping) -> neo4rs::BoltType {
 
 impl Store {
     /// Nodes of a rule by the day on which they were written.
-    pub async fn node_days(&self, rule: &NodeMapping, now: Timestamp) -> Result<Vec<DayRows>, Error> {
+    pub async fn node_days(
+        &self,
+        mapping: &Mapping,
+        rule: &NodeMapping,
+        now: Timestamp,
+    ) -> Result<Vec<DayRows>, Error> {
         let call = REPORT_NODE_DAYS
-            .nodes(rule)
+            .nodes(mapping, rule)
             .set("status", rule.status.as_ref().map(Name::as_str))
             .set("written", written(&rule.written, &rule.observed))
             .set("until", names(&rule.until))
@@ -197,7 +202,7 @@ impl Store {
     ) -> Result<Option<RepeatedNames>, Error> {
         let (Some(name), NodeRole::Entity) = (&rule.name, rule.role) else { return Ok(None) };
         let call = REPORT_NAMES
-            .nodes(rule)
+            .nodes(mapping, rule)
             .set("property", name.as_str())
             .set("scope", scope(mapping))
             .set("examples", EXAMPLES)
@@ -212,7 +217,8 @@ impl Store {
         rule: &NodeMapping,
     ) -> Result<Option<RepeatedKeys>, Error> {
         let Some(key) = rule.key.property() else { return Ok(None) };
-        let call = REPORT_NODE_KEYS.nodes(rule).set("key", key.as_str()).set("scope", scope(mapping));
+        let call =
+            REPORT_NODE_KEYS.nodes(mapping, rule).set("key", key.as_str()).set("scope", scope(mapping));
         self.read_one(call.set("examples", EXAMPLES)).await.map(Some)
     }
 
@@ -236,7 +242,7 @@ impl Store {
     ) -> Result<DanglingKeys, Error> {
         let kind = TypeFilter::of(rule, &mapping.relationships);
         let call = REPORT_DANGLING
-            .mapped(&[&evidence.label], Some(&kind))
+            .labelled(&evidence.label, Some(&kind))
             .set("property", evidence.property.as_str())
             .set("key", evidence.key.as_str())
             .set("limit", ROWS_MAX)
@@ -261,8 +267,12 @@ impl Store {
     }
 
     /// Instants from which many nodes of a rule are no longer live.
-    pub async fn node_instants(&self, rule: &NodeMapping) -> Result<Vec<InstantRows>, Error> {
-        self.instants(REPORT_NODE_INSTANTS.nodes(rule), &rule.until).await
+    pub async fn node_instants(
+        &self,
+        mapping: &Mapping,
+        rule: &NodeMapping,
+    ) -> Result<Vec<InstantRows>, Error> {
+        self.instants(REPORT_NODE_INSTANTS.nodes(mapping, rule), &rule.until).await
     }
 
     /// Instants from which many relationships of a rule are no longer live.

@@ -1,6 +1,7 @@
 //! Operations on rows of other libraries, by the keys that these libraries give them.
 
 use crate::surfaces::operation::problem::Problem;
+use crate::surfaces::operation::tool::{REQUEST_ID, Tool};
 use crate::surfaces::operation::{Answer, Call, Operation, RequiredRight};
 use axum::http::Method;
 use ebb_core::api::adopted::{Hidden, RerankRequest, Reranked, StateRequest, StatesSet};
@@ -16,7 +17,8 @@ pub(super) fn operations() -> Vec<Operation> {
             .description(
                 "For the results of a search of the library whose graph is read ([[adopt]]): whether each is live, its \
                  weight now, and a score by activation from the query, in the order of the request. Writes nothing.",
-            ),
+            )
+            .tool(RERANK_TOOL),
         Operation::new(Method::GET, "/v1/hidden", RequiredRight::InScope(Right::Read), hidden)
             .summary("List the hidden rows of other libraries"),
         Operation::new(Method::POST, "/v1/states", RequiredRight::InScope(Right::Write), set)
@@ -25,9 +27,25 @@ pub(super) fn operations() -> Vec<Operation> {
             .description(
                 "Kept in nodes of Ebb's own: the rows themselves are never written. A pinned row keeps its weight, a \
                  hidden one is left out of recall and rerank, an accessed one has the weight 1 again.",
-            ),
+            )
+            .tool(STATES_TOOL),
     ]
 }
+
+const RERANK_TOOL: Tool = Tool::new(
+    "rerank",
+    &["query", "keys", "scope"],
+    "Score results of your graph library's own search, by their keys (ids of nodes or facts): whether each is live, its \
+     weight now, and a score for the query. Returns a result for each key in their order; writes nothing.",
+)
+.idempotent();
+
+const STATES_TOOL: Tool = Tool::new(
+    "set_row_states",
+    &["keys", "pinned", "hidden", "accessed", "scope", REQUEST_ID],
+    "Pin, hide or access rows of your graph library, by their keys: a pinned row keeps its weight, a hidden one is left \
+     out of recall and rerank, an accessed one has the weight 1 again. All or none; returns the number of rows.",
+);
 
 async fn rerank(call: Call<Nothing, Nothing, RerankRequest>) -> Result<Answer<Reranked>, Problem> {
     let scope = call.scope(call.body.scope.as_ref())?;

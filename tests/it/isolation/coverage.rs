@@ -40,8 +40,15 @@ enum CoveredBy {
 
 use CoveredBy::{Held, Route, Whole};
 
-const VERBS: [(&str, CoveredBy); 88] = [
+const VERBS: [(&str, CoveredBy); 95] = [
     ("adopt", Whole),
+    ("adopted access", Route("POST", "/v1/states")),
+    ("adopted hidden", Route("GET", "/v1/hidden")),
+    ("adopted hide", Route("POST", "/v1/states")),
+    ("adopted pin", Route("POST", "/v1/states")),
+    ("adopted rerank", Route("POST", "/v1/rerank")),
+    ("adopted unhide", Route("POST", "/v1/states")),
+    ("adopted unpin", Route("POST", "/v1/states")),
     ("apply", Whole),
     ("attempt list", Whole),
     ("attempt release", Whole),

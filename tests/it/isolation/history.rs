@@ -175,7 +175,7 @@ impl Vocabulary {
             ScopeRequest::new(method, of, of.replace("{id}", &encoded(id)), body)
         };
         let asked = |path: &str| format!("{path}?scope={}", encoded(&self.scope));
-        let mut ask = match random.below(31) {
+        let mut ask = match random.below(32) {
             0..=3 => post("/v1/memories", self.memory(random)),
             // None that Ebb names: its id is at random, and what a contrast draws by lot follows from ids.
             4 => {
@@ -226,6 +226,10 @@ impl Vocabulary {
             }),
             28 => ScopeRequest::tool("observe_relation", &self.seen(random)),
             29 => post("/v1/states", json!({"keys": [self.id(random)], "hidden": true, "scope": self.scope})),
+            30 => ScopeRequest::tool(
+                "set_row_states",
+                &json!({"keys": [self.entity(random)], "pinned": true, "scope": self.scope}),
+            ),
             _ => ScopeRequest::tool("report_outcome", &self.outcome(random)),
         };
         if ask.path != "/mcp" {
@@ -294,6 +298,7 @@ impl Vocabulary {
             post("/v1/engine/harmonics", json!({"seeds": seeds})),
             post("/v1/engine/communities", json!({"members": 100})),
             tool("recall", json!({"text": content(random), "content": true})),
+            tool("rerank", json!({"keys": [self.id(random), self.entity(random)]})),
             tool("causal_chains", json!({"seeds": [self.id(random)]})),
             tool("explain_memory", json!({"id": self.id(random)})),
             tool("decay_scope", json!({"mode": "dry_run"})),

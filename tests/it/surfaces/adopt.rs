@@ -24,6 +24,11 @@ const MEM0: &str = "UNWIND range(1, 10) AS i
     CREATE (a:__Entity__:person {name: 'ann' + i, user_id: 'u' + (i % 3), created: 1767225600000, embedding: [0.5, 0.5]})
     CREATE (b:__Entity__ {name: 'tea' + i, user_id: 'u' + (i % 3), created: 1767225600000})
     CREATE (a)-[:likes {created_at: 1767225600000, valid: i > 4}]->(b) CREATE (b)-[:made_of {created_at: 1767225600}]->(a)";
+/// As mem0 writes it by default: no common label, some types that are not plain names.
+const MEM0_DEFAULT: &str = "UNWIND range(1, 10) AS i
+    CREATE (a:person {name: 'ann' + i, user_id: 'u' + (i % 3), created: 1767225600000, mentions: 2, embedding: [0.5, 0.5]})
+    CREATE (b:`board-game` {name: 'go' + i, user_id: 'u' + (i % 3), created: 1767225600000, mentions: 1, embedding: [0.5, 0.5]})
+    CREATE (a)-[:plays {created_at: 1767225600000, updated_at: 1767225600000, mentions: 1, valid: i > 4}]->(b)";
 const MEMOS: &str = "UNWIND range(1, 8) AS i CREATE (:Memory {id: 'memos' + i, memory: 'text', created_at: datetime(), updated_at: datetime(),
     status: CASE WHEN i < 3 THEN 'archived' ELSE 'activated' END, user_name: 'u'})";
 const MCP: &str = "UNWIND range(1, 6) AS i
@@ -133,6 +138,61 @@ async fn each_layout_is_detected_beside_the_others_and_nothing_is_written() {
         ),
         "{said}"
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rows_without_a_common_label_are_found_by_their_marks() {
+    let db = untouched().await;
+    db.client.run(MEM0_DEFAULT, &[]).await;
+    // With all marks, and a label of Ebb or of another rule; and with all marks but one.
+    let marks = "user_id: 'u1', created: 1, mentions: 1, embedding: [0.1]";
+    let others = format!(
+        "CREATE (:Memory {{name: 'x', {marks}}}), (:EbbOther {{name: 'x', {marks}}}), (:__Entity__:person {{name: 'both', {marks}}}),
+           (:person {{name: 'mine', user_id: 'u1', created: 1, mentions: 1}})"
+    );
+    db.client.run(&others, &[]).await;
+    let before = dump(&db).await;
+    let found = ebb(&db, &["adopt", "--detect"]).json();
+    let mem0 = of(&found, "mem0");
+    is(&counts(mem0), &[("__Entity__", 1), ("(any label)", 20), ("*", 10)]);
+    assert_eq!(
+        (&mem0["state"], &found["adopt"]),
+        (&json!("known"), &json!("[[adopt]]\npreset = \"mem0\"\n"))
+    );
+    assert_eq!(mem0["groups"]["count"], 3);
+    assert_eq!(
+        (&mem0["vectors"][1]["of"], &mem0["vectors"][1]["dimensions"]),
+        (&json!("(any label)"), &json!(2))
+    );
+    let unknown = json!([{"label": "board-game", "nodes": null}, {"label": "person", "nodes": 1}]);
+    assert_eq!(found["unknown"], unknown, "the row that lacks a mark");
+
+    db.client.run("MATCH (n:person {name: 'ann2'}) SET n.name = 'ann5', n.user_id = 'u2'", &[]).await;
+    let report = ebb(&db, &["report"]).json();
+    db.client.run("MATCH (n:person {name: 'ann5', user_id: 'u2'}) WITH n ORDER BY elementId(n) LIMIT 1 SET n.name = 'ann2'", &[]).await;
+    same(&before, &dump(&db).await, "before and after");
+    let findings = of(&report, "mem0")["findings"].as_array().unwrap().clone();
+    let finding = |check: &str| {
+        findings.iter().find(|row| row["check"] == check).unwrap_or_else(|| panic!("{check}: {findings:#?}"))
+    };
+    assert_eq!(
+        (&finding("duplicate_keys")["of"], &finding("duplicate_keys")["examples"]),
+        (&json!("(any label)"), &json!(["ann5"]))
+    );
+    assert_eq!(finding("orphans")["examples"], json!(["__Entity__ both"]));
+    let hubs = finding("hubs")["examples"].to_string();
+    assert!(hubs.contains("person ann") && hubs.contains("board-game go"), "{hubs}");
+    assert_eq!(
+        finding("missing_indexes")["examples"],
+        json!(["__Entity__.name", "__Entity__.user_id", "__Entity__.created"])
+    );
+    let rows: i64 = of(&report, "mem0")["growth"]["weeks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|week| week["rows"].as_i64().unwrap())
+        .sum();
+    assert!(rows >= 30, "{report}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

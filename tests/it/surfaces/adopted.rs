@@ -2,8 +2,9 @@
 //! changed.
 
 use super::http::TestServer;
+use super::mcp::{answered, call, failed, talk};
 use super::recall::ids;
-use super::{command, contents};
+use super::{CliOutput, command, contents};
 use crate::harness::neo4j::{Fresh, fresh};
 use crate::worker::process::eventually;
 use serde_json::{Value, json};
@@ -23,7 +24,7 @@ const GRAPHITI: &str = "
 /// A graph as another library writes it, the preset, its scope, a question, and a row that answers it.
 type Layout = (&'static str, &'static str, &'static str, &'static str, &'static str);
 
-const LAYOUTS: [Layout; 4] = [
+const LAYOUTS: [Layout; 5] = [
     (
         "CREATE (a:Entity:Person {id: 'a', name: 'Ann', type: 'PERSON', created_at: datetime()}),
            (b:Entity {id: 'b', name: 'Acme', type: 'ORGANIZATION', created_at: datetime()}),
@@ -40,6 +41,18 @@ const LAYOUTS: [Layout; 4] = [
            -[:works_at {created_at: 1767225600000, updated_at: 1767225600000, mentions: 1, valid: true}]->
            (:__Entity__:company {name: 'acme', user_id: 'u', created: 1767225600000}),
          (a)-[:lives_in {created_at: 1767225600000, valid: false, invalidated_at: datetime()}]->(:__Entity__ {name: 'oslo', user_id: 'u', created: 1767225600})",
+        "mem0",
+        "u",
+        "ann",
+        "acme",
+    ),
+    (
+        "CREATE (a:person {name: 'ann', user_id: 'u', created: 1767225600000, mentions: 1, embedding: [0.1]})
+           -[:works_at {created_at: 1767225600000, updated_at: 1767225600000, mentions: 1, valid: true}]->
+           (:company {name: 'acme', user_id: 'u', created: 1767225600000, mentions: 1, embedding: [0.1]}),
+         (a)-[:lives_in {created_at: 1767225600000, valid: false, invalidated_at: datetime()}]->
+           (:city {name: 'oslo', user_id: 'u', created: 1767225600, mentions: 1, embedding: [0.1]}),
+         (a)-[:likes {created_at: 1767225600000}]->(:thing {name: '3', user_id: 'u', created: 1767225600})",
         "mem0",
         "u",
         "ann",
@@ -68,10 +81,13 @@ fn adopting(preset: &str) -> String {
     format!(r#"[{{"preset": "{preset}"}}]"#)
 }
 
-fn ask(db: &Fresh, preset: &str, args: &[&str]) -> Value {
+fn run(db: &Fresh, preset: &str, args: &[&str]) -> CliOutput {
     let folder = tempfile::tempdir().unwrap();
-    let output = command(db, folder.path(), args).env("EBB__ADOPT", adopting(preset)).output().unwrap();
-    super::CliOutput::from(output).json()
+    command(db, folder.path(), args).env("EBB__ADOPT", adopting(preset)).output().unwrap().into()
+}
+
+fn ask(db: &Fresh, preset: &str, args: &[&str]) -> Value {
+    run(db, preset, args).json()
 }
 
 /// Everything but the nodes of Ebb's own.
@@ -95,7 +111,7 @@ async fn each_layout_answers_and_stays_as_it_was() {
         // Without the mapping nothing of it is read.
         let folder = tempfile::tempdir().unwrap();
         let bare = command(&db, folder.path(), &["recall", question, "--scope", scope]).output().unwrap();
-        assert_eq!(super::CliOutput::from(bare).json()["hits"], json!([]), "{preset}");
+        assert_eq!(CliOutput::from(bare).json()["hits"], json!([]), "{preset}");
         ask(&db, preset, &["job", "run", "--all"]);
         ask(&db, preset, &["graph", "verify", "--scope", scope]);
         assert_eq!(before, theirs(&db).await, "{preset}");
@@ -200,6 +216,65 @@ async fn results_of_the_library_are_scored_pinned_and_hidden() {
     assert_eq!(states, 4);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn the_command_line_scores_pins_hides_and_accesses() {
+    let db = fresh().await;
+    db.client.run(GRAPHITI, &[]).await;
+    let before = theirs(&db).await;
+    let adopted = |args: &[&str]| run(&db, "graphiti", &[&["adopted", "--scope", "one"], args].concat());
+    let answer = adopted(&["rerank", "--query", "Ann", "olived", "oann", "nobody"]).json();
+    assert_eq!(answer["schema"], "ebb.adopted.rerank/1");
+    let keys: Vec<&Value> = answer["results"].as_array().unwrap().iter().map(|row| &row["key"]).collect();
+    assert_eq!(keys, ["olived", "oann", "nobody"]);
+    assert!(scored(&answer, "oann")["score"].as_f64().unwrap() > 0.0, "{answer:#}");
+    let table = adopted(&["rerank", "oworks", "olived", "-o", "table"]).out;
+    assert!(table.contains("fact  yes   oworks"), "{table}");
+    assert!(table.contains("fact  no    olived  not live since 2026-02-01"), "{table}");
+
+    let states = || db.client.value::<i64>("MATCH (s:EbbState) RETURN count(s) AS n");
+    let dry = adopted(&["hide", "oacme", "oworks", "--dry-run"]).json();
+    assert_eq!((&dry["rows"], &dry["dry_run"], states().await), (&json!(2), &json!(true), 0));
+    adopted(&["hide", "oacme", "nobody"]).fails(1, "nobody");
+    assert_eq!(states().await, 0, "all or none");
+    assert_eq!(adopted(&["hide", "oacme", "oworks", "-o", "table"]).out, "2 rows hidden.\n");
+    assert_eq!(
+        adopted(&["hidden"]).json()["hidden"],
+        json!([{"key": "oacme", "kind": "node"}, {"key": "oworks", "kind": "fact"}])
+    );
+    adopted(&["unhide", "oacme", "oworks"]).json();
+    assert_eq!(adopted(&["hidden", "-o", "table"]).out, "No row is hidden.\n");
+
+    let weight = |key: &str| adopted(&["rerank", key]).json()["results"][0]["weight"].as_f64().unwrap();
+    let faded = weight("oann");
+    adopted(&["access", "oann", "--at", "2026-01-08T00:00:00Z", "--request-id", "r"]).json();
+    adopted(&["access", "oann", "--at", "2026-01-08T00:00:00Z", "--request-id", "r"]).json();
+    assert!(weight("oann") > faded, "a week younger");
+    assert_eq!(db.client.value::<i64>("MATCH (s:EbbState {key: 'oann'}) RETURN s.accesses AS n").await, 1);
+    adopted(&["pin", "ooslo", "--at", "2026-01-01T00:00:00Z"]).json();
+    assert!((weight("ooslo") - 1.0).abs() < 1e-12, "pinned at its instant");
+    adopted(&["unpin", "ooslo"]).json();
+    assert!(weight("ooslo") < 0.95);
+    assert_eq!(before, theirs(&db).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_scores_rows_and_changes_states_where_writes_are_allowed() {
+    let db = fresh().await;
+    db.client.run(GRAPHITI, &[]).await;
+    let adopt = adopting("graphiti");
+    let hide = call("set_row_states", json!({"keys": ["oacme"], "hidden": true, "scope": "one"}));
+    let rerank = call("rerank", json!({"keys": ["oacme", "oann"], "query": "Ann", "scope": "one"}));
+    let answers = talk(&db, &[("EBB__ADOPT", &adopt)], &[hide.clone(), rerank.clone()]);
+    assert!(failed(&answers[0]).contains("mcp.allow_writes"), "{answers:?}");
+    assert_eq!(scored(answered(&answers[1]), "oacme")["live"], true, "{answers:?}");
+    let allowed = [("EBB__ADOPT", adopt.as_str()), ("EBB__MCP__ALLOW_WRITES", "true")];
+    let dated = call("set_row_states", json!({"keys": ["oacme"], "hidden": true, "at": 0}));
+    let answers = talk(&db, &allowed, &[hide, rerank, dated]);
+    assert_eq!(answered(&answers[0])["rows"], 1, "{answers:?}");
+    assert_eq!(scored(answered(&answers[1]), "oacme")["why"], "hidden", "{answers:?}");
+    assert!(failed(&answers[2]).contains("unknown field `at`"), "{answers:?}");
+}
+
 /// New rows are found by the instants that the library stores, deleted ones by the comparison, and at once in an answer.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_mirror_follows_what_the_library_writes() {
@@ -260,6 +335,105 @@ async fn a_live_fact_counts_beside_a_retired_one() {
         (&scored(&answer, "nobody")["kind"], &scored(&answer, "4:x:1")["kind"]),
         (&Value::Null, &Value::Null)
     );
+}
+
+/// An entity fades from the last logged access, whatever the type of its instant, and a refresh finds a new one, also beside a
+/// row whose key is no text.
+#[tokio::test(flavor = "multi_thread")]
+async fn accesses_that_a_library_logs_count() {
+    let db = fresh().await;
+    db.client
+        .run(
+            "CREATE (s:ReasoningTrace {id: 't', success: true})-[:HAS_STEP {order: 0}]->(step:ReasoningStep {id: 's'})
+             WITH step UNWIND [['none', null], ['zoned', datetime('2026-03-01T00:00Z')], ['local', localdatetime('2026-03-01T00:00')],
+               ['date', date('2026-03-01')], ['text', '2026-03-01T00:00:00+00:00'], ['seconds', 1772323200], ['ms', 1772323200000],
+               ['earlier', datetime('2025-01-01T00:00Z')], ['wrong', [1, 2]], ['mixed', null]] AS row
+             CREATE (e:Entity {id: row[0], name: 'Ann ' + row[0], created_at: datetime('2026-01-01T00:00Z')})
+             FOREACH (_ IN CASE WHEN row[1] IS NULL THEN [] ELSE [1] END | CREATE (step)-[:TOUCHED {recorded_at: row[1]}]->(e))
+             FOREACH (at IN CASE WHEN row[0] = 'mixed' THEN ['2026-03-01', 5, true, datetime('2026-02-01T00:00Z')] ELSE [] END |
+               CREATE (step)-[:TOUCHED {recorded_at: at}]->(e))",
+            &[],
+        )
+        .await;
+    let before = theirs(&db).await;
+    let adopt = adopting("neo4j-agent-memory");
+    let api = TestServer::on(&db, &[("EBB__ADOPT", &adopt), ("EBB__MIRROR__REFRESH", "1s")]);
+    let touched = ["zoned", "local", "date", "text", "seconds", "ms", "mixed"];
+    let others = ["none", "earlier", "wrong"];
+    let keys = [&touched[..], &others[..]].concat();
+    let body = json!({ "keys": keys }).to_string();
+    let answer = api.post("/v1/rerank", &body).json(200);
+    let why = |key: &str| scored(&answer, key)["why"].as_str().unwrap().to_owned();
+    for key in touched {
+        assert!(why(key).starts_with("last observed 2026-03-01T00:00:00"), "{key}: {answer:#}");
+        assert!(
+            scored(&answer, key)["weight"].as_f64() > scored(&answer, "none")["weight"].as_f64(),
+            "{key}"
+        );
+    }
+    for key in others {
+        assert!(why(key).starts_with("last observed 2026-01-01T00:00:00"), "{key}: {answer:#}");
+    }
+    let since = |instant: &str| {
+        let body = json!({"text": "Ann", "since": instant}).to_string();
+        let mut found: Vec<String> =
+            ids(&api.post("/v1/recall", &body).json(200)).into_iter().map(str::to_owned).collect();
+        found.sort();
+        found
+    };
+    let mut expected = touched.map(str::to_owned);
+    expected.sort();
+    assert_eq!(since("2026-02-15T00:00:00Z"), expected);
+    assert_eq!(since("2026-06-01T00:00:00Z"), [""; 0]);
+    assert_eq!(before, theirs(&db).await);
+    db.client
+        .run("MATCH (s:ReasoningStep), (e:Entity {id: 'none'}) CREATE (s)-[:TOUCHED {recorded_at: datetime()}]->(e)
+             CREATE (s)-[:TOUCHED {recorded_at: datetime()}]->(:Entity {id: 7, name: 'Ann', created_at: datetime()})
+               -[:RELATED_TO {id: 'r', type: 'knows', created_at: datetime()}]->(e)", &[])
+        .await;
+    eventually("the new access is followed", async || since("2026-06-01T00:00:00Z") == ["none"]).await;
+    ask(&db, "neo4j-agent-memory", &["graph", "verify"]);
+}
+
+/// Entities of no common label: several thousand are read, and what is written later is followed.
+#[tokio::test(flavor = "multi_thread")]
+async fn entities_of_any_label_are_loaded_and_followed() {
+    let db = fresh().await;
+    db.client
+        .run(
+            "UNWIND range(1, 4000) AS i
+             CREATE (:person {name: 'p' + i, user_id: 'u', created: timestamp() - i, mentions: 1, embedding: [0.1]})
+               -[:knows {created_at: timestamp() - i, updated_at: timestamp() - i, valid: true}]->
+               (:city {name: 'c' + i, user_id: 'u', created: timestamp() - i, mentions: 1, embedding: [0.1]})",
+            &[],
+        )
+        .await;
+    let adopt = adopting("mem0");
+    let api = TestServer::on(&db, &[("EBB__ADOPT", &adopt), ("EBB__MIRROR__REFRESH", "1s")]);
+    let found = |text: &str| {
+        let answer = api.post("/v1/recall", &json!({"scope": "u", "text": text}).to_string()).json(200);
+        ids(&answer).into_iter().map(str::to_owned).collect::<Vec<String>>()
+    };
+    assert!(found("p17").contains(&"c17".to_owned()));
+    db.client
+        .run(
+            "MATCH (n:person {name: 'p17'})
+             CREATE (n)-[:plays {created_at: timestamp(), updated_at: timestamp(), valid: true}]->
+               (:`board-game` {name: 'go', user_id: 'u', created: timestamp(), mentions: 1, embedding: [0.1]})",
+            &[],
+        )
+        .await;
+    eventually("the new entity is followed", async || found("p17").contains(&"go".to_owned())).await;
+    db.client
+        .run("MATCH ()-[r:knows]->({name: 'c17'}) SET r.valid = false, r.invalidated_at = datetime()", &[])
+        .await;
+    eventually("the retired fact is not", async || !found("p17").contains(&"c17".to_owned())).await;
+    let answer = api.post("/v1/rerank", r#"{"scope": "u", "keys": ["p17", "go", "none"]}"#).json(200);
+    assert_eq!(
+        (&scored(&answer, "go")["kind"], &scored(&answer, "none")["kind"]),
+        (&json!("node"), &Value::Null)
+    );
+    ask(&db, "mem0", &["graph", "verify", "--scope", "u"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

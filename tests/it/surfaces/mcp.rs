@@ -9,7 +9,7 @@ use std::process::Stdio;
 
 /// Sends requests to `ebb mcp`, each after the answer to the one before by closing stdin at the end, and returns the
 /// results by the order of the requests.
-fn talk(db: &Fresh, variables: &[(&str, &str)], requests: &[Value]) -> Vec<Value> {
+pub(super) fn talk(db: &Fresh, variables: &[(&str, &str)], requests: &[Value]) -> Vec<Value> {
     let folder = tempfile::tempdir().unwrap();
     let mut command = command(db, folder.path(), &["mcp"]);
     let mut child = command
@@ -42,7 +42,7 @@ fn talk(db: &Fresh, variables: &[(&str, &str)], requests: &[Value]) -> Vec<Value
     answers.into_iter().skip(1).collect()
 }
 
-fn call(name: &str, arguments: Value) -> Value {
+pub(super) fn call(name: &str, arguments: Value) -> Value {
     json!({"method": "tools/call", "params": {"name": name, "arguments": arguments}})
 }
 
@@ -51,13 +51,13 @@ fn names(listed: &Value) -> Vec<&str> {
 }
 
 /// What a call answered.
-fn answered(answer: &Value) -> &Value {
+pub(super) fn answered(answer: &Value) -> &Value {
     assert_ne!(answer["result"]["isError"], true, "{answer}");
     &answer["result"]["structuredContent"]
 }
 
 /// What a call failed with, in words.
-fn failed(answer: &Value) -> &str {
+pub(super) fn failed(answer: &Value) -> &str {
     assert_eq!(answer["result"]["isError"], true, "{answer}");
     answer["result"]["content"][0]["text"].as_str().unwrap()
 }
@@ -91,7 +91,7 @@ async fn tools_that_write_are_off_until_somebody_allows_them() {
             call("report_outcome", json!({"recall_id": "r", "used": [{"id": "m", "path": []}]})),
         ],
     );
-    let tools = ["explain_memory", "decay_scope", "recall", "causal_chains", "maintenance_status"];
+    let tools = ["explain_memory", "decay_scope", "recall", "rerank", "causal_chains", "maintenance_status"];
     assert_eq!(names(&answers[0]), tools);
     let documented = json!({
         "scope": {"type": "string", "enum": ["local", "team", "company", "public"], "description": "The fact scope to sweep."},
@@ -201,7 +201,7 @@ async fn over_http_a_sweep_wants_to_have_been_seen_and_a_key_says_what_may_be_ca
         served.ask(&HttpRequest { method: "POST", path: "/mcp", headers, body: Some(&body) })
     };
     let open = |request: Value| ask(None, &request).json(200);
-    assert_eq!(names(&open(json!({"method": "tools/list"}))).len(), 8);
+    assert_eq!(names(&open(json!({"method": "tools/list"}))).len(), 10);
     let dry = open(call("decay_scope", json!({"scope": "local", "mode": "dry_run"})));
     let token = answered(&dry)["confirm"].clone();
     assert!(failed(&open(call("decay_scope", json!({"scope": "local"})))).contains("mode=dry_run first"));
@@ -238,7 +238,7 @@ async fn over_http_a_sweep_wants_to_have_been_seen_and_a_key_says_what_may_be_ca
     let listed = ask(Some(&read), &json!({"method": "tools/list"})).json(200);
     assert_eq!(
         names(&listed),
-        ["explain_memory", "decay_scope", "recall", "causal_chains", "maintenance_status"]
+        ["explain_memory", "decay_scope", "recall", "rerank", "causal_chains", "maintenance_status"]
     );
     ask(None, &json!({"method": "tools/list"})).fails(401, "authorization", "needs an API key");
     let remember = call("remember", json!({"content": "x", "id": "m"}));

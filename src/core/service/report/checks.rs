@@ -30,16 +30,16 @@ impl Service {
     ) -> Result<(), Error> {
         let mut found = Vec::new();
         let layout = &report.layout;
-        let is_there = |rule: &&NodeMapping| layout.nodes.iter().any(|row| row.label == rule.label.as_str());
+        let is_there = |rule: &&NodeMapping| layout.nodes.iter().any(|row| row.label == rule.label_name());
         for rule in mapping.nodes.iter().filter(is_there) {
-            let label = rule.label.as_str();
+            let label = rule.label_name();
             found.extend(
                 self.store
                     .repeated_node_keys(mapping, rule)
                     .await?
                     .and_then(|keys| duplicate_keys(label, "nodes", keys)),
             );
-            found.extend(shared_retirements(label, &self.store.node_instants(rule).await?));
+            found.extend(shared_retirements(label, &self.store.node_instants(mapping, rule).await?));
             if let Some(names) = self.store.repeated_names(mapping, rule).await?
                 && names.names > 0
             {
@@ -252,17 +252,19 @@ fn missing_indexes(mapping: &Mapping, layout: &Layout, indexes: &[IndexRow]) -> 
     };
     let scope = mapping.scope.property.as_ref();
     for rule in &mapping.nodes {
-        if !layout.nodes.iter().any(|row| row.label == rule.label.as_str()) {
+        if !layout.nodes.iter().any(|row| row.label == rule.label_name()) {
             continue;
         }
+        // An index is of a label: rows of any have none.
+        let Some(label) = &rule.label else { continue };
         let key = rule.key.property();
         if let Some(key) = key {
-            need(true, &rule.label, key, scope);
+            need(true, label, key, scope);
         }
         if let Some(scope) = scope {
-            need(true, &rule.label, scope, key);
+            need(true, label, scope, key);
         }
-        rule.written.iter().for_each(|name| need(true, &rule.label, name, None));
+        rule.written.iter().for_each(|name| need(true, label, name, None));
     }
     for rule in &mapping.relationships {
         let Some(kind) = &rule.kind else { continue };

@@ -97,14 +97,14 @@ impl Service {
             }
         };
         for rule in &mapping.nodes {
-            if !layout.nodes.iter().any(|row| row.label == rule.label.as_str()) {
+            if !layout.nodes.iter().any(|row| row.label == rule.label_name()) {
                 continue;
             }
             name(&rule.written, &rule.observed);
-            let rows = self.store.node_days(rule, at).await?;
+            let rows = self.store.node_days(mapping, rule, at).await?;
             let role = node_role(rule.role);
             days.add(&rows, role == "fact");
-            live.extend(liveness(rule.label.as_str(), role, rule.until.iter().chain(&rule.status), &rows));
+            live.extend(liveness(rule.label_name(), role, rule.until.iter().chain(&rule.status), &rows));
         }
         for rule in mapping.relationships.iter().filter(|rule| rule.role == RelationRole::Fact) {
             let kind = rule.kind.as_ref().map(Name::as_str);

@@ -4,44 +4,42 @@
 //! properties by name and values of any type; everything that a mapping says about them is applied here, so that one row
 //! with an unusable value costs that value and never a page. States that Ebb keeps of such rows are joined by their keys.
 
+mod accesses;
+mod label;
+mod values;
+mod written;
+
 use super::super::Store;
 use super::super::catalogue::{
     ADOPTED_ALL_STATES, ADOPTED_AROUND, ADOPTED_CENSUS, ADOPTED_EDGES, ADOPTED_EVIDENCE, ADOPTED_FACTS,
-    ADOPTED_NODES, ADOPTED_STATES, ADOPTED_WRITTEN_EDGES, ADOPTED_WRITTEN_NODES,
+    ADOPTED_NODES, ADOPTED_STATES,
 };
 use super::super::cells::{columns, flag, items, number, text, whole};
 use super::super::encode::list;
 use super::super::error::Error;
-use super::super::layouts::{TypeFilter, names, scope};
-use super::super::statement::{Call, HALL, ROOM, ROOM_ID, Statement};
+use super::super::layouts::{TypeFilter, mapped_by, names};
+use super::super::statement::{HALL, ROOM, ROOM_ID, Statement};
 use super::{
     Amount, FadingRelation, Heat, MirrorCandidate, MirrorQuery, MirroredEnd, MirroredNode, OutgoingRelation,
     READ_MAX,
 };
-use crate::clock::{parse_lenient, rfc3339};
 use crate::domain::annotations::Provenance;
 use crate::domain::ids::Scope;
-use crate::domain::mapping::{
-    Evidence, Mapping, Name, NodeMapping, NodeRole, RelationMapping, RelationRole, instant_of_number,
-};
+use crate::domain::mapping::{NodeRole, RelationMapping, RelationRole};
 use crate::domain::relation::{Fading, RelationState};
 use crate::domain::units::{Timestamp, Weight};
-use chrono::{DateTime, FixedOffset, NaiveDate, NaiveDateTime};
 use neo4rs::BoltType;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
+use values::{Values, instant};
 
-/// Placeholders beside those of Ebb's own labels.
-const MARK: &str = "n.mark";
+pub(super) use label::{AdoptedLabel, labels};
+pub use written::WrittenRow;
+
+/// Placeholder of the condition that a node is in the scope.
 const IN_SCOPE: &str = "n.scope IN $rows.groups";
+/// Placeholder of the key of a relationship.
 const RELATION_ID: &str = "r.id";
-const NODE_WRITTEN: &str = "n.written";
-const RELATION_WRITTEN: &str = "r.written";
-/// Furthest that an instant without a zone may be from UTC.
-const ZONES_MS: i64 = 14 * 3_600_000;
-/// Most changed rows that a refresh reads by name; with more, all is loaded.
-const CHANGED_MAX: usize = 50_000;
 
 /// Label of states, by which change records name rows of other libraries.
 pub const STATE_LABEL: &str = "EbbState";
@@ -49,17 +47,6 @@ pub const STATE_LABEL: &str = "EbbState";
 pub const NODE_STATE: &str = "node";
 /// Kind of the state of a relationship.
 pub const FACT_STATE: &str = "fact";
-
-/// A mapped label in a scope.
-#[derive(Debug, Clone)]
-pub(super) struct AdoptedLabel {
-    mapping: Arc<Mapping>,
-    node: usize,
-    /// Index of the first label of its mapping.
-    first: usize,
-    groups: Option<Vec<String>>,
-    has_unscoped: bool,
-}
 
 /// State that Ebb keeps of a row of another library.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -74,18 +61,6 @@ pub struct RowState {
     pub accesses: i64,
     /// Last reported access, epoch milliseconds.
     pub last_access: Option<i64>,
-}
-
-/// A node, or the relationships of a node, that a library wrote.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct WrittenRow {
-    /// Index of the label of the node.
-    pub label: usize,
-    pub key: String,
-    /// Whether its relationships changed, not the node.
-    pub is_relation: bool,
-    /// Instant of the write as the library has it, and the relationship.
-    pub at: String,
 }
 
 /// A mapped node with its text.
@@ -118,153 +93,6 @@ struct Context {
     states: HashMap<String, RowState>,
 }
 
-/// Mapped labels that may have rows in a scope; indexes of labels begin at `first`.
-pub(super) fn labels(mappings: &[Mapping], scope: &Scope, first: usize) -> Vec<AdoptedLabel> {
-    let mut labels = Vec::new();
-    for mapping in mappings.iter().filter(|mapping| mapping.has_scope(scope)) {
-        let first = first + labels.len();
-        let mapping = Arc::new(mapping.clone());
-        labels.extend((0..mapping.nodes.len()).map(|node| AdoptedLabel {
-            node,
-            first,
-            groups: mapping.groups(scope),
-            has_unscoped: mapping.has_unscoped_rows(scope),
-            mapping: Arc::clone(&mapping),
-        }));
-    }
-    labels
-}
-
-impl AdoptedLabel {
-    fn rule(&self) -> &NodeMapping {
-        &self.mapping.nodes[self.node]
-    }
-
-    pub(super) fn label(&self) -> &str {
-        self.rule().label.as_str()
-    }
-
-    pub(super) fn kind(&self) -> &str {
-        self.rule().kind()
-    }
-
-    /// Property by which its rows are told from others of the label.
-    pub(super) fn mark(&self) -> Option<&str> {
-        self.rule().mark().map(Name::as_str)
-    }
-
-    /// Values of the scope property.
-    fn groups(&self) -> BoltType {
-        list(self.groups.iter().flatten().map(String::as_str))
-    }
-
-    /// Condition that a node `n` is in the scope.
-    fn in_scope(&self) -> String {
-        match &self.mapping.scope.property {
-            None => "true".to_owned(),
-            Some(scope) if self.has_unscoped => format!("(n.{scope} IN $rows.groups OR n.{scope} IS NULL)"),
-            Some(scope) => format!("n.{scope} IN $rows.groups"),
-        }
-    }
-
-    fn inserted(&self) -> Vec<(&'static str, String)> {
-        let rule = self.rule();
-        let key = rule.key.property().map_or_else(|| "elementId(n)".to_owned(), |key| format!("n.{key}"));
-        let mut inserted =
-            vec![(IN_SCOPE, self.in_scope()), (ROOM, format!(":{}", rule.label)), (ROOM_ID, key)];
-        inserted.extend(rule.mark().map(|mark| (MARK, format!("n.{mark}"))));
-        inserted.push((HALL, self.types()));
-        inserted
-    }
-
-    /// Types of the mapping's relationships; empty for all.
-    fn types(&self) -> String {
-        let kinds: Option<Vec<&str>> =
-            self.mapping.relationships.iter().map(|rule| rule.kind.as_ref().map(Name::as_str)).collect();
-        kinds.map_or_else(String::new, |kinds| format!(":{}", kinds.join("|")))
-    }
-
-    /// A call about nodes of the label.
-    fn call(&self, statement: &'static Statement) -> Call {
-        statement.reading(&statement.text_of(&self.inserted())).set("groups", self.groups())
-    }
-
-    fn with_status(&self, call: Call) -> Call {
-        let rule = self.rule();
-        call.set("status", rule.status.as_ref().map(Name::as_str))
-            .set("live", list(rule.live.iter().map(String::as_str)))
-    }
-
-    /// A call that identifies nodes of any label of the mapping.
-    fn with_ends(&self, call: Call) -> Call {
-        let nodes = &self.mapping.nodes;
-        let marks = nodes.iter().map(|rule| rule.mark().map_or("", Name::as_str));
-        let ends = nodes.iter().map(|rule| rule.key.property().map_or("", Name::as_str));
-        call.set("labels", names(nodes.iter().map(|rule| &rule.label)))
-            .set("marks", list(marks))
-            .set("ends", list(ends))
-            .set("scoped", scope(&self.mapping))
-            .set("unscoped", self.has_unscoped)
-            .set("groups", self.groups())
-    }
-
-    /// Names of the properties of nodes that are read.
-    fn node_read(&self) -> Vec<&Name> {
-        let rule = self.rule();
-        let lists = rule.text.iter().chain(&rule.observed).chain(&rule.until);
-        distinct(rule.name.iter().chain(lists))
-    }
-
-    /// Names of the properties of relationships that are read.
-    fn relation_read(&self) -> Vec<&Name> {
-        let rules = || self.mapping.relationships.iter();
-        let keys = rules().filter_map(|rule| rule.key.as_ref()?.property());
-        let evidence = rules().filter_map(|rule| Some(&rule.evidence.as_ref()?.property));
-        distinct(rules().flat_map(RelationMapping::read).chain(keys).chain(evidence))
-    }
-
-    /// A node of the mapping, by the index of its label there: the index of the label in the query, and the key.
-    fn end(&self, label: &BoltType, key: BoltType) -> Option<(usize, String)> {
-        Some((self.first + usize::try_from(whole(label)?).ok()?, text(key)?))
-    }
-
-    fn evidence(&self) -> Option<&Evidence> {
-        self.mapping.relationships.iter().find_map(|rule| rule.evidence.as_ref())
-    }
-
-    /// The fact of a relationship; `None` if it is not live for its library, or hidden.
-    fn fact(
-        &self,
-        rule: &RelationMapping,
-        kind: &str,
-        (element, values): (&str, &Values<'_>),
-        context: &Context,
-    ) -> Option<FadingRelation> {
-        let invalid = rule
-            .valid
-            .as_ref()
-            .is_some_and(|valid| matches!(values.get(valid), Some(BoltType::Boolean(valid)) if !valid.value));
-        let state = fact_key(rule, element, values).and_then(|key| context.states.get(&key));
-        if invalid || state.is_some_and(|state| state.hidden) {
-            return None;
-        }
-        let learned = rule.evidence.iter().flat_map(|evidence| values.texts(&evidence.property));
-        let learned = learned.filter_map(|key| context.evidence.get(&key).copied()).max();
-        let observed = learned.or_else(|| values.first_instant(&rule.observed));
-        let observed = observed.max(state.and_then(|state| state.last_access));
-        let confidence = rule.confidence.as_ref().and_then(|name| number(values.get(name)?));
-        let predicate = rule.predicate.iter().find_map(|name| values.text(name));
-        Some(FadingRelation {
-            kind: predicate.unwrap_or_else(|| kind.to_owned()),
-            bond: bond(observed, state, &context.fading),
-            confidence: confidence.filter(|confidence| (0.0..=1.0).contains(confidence)),
-            causal: None,
-            until: values.earliest(&rule.until),
-            is_adopted: true,
-        })
-    }
-}
-
 fn by_key(states: Vec<RowState>) -> HashMap<String, RowState> {
     states.into_iter().map(|state| (state.key.clone(), state)).collect()
 }
@@ -275,69 +103,6 @@ fn fact_key(rule: &RelationMapping, element: &str, values: &Values<'_>) -> Optio
         Some(name) => values.text(name),
         None => Some(element.to_owned()),
     }
-}
-
-fn distinct<'n>(names: impl Iterator<Item = &'n Name>) -> Vec<&'n Name> {
-    let mut met = BTreeSet::new();
-    names.filter(|name| met.insert(*name)).collect()
-}
-
-/// Values of a row by the names of their properties.
-struct Values<'n>(HashMap<&'n Name, BoltType>);
-
-impl<'n> Values<'n> {
-    fn new(names: &[&'n Name], values: BoltType) -> Self {
-        Self(names.iter().copied().zip(items(values)).collect())
-    }
-
-    fn get(&self, name: &Name) -> Option<&BoltType> {
-        self.0.get(name)
-    }
-
-    fn text(&self, name: &Name) -> Option<String> {
-        text(self.get(name)?.clone()).filter(|text| !text.trim().is_empty())
-    }
-
-    /// A text, or those of a list.
-    fn texts(&self, name: &Name) -> Vec<String> {
-        match self.get(name) {
-            Some(BoltType::List(list)) => list.value.iter().cloned().filter_map(text).collect(),
-            _ => self.text(name).into_iter().collect(),
-        }
-    }
-
-    fn instant(&self, name: &Name) -> Option<i64> {
-        instant(self.get(name)?)
-    }
-
-    fn first_instant(&self, names: &[Name]) -> Option<i64> {
-        names.iter().find_map(|name| self.instant(name))
-    }
-
-    /// The earliest of these instants.
-    fn earliest(&self, names: &[Name]) -> Option<i64> {
-        names.iter().filter_map(|name| self.instant(name)).min()
-    }
-}
-
-/// An instant of any type in which libraries store one, epoch milliseconds.
-fn instant(value: &BoltType) -> Option<i64> {
-    let utc = |at: NaiveDateTime| at.and_utc().timestamp_millis();
-    let ms = match value {
-        BoltType::DateTime(at) => DateTime::<FixedOffset>::try_from(at).ok()?.timestamp_millis(),
-        BoltType::DateTimeZoneId(at) => DateTime::<FixedOffset>::try_from(at).ok()?.timestamp_millis(),
-        BoltType::LocalDateTime(at) => utc(NaiveDateTime::try_from(at).ok()?),
-        BoltType::Date(at) => utc(NaiveDate::try_from(at).ok()?.and_hms_opt(0, 0, 0)?),
-        BoltType::Integer(number) => return instant_of_number(number.value),
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "seconds or milliseconds, with a fraction of one"
-        )]
-        BoltType::Float(number) => return instant_of_number(number.value as i64),
-        BoltType::String(text) => return parse_lenient(&text.value).map(Timestamp::millis),
-        _ => return None,
-    };
-    Timestamp::from_millis(ms).ok().map(Timestamp::millis)
 }
 
 impl Store {
@@ -356,6 +121,7 @@ impl Store {
             call.set("observed", names(&rule.observed)).set("text", names(&rule.text))
         };
         let states = by_key(self.adopted_states(&asked.scope, NODE_STATE).await?);
+        let accesses = self.last_accesses(of, None).await?;
         let mut candidates = BTreeMap::new();
         for row in self.table("adopted.census", call, &COLUMNS).await? {
             let [key, element, observed, bytes, degree] = columns(row);
@@ -365,6 +131,7 @@ impl Store {
                 continue;
             }
             let observed = items(observed).iter().find_map(instant);
+            let observed = observed.max(accesses.get(&key).copied());
             let observed = observed.max(state.and_then(|state| state.last_access));
             let pinned = state.is_some_and(|state| state.pinned);
             let candidate = MirrorCandidate {
@@ -414,6 +181,7 @@ impl Store {
         };
         let rows = self.table("adopted.nodes", call, &["key", "values", "now"]).await?;
         let mut states = self.states_of(&asked.scope, NODE_STATE, keys.iter().copied()).await?;
+        let accesses = self.last_accesses(of, Some(keys)).await?;
         let mut nodes = BTreeMap::new();
         for row in rows {
             let [key, values, now] = columns(row);
@@ -424,6 +192,7 @@ impl Store {
             let joint = if rule.role == NodeRole::Fact { " " } else { "\n" };
             let content = Some(texts.join(joint)).filter(|text| !text.is_empty());
             let observed = values.first_instant(&rule.observed);
+            let used = observed.max(accesses.get(&key).copied());
             let node = MirroredNode {
                 label,
                 key: key.clone(),
@@ -431,7 +200,7 @@ impl Store {
                 content: content.clone().filter(|_| rule.role != NodeRole::Entity),
                 tier: None,
                 session: None,
-                last_accessed: observed.max(state.as_ref().and_then(|state| state.last_access)),
+                last_accessed: used.max(state.as_ref().and_then(|state| state.last_access)),
                 created: observed,
                 access_count: state.as_ref().map(|state| state.accesses),
                 tags: Vec::new(),
@@ -576,7 +345,9 @@ impl Store {
                 let Some(key) = &rule.key else { continue };
                 let id = key.property().map_or_else(|| "elementId(r)".to_owned(), |key| format!("r.{key}"));
                 let types = TypeFilter::of(rule, &of.mapping.relationships).text();
-                let text_of = ADOPTED_FACTS.text_of(&[(HALL, types), (RELATION_ID, id)]);
+                let mut inserted = vec![(HALL, types), (RELATION_ID, id)];
+                inserted.extend(mapped_by([of.mapping.nodes.as_slice()]));
+                let text_of = ADOPTED_FACTS.text_of(&inserted);
                 let call = || {
                     of.with_ends(ADOPTED_FACTS.reading(&text_of))
                         .set("keys", list(keys.iter().copied()))
@@ -623,65 +394,41 @@ impl Store {
     pub async fn adopted_states(&self, scope: &Scope, kind: &str) -> Result<Vec<RowState>, Error> {
         self.read(ADOPTED_ALL_STATES.call().set("scope", scope.as_str()).set("kind", kind)).await
     }
-
-    /// Rows that libraries wrote since an instant, by the instants that they store; `None` if they are too many.
-    pub async fn written_since(
-        &self,
-        asked: &MirrorQuery,
-        since: Timestamp,
-    ) -> Result<Option<Vec<WrittenRow>>, Error> {
-        #[derive(Deserialize)]
-        struct Node {
-            key: String,
-            at: String,
-        }
-        #[derive(Deserialize)]
-        struct Edge {
-            label: usize,
-            key: String,
-            at: String,
-        }
-        let local = Timestamp::from_millis(since.millis() - ZONES_MS).unwrap_or(Timestamp::EPOCH);
-        let since = |call: Call| {
-            call.set("sinceMs", since.millis())
-                .set("localMs", local.millis())
-                .set("localText", &rfc3339(local)[..10])
-                .set("limit", i64::try_from(CHANGED_MAX).unwrap_or(i64::MAX))
-        };
-        let mut rows = Vec::new();
-        for (at, of) in asked.adopted.iter().enumerate() {
-            let label = asked.own_labels() + at;
-            for name in &of.rule().written {
-                let mut inserted = of.inserted();
-                inserted.push((NODE_WRITTEN, format!("n.{name}")));
-                let call = ADOPTED_WRITTEN_NODES.reading(&ADOPTED_WRITTEN_NODES.text_of(&inserted));
-                let call = call.set("groups", of.groups());
-                let found: Vec<Node> = self.read(since(call)).await?;
-                let row = |Node { key, at }| WrittenRow { label, key, is_relation: false, at };
-                rows.extend(found.into_iter().map(row));
-            }
-            let rules = of.mapping.relationships.iter().filter(|_| of.node == 0);
-            for (rule, name) in rules.flat_map(|rule| rule.written.iter().map(move |name| (rule, name))) {
-                let types = TypeFilter::of(rule, &of.mapping.relationships).text();
-                let inserted = [(HALL, types), (RELATION_WRITTEN, format!("r.{name}"))];
-                let call = ADOPTED_WRITTEN_EDGES.reading(&ADOPTED_WRITTEN_EDGES.text_of(&inserted));
-                let found: Vec<Edge> = self.read(since(of.with_ends(call))).await?;
-                rows.extend(found.into_iter().map(|Edge { label, key, at }| WrittenRow {
-                    label: of.first + label,
-                    key,
-                    is_relation: true,
-                    at,
-                }));
-            }
-            if rows.len() >= CHANGED_MAX {
-                return Ok(None);
-            }
-        }
-        Ok(Some(rows))
-    }
 }
 
 impl AdoptedLabel {
+    /// The fact of a relationship; `None` if it is not live for its library, or hidden.
+    fn fact(
+        &self,
+        rule: &RelationMapping,
+        kind: &str,
+        (element, values): (&str, &Values<'_>),
+        context: &Context,
+    ) -> Option<FadingRelation> {
+        let invalid = rule
+            .valid
+            .as_ref()
+            .is_some_and(|valid| matches!(values.get(valid), Some(BoltType::Boolean(valid)) if !valid.value));
+        let state = fact_key(rule, element, values).and_then(|key| context.states.get(&key));
+        if invalid || state.is_some_and(|state| state.hidden) {
+            return None;
+        }
+        let learned = rule.evidence.iter().flat_map(|evidence| values.texts(&evidence.property));
+        let learned = learned.filter_map(|key| context.evidence.get(&key).copied()).max();
+        let observed = learned.or_else(|| values.first_instant(&rule.observed));
+        let observed = observed.max(state.and_then(|state| state.last_access));
+        let confidence = rule.confidence.as_ref().and_then(|name| number(values.get(name)?));
+        let predicate = rule.predicate.iter().find_map(|name| values.text(name));
+        Some(FadingRelation {
+            kind: predicate.unwrap_or_else(|| kind.to_owned()),
+            bond: bond(observed, state, &context.fading),
+            confidence: confidence.filter(|confidence| (0.0..=1.0).contains(confidence)),
+            causal: None,
+            until: values.earliest(&rule.until),
+            is_adopted: true,
+        })
+    }
+
     /// What a relationship conducts; `None` if it is of no rule, or a fact that is not live.
     fn amount(&self, kind: &str, element: &str, values: &Values<'_>, context: &Context) -> Option<Amount> {
         let rule = self.mapping.relation(kind)?;
