@@ -16,7 +16,7 @@ from serving import Server
 # The preset of each library that has one. Of the others, nothing is proposed.
 PRESETS = {
     "graphiti-core": "graphiti", "graphiti-core attributes": "graphiti", "neo4j-agent-memory": "neo4j-agent-memory",
-    "mem0ai base_label": "mem0", "mcp-neo4j-memory": "mcp-neo4j-memory", "MemoryOS": "memos",
+    "mem0ai": "mem0", "mem0ai base_label": "mem0", "mcp-neo4j-memory": "mcp-neo4j-memory", "MemoryOS": "memos",
 }
 # The live rows of each: pattern of `n`, scope, key and text.
 ROWS = {
@@ -25,8 +25,8 @@ ROWS = {
     "neo4j-agent-memory": [("(n:Entity)", "'local'", "n.id", "n.name"), ("(n:Message)", "'local'", "n.id", "n.content"),
                            ("(n:Fact)", "'local'", "n.id", "n.subject + ' ' + n.predicate + ' ' + n.object"),
                            ("(n:Preference)", "'local'", "n.id", "n.preference")],
-    "mem0": [("(n:__Entity__)", "n.user_id", "n.name", "n.name"),
-             ("(a:__Entity__)-[n]->(b:__Entity__)", "a.user_id", "elementId(n)", "a.name + ' ' + type(n) + ' ' + b.name")],
+    "mem0": [("(n WHERE n.user_id IS NOT NULL)", "n.user_id", "n.name", "n.name"),
+             ("(a WHERE a.user_id IS NOT NULL)-[n]->(b WHERE b.user_id IS NOT NULL)", "a.user_id", "elementId(n)", "a.name + ' ' + type(n) + ' ' + b.name")],
     "mcp-neo4j-memory": [("(n:Memory)", "'local'", "n.name", "n.name")],
     "memos": [("(n:Memory {status: 'activated'})", "n.user_name", "n.id", "n.memory")],
 }

@@ -199,7 +199,7 @@ impl Service {
             "accessed": accessed });
         let hash = request_hash("state", &document);
         let change = StateChange { pinned, hidden, accessed };
-        let rows = self.store.set_states(mode.with_hash(&hash), (scope, &stated), change, at).await?;
+        let (rows, at) = self.store.set_states(mode.with_hash(&hash), (scope, &stated), change, at).await?;
         Ok(StatesSet { rows, at, dry_run: *mode == WriteMode::DryRun })
     }
 

@@ -41,7 +41,8 @@ impl StatedRow {
 }
 
 impl Store {
-    /// Changes the states of rows of a scope, once under a request id, or as a dry run. Returns their number.
+    /// Changes the states of rows of a scope, once under a request id, or as a dry run. Returns their number and the instant
+    /// of the change.
     ///
     /// # Errors
     /// [`Error::Conflict`] for a request id that was used for other contents.
@@ -51,7 +52,7 @@ impl Store {
         (scope, rows): (&Scope, &[StatedRow]),
         change: StateChange,
         at: Timestamp,
-    ) -> Result<usize, Error> {
+    ) -> Result<(usize, Timestamp), Error> {
         self.transactions
             .run("state.set", Mode::Write, async |tx: &mut Tx| {
                 if let Some(done) = open(tx, mode).await? {
@@ -76,8 +77,9 @@ impl Store {
                     .set("accesses", i64::from(change.accessed))
                     .set("at", at.millis());
                 tx.run(call).await?;
-                answer(tx, mode, &rows.len()).await?;
-                Ok(rows.len())
+                let done = (rows.len(), at);
+                answer(tx, mode, &done).await?;
+                Ok(done)
             })
             .await
     }

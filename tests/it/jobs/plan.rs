@@ -70,14 +70,18 @@ async fn undone(service: &Service, run: &str, what: &str) -> Applied {
     all(service.undo(run, at(NOW), false).await.unwrap(), what)
 }
 
+#[expect(clippy::disallowed_methods, reason = "how long to try is the caller's choice")]
+fn rounds() -> usize {
+    std::env::var("EBB_PLAN_ROUNDS").ok().map_or(6, |rounds| rounds.parse().expect("a number of rounds"))
+}
+
 /// Each job of a random graph: run, undone, applied from its plan, undone, and that undone. EBB_PLAN_ROUNDS graphs.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_plan_is_what_the_job_would_do_and_an_undo_leaves_what_was_there() {
     let db = fresh().await;
     let mut random = Random::seeded(22);
     let mut changes: BTreeMap<JobName, usize> = BTreeMap::new();
-    let rounds =
-        std::env::var("EBB_PLAN_ROUNDS").map_or(6, |rounds| rounds.parse().expect("a number of rounds"));
+    let rounds = rounds();
     for round in 0..rounds {
         db.clear().await;
         random_graph(&db, &mut random).await;

@@ -1,7 +1,7 @@
 //! Graphs of other libraries, read where they are: recall, changes, rerank, pins and hides, and not one of their rows
 //! changed.
 
-use super::http::TestServer;
+use super::http::{HttpRequest, TestServer};
 use super::mcp::{answered, call, failed, talk};
 use super::recall::ids;
 use super::{CliOutput, command, contents};
@@ -180,7 +180,13 @@ async fn results_of_the_library_are_scored_pinned_and_hidden() {
     state(r#"{"scope": "one", "keys": ["oacme"]}"#).fails(400, "validation", "nothing would change");
     state(r#"{"scope": "one", "keys": [], "hidden": true}"#).fails(400, "validation", "keys");
     assert_eq!(api.get("/v1/hidden?scope=one").json(200), json!({"hidden": []}));
-    state(r#"{"scope": "one", "keys": ["oacme", "oworks"], "hidden": true}"#).json(200);
+    let hide = HttpRequest {
+        method: "POST",
+        path: "/v1/states",
+        headers: vec![("Idempotency-Key", "hide")],
+        body: Some(r#"{"scope": "one", "keys": ["oacme", "oworks"], "hidden": true}"#),
+    };
+    assert_eq!(api.ask(&hide).json(200), api.ask(&hide).json(200), "a repeat has the instant of the first");
     assert_eq!(
         api.get("/v1/hidden?scope=one").json(200),
         json!({"hidden": [{"key": "oacme", "kind": "node"}, {"key": "oworks", "kind": "fact"}]})

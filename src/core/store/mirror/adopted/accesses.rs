@@ -2,10 +2,10 @@
 
 use super::super::super::Store;
 use super::super::super::catalogue::{ADOPTED_ACCESSES, ADOPTED_ALL_ACCESSES};
+use super::super::super::cells::{columns, items, text};
 use super::super::super::encode::list;
 use super::super::super::error::Error;
 use super::super::super::statement::HALL;
-use super::super::super::cells::{columns, items, text};
 use super::label::AdoptedLabel;
 use super::values::instant;
 use std::collections::HashMap;

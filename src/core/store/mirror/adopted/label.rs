@@ -1,9 +1,9 @@
 //! A mapped label in a scope: the texts by which its rows are found, and the properties that are read.
 
+use super::super::super::cells::{text, whole};
 use super::super::super::encode::list;
 use super::super::super::layouts::{MARKED, label_text, mapped_by, marked, scope};
 use super::super::super::statement::{Call, HALL, ROOM, ROOM_ID, Statement};
-use super::super::super::cells::{text, whole};
 use super::IN_SCOPE;
 use crate::domain::ids::Scope;
 use crate::domain::mapping::{Evidence, Mapping, Name, NodeMapping, RelationMapping};
