@@ -9,7 +9,7 @@ UNWIND range(0, size($rows.starts) - 1) AS i
 MATCH (a)
 WHERE elementId(a) = $rows.starts[i]
 MATCH (b)
-WHERE elementId(b) = $rows.ends[i]
+WHERE elementId(b) = $rows.ends[i] AND (b:Memory OR b:SemanticCluster OR b:Fact OR b:Entity) AND coalesce(b.scope, a.scope) = a.scope
 CREATE (a)-[r:HALL]->(b)
 SET r = $rows.properties[i]
 RETURN count(r) AS connected

@@ -1,6 +1,6 @@
 // purpose: Record entries of a run, to show and to take back what it did.
 // mode: write
-// params: $run: String, $job: String, $at: Integer, $by: String, $part: Integer, $rows.entries: List
+// params: $run: String, $job: String, $at: Integer, $by: String, $part: Integer, $changes: Integer, $rows.entries: List
 // returns: recorded: Integer (one row)
 // bound: one node
 // idempotent: by the receipt of its transaction
@@ -14,6 +14,7 @@ CREATE (j:EbbJournal {
   recorded: datetime.realtime(),
   by: $by,
   part: $part,
+  changes: $changes,
   entries: $rows.entries
 })
 RETURN count(j) AS recorded

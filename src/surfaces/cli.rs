@@ -343,7 +343,18 @@ async fn write_instant(
     global: &Global,
 ) -> Result<Timestamp, CliError> {
     let at = resolved(moment, service).await?;
-    if moment.is_some() && !dry_run {
+    confirm_ahead(at, dry_run || moment.is_none(), service, global).await?;
+    Ok(at)
+}
+
+/// Asks before a write at an instant that lies ahead of the server's clock.
+async fn confirm_ahead(
+    at: Timestamp,
+    dry_run: bool,
+    service: &Service,
+    global: &Global,
+) -> Result<(), CliError> {
+    if !dry_run {
         let ahead = service.ahead(at).await?;
         // A typing error would move memories into a future that only the doctor brings them back from.
         if ahead > SKEW_MAX {
@@ -355,7 +366,7 @@ async fn write_instant(
             confirm(&question, global.yes).await?;
         }
     }
-    Ok(at)
+    Ok(())
 }
 
 async fn resolved(asked: Option<Moment>, service: &Service) -> Result<Timestamp, CliError> {
@@ -400,7 +411,7 @@ pub async fn run(
         Command::Health { when } => server::health(when, service, output).await,
         Command::Job(verb) => job::run(verb, service, output, global).await,
         Command::Plan(args) => plan::plan(args, service, output).await,
-        Command::Apply(args) => plan::apply(args, service, output).await,
+        Command::Apply(args) => plan::apply(args, service, output, global).await,
         Command::Undo(args) => plan::undo(args, service, output, global).await,
         Command::Attempt(verb) => attempt::run(verb, service, output, global).await,
         Command::Memory(verb) => memory::run(verb, service, output, global).await,

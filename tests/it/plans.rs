@@ -77,7 +77,6 @@ const HOT: &[(&str, &str)] = &[
 
 /// Statements that read a whole label, index or type, and why they may.
 const SCANS: &[(&str, &str)] = &[
-    ("journal/runs", "a person asks which runs can be undone, a node for 200 changes of a week"),
     ("layout/nodes", "a person asks about rows without an index of Ebb; ends at a limit"),
     ("layout/node_sample", "a person asks about rows without an index of Ebb; ends at a limit"),
     ("layout/relationships", "a person asks about rows without an index of Ebb; ends at a limit"),

@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Locks, which carry no value.
 pub const LOCKS: [&str; 2] = ["ebbLock", "lock"];
 /// Properties of a memory that are kept in an entry although unchanged: a later access changes them.
-const WITNESSES: [&str; 2] = ["lastAccessed", "accessCount"];
+const WITNESSES: [&str; 3] = ["lastAccessed", "accessCount", "pinned"];
 /// Properties that follow from the energy and its instant.
 const FADING: [&str; 3] = ["energy", "energyAt", "dueAt"];
 /// Property that queues a memory for clustering.
@@ -225,27 +225,30 @@ pub struct Tracked {
 /// Joins groups that share a row, in the order of their first; rule and reason are those of the first.
 #[must_use]
 pub fn joined(tracked: Vec<Tracked>) -> Vec<Tracked> {
-    let mut place_of: BTreeMap<RowName, usize> = BTreeMap::new();
-    let mut groups: Vec<Option<Tracked>> = Vec::new();
-    for mut group in tracked {
-        let met: BTreeSet<usize> = group.rows.iter().filter_map(|row| place_of.get(row).copied()).collect();
-        let place = met.first().copied().unwrap_or(groups.len());
-        if place == groups.len() {
-            groups.push(None);
+    fn root(parents: &mut [usize], mut at: usize) -> usize {
+        while parents[at] != at {
+            parents[at] = parents[parents[at]];
+            at = parents[at];
         }
-        for other in met.into_iter().rev() {
-            if let Some(before) = groups[other].take() {
-                let later = std::mem::replace(&mut group, before);
-                let known: BTreeSet<RowName> = group.rows.iter().cloned().collect();
-                group.rows.extend(later.rows.into_iter().filter(|row| !known.contains(row)));
-            }
-        }
-        group.rows.iter().for_each(|row| {
-            place_of.insert(row.clone(), place);
-        });
-        groups[place] = Some(group);
+        at
     }
-    groups.into_iter().flatten().collect()
+    let mut parents: Vec<usize> = (0..tracked.len()).collect();
+    let mut first: BTreeMap<&RowName, usize> = BTreeMap::new();
+    for (at, group) in tracked.iter().enumerate() {
+        for row in &group.rows {
+            let known = *first.entry(row).or_insert(at);
+            let (one, other) = (root(&mut parents, known), root(&mut parents, at));
+            parents[one.max(other)] = one.min(other);
+        }
+    }
+    let roots: Vec<usize> = (0..tracked.len()).map(|at| root(&mut parents, at)).collect();
+    let mut groups: BTreeMap<usize, Tracked> = BTreeMap::new();
+    let mut rows: BTreeSet<RowName> = BTreeSet::new();
+    for (root, Tracked { rule, reason, rows: more }) in roots.into_iter().zip(tracked) {
+        let group = groups.entry(root).or_insert(Tracked { rule, reason, rows: Vec::new() });
+        group.rows.extend(more.into_iter().filter(|row| rows.insert(row.clone())));
+    }
+    groups.into_values().collect()
 }
 
 /// A row at an instant, or the part of it that a change concerns.
@@ -285,6 +288,11 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// Its rows, and those at which their relationships end.
+    pub fn names(&self) -> impl Iterator<Item = &RowName> {
+        self.rows.iter().map(|change| &change.row).chain(self.ends())
+    }
+
     /// Rows at which its relationships end.
     pub fn ends(&self) -> impl Iterator<Item = &RowName> {
         let images = self.rows.iter().flat_map(|change| change.before.iter().chain(&change.after));
@@ -311,6 +319,7 @@ impl RowChange {
         let (Some(old), Some(new)) = (&before, &after) else {
             return (before.is_some() || after.is_some()).then_some(Self { row, before, after });
         };
+        let fading = FADING.map(str::to_owned);
         let is_witness = |name: &str| row.label == RowLabel::Memory && WITNESSES.contains(&name);
         let changed = |name: &&String| value(old, name) != value(new, name);
         let names: BTreeSet<&String> = old.properties.keys().chain(new.properties.keys()).collect();
@@ -318,11 +327,24 @@ impl RowChange {
         // A place in the queue alone says that a job has been there, not what it did.
         if !names.iter().any(|name| *name == "tier") {
             names.retain(|name| *name != QUEUE);
+        } else if row.label == RowLabel::Memory {
+            names.extend(fading.iter());
         }
+        let kinds: BTreeSet<RowEdge> = without(&old.relationships, &new.relationships)
+            .into_iter()
+            .chain(without(&new.relationships, &old.relationships))
+            .map(|edge| edge.kind)
+            .collect();
         let part = |of: &Image, other: &Image| Image {
             labels: of.labels.difference(&other.labels).cloned().collect(),
             properties: names.iter().map(|name| ((*name).clone(), value(of, name).cloned())).collect(),
-            relationships: without(&of.relationships, &other.relationships),
+            // All of a type: a row that has another one since has moved on.
+            relationships: of
+                .relationships
+                .iter()
+                .filter(|edge| kinds.contains(&edge.kind))
+                .cloned()
+                .collect(),
             degree: None,
         };
         let (mut old_part, mut new_part) = (part(old, new), part(new, old));
@@ -335,6 +357,16 @@ impl RowChange {
             }
         }
         Some(Self { row, before: Some(old_part), after: Some(new_part) })
+    }
+
+    /// The reason of a quarantine, if the change is one.
+    #[must_use]
+    pub fn quarantined(&self) -> Option<String> {
+        let (before, after) = (self.before.as_ref()?, self.after.as_ref()?);
+        let is_marked = |image: &Image| image.labels.contains("EbbQuarantined");
+        let reason =
+            || value(after, "ebbReason").map_or_else(|| "a law cannot use it".to_owned(), Value::to_string);
+        (is_marked(after) && !is_marked(before)).then(reason)
     }
 
     /// Checks that a row is as it was before.
@@ -407,10 +439,18 @@ fn fits(
     if let Some(label) = absent.into_iter().flatten().find(|label| now.labels.contains(*label)) {
         return Err(format!("{row} has the label {label}"));
     }
-    if let Some(gone) = without(&expected.relationships, &now.relationships).first() {
+    let of_kinds = |image: &Image| image.relationships.iter().map(|edge| edge.kind).collect::<Vec<_>>();
+    let kinds: BTreeSet<RowEdge> =
+        of_kinds(expected).into_iter().chain(other.into_iter().flat_map(of_kinds)).collect();
+    let found: Vec<RowRelationship> =
+        now.relationships.iter().filter(|edge| kinds.contains(&edge.kind)).cloned().collect();
+    if let Some(gone) = without(&expected.relationships, &found).first() {
         return Err(format!("{row} has lost a relationship {}", gone.kind.name()));
     }
-    let Some(other) = other else {
+    if let Some(added) = without(&found, &expected.relationships).first() {
+        return Err(format!("{row} has another relationship {}", added.kind.name()));
+    }
+    if other.is_none() {
         // The row is to be removed, with all that it has.
         let added = now.properties.keys().find(|name| !expected.properties.contains_key(*name));
         return match added {
@@ -418,14 +458,11 @@ fn fits(
             None if now.degree != expected.degree => {
                 Err(format!("{row} has relationships that were added since"))
             }
+            None if now.labels != expected.labels => Err(format!("{row} has labels that were added since")),
             None => Ok(()),
         };
-    };
-    let added = other
-        .relationships
-        .iter()
-        .find(|one| !expected.relationships.contains(one) && now.relationships.contains(one));
-    added.map_or(Ok(()), |added| Err(format!("{row} has a relationship {} already", added.kind.name())))
+    }
+    Ok(())
 }
 
 /// Whether a memory has the energy of an image, brought to a later instant.

@@ -38,8 +38,10 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     loop {
         let page = work.page(PAGE);
         let suspects = work.store.suspects(work.run.now, page).await?;
+        // By another threshold a run examines every pair; a dry run only those that wait.
+        let reached = if agrees || !work.run.is_dry() { Completion::End } else { Completion::Budget };
         if suspects.is_empty() {
-            return Ok(Completion::End);
+            return Ok(reached);
         }
         let settle = async |work: &mut Work<'_>, suspects: &[Suspect], failed: Option<&Error>| {
             if let (Some(why), [suspect]) = (failed, suspects) {
@@ -53,8 +55,11 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
             work.store.settle(work.run, &neighbourhood, suspects).await
         };
         pages::items(&mut work, &suspects, settle).await?;
-        if suspects.len() < page || work.run.is_dry() {
-            return Ok(Completion::End);
+        if suspects.len() < page {
+            return Ok(reached);
+        }
+        if work.run.is_dry() {
+            return Ok(Completion::Budget);
         }
         work.budget.spend(suspects.len());
         if work.budget.is_spent() {

@@ -305,16 +305,17 @@ pub async fn dry_run_job(
     Ok(run.estimated())
 }
 
-/// The changes that a run of a job at `now` would make, without those of fading, and whether that is all of them. It leaves
-/// nothing in the ledger.
+/// The changes that a run of a job at `now` would make, without those of fading, and whether that is all of them: rows of
+/// other writers that the run would adopt first are not in it. It leaves nothing in the ledger.
 pub async fn plan_job(
     store: &Store,
     job: JobName,
     now: Timestamp,
     request: Request,
-) -> Result<(Vec<Entry>, Completion), Error> {
+) -> Result<(Vec<Entry>, bool), Error> {
     let inputs = store.run_inputs().await?;
     let mut run = Run::plan(job.name(), now);
     let reached = job.run(Work::new(store, &inputs, &mut run, request)).await?;
-    Ok((run.into_plan(), reached))
+    let complete = reached == Completion::End && run.estimated().adopted == 0;
+    Ok((run.into_plan(), complete))
 }

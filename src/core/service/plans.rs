@@ -11,13 +11,15 @@ use super::Service;
 use crate::api::plan::{Applied, Plan, RefusedChange};
 use crate::domain::journal::{Entry, RowName};
 use crate::domain::units::Timestamp;
-use crate::jobs::{Completion, JobName, Request};
+use crate::jobs::{JobName, Request};
 use crate::scheduler::driver;
 use crate::store::{EntryOutcome, Error, JournalHead, JournalRun};
 use std::collections::BTreeSet;
 
 /// Entries of one transaction.
 const PAGE: usize = 500;
+/// Rows of a plan without a limit, since it is held as a whole.
+const ROWS: u64 = 100_000;
 /// Runs that are searched for the job of a run without a journal.
 const RUNS: u32 = 1_000;
 
@@ -33,26 +35,45 @@ impl Service {
                  ebb job run {job} --dry-run"
             )));
         }
+        let limit = Some(limit.unwrap_or(ROWS));
         let request = Request { limit, learning: self.learning(), ..Request::default() };
-        let (changes, reached) = driver::plan_job(&self.store, job, now, request).await?;
-        let complete = reached == Completion::End;
+        let (changes, complete) = driver::plan_job(&self.store, job, now, request).await?;
         Ok(Plan { plan: crate::clock::new_id(), job, at: now, complete, changes })
     }
 
     /// Applies the changes of a plan whose rows are as they were, or counts them.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a plan that removes a row, which no job does.
     pub async fn apply_plan(&self, plan: &Plan, dry_run: bool) -> Result<Applied, Error> {
-        let head = JournalHead { run: &plan.plan, job: plan.job.name(), at: plan.at, by: "plan" };
-        let mut applied = Applied {
-            run: plan.plan.clone(),
-            job: plan.job.name().to_owned(),
-            applied: 0,
-            already: 0,
-            refused: Vec::new(),
-            remarks: Vec::new(),
-            dry_run,
-        };
-        self.apply_entries(head, &plan.changes, &mut applied).await?;
+        if let Some(removed) =
+            plan.changes.iter().flat_map(|entry| &entry.rows).find(|row| row.after.is_none())
+        {
+            return Err(Error::Invalid(format!(
+                "the plan removes the {}, which no job does: nothing was applied",
+                removed.row
+            )));
+        }
+        let mut applied = Applied::new(&plan.plan, plan.job.name(), dry_run);
+        if dry_run {
+            self.try_entries(plan.at, &plan.changes, &mut applied).await?;
+        } else {
+            let head = JournalHead { run: &plan.plan, job: plan.job.name(), at: plan.at, by: "plan" };
+            self.apply_entries(head, &plan.changes, &mut BTreeSet::new(), &mut applied).await?;
+        }
         Ok(applied)
+    }
+
+    async fn try_entries(
+        &self,
+        at: Timestamp,
+        entries: &[Entry],
+        applied: &mut Applied,
+    ) -> Result<(), Error> {
+        let tunables = self.store.tunables().await?;
+        let outcomes = self.store.try_entries(at, &pages(entries), &tunables).await?;
+        applied.count(entries, outcomes, &mut BTreeSet::new());
+        Ok(())
     }
 
     /// Runs that can be undone, latest first.
@@ -65,26 +86,30 @@ impl Service {
     /// # Errors
     /// [`Error::NotFound`] for a run without a journal.
     pub async fn undo(&self, run: &str, at: Timestamp, dry_run: bool) -> Result<Applied, Error> {
-        let mut applied = Applied {
-            run: crate::clock::new_id(),
-            job: String::new(),
-            applied: 0,
-            already: 0,
-            refused: Vec::new(),
-            remarks: Vec::new(),
-            dry_run,
-        };
-        let mut page = 0;
+        let id = crate::clock::new_id();
+        let mut applied = Applied::new(&id, "", dry_run);
+        let past = self.store.runs(None, RUNS).await?.into_iter().find(|past| past.run_id == run);
+        if past.as_ref().is_some_and(|past| past.state == "open") {
+            return Err(Error::Conflict(format!("the run {run} is in progress. See: ebb job history")));
+        }
+        let (mut page, mut blocked, mut all) = (0, BTreeSet::new(), Vec::new());
         while let Some(journal) = self.store.journal_page(run, page).await? {
-            let id = applied.run.clone();
-            let head = JournalHead { run: &id, job: &journal.job, at, by: "undo" };
-            let entries: Vec<Entry> = journal.entries.into_iter().map(Entry::inverse).collect();
-            self.apply_entries(head, &entries, &mut applied).await?;
+            let entries = journal.entries.into_iter().map(Entry::inverse);
+            if dry_run {
+                all.extend(entries);
+            } else {
+                let entries: Vec<Entry> = entries.collect();
+                let head = JournalHead { run: &id, job: &journal.job, at, by: "undo" };
+                self.apply_entries(head, &entries, &mut blocked, &mut applied).await?;
+            }
             applied.job = journal.job;
             page += 1;
         }
+        if dry_run {
+            // In one transaction: what the first of them takes back, those after it build upon.
+            self.try_entries(at, &all, &mut applied).await?;
+        }
         if page == 0 {
-            let past = self.store.runs(None, RUNS).await?.into_iter().find(|past| past.run_id == run);
             return Err(match past {
                 Some(past) => Error::Invalid(format!(
                     "the run {run} of {} left nothing to undo: it moved no row, or its journal is older than \
@@ -104,23 +129,54 @@ impl Service {
         &self,
         head: JournalHead<'_>,
         entries: &[Entry],
+        blocked: &mut BTreeSet<RowName>,
         applied: &mut Applied,
     ) -> Result<(), Error> {
         let tunables = self.store.tunables().await?;
-        for page in pages(entries) {
-            let outcomes = self.store.apply_entries(head, page, &tunables, applied.dry_run).await?;
-            for (entry, outcome) in page.iter().zip(outcomes) {
-                match outcome {
-                    EntryOutcome::Applied => applied.applied += 1,
-                    EntryOutcome::Already => applied.already += 1,
-                    EntryOutcome::Refused(why) => {
-                        let rows = entry.rows.iter().map(|change| change.row.clone()).collect();
-                        applied.refused.push(RefusedChange { rows, why });
-                    }
+        let mut waiting: Vec<&[Entry]> = pages(entries);
+        waiting.reverse();
+        while let Some(page) = waiting.pop() {
+            let outcomes = match self.store.apply_entries(head, page, blocked, &tunables).await {
+                Ok(outcomes) => outcomes,
+                Err(why) if (why.is_of_data() || why.is_too_big()) && page.len() > 1 => {
+                    let (one, other) = page.split_at(page.len() / 2);
+                    waiting.extend([other, one]);
+                    continue;
+                }
+                Err(why) if why.is_of_data() => vec![EntryOutcome::Refused(why.to_string())],
+                Err(why) => return Err(why),
+            };
+            applied.count(page, outcomes, blocked);
+        }
+        Ok(())
+    }
+}
+
+impl Applied {
+    fn new(run: &str, job: &str, dry_run: bool) -> Self {
+        Self {
+            run: run.to_owned(),
+            job: job.to_owned(),
+            applied: 0,
+            already: 0,
+            refused: Vec::new(),
+            remarks: Vec::new(),
+            dry_run,
+        }
+    }
+
+    fn count(&mut self, page: &[Entry], outcomes: Vec<EntryOutcome>, blocked: &mut BTreeSet<RowName>) {
+        for (entry, outcome) in page.iter().zip(outcomes) {
+            match outcome {
+                EntryOutcome::Applied => self.applied += 1,
+                EntryOutcome::Already => self.already += 1,
+                EntryOutcome::Refused(why) => {
+                    blocked.extend(entry.names().cloned());
+                    let rows = entry.rows.iter().map(|change| change.row.clone()).collect();
+                    self.refused.push(RefusedChange { rows, why });
                 }
             }
         }
-        Ok(())
     }
 }
 

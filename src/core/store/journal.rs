@@ -32,8 +32,8 @@ use neo4rs::{BoltMap, BoltNull, BoltString, BoltType};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Long properties of memories that no job writes.
-const SKIPPED: [&str; 3] = ["content", "embedding", "tags"];
+/// Properties of memories whose values are long and written by no job: read as an empty text.
+const LONG: [&str; 3] = ["content", "embedding", "tags"];
 /// Rows of one statement.
 const ROWS: usize = 2_000;
 /// Entries of one node of the journal.
@@ -59,7 +59,7 @@ pub struct JournalRun {
     /// What made the changes: run, plan or undo.
     pub by: String,
     /// Number of its changes.
-    pub entries: i64,
+    pub changes: i64,
 }
 
 /// A page of a journal, latest first.
@@ -118,7 +118,8 @@ impl Store {
         let mut after = read_rows(tx, &rows).await?;
         let mut before = self
             .journal
-            .run("journal.before", Mode::Write, async |tx: &mut Tx| {
+            // Once: the transaction that waits for it is retried as a whole.
+            .run_once("journal.before", Mode::Read, async |tx: &mut Tx| {
                 tx.abandon();
                 read_rows(tx, &rows).await
             })
@@ -130,6 +131,8 @@ impl Store {
                 RowChange::between(row, before, after)
             });
             let rows: Vec<RowChange> = changes.collect();
+            let quarantined = rows.iter().find_map(RowChange::quarantined);
+            let (rule, reason) = quarantined.map_or((rule, reason), |why| (QUARANTINE, why));
             (!rows.is_empty()).then(|| Entry { rule: rule.to_owned(), reason, rows })
         });
         Ok(entries.collect())
@@ -160,23 +163,44 @@ impl Store {
         }))
     }
 
-    /// Writes entries in one transaction: those whose rows are as they were before. Each of them is recorded in the
-    /// journal.
+    /// Writes a page of entries in one transaction: those whose rows are as they were before. Each of them is recorded
+    /// in the journal. An entry that meets a `blocked` row is refused, and the rows of refused entries block those
+    /// after them: half of what belongs together would be left.
+    ///
+    /// # Errors
+    /// After one with [`Error::is_too_big`] or [`Error::is_of_data`], try a smaller page.
     pub async fn apply_entries(
         &self,
         head: JournalHead<'_>,
-        entries: &[Entry],
+        page: &[Entry],
+        blocked: &BTreeSet<RowName>,
         tunables: &Tunables,
-        dry_run: bool,
     ) -> Result<Vec<EntryOutcome>, Error> {
         self.transactions
             .run("journal.apply", Mode::Write, async |tx: &mut Tx| {
-                if dry_run {
-                    tx.abandon();
-                }
-                let outcomes = apply(tx, head.at, entries, tunables).await?;
+                let outcomes = apply(tx, head.at, page, &mut blocked.clone(), tunables).await?;
                 let changed = self.changed_rows(tx).await?;
                 record(tx, head, &changed).await?;
+                Ok(outcomes)
+            })
+            .await
+    }
+
+    /// The outcomes that pages of entries would have, one page after the other; nothing is written.
+    pub async fn try_entries(
+        &self,
+        at: Timestamp,
+        pages: &[&[Entry]],
+        tunables: &Tunables,
+    ) -> Result<Vec<EntryOutcome>, Error> {
+        self.transactions
+            .run("journal.try", Mode::Write, async |tx: &mut Tx| {
+                tx.abandon();
+                let (mut outcomes, mut blocked) = (Vec::new(), BTreeSet::new());
+                for page in pages {
+                    outcomes.extend(apply(tx, at, page, &mut blocked, tunables).await?);
+                    tx.tracked.clear();
+                }
                 Ok(outcomes)
             })
             .await
@@ -195,6 +219,7 @@ pub(super) async fn record(tx: &mut Tx, head: JournalHead<'_>, entries: &[Entry]
             .set("at", head.at.millis())
             .set("by", head.by)
             .set("part", i64::try_from(part).unwrap_or(i64::MAX))
+            .set("changes", i64::try_from(page.len()).unwrap_or(i64::MAX))
             .set("entries", list(texts));
         tx.run(call).await?;
     }
@@ -214,7 +239,7 @@ async fn read_rows(tx: &mut Tx, rows: &BTreeSet<RowName>) -> Result<FoundRows, E
             (HALL, types),
         ]);
         for page in named.chunks(ROWS) {
-            let call = keyed(&JOURNAL_READ, &text_of, page).set("skipped", list(SKIPPED));
+            let call = keyed(&JOURNAL_READ, &text_of, page).set("long", list(LONG));
             let columns_of = ["row", "element", "labels", "properties", "edges", "degree", "claimed"];
             for row in tx.table(call, &columns_of.map(str::to_owned)).await? {
                 let [at, element, labels, properties, edges, degree, claimed] = columns(row);
@@ -249,6 +274,7 @@ async fn apply(
     tx: &mut Tx,
     at: Timestamp,
     entries: &[Entry],
+    blocked: &mut BTreeSet<RowName>,
     tunables: &Tunables,
 ) -> Result<Vec<EntryOutcome>, Error> {
     let changes = || entries.iter().flat_map(|entry| &entry.rows);
@@ -269,12 +295,13 @@ async fn apply(
     }
     let found = read_rows(tx, &ends).await?;
     let mut outcomes = Vec::with_capacity(entries.len());
-    let (mut chosen, mut used) = (Vec::new(), BTreeSet::new());
+    let mut chosen = Vec::new();
     for entry in entries {
-        let outcome = judge(entry, &found, &used, tunables);
-        if outcome == EntryOutcome::Applied {
-            used.extend(entry.rows.iter().map(|change| &change.row));
-            chosen.push(entry);
+        let outcome = judge(entry, &found, blocked, tunables);
+        match &outcome {
+            EntryOutcome::Applied => chosen.push(entry),
+            EntryOutcome::Refused(_) => blocked.extend(entry.names().cloned()),
+            EntryOutcome::Already => {}
         }
         outcomes.push(outcome);
     }
@@ -299,9 +326,13 @@ pub(super) const PROMOTION: &str = "promotion";
 pub(super) const CLUSTERS: &str = "clusters";
 pub(super) const RETRACTION: &str = "retraction";
 pub(super) const REDUCTION: &str = "reduction";
-const RULES: [&str; 5] = [EXPIRY, PROMOTION, CLUSTERS, RETRACTION, REDUCTION];
+const QUARANTINE: &str = "quarantine";
+const RULES: [&str; 6] = [QUARANTINE, EXPIRY, PROMOTION, CLUSTERS, RETRACTION, REDUCTION];
 
-fn judge(entry: &Entry, found: &FoundRows, used: &BTreeSet<&RowName>, tunables: &Tunables) -> EntryOutcome {
+/// Properties by which a row is found, and long ones: no job changes them.
+const FIXED: [&str; 7] = ["id", "key", "scope", "promotionKey", "content", "embedding", "tags"];
+
+fn judge(entry: &Entry, found: &FoundRows, blocked: &BTreeSet<RowName>, tunables: &Tunables) -> EntryOutcome {
     let now = |change: &RowChange| found.get(&change.row).map(|found| &found.image);
     if entry.rows.iter().all(|change| change.is_applied(now(change), tunables)) {
         return EntryOutcome::Already;
@@ -312,44 +343,74 @@ fn judge(entry: &Entry, found: &FoundRows, used: &BTreeSet<&RowName>, tunables: 
             .iter()
             .any(|change| change.row == *row && change.before.is_none() && change.after.is_some())
     };
-    for change in &entry.rows {
+    if let Some(row) = entry.names().find(|row| blocked.contains(row)) {
+        return EntryOutcome::Refused(format!("{row} is part of a change that was refused"));
+    }
+    let refusal = entry.rows.iter().find_map(|change| {
         let row = &change.row;
-        let after = change.after.iter();
-        let edges = || change.after.iter().chain(&change.before).flat_map(|image| &image.relationships);
-        let foreign = edges().find(|edge| !row.label.types().contains(&edge.kind));
-        if let Some(edge) = foreign {
-            return EntryOutcome::Refused(format!("{row} has no relationships {}", edge.kind.name()));
+        if found.get(row).is_some_and(|found| found.claimed) {
+            return Some(format!("{row} is held by an attempt. See: ebb attempt list"));
         }
-        let ends = edges().filter_map(|edge| match &edge.to {
-            End::Row(end) => Some((edge, end)),
-            End::Element { .. } => None,
-        });
-        for (edge, end) in ends {
-            if edge.kind.end() != Some(end.label) || !(found.contains_key(end) || is_created(end)) {
-                return EntryOutcome::Refused(format!(
-                    "{row}: the end of {}, {end}, is gone",
-                    edge.kind.name()
-                ));
+        let sound = sound(change, found, is_created);
+        sound
+            .and_then(|()| change.check(now(change), tunables))
+            .and_then(|()| writable(change, now(change)))
+            .err()
+    });
+    refusal.map_or(EntryOutcome::Applied, EntryOutcome::Refused)
+}
+
+/// Checks that a change is one that a job can make: a file may have been edited.
+fn sound(change: &RowChange, found: &FoundRows, is_created: impl Fn(&RowName) -> bool) -> Result<(), String> {
+    let row = &change.row;
+    match (&change.before, &change.after) {
+        (Some(before), Some(after)) => {
+            if let Some(name) = FIXED.iter().find(|name| after.properties.contains_key(**name)) {
+                return Err(format!("{row}: {name} is changed by no job"));
+            }
+            if !before.properties.keys().eq(after.properties.keys()) {
+                return Err(format!("{row}: before and after have different properties"));
             }
         }
-        let labels =
-            after.clone().filter(|_| change.before.is_none()).map(|image| checked_labels(row, image));
-        let values =
-            after.map(|image| map(image.properties.iter().map(|(name, value)| (name, value.as_ref()))));
-        if let Some(why) = labels.filter_map(Result::err).chain(values.filter_map(Result::err)).next() {
-            return EntryOutcome::Refused(format!("{row}: {why}"));
+        (None, Some(image)) => {
+            checked_labels(row, image).map_err(|why| why.to_string())?;
+            for (name, value) in [(row.label.key(), &row.key), ("scope", &row.scope)] {
+                if image.properties.get(name) != Some(&Some(Value::Text(value.clone()))) {
+                    return Err(format!("{row}: its {name} is another"));
+                }
+            }
         }
-        if used.contains(row) {
-            return EntryOutcome::Refused(format!("{row} is changed by an entry before this one"));
+        _ => {}
+    }
+    let images = change.after.iter().chain(&change.before);
+    for edge in images.flat_map(|image| &image.relationships) {
+        let kind = edge.kind.name();
+        if !row.label.types().contains(&edge.kind) {
+            return Err(format!("{row} has no relationships {kind}"));
         }
-        if found.get(row).is_some_and(|found| found.claimed) {
-            return EntryOutcome::Refused(format!("{row} is held by an attempt. See: ebb attempt list"));
-        }
-        if let Err(why) = change.check(now(change), tunables) {
-            return EntryOutcome::Refused(why);
+        match (&edge.to, edge.kind.end()) {
+            (End::Element { .. }, None) => {}
+            (End::Row(end), Some(label)) if end.label == label && end.scope == row.scope => {
+                if !found.contains_key(end) && !is_created(end) {
+                    return Err(format!("{row}: the end of {kind}, {end}, is gone"));
+                }
+            }
+            _ => return Err(format!("{row}: {kind} does not end there")),
         }
     }
-    EntryOutcome::Applied
+    Ok(())
+}
+
+/// Checks that all values that a change writes can be written.
+fn writable(change: &RowChange, now: Option<&Image>) -> Result<(), String> {
+    let at = Value::Boolean(true);
+    let written = match (&change.after, now) {
+        (Some(_), Some(now)) => change.writes(now, &at),
+        (Some(after), None) => after.properties.clone(),
+        _ => BTreeMap::new(),
+    };
+    let written = written.iter().map(|(name, value)| (name, value.as_ref()));
+    map(written).map(drop).map_err(|why| format!("{}: {why}", change.row))
 }
 
 /// Tells mirrors what changed. They hold neither facts nor lineages.
@@ -475,10 +536,7 @@ async fn connect(
                 End::Row(row) => elements.get(row),
             };
             let (Some(start), Some(end)) = (elements.get(start), end) else {
-                return Err(Error::Conflict(format!(
-                    "the end of a relationship {} of {start} is gone: nothing was written",
-                    kind.name()
-                )));
+                return Err(decode(&format!("an end of a relationship {} is gone", kind.name())));
             };
             rows.push((start, end, map(properties.iter().map(|(name, value)| (name, Some(value))))?));
         }
@@ -490,7 +548,10 @@ async fn connect(
             if has_properties {
                 call = call.set("properties", list(page.iter().map(|(.., properties)| properties.clone())));
             }
-            tx.run(call).await?;
+            let count: i64 = tx.only(call).await?;
+            if has_properties && usize::try_from(count).ok() != Some(page.len()) {
+                return Err(decode(&format!("an end of a relationship {} is gone", kind.name())));
+            }
         }
     }
     Ok(())

@@ -25,7 +25,7 @@ plans; other jobs change amounts only. Nothing is written. Remove a change from 
 
 Examples:
   ebb plan decay
-  ebb plan sweep --at 2026-12-01 -o json > plan.json
+  ebb plan sweep -o json > plan.json
   ebb apply plan.json")]
 pub struct PlanArgs {
     /// Name of the job
@@ -89,7 +89,12 @@ pub async fn plan(args: &PlanArgs, service: &Service, output: &Output) -> Result
 }
 
 /// Runs `ebb apply`.
-pub async fn apply(args: &ApplyArgs, service: &Service, output: &Output) -> Result<(), CliError> {
+pub async fn apply(
+    args: &ApplyArgs,
+    service: &Service,
+    output: &Output,
+    global: &Global,
+) -> Result<(), CliError> {
     let text = outcome::read(&args.plan).await?;
     let name = args.plan.display();
     let not_a_plan = |why: String| {
@@ -100,6 +105,7 @@ pub async fn apply(args: &ApplyArgs, service: &Service, output: &Output) -> Resu
         return Err(not_a_plan(format!("its schema is {}, not {SCHEMA}", value["schema"])));
     }
     let plan: Plan = serde_json::from_value(value).map_err(|why| not_a_plan(why.to_string()))?;
+    super::confirm_ahead(plan.at, args.dry_run, service, global).await?;
     let applied = service.apply_plan(&plan, args.dry_run).await?;
     report(&applied, "apply", output)
 }
@@ -132,7 +138,7 @@ async fn list(limit: u32, service: &Service, output: &Output) -> Result<(), CliE
             Column::right("CHANGES"),
         ];
         let row = |run: &JournalRun| {
-            [run.run.clone(), run.job.clone(), readable(run.at), run.by.clone(), run.entries.to_string()]
+            [run.run.clone(), run.job.clone(), readable(run.at), run.by.clone(), run.changes.to_string()]
         };
         page.table(&columns, runs.iter().map(row));
         page.line("");
@@ -203,7 +209,7 @@ fn report(applied: &Applied, verb: &str, output: &Output) -> Result<(), CliError
         };
         page.line(&format!("{done}: {} of {}.", counted(applied.applied), applied.job));
         if applied.already > 0 {
-            page.line(&format!("{} so already.", counted(applied.already)));
+            page.line(&format!("Nothing to do for {}.", counted(applied.already)));
         }
         for refused in applied.refused.iter().take(SHOWN) {
             page.line(&format!("Refused: {}", refused.why));
