@@ -107,7 +107,10 @@ async fn a_plan_is_what_the_job_would_do_and_an_undo_leaves_what_was_there() {
             if plan.changes.is_empty() {
                 continue;
             }
-            undone(&service, &last_run(&db, job).await, &what("undo of the run")).await;
+            let run = last_run(&db, job).await;
+            let dry = all(service.undo(&run, at(NOW), true).await.unwrap(), &what("dry undo of the run"));
+            same(&after, &unqueued(&db.client).await, &what("a dry undo"));
+            assert_eq!(undone(&service, &run, &what("undo of the run")).await.applied, dry.applied);
             same(&before, &unqueued(&db.client).await, &what("undone"));
 
             let applied = all(service.apply_plan(&plan, false).await.unwrap(), &what("apply"));
@@ -152,6 +155,31 @@ async fn a_row_that_moved_on_is_refused_and_the_rest_is_done() {
     db.apply(&[Event::Access(Access { revive: Revive::Yes, ..access("b", NOW + 1.0) })]).await;
     let undone = service.undo(&plan.plan, at(NOW + 1.0), false).await.unwrap();
     assert_eq!((undone.applied, undone.refused.len()), (0, 1), "{undone:?}");
+}
+
+/// A run writes a cluster in several transactions: half of it is never taken back.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_belongs_to_a_refused_change_is_left() {
+    let db = fresh().await;
+    db.put(&["a", "b", "c", "d"].map(|id| row(id, "shortTerm", 1.0))).await;
+    let pairs = |pairs: &[(&str, &str, i64)]| {
+        pairs.iter().map(|(a, b, weight)| ((*a).to_owned(), (*b).to_owned(), *weight)).collect::<Vec<_>>()
+    };
+    pair(&db, &pairs(&[("a", "b", 4), ("c", "d", 6)])).await;
+    let service = db.service("[]");
+    service.run_job(JobName::Cluster, at(1.0), &Default::default()).await.unwrap();
+    pair(&db, &pairs(&[("b", "c", 5)])).await;
+    let merged = service.run_job(JobName::Cluster, at(2.0), &Default::default()).await.unwrap().tally;
+    assert_eq!((merged.joined, merged.left, merged.dissolved), (2, 2, 1));
+    db.apply(&[Event::Access(access("c", 3.0))]).await;
+    let before = unqueued(&db.client).await;
+    let undone = service.undo(&last_run(&db, JobName::Cluster).await, at(4.0), false).await.unwrap();
+    assert_eq!((undone.applied, undone.refused.len()), (0, 4), "{undone:?}");
+    assert!(undone.refused[0].why.starts_with("memory c: accessCount is 2"), "{undone:?}");
+    assert!(
+        undone.refused[1..].iter().all(|refused| refused.why.ends_with("part of a change that was refused"))
+    );
+    same(&before, &unqueued(&db.client).await, "a refused undo");
 }
 
 #[tokio::test(flavor = "multi_thread")]
