@@ -10,6 +10,10 @@ from memos.configs.graph_db import GraphDBConfigFactory
 from memos.graph_dbs.factory import GraphStoreFactory
 
 
+# More than there is: a limit would cut among equals, which the local vectors order otherwise once they are opened again.
+LIMIT = 100
+
+
 def opened():
     vectors = {"collection_name": "memories", "vector_dimension": DIMENSIONS, "distance_metric": "cosine",
                "path": os.path.join(FOLDER, "vectors")}
@@ -33,7 +37,7 @@ def metadata(text, number):
 def answers(graph):
     found = []
     for question in QUESTIONS:
-        rows = graph.search_by_embedding(vector(question), top_k=3, status="activated", return_fields=["memory", "tags"])
+        rows = graph.search_by_embedding(vector(question), top_k=LIMIT, status="activated", return_fields=["memory", "tags"])
         found.append(sorted(row["memory"] for row in rows))
         found.append(sorted(graph.get_by_metadata([{"field": "key", "op": "=", "value": question.split()[0]}])))
     whole = graph.export_graph()
