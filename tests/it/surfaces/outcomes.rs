@@ -121,7 +121,7 @@ async fn the_command_line_takes_an_answer_as_it_was_printed() {
     let left = contents(&db).await;
     ebb(&["outcome", "answer.json", "--used", "nobody"]).fails(2, "the response has no hit nobody");
     ebb(&["outcome", "answer.json", "--used", "m1", "--reward", "0"]).fails(2, "reward is 0");
-    ebb(&["outcome", "nowhere.json", "--used", "m1"]).fails(2, "the response nowhere.json cannot be read");
+    ebb(&["outcome", "nowhere.json", "--used", "m1"]).fails(2, "nowhere.json cannot be read");
     std::fs::write(folder.path().join("other.json"), "{\"hits\":[]}").unwrap();
     ebb(&["outcome", "other.json", "--used", "m1"]).fails(2, "other.json is not the response of a recall");
     assert_eq!(contents(&db).await, left);
