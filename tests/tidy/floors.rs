@@ -28,6 +28,7 @@ const FLOORS: &[Floor] = &[
     Floor { module: "domain", inside: &[], outside: &["schemars"] },
     Floor { module: "domain::annotations", inside: &["domain"], outside: &["ebb_engine"] },
     Floor { module: "domain::cluster", inside: &["domain"], outside: &["petgraph"] },
+    Floor { module: "domain::journal", inside: &["domain"], outside: &["petgraph"] },
     Floor { module: "domain::ids", inside: &["domain"], outside: &["uuid"] },
     Floor { module: "domain::policy", inside: &["domain", "mutated"], outside: &[] },
     Floor { module: "domain::trail", inside: &["domain"], outside: &["petgraph"] },

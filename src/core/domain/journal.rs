@@ -14,6 +14,7 @@ use super::memory::MemoryState;
 use super::tier::Tier;
 use super::tunables::Tunables;
 use super::units::{Energy, Timestamp};
+use petgraph::unionfind::UnionFind;
 use serde::de::IntoDeserializer;
 use serde::de::value::StrDeserializer;
 use serde::{Deserialize, Serialize};
@@ -225,27 +226,20 @@ pub struct Tracked {
 /// Joins groups that share a row, in the order of their first; rule and reason are those of the first.
 #[must_use]
 pub fn joined(tracked: Vec<Tracked>) -> Vec<Tracked> {
-    fn root(parents: &mut [usize], mut at: usize) -> usize {
-        while parents[at] != at {
-            parents[at] = parents[parents[at]];
-            at = parents[at];
-        }
-        at
-    }
-    let mut parents: Vec<usize> = (0..tracked.len()).collect();
+    let mut sets = UnionFind::<usize>::new(tracked.len());
     let mut first: BTreeMap<&RowName, usize> = BTreeMap::new();
     for (at, group) in tracked.iter().enumerate() {
         for row in &group.rows {
-            let known = *first.entry(row).or_insert(at);
-            let (one, other) = (root(&mut parents, known), root(&mut parents, at));
-            parents[one.max(other)] = one.min(other);
+            sets.union(*first.entry(row).or_insert(at), at);
         }
     }
-    let roots: Vec<usize> = (0..tracked.len()).map(|at| root(&mut parents, at)).collect();
+    let mut places: BTreeMap<usize, usize> = BTreeMap::new();
     let mut groups: BTreeMap<usize, Tracked> = BTreeMap::new();
     let mut rows: BTreeSet<RowName> = BTreeSet::new();
-    for (root, Tracked { rule, reason, rows: more }) in roots.into_iter().zip(tracked) {
-        let group = groups.entry(root).or_insert(Tracked { rule, reason, rows: Vec::new() });
+    for (at, (set, tracked)) in sets.into_labeling().into_iter().zip(tracked).enumerate() {
+        let Tracked { rule, reason, rows: more } = tracked;
+        let place = *places.entry(set).or_insert(at);
+        let group = groups.entry(place).or_insert(Tracked { rule, reason, rows: Vec::new() });
         group.rows.extend(more.into_iter().filter(|row| rows.insert(row.clone())));
     }
     groups.into_values().collect()
@@ -320,7 +314,6 @@ impl RowChange {
             return (before.is_some() || after.is_some()).then_some(Self { row, before, after });
         };
         let fading = FADING.map(str::to_owned);
-        let is_witness = |name: &str| row.label == RowLabel::Memory && WITNESSES.contains(&name);
         let changed = |name: &&String| value(old, name) != value(new, name);
         let names: BTreeSet<&String> = old.properties.keys().chain(new.properties.keys()).collect();
         let mut names: BTreeSet<&String> = names.into_iter().filter(changed).collect();
@@ -351,22 +344,37 @@ impl RowChange {
         if old_part == Image::default() && new_part == Image::default() {
             return None;
         }
-        for name in WITNESSES.into_iter().filter(|name| is_witness(name)) {
+        let witnesses: &[&str] = if row.label == RowLabel::Memory { &WITNESSES } else { &[] };
+        for name in witnesses {
             for (of, into) in [(old, &mut old_part), (new, &mut new_part)] {
-                into.properties.insert(name.to_owned(), value(of, name).cloned());
+                into.properties.insert((*name).to_owned(), value(of, name).cloned());
             }
         }
         Some(Self { row, before: Some(old_part), after: Some(new_part) })
     }
 
+    /// Whether it sets the mark of quarantine, or removes it; `None` if it does neither.
+    #[must_use]
+    pub fn mark(&self) -> Option<bool> {
+        let is_marked = |image: &Image| image.labels.contains("EbbQuarantined");
+        let (before, after) = (is_marked(self.before.as_ref()?), is_marked(self.after.as_ref()?));
+        (before != after).then_some(after)
+    }
+
     /// The reason of a quarantine, if the change is one.
     #[must_use]
     pub fn quarantined(&self) -> Option<String> {
-        let (before, after) = (self.before.as_ref()?, self.after.as_ref()?);
-        let is_marked = |image: &Image| image.labels.contains("EbbQuarantined");
-        let reason =
-            || value(after, "ebbReason").map_or_else(|| "a law cannot use it".to_owned(), Value::to_string);
-        (is_marked(after) && !is_marked(before)).then(reason)
+        let after = self.after.as_ref().filter(|_| self.mark() == Some(true))?;
+        Some(value(after, "ebbReason").map_or_else(|| "a law cannot use it".to_owned(), Value::to_string))
+    }
+
+    /// Relationships that it removes, and that it creates.
+    #[must_use]
+    pub fn relationships(&self) -> [Vec<RowRelationship>; 2] {
+        let of =
+            |image: &Option<Image>| image.as_ref().map_or_else(Vec::new, |image| image.relationships.clone());
+        let (before, after) = (of(&self.before), of(&self.after));
+        [without(&before, &after), without(&after, &before)]
     }
 
     /// Checks that a row is as it was before.
@@ -397,7 +405,7 @@ impl RowChange {
     }
 }
 
-/// Whether relationships of the second list are missing from the first.
+/// Relationships of a list that another one lacks.
 fn without(of: &[RowRelationship], other: &[RowRelationship]) -> Vec<RowRelationship> {
     of.iter().filter(|one| !other.contains(one)).cloned().collect()
 }

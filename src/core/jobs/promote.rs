@@ -26,7 +26,14 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
         return Ok(Completion::Budget);
     }
     let tunables = work.tunables;
-    if work.run.is_dry() && !work.run.only_counts() {
+    if work.run.only_counts() {
+        // All at once: a claim that is rolled back would find the same memories again.
+        let ripe = work.store.waiting(work.run.now).await?.ripe;
+        let ripe = ripe.min(i64::try_from(work.budget.page(usize::MAX)).unwrap_or(i64::MAX));
+        work.run.estimate(Tally { scanned: ripe, changed: ripe, promoted: ripe, ..Tally::default() });
+        return Ok(Completion::End);
+    }
+    if work.run.is_dry() {
         let limit = work.budget.page(DRY_RUN_ROWS);
         let mut page = async |store: &Store, run: &mut Run, page_mode: PageMode<'_>| match page_mode {
             PageMode::Rows(limit) => store.plan_promotions(run, limit, tunables).await,
@@ -34,13 +41,6 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
         };
         let (claimed, limit) = pages::one(&mut work, limit, &mut page).await?;
         return Ok(if claimed < limit { Completion::End } else { Completion::Budget });
-    }
-    if work.run.is_dry() {
-        // All at once: a claim that is rolled back would find the same memories again.
-        let ripe = work.store.waiting(work.run.now).await?.ripe;
-        let ripe = ripe.min(i64::try_from(work.budget.page(usize::MAX)).unwrap_or(i64::MAX));
-        work.run.estimate(Tally { scanned: ripe, changed: ripe, promoted: ripe, ..Tally::default() });
-        return Ok(Completion::End);
     }
     let claim = work.tunables.promotion_batch();
     let now = work.run.now;

@@ -299,9 +299,7 @@ pub async fn dry_run_job(
     now: Timestamp,
     request: Request,
 ) -> Result<Tally, Error> {
-    let inputs = store.run_inputs().await?;
-    let mut run = Run::dry(job.name(), now);
-    job.run(Work::new(store, &inputs, &mut run, request)).await?;
+    let (run, _) = rolled_back(store, job, Run::dry(job.name(), now), request).await?;
     Ok(run.estimated())
 }
 
@@ -313,9 +311,18 @@ pub async fn plan_job(
     now: Timestamp,
     request: Request,
 ) -> Result<(Vec<Entry>, bool), Error> {
-    let inputs = store.run_inputs().await?;
-    let mut run = Run::plan(job.name(), now);
-    let reached = job.run(Work::new(store, &inputs, &mut run, request)).await?;
+    let (run, reached) = rolled_back(store, job, Run::plan(job.name(), now), request).await?;
     let complete = reached == Completion::End && run.estimated().adopted == 0;
     Ok((run.into_plan(), complete))
+}
+
+async fn rolled_back(
+    store: &Store,
+    job: JobName,
+    mut run: Run,
+    request: Request,
+) -> Result<(Run, Completion), Error> {
+    let inputs = store.run_inputs().await?;
+    let reached = job.run(Work::new(store, &inputs, &mut run, request)).await?;
+    Ok((run, reached))
 }

@@ -248,39 +248,26 @@ impl Writes {
         let at = Value::Instant { instant: crate::clock::rfc3339(at) };
         for change in entries.iter().flat_map(|entry| &entry.rows) {
             let row = &change.row;
-            let none = Image::default();
-            let (before, after) = (change.before.as_ref(), change.after.as_ref());
-            match (found.get(row), after) {
+            match (found.get(row), &change.after) {
                 (None, Some(image)) => {
                     let labels = checked_labels(row, image)?;
                     let properties = image.properties.iter().map(|(name, value)| (name, value.as_ref()));
                     writes.created.entry(labels).or_default().push((row.clone(), map(properties)?));
                 }
                 (Some(found), None) => writes.deleted.push(found.element.clone()),
-                (Some(now), Some(after)) => {
+                (Some(now), Some(_)) => {
                     let values = change.writes(&now.image, &at);
-                    let marked = |image: Option<&Image>| {
-                        image.is_some_and(|image| image.labels.contains("EbbQuarantined"))
-                    };
-                    let mark = match (marked(before), marked(Some(after))) {
-                        (false, true) => Some(true),
-                        (true, false) => Some(false),
-                        _ => None,
-                    };
                     let values = map(values.iter().map(|(name, value)| (name, value.as_ref())))?;
-                    writes.written.push((now.element.clone(), values, mark));
+                    writes.written.push((now.element.clone(), values, change.mark()));
                 }
                 (None, None) => {}
             }
-            let [old, new] = [before, after].map(|image| &image.unwrap_or(&none).relationships);
-            let missing = |of: &Vec<RowRelationship>, from: &Vec<RowRelationship>| {
-                let of = of.iter().filter(|one| !from.contains(one));
-                of.map(|one| (one.kind, (row.clone(), one.to.clone(), one.properties.clone()))).collect()
-            };
-            let gone: Vec<(RowEdge, Tie)> = missing(old, new);
-            gone.into_iter().for_each(|(kind, tie)| writes.disconnected.entry(kind).or_default().push(tie));
-            let come: Vec<(RowEdge, Tie)> = missing(new, old);
-            come.into_iter().for_each(|(kind, tie)| writes.connected.entry(kind).or_default().push(tie));
+            let [gone, come] = change.relationships();
+            for (ties, into) in [(gone, &mut writes.disconnected), (come, &mut writes.connected)] {
+                for RowRelationship { kind, to, properties } in ties {
+                    into.entry(kind).or_default().push((row.clone(), to, properties));
+                }
+            }
         }
         Ok(writes)
     }
