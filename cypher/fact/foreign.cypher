@@ -10,6 +10,8 @@ MATCH (f:Fact)
 WHERE NOT f:EbbFact AND f.entity IS NOT NULL AND f.relation IS NOT NULL AND f.value IS NOT NULL
 WITH f
 LIMIT $limit
+WITH collect(f) AS page
+UNWIND page AS f
 RETURN elementId(f) AS element,
   CASE WHEN f.id IS :: STRING THEN f.id END AS id,
   CASE WHEN f.scope IS :: STRING THEN f.scope END AS scope,
@@ -33,5 +35,5 @@ RETURN elementId(f) AS element,
     WHEN NOT f.validUntil IS :: ZONED DATETIME THEN 'validUntil is not a date with time and zone'
     WHEN NOT (datetime({epochMillis: -62135596800000}) <= f.validUntil < datetime({epochMillis: 253402300800000})) THEN 'validUntil is outside the years 0001 to 9999'
     WHEN f.scope IS NULL AND (EXISTS { MATCH (:Fact {scope: 'local', id: f.id}) }
-      OR EXISTS { MATCH (o:Fact {id: f.id}) WHERE o.scope IS NULL AND elementId(o) < elementId(f) }) THEN 'id is that of another fact of the scope local'
+      OR any(o IN page WHERE o.id = f.id AND o.scope IS NULL AND elementId(o) < elementId(f))) THEN 'id is that of another fact of the scope local'
   END AS fault

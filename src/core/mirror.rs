@@ -34,7 +34,7 @@ mod state;
 
 use crate::domain::ids::Scope;
 use crate::domain::units::Timestamp;
-use crate::store::{self, MirrorQuery, Store, WrittenRow};
+use crate::store::{self, MirrorQuery, Relation, Store, WrittenRow};
 use compare::Difference;
 use compute::{Refused, WAIT_TIMEOUT};
 use content::{Names, Relations};
@@ -317,6 +317,15 @@ impl Mirror {
     /// The view of a scope, and the learned state of its graph; `None` before the first refresh.
     pub async fn content(&self, scope: &Scope) -> Result<Option<(Arc<View>, SynapticState)>, Error> {
         Ok(self.places.known(scope)?.held.lock().await.as_ref().and_then(MirroredScope::content))
+    }
+
+    /// The live facts of other libraries in the view of a scope, heaviest first at an instant, their ends by their names.
+    /// None before the first refresh.
+    pub async fn adopted_facts(&self, scope: &Scope, at: Timestamp) -> Result<Vec<Relation>, Error> {
+        let place = self.places.known(scope)?;
+        let held = place.held.lock().await;
+        let found = held.as_ref().map(|held| held.relations.adopted(&held.view, at, self.store.fading()));
+        Ok(found.unwrap_or_default())
     }
 
     /// Counts of the saves of a scope; `None` if saves are disabled.

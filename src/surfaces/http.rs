@@ -2,7 +2,7 @@
 //!
 //! `listener` is the port and its limits, `min_rate` that of a client that reads slowly; `authorization` checks host, origin and
 //! key; `body` reads queries and bodies; `router` serves the operations of `surfaces::operations`, `openapi` describes them.
-//! `status` is the page for a browser.
+//! `status` is the page for a browser, `browser` a guide for Neo4j Browser.
 //!
 //! tower-http has layers for body limits, request ids and CORS. They are not used: a body counts as it arrives and must keep a
 //! rate, its limit is that of its operation, a request id stands in problems and the log, and a request from another origin is
@@ -11,6 +11,7 @@
 mod api;
 mod authorization;
 pub(super) mod body;
+mod browser;
 mod listener;
 mod min_rate;
 mod openapi;

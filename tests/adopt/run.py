@@ -5,9 +5,10 @@
 
 Each library is installed from PyPI with the versions of requirements/LIBRARY.txt, in an environment of its own below the
 state folder that later runs use again. The server is that of NEO4J_URI, which must be empty, or a managed one that ends
-with the run. Each library runs four times from an empty database:
+with the run. Each library runs from an empty database:
 
   alone     writes, searches, writes again: what it answers without Ebb
+  first     `ebb init` in the empty database; then it answers as it did alone, with the constraints and indexes of both
   beside    writes and searches; every verb of Ebb; then its rows are those from before; it searches and writes again and
             answers as it did alone; `ebb uninstall`, and the database is its own, rows and schema
   together  as beside, with memories, entities, relations and facts of Ebb's in the same database, or the refusal of what
@@ -139,6 +140,13 @@ class Run:
         what = f"not run: {waits}, ended with {server.code}: {server.log()[-1500:]}"
         self.holds("ebb serve runs each job and ends well", not waits and server.code == 0, what)
 
+    def after_init(self, alone):
+        self.fresh()
+        self.ebb("init", "--yes")
+        for name in ("write", "search", "again"):
+            self.answers(name, "after ebb init", alone)
+        return True
+
     def beside(self, alone, own_rows):
         """Returns whether the dumps are equal."""
         when = "with rows of Ebb's" if own_rows else "beside Ebb"
@@ -192,7 +200,7 @@ class Run:
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--state", type=pathlib.Path, required=True)
-    parser.add_argument("--runs", default="beside,together,adopted,replacing", help="those after alone, with commas between; default %(default)s")
+    parser.add_argument("--runs", default="first,beside,together,adopted,replacing", help="those after alone, with commas between; default %(default)s")
     parser.add_argument("--serve", type=float, default=10, metavar="SECONDS", help="at least, of the run adopted; default %(default)s")
     parser.add_argument("--minutes", type=float, help="of the run replacing; default: as long as 30 saves take")
     parser.add_argument("libraries", nargs="*", default=[], help=", ".join(LIBRARIES))
@@ -214,6 +222,7 @@ def main():
                 alone = run.alone()
                 rows = len(alone["shapes"])
                 runs = {
+                    "first": lambda: run.after_init(alone),
                     "beside": lambda: run.beside(alone, own_rows=False), "together": lambda: run.beside(alone, own_rows=True),
                     "adopted": lambda: Adopted(run, alone, arguments.serve).whole(),
                     "replacing": lambda: library != "graphiti-core" or replacing(run, alone, arguments.minutes),

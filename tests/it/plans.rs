@@ -131,6 +131,7 @@ const SCANS: &[(&str, &str)] = &[
     ("attempt/marks", "claims are few and short-lived; the type is the list of them"),
     ("config/ensure", "a node made as documented has no name to find it by; there is one, or two"),
     ("inspect/attempts", "a person asks, now and then, about all of them"),
+    ("inspect/states", "a person asks, now and then, about all of them"),
     ("inspect/conflicts", "a person asks, now and then, about all of them"),
     ("inspect/health", "a person asks, now and then, about all memories"),
     ("inspect/last_runs", "a person asks, now and then; the ledger is trimmed"),

@@ -13,7 +13,7 @@
 use crate::domain::ids::labelled;
 use crate::domain::relation::Fading;
 use crate::domain::units::Timestamp;
-use crate::store::{Amount, FadingRelation, MirrorQuery, MirroredNode};
+use crate::store::{Amount, FadingRelation, MirrorQuery, MirroredNode, Relation};
 use ebb_engine::graph::columns::NodeRow;
 use ebb_engine::graph::index::NodeId;
 use ebb_engine::graph::kinds::{Kinds, NodeType, Properties};
@@ -230,6 +230,31 @@ impl Relations {
     /// All relations, by ends and type.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &str, &str, &FadingRelation)> {
         self.0.iter().map(|((from, to, kind), tied)| (from.as_str(), to.as_str(), kind.as_str(), tied))
+    }
+
+    /// The live ones of other libraries, heaviest first at an instant, their ends by the labels of a view. They have no key.
+    pub(super) fn adopted(&self, view: &View, at: Timestamp, fading: &Fading) -> Vec<Relation> {
+        let name = |id: &str| {
+            let node = view.graph().find(id);
+            node.map_or_else(|| id.to_owned(), |node| view.graph().label(node).to_owned())
+        };
+        let adopted = self.iter().filter(|(.., tied)| tied.is_adopted && tied.is_live(at));
+        let mut found: Vec<Relation> = adopted
+            .map(|(from, to, kind, tied)| Relation {
+                key: String::new(),
+                from: name(from),
+                kind: kind.to_owned(),
+                to: name(to),
+                weight: tied.weight(at, fading).value(),
+                base: tied.bond.base.value(),
+                weight_at: tied.bond.weight_at.millis(),
+                last_observed: tied.bond.last_observed.millis(),
+                pinned: tied.bond.pinned,
+            })
+            .collect();
+        let names = |one: &Relation| (one.from.clone(), one.kind.clone(), one.to.clone());
+        found.sort_by(|a, b| b.weight.total_cmp(&a.weight).then_with(|| names(a).cmp(&names(b))));
+        found
     }
 
     /// Last observation of each entity, epoch milliseconds.

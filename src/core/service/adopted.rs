@@ -16,7 +16,8 @@ use crate::clock::rfc3339;
 use crate::domain::ids::{Scope, Term};
 use crate::domain::units::Timestamp;
 use crate::store::{
-    self, AdoptedFact, AdoptedNode, FACT_STATE, MirrorQuery, NODE_STATE, StateChange, StatedRow, bond,
+    self, AdoptedFact, AdoptedNode, FACT_STATE, MirrorQuery, NODE_STATE, Relation, StateChange, StatedRow,
+    bond,
 };
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -212,6 +213,16 @@ impl Service {
             hidden.extend(rows.map(|state| HiddenRow { key: state.key, kind: of }));
         }
         Ok(Hidden { hidden })
+    }
+
+    /// The live facts of other libraries in a scope, heaviest first at an instant. Empty, without a load, where no mapping has
+    /// the scope.
+    pub async fn adopted_facts(&self, scope: &Scope, at: Timestamp) -> Result<Vec<Relation>, Error> {
+        if !self.store.mappings().iter().any(|mapping| mapping.has_scope(scope)) {
+            return Ok(Vec::new());
+        }
+        self.ready(scope).await?;
+        Ok(self.mirror.adopted_facts(scope, at).await?)
     }
 
     /// The rows with these keys: nodes, and facts.

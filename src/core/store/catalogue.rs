@@ -119,6 +119,7 @@ catalogue! {
     INSPECT_REINFORCEMENTS = "inspect/reinforcements";
     INSPECT_RELATIONS_BELOW_MINIMUM = "inspect/relations_below_minimum";
     INSPECT_SESSIONS = "inspect/sessions";
+    INSPECT_STATES = "inspect/states";
     INSPECT_TIERS = "inspect/tiers";
     INSPECT_TRAILS_HOT = "inspect/trails_hot";
     INSPECT_TRAILS_HOT_GRAPH = "inspect/trails_hot_graph";
@@ -262,6 +263,7 @@ catalogue! {
     SCHEMA_V011 = "schema/V011__shared_names";
     SCHEMA_V012 = "schema/V012__state";
     SCHEMA_V013 = "schema/V013__journal";
+    SCHEMA_V014 = "schema/V014__fact_names";
     SCHEMA_DROP_CONSTRAINT = "schema/drop_constraint";
     SCHEMA_DROP_INDEX = "schema/drop_index";
     SCHEMA_EDGE = "schema/edge";

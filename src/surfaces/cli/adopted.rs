@@ -4,9 +4,11 @@ use super::exit::CliError;
 use super::output::Output;
 use super::page::{Column, Page, searched};
 use super::recall::term;
-use super::{Global, WriteOptions};
+use super::relation::table;
+use super::{Global, ReadOptions, WriteOptions};
 use clap::{Args, Subcommand};
 use ebb_core::api::adopted::{RerankRequest, Reranked, RerankedRow, RowKind, StateRequest};
+use ebb_core::api::relation::Edge;
 use ebb_core::domain::ids::Term;
 use ebb_core::service::Service;
 
@@ -17,11 +19,24 @@ Keys are those of the library: an id, or a name if it has no ids. States are nod
 
 Examples:
   ebb adopted rerank --query \"who works at Acme\" UUID UUID
+  ebb adopted facts --limit 20
   ebb adopted hide UUID --dry-run
   ebb adopted hidden")]
 pub enum Verb {
     /// Score rows for a query, or by their weight
     Rerank(Rerank),
+    /// List live facts by current weight, heaviest first
+    #[command(
+        after_help = "Examples:\n  ebb adopted facts --limit 20\n  ebb adopted facts --at 2027-01-01 -o ndjson"
+    )]
+    Facts {
+        /// Maximum number of facts [default: all]
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+        limit: Option<u32>,
+        /// Read options.
+        #[command(flatten)]
+        when: ReadOptions,
+    },
     /// Pin rows: they keep their weight
     Pin(Change),
     /// Unpin rows: they fade again
@@ -73,6 +88,7 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output, global: &Globa
     let hidden = |is| StateRequest { hidden: Some(is), ..StateRequest::default() };
     let (name, past, args, request) = match verb {
         Verb::Rerank(args) => return rerank(args, service, output).await,
+        Verb::Facts { limit, when } => return list_facts(*limit, when, service, output).await,
         Verb::Hidden => return list_hidden(service, output).await,
         Verb::Pin(args) => ("pin", "pinned", args, pinned(true)),
         Verb::Unpin(args) => ("unpin", "unpinned", args, pinned(false)),
@@ -99,6 +115,27 @@ async fn rerank(args: &Rerank, service: &Service, output: &Output) -> Result<(),
     let request = RerankRequest { keys: args.keys.clone(), query: args.query.clone(), scope: None };
     let answer = service.rerank(service.scope(), request).await?;
     output.emit("adopted.rerank", &answer, |page| lay_out(&answer, page))
+}
+
+async fn list_facts(
+    limit: Option<u32>,
+    when: &ReadOptions,
+    service: &Service,
+    output: &Output,
+) -> Result<(), CliError> {
+    let at = when.instant(service).await?;
+    let mut found = service.adopted_facts(service.scope(), at).await?;
+    found.truncate(limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX));
+    let edges: Vec<Edge> = found.into_iter().map(Edge::of).collect();
+    output.emit_list("adopted.facts", "edges", &edges, |page| {
+        if edges.is_empty() {
+            page.line(
+                "No live facts of other libraries in this scope; `ebb adopt --detect` lists what is there.",
+            );
+            return;
+        }
+        table(page, &edges);
+    })
 }
 
 async fn list_hidden(service: &Service, output: &Output) -> Result<(), CliError> {

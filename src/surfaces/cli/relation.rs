@@ -180,7 +180,8 @@ async fn list(
     })
 }
 
-fn table(page: &mut super::page::Page, edges: &[Edge]) {
+/// A table of relations.
+pub(super) fn table(page: &mut super::page::Page, edges: &[Edge]) {
     let columns = [
         Column::left("FROM"),
         Column::left("TYPE"),

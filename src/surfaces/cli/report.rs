@@ -2,6 +2,8 @@
 
 mod html;
 
+pub(in crate::surfaces) use html::escaped;
+
 use super::adopt::{as_json, state, unknown_labels};
 use super::exit::CliError;
 use super::instant::rfc3339;

@@ -3,6 +3,7 @@
 use super::api::Api;
 use super::authorization::{self, Authorization};
 use super::body::{self, BODY_MAX};
+use super::browser;
 use super::openapi;
 use super::probes::{self, Ready};
 use super::status;
@@ -25,7 +26,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use tracing::{Instrument, debug, info_span};
 
-/// The router: all operations, the probes, the OpenAPI document, the status page. `metrics` renders its page for each
+/// The router: all operations, the probes, the OpenAPI document, the status page, the guide. `metrics` renders its page for each
 /// request.
 pub fn router(
     api: &Arc<Api>,
@@ -74,6 +75,7 @@ pub fn router(
         .with_state(Arc::clone(api))
         .merge(probes::probes(ready, api.authorization.is_open()))
         .layer(from_fn_with_state(Arc::clone(api), around))
+        .merge(browser::files().with_state(Arc::clone(api)))
 }
 
 /// Answers a request for an operation.

@@ -40,9 +40,10 @@ enum CoveredBy {
 
 use CoveredBy::{Held, Route, Whole};
 
-const VERBS: [(&str, CoveredBy); 95] = [
+const VERBS: [(&str, CoveredBy); 96] = [
     ("adopt", Whole),
     ("adopted access", Route("POST", "/v1/states")),
+    ("adopted facts", Route("POST", "/v1/rerank")),
     ("adopted hidden", Route("GET", "/v1/hidden")),
     ("adopted hide", Route("POST", "/v1/states")),
     ("adopted pin", Route("POST", "/v1/states")),

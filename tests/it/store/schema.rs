@@ -15,7 +15,7 @@ async fn init(db: &Fresh) -> Result<InitReport, Error> {
 }
 
 /// In the order in which they are applied.
-const MIGRATIONS: [&str; 13] = [
+const MIGRATIONS: [&str; 14] = [
     "schema/V001__memory",
     "schema/V002__coactivation",
     "schema/V003__relation",
@@ -29,6 +29,7 @@ const MIGRATIONS: [&str; 13] = [
     "schema/V011__shared_names",
     "schema/V012__state",
     "schema/V013__journal",
+    "schema/V014__fact_names",
 ];
 
 async fn names(db: &Fresh) -> Vec<String> {
@@ -186,7 +187,7 @@ async fn an_upgrade_to_scoped_ids_keeps_everything_and_waits_for_others() {
     for name in db.client.column::<String>(new).await {
         db.client.run(&format!("DROP CONSTRAINT {name}"), &[]).await;
     }
-    for name in ["ebb_memory_find", "ebb_fact_find", "ebb_cluster_find"] {
+    for name in ["ebb_memory_find", "ebb_cluster_find"] {
         db.client.run(&format!("DROP INDEX {name}"), &[]).await;
     }
     for text in [

@@ -237,6 +237,18 @@ async fn the_command_line_scores_pins_hides_and_accesses() {
     assert!(table.contains("fact  yes   oworks"), "{table}");
     assert!(table.contains("fact  no    olived  not live since 2026-02-01"), "{table}");
 
+    // Facts are listed and drawn without the retired one; another scope has its own, a scope without rows none.
+    let facts = adopted(&["facts"]).json()["edges"].clone();
+    assert_eq!(facts.as_array().unwrap().len(), 1, "{facts:#}");
+    let fact = (&facts[0]["from"], &facts[0]["type"], &facts[0]["to"]);
+    assert_eq!(fact, (&json!("Ann"), &json!("WORKS_AT"), &json!("Acme")));
+    assert_eq!(run(&db, "graphiti", &["adopted", "--scope", "none", "facts"]).json()["edges"], json!([]));
+    let drawn = run(&db, "graphiti", &["plot", "--scope", "one", "decay", "-o", "table"]).out;
+    assert!(drawn.contains("Ann WORKS_AT Acme"), "{drawn}");
+    let curve = ["plot", "--scope", "one", "decay", "Ann", "WORKS_AT", "Acme"];
+    let points = run(&db, "graphiti", &curve).json()["points"].as_array().unwrap().len();
+    assert!(points > 2, "{points}");
+
     let states = || db.client.value::<i64>("MATCH (s:EbbState) RETURN count(s) AS n");
     let dry = adopted(&["hide", "oacme", "oworks", "--dry-run"]).json();
     assert_eq!((&dry["rows"], &dry["dry_run"], states().await), (&json!(2), &json!(true), 0));

@@ -10,10 +10,15 @@ use std::fmt::Write;
 
 const STYLE: &str = include_str!("page.css");
 
-/// A text as text of HTML.
+/// A text of the database as text of HTML.
 fn text(text: &str) -> String {
+    escaped(&harmless(text))
+}
+
+/// A text as text of HTML.
+pub(in crate::surfaces) fn escaped(text: &str) -> String {
     let mut escaped = String::new();
-    for c in harmless(text).chars() {
+    for c in text.chars() {
         match c {
             '&' => escaped.push_str("&amp;"),
             '<' => escaped.push_str("&lt;"),

@@ -5,6 +5,31 @@ use crate::harness::neo4j::fresh;
 use crate::surfaces::ebb;
 use crate::worker::process::eventually;
 
+/// Neo4j Browser loads them from its own origin, after a preflight.
+#[tokio::test(flavor = "multi_thread")]
+async fn every_origin_reads_the_guide_and_the_style_and_nothing_else() {
+    let db = fresh().await;
+    let api = TestServer::on(&db, &[]);
+    let from = |method: &'static str, path: &'static str| {
+        let headers = vec![("Origin", "http://localhost:7474"), ("Host", "localhost:9000")];
+        api.ask(&HttpRequest { method, path, headers, body: None })
+    };
+    for (path, kind) in [("/browser/guide.html", "text/html"), ("/browser/style.grass", "text/plain")] {
+        for method in ["GET", "OPTIONS"] {
+            let file = from(method, path);
+            assert_eq!(file.status, if method == "GET" { 200 } else { 204 }, "{path}");
+            assert_eq!(file.header("access-control-allow-origin"), Some("*"), "{path}");
+        }
+        assert!(from("GET", path).header("content-type").unwrap().starts_with(kind), "{path}");
+        assert_eq!(from("POST", path).status, 405, "{path}");
+    }
+    let guide = from("GET", "/browser/guide.html").body;
+    assert!(guide.contains(":style http://localhost:9000/browser/style.grass"), "{guide}");
+    assert!(guide.contains("MATCH (m:Memory {tier: tier})"), "{guide}");
+    assert!(from("GET", "/browser/style.grass").body.contains("node.Memory {"));
+    from("GET", "/v1/memories").fails(403, "authorization", "http.origins");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_status_page_is_whole_and_shut() {
     let db = fresh().await;

@@ -7,8 +7,7 @@ use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::plot::decay::{Bar, DecayPlot, Outlook, curve};
 use crate::surfaces::cli::plot::{Decay, Picture};
 use crate::surfaces::cli::relation::Names;
-use ebb_core::domain::event::Tie;
-use ebb_core::domain::relation::RelationState;
+use ebb_core::domain::relation::{Fading, RelationState};
 use ebb_core::domain::units::{Timestamp, Weight};
 use ebb_core::service::{Relation, RelationFilter, Service};
 use serde::Serialize;
@@ -18,7 +17,14 @@ pub(super) async fn run(args: &Decay, service: &Service, output: &Output) -> Res
         return weights(args, service, output).await;
     };
     let names = Names { from: from.clone(), kind: kind.clone(), to: to.clone() };
-    weight(&names.tie(service)?, &args.picture, service, output).await
+    let at = args.picture.when.instant(service).await?;
+    let adopted = service.adopted_facts(service.scope(), at).await?;
+    let adopted = adopted.into_iter().find(|fact| fact.from == *from && fact.kind == *kind && fact.to == *to);
+    let found = match adopted {
+        Some(fact) => fact,
+        None => service.relation(&names.tie(service)?, at).await?,
+    };
+    weight(&found, &args.picture, at, service, output)
 }
 
 async fn weights(args: &Decay, service: &Service, output: &Output) -> Result<(), CliError> {
@@ -36,10 +42,14 @@ async fn weights(args: &Decay, service: &Service, output: &Output) -> Result<(),
     }
 }
 
-async fn weight(tie: &Tie, picture: &Picture, service: &Service, output: &Output) -> Result<(), CliError> {
-    let at = picture.when.instant(service).await?;
-    let found = service.relation(tie, at).await?;
-    let plot = curve(&tie.to_string(), &state(&found), at, service.fading());
+fn weight(
+    found: &Relation,
+    picture: &Picture,
+    at: Timestamp,
+    service: &Service,
+    output: &Output,
+) -> Result<(), CliError> {
+    let plot = curve(&name(found), &state(found), at, service.fading());
     match target(picture, output) {
         Target::Svg(to) => written(&plot.svg_of("weight"), to, output),
         Target::Numbers => {
@@ -47,20 +57,21 @@ async fn weight(tie: &Tie, picture: &Picture, service: &Service, output: &Output
                 let ahead = segment.ahead;
                 segment.points.iter().map(move |(at, weight)| WeightPoint { at: *at, weight: *weight, ahead })
             });
-            let curve = WeightCurve { edge: RelationWeight::of(&found, service), points: points.collect() };
+            let curve = WeightCurve { edge: RelationWeight::of(found, service), points: points.collect() };
             output.emit("plot.decay", &curve, |_| {})
         }
         Target::Terminal => drawn(&plot.terminal(output.width, output.color), output),
     }
 }
 
-/// All relations of the scope that laws can use, heaviest first.
+/// All relations of the scope that laws can use, and live facts of other libraries, heaviest first.
 pub(in crate::surfaces::cli) async fn relations(
     service: &Service,
     at: Timestamp,
 ) -> Result<Vec<Relation>, CliError> {
     let mut all = service.relations(service.scope(), RelationFilter::Retrievable, None, at).await?;
     all.extend(service.relations(service.scope(), RelationFilter::Decayed, None, at).await?);
+    all.extend(service.adopted_facts(service.scope(), at).await?);
     // Those below the minimum are lighter than all others but the pinned.
     all.sort_by(|a, b| b.weight.total_cmp(&a.weight));
     Ok(all)
@@ -77,7 +88,7 @@ pub(in crate::surfaces::cli) fn lightest(
     let bar = |relation: &&Relation| Bar {
         name: name(relation),
         weight: relation.weight,
-        outlook: Outlook::of(&state(relation), at, fading),
+        outlook: outlook(relation, at, fading),
     };
     let free: Vec<&Relation> = all.iter().filter(|relation| !relation.pinned).collect();
     let heavier = free.len().saturating_sub(limit);
@@ -93,6 +104,11 @@ pub(in crate::surfaces::cli) fn lightest(
         minimum: fading.minimum().value(),
         remark,
     }
+}
+
+/// Facts of other libraries, which have no key of Ebb's, are reached at the minimum as long as they are live.
+fn outlook(relation: &Relation, at: Timestamp, fading: &Fading) -> Outlook {
+    if relation.key.is_empty() { Outlook::Stays } else { Outlook::of(&state(relation), at, fading) }
 }
 
 fn name(relation: &Relation) -> String {
