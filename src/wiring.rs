@@ -155,7 +155,7 @@ fn mirror_config(
         refresh: settings.mirror.refresh,
         staleness: settings.mirror.staleness,
         scopes,
-        on_demand: mappings.iter().any(|mapping| mapping.scope.property.is_some()),
+        on_demand: mappings.iter().any(Mapping::is_scoped),
         connections: settings.mirror.connections,
         kinds: settings.engine.kinds().map_err(|why| Error::Recall(why.to_string()))?,
         range,

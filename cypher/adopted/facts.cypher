@@ -1,15 +1,16 @@
-// purpose: Read relationships of a type by their keys, each with its ends.
+// purpose: Read relationships of a type between nodes of a scope by their keys, each with its ends.
 // mode: read
-// params: $rows.keys: List, $rows.groups: List, $rows.read: List, $rows.ends: List, $scoped: String, $unscoped: Boolean
+// params: $rows.keys: List, $rows.groups: List, $rows.read: List, $rows.ends: List
 // returns: key: String, edge: List (a row for each that is there)
-// names: :HALL, r.id, n.mapped
+// names: :HALL, r.id, CASE WHEN a.scope IN $rows.groups THEN a.mapped END, CASE WHEN b.scope IN $rows.groups THEN b.mapped END
 //
 // An edge is [type, its element, the values of the properties $rows.read, rule and key of its start, rule and key of its end].
-// A rule is its number in the mapping, null for a node of none.
+// A rule is its number in the mapping, of a node in the scope.
 UNWIND $rows.keys AS key
 MATCH (a)-[r:HALL]->(b)
 WHERE r.id = key
-  AND ($scoped IS NULL OR all(n IN [a, b] WHERE n[$scoped] IN $rows.groups OR ($unscoped AND n[$scoped] IS NULL)))
-WITH key, r, [n IN [a, b] | [n, n.mapped]] AS ends
-RETURN key, [type(r), elementId(r), [name IN $rows.read | r[name]]]
-  + reduce(found = [], end IN ends | found + [end[1], CASE $rows.ends[end[1]] WHEN '' THEN elementId(end[0]) ELSE end[0][$rows.ends[end[1]]] END]) AS edge
+WITH key, a, r, b, CASE WHEN a.scope IN $rows.groups THEN a.mapped END AS from, CASE WHEN b.scope IN $rows.groups THEN b.mapped END AS to
+WHERE from IS NOT NULL AND to IS NOT NULL
+RETURN key, [type(r), elementId(r), [name IN $rows.read | r[name]],
+  from, CASE $rows.ends[from] WHEN '' THEN elementId(a) ELSE a[$rows.ends[from]] END,
+  to, CASE $rows.ends[to] WHEN '' THEN elementId(b) ELSE b[$rows.ends[to]] END] AS edge

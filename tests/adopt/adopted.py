@@ -18,13 +18,15 @@ PRESETS = {
     "graphiti-core": "graphiti", "graphiti-core attributes": "graphiti", "neo4j-agent-memory": "neo4j-agent-memory",
     "mem0ai": "mem0", "mem0ai base_label": "mem0", "mcp-neo4j-memory": "mcp-neo4j-memory", "MemoryOS": "memos",
 }
-# The live rows of each: pattern of `n`, scope, key and text.
+# The live rows of each: pattern of `n`, scope, key and text. Of neo4j-agent-memory, the users of messages and preferences.
+OF_USERS = "(n:{}) OPTIONAL MATCH (n){}(o) WITH DISTINCT n, coalesce(o.user_identifier, o.identifier, 'local') AS scope"
 ROWS = {
     "graphiti": [("(n:Entity)", "n.group_id", "n.uuid", "n.name"), ("(n:Episodic)", "n.group_id", "n.uuid", "n.content"),
                  ("()-[n:RELATES_TO]->()", "n.group_id", "n.uuid", "n.fact")],
-    "neo4j-agent-memory": [("(n:Entity)", "'local'", "n.id", "n.name"), ("(n:Message)", "'local'", "n.id", "n.content"),
+    "neo4j-agent-memory": [(OF_USERS.format("Entity", "<-[:MENTIONS]-()<-[:HAS_MESSAGE]-"), "scope", "n.id", "n.name"),
+                           (OF_USERS.format("Message", "<-[:HAS_MESSAGE]-"), "scope", "n.id", "n.content"),
                            ("(n:Fact)", "'local'", "n.id", "n.subject + ' ' + n.predicate + ' ' + n.object"),
-                           ("(n:Preference)", "'local'", "n.id", "n.preference")],
+                           (OF_USERS.format("Preference", "<-[:HAS_PREFERENCE]-"), "scope", "n.id", "n.preference")],
     "mem0": [("(n WHERE n.user_id IS NOT NULL)", "n.user_id", "n.name", "n.name"),
              ("(a WHERE a.user_id IS NOT NULL)-[n]->(b WHERE b.user_id IS NOT NULL)", "a.user_id", "elementId(n)", "a.name + ' ' + type(n) + ' ' + b.name")],
     "mcp-neo4j-memory": [("(n:Memory)", "'local'", "n.name", "n.name")],
@@ -42,7 +44,7 @@ Row = collections.namedtuple("Row", "scope kind key text")
 
 def rows_of(run, preset):
     query = " UNION ALL ".join(
-        f"MATCH {pattern} RETURN {scope} AS scope, '{'fact' if '-[' in pattern else 'node'}' AS kind, {key} AS key, {text} AS text"
+        f"MATCH {pattern} RETURN {scope} AS scope, '{'fact' if '-[n' in pattern else 'node'}' AS kind, {key} AS key, {text} AS text"
         for pattern, scope, key, text in ROWS[preset])
     return [Row(*row) for row in run.call("graph.py", "rows", query)["rows"]]
 

@@ -1,4 +1,5 @@
-"""neo4j-agent-memory: conversations with extraction, entities, relationships, facts, preferences and reasoning traces.
+"""neo4j-agent-memory: conversations with extraction, entities, relationships, facts, preferences and reasoning traces,
+first of no user, then of one.
 
 Its embedder and its extractor are given by its own constructor. The context that it builds for a prompt is recorded.
 """
@@ -40,12 +41,12 @@ def opened():
     return MemoryClient(settings, embedder=Embedder(), extractor=Extractor())
 
 
-async def add(client, texts, session):
+async def add(client, texts, session, user=None):
     for number, text in enumerate(texts):
-        await client.short_term.add_message(session, "user" if number % 2 == 0 else "assistant", text)
+        await client.short_term.add_message(session, "user" if number % 2 == 0 else "assistant", text, user_identifier=user)
         for one, verb, two in statements(text):
             await client.long_term.add_fact(one, verb, two)
-        await client.long_term.add_preference("style", f"prefers {text}")
+        await client.long_term.add_preference("style", f"prefers {text}", user_identifier=user)
     trace = await client.reasoning.start_trace(session, f"find {texts[0]}")
     step = await client.reasoning.add_step(trace.id, thought="look", action="search")
     await client.reasoning.record_tool_call(step.id, "search", {"q": texts[0]}, result="found")
@@ -80,7 +81,7 @@ async def search():
 
 async def again():
     async with opened() as client:
-        await add(client, SECOND, "second")
+        await add(client, SECOND, "second", "user-2")
         await add(client, SECOND, "first")
         return await answers(client)
 

@@ -98,6 +98,10 @@ const SCANS: &[(&str, &str)] = &[
         "the instant has the index that its library gave it, which is not one of Ebb's",
     ),
     (
+        "adopted/written_beyond",
+        "the instant has the index that its library gave it, which is not one of Ebb's",
+    ),
+    (
         "adopted/written_edges",
         "the instant has the index that its library gave it, which is not one of Ebb's",
     ),

@@ -267,7 +267,7 @@ fn a_question_opens_with_its_title_and_can_be_pasted() {
 }
 
 /// Names of a statement's text in whose place others are put: of places, and of rows that a mapping describes.
-const PLACEHOLDERS: [&str; 13] = [
+const PLACEHOLDERS: [&str; 16] = [
     ":Room",
     ":HALL",
     "n.id",
@@ -275,8 +275,11 @@ const PLACEHOLDERS: [&str; 13] = [
     "n.mark IS NOT NULL",
     "n.mapped",
     "m.mapped",
-    "b.mapped",
     "n.scope IN $rows.groups",
+    "CASE WHEN n.scope IN $rows.groups THEN n.mapped END",
+    "CASE WHEN a.scope IN $rows.groups THEN a.mapped END",
+    "CASE WHEN b.scope IN $rows.groups THEN b.mapped END",
+    "[n.scope]",
     "n.written",
     "r.id",
     "r.written",

@@ -55,11 +55,11 @@ pub struct Layout {
 /// Scopes of a layout.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Groups {
-    /// Property with the scope.
+    /// Property with the scope; of owners, with their label.
     pub property: String,
     /// Distinct scopes, the default one included if rows are in it.
     pub count: usize,
-    /// Nodes without a scope, which belong to the default one.
+    /// Nodes without a scope, or with an owner without one, which belong to the default one.
     pub unscoped: i64,
     /// The default scope.
     pub default: String,

@@ -22,6 +22,8 @@ use std::fmt;
 
 /// Most node mappings, and most relationship mappings, of one mapping.
 const RULES_MAX: usize = 16;
+/// Most relationships between an owner and its rows.
+const PATH_MAX: usize = 4;
 /// Name of the label of a rule without one.
 pub const ANY_LABEL: &str = "(any label)";
 /// Labels that the source documents name for Ebb's own data. Others of its own begin with `Ebb`.
@@ -146,8 +148,37 @@ pub struct ScopeMapping {
     /// Property of nodes whose value is the scope.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub property: Option<Name>,
-    /// The scope of rows whose property is empty or missing; without a property, that of all rows.
+    /// The scope of rows whose property is empty or missing, or that have no owner with a value; without a property and
+    /// owners, that of all rows.
     pub default: Scope,
+}
+
+/// Nodes whose property is the scope of the rows that they reach. A row with owners of several scopes is in each of them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Owner {
+    /// Label of the owners.
+    pub label: Name,
+    /// Their property whose value is the scope.
+    pub property: Name,
+    /// Types of the relationships from an owner to the row, in order, each in its direction.
+    pub path: Vec<Name>,
+}
+
+impl Owner {
+    /// The rest of the path from rows of another owner mapping; `None` if they are not on it.
+    #[must_use]
+    pub fn path_from(&self, other: &Self) -> Option<&[Name]> {
+        let is_same = self.label == other.label && self.property == other.property;
+        let rest = self.path.strip_prefix(other.path.as_slice()).filter(|rest| !rest.is_empty());
+        rest.filter(|_| is_same)
+    }
+}
+
+impl fmt::Display for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.label, self.property)
+    }
 }
 
 /// Nodes of a label, or of any.
@@ -165,6 +196,9 @@ pub struct NodeMapping {
     /// properties that the library gives each of its nodes.
     #[serde(default, deserialize_with = "one_or_several", skip_serializing_if = "Vec::is_empty")]
     pub mark: Vec<Name>,
+    /// Where its scope is, if not in a property of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<Owner>,
     /// Property with its name. None: the beginning of its text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<Name>,
@@ -372,6 +406,18 @@ impl Mapping {
             if node.status.is_some() == node.live.is_empty() {
                 return Err(format!("the rule of {label} must have both `status` and `live`, or neither"));
             }
+            let Some(owner) = &node.owner else { continue };
+            if let Some(property) = &draft.scope.property {
+                return Err(format!(
+                    "the rule of {label} has an `owner`, but `scope` has the property {property}: a row has one place for its scope, so remove one of them"
+                ));
+            }
+            if !(1..=PATH_MAX).contains(&owner.path.len()) {
+                return Err(format!(
+                    "the `path` of the owner of {label} has {} types; it must have 1 to {PATH_MAX}",
+                    owner.path.len()
+                ));
+            }
         }
         let mut types = BTreeSet::new();
         for relation in &draft.relationships {
@@ -395,13 +441,22 @@ impl Mapping {
         Ok(Self(draft))
     }
 
-    /// Values of the scope property of rows in a scope; `None` if there is no such property.
+    /// Whether its rows may be of several scopes.
     #[must_use]
-    pub fn groups(&self, scope: &Scope) -> Option<Vec<String>> {
-        self.scope.property.as_ref()?;
+    pub fn is_scoped(&self) -> bool {
+        self.scope.property.is_some() || self.owners().next().is_some()
+    }
+
+    /// Owners of its rows.
+    pub fn owners(&self) -> impl Iterator<Item = &Owner> {
+        self.nodes.iter().filter_map(|rule| rule.owner.as_ref())
+    }
+
+    /// Values of the scope property in a scope.
+    #[must_use]
+    pub fn groups(&self, scope: &Scope) -> Vec<String> {
         let own = std::iter::once(scope.as_str().to_owned());
-        let empty = self.has_unscoped_rows(scope).then(String::new);
-        Some(own.chain(empty).collect())
+        own.chain(self.has_unscoped_rows(scope).then(String::new)).collect()
     }
 
     /// Whether rows with an empty scope, or without any, are in this one.
@@ -413,7 +468,13 @@ impl Mapping {
     /// Whether the scope can have rows of this mapping.
     #[must_use]
     pub fn has_scope(&self, scope: &Scope) -> bool {
-        self.scope.property.is_some() || self.has_unscoped_rows(scope)
+        self.is_scoped() || self.has_unscoped_rows(scope)
+    }
+
+    /// The rule of a label of nodes.
+    #[must_use]
+    pub fn node(&self, label: &Name) -> Option<&NodeMapping> {
+        self.nodes.iter().find(|rule| rule.label.as_ref() == Some(label))
     }
 
     /// The rule of a type of relationships.
@@ -501,11 +562,37 @@ mod tests {
         let mapping =
             with(NODE, r#"{"type": "R", "role": "link"}, {"role": "fact", "observed": ["at"]}"#).unwrap();
         let scope = |name: &str| Scope::new(name).unwrap();
-        assert_eq!(mapping.groups(&scope("local")).unwrap(), ["local", ""]);
-        assert_eq!(mapping.groups(&scope("team")).unwrap(), ["team"]);
+        assert_eq!(mapping.groups(&scope("local")), ["local", ""]);
+        assert_eq!(mapping.groups(&scope("team")), ["team"]);
         assert!(mapping.has_scope(&scope("team")));
         assert_eq!(mapping.relation("R").unwrap().role, RelationRole::Link);
         assert_eq!(mapping.relation("OTHER").unwrap().role, RelationRole::Fact);
+    }
+
+    #[test]
+    fn an_owner_is_the_only_place_of_a_scope_and_a_short_path_away() {
+        let owned = |property: &str, path: &str| {
+            let owner = format!(r#", "owner": {{"label": "User", "property": "id", "path": [{path}]}}}}"#);
+            draft(&format!(
+                r#"{{"library": "L", "releases": "1", "scope": {{{property}"default": "local"}}, "nodes": [{}]}}"#,
+                NODE.replace('}', &owner)
+            ))
+        };
+        let mapping = owned("", r#""HAS", "SAYS""#).unwrap();
+        assert!(mapping.has_scope(&Scope::new("ann").unwrap()));
+        let of = |path: &[&str]| Owner {
+            path: path.iter().map(|kind| Name((*kind).to_owned())).collect(),
+            ..mapping.nodes[0].owner.clone().unwrap()
+        };
+        let owner = of(&["HAS", "SAYS"]);
+        assert_eq!(owner.path_from(&of(&["HAS"])).unwrap(), &owner.path[1..]);
+        assert!(owner.path_from(&owner).is_none() && owner.path_from(&of(&["SAYS"])).is_none());
+        assert!(owner.path_from(&Owner { property: Name("name".to_owned()), ..of(&["HAS"]) }).is_none());
+        let both = owned(r#""property": "g", "#, r#""HAS""#).unwrap_err();
+        assert!(both.contains("the rule of Entity has an `owner`, but `scope` has the property g"), "{both}");
+        assert!(owned("", "").unwrap_err().contains("the owner of Entity has 0 types; it must have 1 to 4"));
+        assert!(owned("", &[r#""A""#; 5].join(", ")).unwrap_err().contains("has 5 types"));
+        assert!(owned("", r#""A]->()//""#).unwrap_err().contains("not a plain name"));
     }
 
     #[test]

@@ -266,12 +266,12 @@ impl Service {
             let known = self.config.presets.iter().find(|(name, _)| *name == preset);
             let is_changed = known.is_some_and(|(_, known)| known.scope.default != mapping.scope.default);
             let scope = toml_text(mapping.scope.default.as_str());
-            let rows = match (&mapping.scope.property, &layout.groups) {
-                (Some(property), Some(groups)) if groups.unscoped > 0 => {
-                    Some(format!("scope of {} without {property}", counted(groups.unscoped, "node", "nodes")))
+            let rows = match &layout.groups {
+                Some(Groups { property, unscoped, .. }) if *unscoped > 0 => {
+                    Some(format!("scope of {} without {property}", counted(*unscoped, "node", "nodes")))
                 }
-                (None, _) => Some("scope of all rows".to_owned()),
-                _ => None,
+                Some(_) => None,
+                None => Some("scope of all rows".to_owned()),
             };
             let _ = match (is_changed, rows) {
                 (true, _) => writeln!(text, "scope = {scope}"),
@@ -305,7 +305,9 @@ const fn relation_role(role: RelationRole) -> &'static str {
 }
 
 fn groups(mapping: &Mapping, nodes: &[MappedNodes], notes: &mut Vec<String>) -> Option<Groups> {
-    let property = mapping.scope.property.as_ref()?.to_string();
+    let owners: BTreeSet<String> = mapping.owners().map(ToString::to_string).collect();
+    let property = mapping.scope.property.iter().map(ToString::to_string).chain(owners);
+    let property = property.reduce(|one, next| format!("{one} or {next}"))?;
     let named: BTreeSet<&String> = nodes.iter().flat_map(|count| &count.groups).collect();
     let unscoped: i64 = nodes.iter().map(|count| count.unscoped).sum();
     if nodes.iter().any(|count| i64::try_from(count.groups.len()).is_ok_and(|groups| groups >= GROUPS_MAX)) {

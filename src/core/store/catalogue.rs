@@ -27,6 +27,7 @@ catalogue! {
     ADOPTED_SET_STATES = "adopted/set_states";
     ADOPTED_STATES = "adopted/states";
     ADOPTED_WRITTEN_ACCESSES = "adopted/written_accesses";
+    ADOPTED_WRITTEN_BEYOND = "adopted/written_beyond";
     ADOPTED_WRITTEN_EDGES = "adopted/written_edges";
     ADOPTED_WRITTEN_NODES = "adopted/written_nodes";
     ATTEMPT_ADOPT = "attempt/adopt";

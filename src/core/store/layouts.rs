@@ -12,7 +12,7 @@ use super::catalogue::{
 use super::encode::list;
 use super::error::Error;
 use super::statement::{Call, HALL, ROOM, Statement};
-use crate::domain::mapping::{Mapping, Name, NodeMapping, OWN_LABELS, RelationMapping};
+use crate::domain::mapping::{Mapping, Name, NodeMapping, OWN_LABELS, Owner, RelationMapping};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 
@@ -26,7 +26,9 @@ pub const GROUPS_MAX: i64 = 10_000;
 /// Placeholder of the condition that a node of the label is a row of a rule.
 pub(super) const MARKED: &str = "n.mark IS NOT NULL";
 /// Placeholders of the number of the rule of a node, null if it is a row of none.
-const MAPPED: [(&str, &str); 3] = [("n.mapped", "n"), ("m.mapped", "m"), ("b.mapped", "b")];
+const MAPPED: [(&str, &str); 2] = [("n.mapped", "n"), ("m.mapped", "m")];
+/// Placeholder of the list of the scopes of a node, each once; missing or empty for the default one.
+const SCOPES: &str = "[n.scope]";
 
 /// Labels, types of relationships and property names that the database knows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -57,9 +59,9 @@ pub struct MappedNodes {
     pub nodes: i64,
     /// Those that have the mark of another layout too.
     pub shared: i64,
-    /// Those without a scope.
+    /// Those of the default scope, since they or one of their owners have none, or they have no owner.
     pub unscoped: i64,
-    /// Scopes of the others.
+    /// Other scopes.
     pub groups: Vec<String>,
 }
 
@@ -90,9 +92,23 @@ pub(super) fn names<'a>(names: impl IntoIterator<Item = &'a Name>) -> neo4rs::Bo
     list(names.into_iter().map(Name::as_str))
 }
 
-/// Property with the scope of nodes; null if there is none.
-pub(super) fn scope(mapping: &Mapping) -> Option<&str> {
-    mapping.scope.property.as_ref().map(Name::as_str)
+/// Pattern of the owners of a node, as `owner`.
+pub(super) fn owners(owner: &Owner, node: &str) -> String {
+    let path: Vec<String> = owner.path.iter().rev().map(|kind| format!("<-[:{kind}]-")).collect();
+    format!("({node}){}(owner:{})", path.join("()"), owner.label)
+}
+
+/// The list of the scopes of a node `n`.
+fn scopes(mapping: &Mapping, rule: &NodeMapping) -> String {
+    match (&mapping.scope.property, &rule.owner) {
+        (Some(property), _) => format!("[n.{property}]"),
+        (None, Some(owner)) => format!(
+            "COLLECT {{ OPTIONAL MATCH {} RETURN DISTINCT coalesce(owner.{}, '') }}",
+            owners(owner, "n"),
+            owner.property
+        ),
+        (None, None) => "['']".to_owned(),
+    }
 }
 
 /// Label of the nodes of a rule after a variable; empty for any.
@@ -115,21 +131,29 @@ pub(super) fn marked(rules: &[NodeMapping], rule: &NodeMapping, node: &str) -> S
     parts.join(" AND ")
 }
 
-/// What stands for the number of a node's rule, counted over these mappings; the first that fits counts.
+/// What stands for the number of a node's rule, counted over these mappings.
 pub(super) fn mapped_by<'m>(
     mappings: impl IntoIterator<Item = &'m [NodeMapping]> + Clone,
 ) -> impl Iterator<Item = (&'static str, String)> {
-    MAPPED.into_iter().map(move |(stands, node)| {
-        let rules =
-            mappings.clone().into_iter().flat_map(|rules| rules.iter().map(move |rule| (rules, rule)));
-        let cases = rules.enumerate().map(|(number, (rules, rule))| {
-            let label = rule.label.as_ref().map_or_else(String::new, |label| format!("{node}:{label} AND "));
-            format!(" WHEN {label}{} THEN {number}", marked(rules, rule, node))
-        });
-        let cases: String = cases.collect();
-        // A CASE needs a branch.
-        (stands, if cases.is_empty() { "null".to_owned() } else { format!("CASE{cases} END") })
-    })
+    MAPPED.into_iter().map(move |(stands, node)| (stands, rule_number(mappings.clone(), node, |_| None)))
+}
+
+/// Number of a node's rule, counted over these mappings; the first that fits counts. `also` returns a further condition of
+/// a rule.
+pub(super) fn rule_number<'m>(
+    mappings: impl IntoIterator<Item = &'m [NodeMapping]>,
+    node: &str,
+    also: impl Fn(&NodeMapping) -> Option<String>,
+) -> String {
+    let rules = mappings.into_iter().flat_map(|rules| rules.iter().map(move |rule| (rules, rule)));
+    let cases = rules.enumerate().map(|(number, (rules, rule))| {
+        let label = rule.label.as_ref().map(|label| format!("{node}:{label}"));
+        let conditions = label.into_iter().chain([marked(rules, rule, node)]).chain(also(rule));
+        format!(" WHEN {} THEN {number}", conditions.collect::<Vec<_>>().join(" AND "))
+    });
+    let cases: String = cases.collect();
+    // A CASE needs a branch.
+    if cases.is_empty() { "null".to_owned() } else { format!("CASE{cases} END") }
 }
 
 /// Types of relationships of a mapping's rule, in the form of Cypher: one, or all but those of other rules.
@@ -163,7 +187,8 @@ impl Statement {
 
     /// A call about the nodes of a rule.
     pub(super) fn nodes(&'static self, mapping: &Mapping, rule: &NodeMapping) -> Call {
-        let inserted = [(ROOM, label_text(rule)), (MARKED, marked(&mapping.nodes, rule, "n"))];
+        let marked = marked(&mapping.nodes, rule, "n");
+        let inserted = [(ROOM, label_text(rule)), (MARKED, marked), (SCOPES, scopes(mapping, rule))];
         self.reading(&self.text_of(&inserted)).set("limit", ROWS_MAX)
     }
 
@@ -221,7 +246,7 @@ impl Store {
         rule: &NodeMapping,
         others: &[Vec<&Name>],
     ) -> Result<MappedNodes, Error> {
-        let call = LAYOUT_NODES.nodes(mapping, rule).set("scope", scope(mapping)).set("groups", GROUPS_MAX);
+        let call = LAYOUT_NODES.nodes(mapping, rule).set("groups", GROUPS_MAX);
         let others = list(others.iter().map(|marks| names(marks.iter().copied())));
         self.read_one(call.set("others", others)).await
     }

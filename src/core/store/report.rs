@@ -13,7 +13,7 @@ use super::catalogue::{
 };
 use super::encode::list;
 use super::error::Error;
-use super::layouts::{ROWS_MAX, TypeFilter, names, scope};
+use super::layouts::{ROWS_MAX, TypeFilter, names};
 use super::statement::Call;
 use crate::clock::{parse_lenient, rfc3339};
 use crate::domain::mapping::{Evidence, Mapping, Name, NodeMapping, NodeRole, RelationMapping};
@@ -204,7 +204,6 @@ impl Store {
         let call = REPORT_NAMES
             .nodes(mapping, rule)
             .set("property", name.as_str())
-            .set("scope", scope(mapping))
             .set("examples", EXAMPLES)
             .set("until", names(&rule.until));
         self.read_one(call).await.map(Some)
@@ -217,8 +216,7 @@ impl Store {
         rule: &NodeMapping,
     ) -> Result<Option<RepeatedKeys>, Error> {
         let Some(key) = rule.key.property() else { return Ok(None) };
-        let call =
-            REPORT_NODE_KEYS.nodes(mapping, rule).set("key", key.as_str()).set("scope", scope(mapping));
+        let call = REPORT_NODE_KEYS.nodes(mapping, rule).set("key", key.as_str());
         self.read_one(call.set("examples", EXAMPLES)).await.map(Some)
     }
 

@@ -1,6 +1,7 @@
 //! Detection of graphs of other libraries and the report on them: rows as each library writes them, versions that are
 //! not known, each fault of a report, and no write at all.
 
+use super::adopted::USERS;
 use crate::harness::ebb::close;
 use crate::harness::graph::{everything, same};
 use crate::harness::neo4j::{Fresh, empty};
@@ -138,6 +139,38 @@ async fn each_layout_is_detected_beside_the_others_and_nothing_is_written() {
         ),
         "{said}"
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn scopes_by_path_are_counted() {
+    let db = untouched().await;
+    db.client.run(AGENT_MEMORY, &[]).await;
+    let groups = |found: &Value| of(found, "neo4j-agent-memory")["groups"].clone();
+    let property = "Conversation.user_identifier or User.identifier";
+    let counted = |count: i64, unscoped: i64| json!({"property": property, "count": count, "unscoped": unscoped, "default": "local"});
+    let found = ebb(&db, &["adopt", "--detect"]).json();
+    assert_eq!(groups(&found), counted(1, 100), "without a user");
+    db.client.run("MATCH (n) DETACH DELETE n", &[]).await;
+    db.client.run(USERS, &[]).await;
+    // One name in the scopes of both users, and one in two scopes.
+    db.client
+        .run("MATCH (e:Entity) WHERE e.id IN ['ab-e', 'ab-e2', 'b-e', 'l-e'] SET e.name = 'Same'", &[])
+        .await;
+    let before = dump(&db).await;
+    let found = ebb(&db, &["adopt", "--detect"]).json();
+    assert_eq!(groups(&found), counted(3, 7));
+    is(&counts(of(&found, "neo4j-agent-memory"))[..2], &[("Entity", 7), ("Message", 4)]);
+    assert!(
+        found["adopt"].as_str().unwrap().contains(&format!("scope of 7 nodes without {property}")),
+        "{found}"
+    );
+    let report = ebb(&db, &["report"]).json();
+    same(&before, &dump(&db).await, "before and after");
+    let layout = of(&report, "neo4j-agent-memory");
+    assert_eq!(layout["groups"], counted(3, 7));
+    let findings = layout["findings"].as_array().unwrap();
+    let names = findings.iter().find(|row| row["check"] == "duplicate_names").unwrap();
+    assert_eq!((&names["count"], &names["examples"]), (&json!(2), &json!(["same (3)", "same (2)"])));
 }
 
 #[tokio::test(flavor = "multi_thread")]

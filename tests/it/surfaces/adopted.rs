@@ -413,6 +413,139 @@ async fn accesses_that_a_library_logs_count() {
     ask(&db, "neo4j-agent-memory", &["graph", "verify"]);
 }
 
+/// Two users of neo4j-agent-memory, and rows of no user: a key begins with the scopes of its row. A conversation has no
+/// user, another an empty one, and an entity is mentioned in messages with and without a user.
+pub(super) const USERS: &str = "
+    UNWIND [['a', 'ann'], ['b', 'bob'], ['l', null], ['le', '']] AS of
+    CREATE (:Conversation {id: of[0] + '-c', user_identifier: of[1]})-[:HAS_MESSAGE]->
+      (m:Message {id: of[0] + '-m', content: 'The harbour of ' + of[0], timestamp: datetime('2026-01-01T00:00Z')})
+    WITH collect(m) AS m
+    UNWIND [['a-e', [0]], ['b-e', [1]], ['ab-e', [0, 1]], ['ab-e2', [0, 1]], ['l-e', [2]], ['al-e', [0, 3]], ['l-e2', []]] AS row
+    CREATE (e:Entity {id: row[0], name: 'harbour ' + row[0], created_at: datetime('2026-01-01T00:00Z')})
+    FOREACH (i IN row[1] | FOREACH (one IN [m[i]] | CREATE (one)-[:MENTIONS]->(e)))
+    WITH m, collect(e) AS e
+    UNWIND [['a-r', 0, 2], ['b-r', 2, 1], ['ab-r', 2, 3], ['l-r', 4, 6], ['-ab', 0, 1], ['-al', 6, 0], ['-bl', 5, 1]] AS row
+    FOREACH (one IN [e[row[1]]] | FOREACH (two IN [e[row[2]]] |
+      CREATE (one)-[:RELATED_TO {id: row[0], type: 'near', created_at: datetime('2026-01-01T00:00Z')}]->(two)))
+    FOREACH (one IN CASE row[0] WHEN 'a-r' THEN [m[0]] ELSE [] END | FOREACH (two IN [m[1]] | CREATE (one)-[:NEXT_MESSAGE]->(two)))
+    WITH DISTINCT 1 AS one
+    CREATE (:User {identifier: 'ann'})-[:HAS_PREFERENCE]->(:Preference {id: 'a-p', preference: 'harbour', created_at: datetime()}),
+      (:User {identifier: 'bob'})-[:HAS_PREFERENCE]->(:Preference {id: 'b-p', preference: 'harbour', created_at: datetime()}),
+      (:Preference {id: 'l-p', preference: 'harbour', created_at: datetime()}),
+      (:Fact {id: 'l-f', subject: 'harbour', predicate: 'is', object: 'old', created_at: datetime()})";
+
+/// Whether a row of [`USERS`] is of a scope.
+fn is_of(key: &str, scope: &str) -> bool {
+    key.split_once('-').unwrap().0.contains(&scope[..1])
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_scope_by_path_never_shows_a_row_of_another() {
+    let db = fresh().await;
+    db.client.run(USERS, &[]).await;
+    let before = theirs(&db).await;
+    let keys: Vec<String> = db
+        .client
+        .column(
+            "MATCH (n) WHERE n:Entity OR n:Message OR n:Fact OR n:Preference RETURN n.id AS key ORDER BY key
+             UNION MATCH ()-[r:RELATED_TO]->() RETURN r.id AS key ORDER BY key",
+        )
+        .await;
+    assert_eq!(keys.len(), 22);
+    let adopt = adopting("neo4j-agent-memory");
+    let api = TestServer::on(&db, &[("EBB__ADOPT", &adopt), ("EBB__MIRROR__REFRESH", "1s")]);
+    let found = |scope: &str| {
+        let body = json!({"scope": scope, "text": "harbour", "top_k": 1000}).to_string();
+        let answer = api.post("/v1/recall", &body).json(200);
+        let mut found: Vec<String> = ids(&answer).into_iter().map(str::to_owned).collect();
+        found.sort();
+        found
+    };
+    let rerank = |scope: &str| {
+        let body = json!({"scope": scope, "query": "harbour", "keys": keys}).to_string();
+        api.post("/v1/rerank", &body).json(200)
+    };
+    let nodes_of = |scope: &str| -> Vec<String> {
+        let nodes = keys.iter().filter(|key| !key.contains("-r") && is_of(key, scope));
+        nodes.cloned().collect()
+    };
+    for scope in ["ann", "bob", "local", "nobody"] {
+        assert_eq!(found(scope), nodes_of(scope), "{scope}");
+        let answer = rerank(scope);
+        for key in &keys {
+            let row = scored(&answer, key);
+            assert_eq!(row["live"], is_of(key, scope), "{scope}: {row}");
+            assert!(
+                is_of(key, scope) || row["why"].as_str().unwrap().starts_with("there is no such row"),
+                "{row}"
+            );
+        }
+        ask(&db, "neo4j-agent-memory", &["graph", "verify", "--scope", scope]);
+    }
+
+    let state = |scope: &str, key: &str, what: &str| {
+        api.post("/v1/states", &json!({"scope": scope, "keys": [key], what: true}).to_string())
+    };
+    for (scope, key) in
+        [("ann", "b-e"), ("ann", "b-m"), ("bob", "a-p"), ("bob", "l-f"), ("ann", "-ab"), ("local", "a-r")]
+    {
+        state(scope, key, "hidden").fails(404, "not_found", key);
+        state(scope, key, "pinned").fails(404, "not_found", key);
+    }
+    state("ann", "ab-e", "hidden").json(200);
+    state("ann", "ab-r", "hidden").json(200);
+    state("ann", "ab-e2", "pinned").json(200);
+    assert_eq!(api.get("/v1/hidden?scope=bob").json(200), json!({"hidden": []}));
+    eventually("the row is hidden", async || !found("ann").contains(&"ab-e".to_owned())).await;
+    assert_eq!(found("bob"), nodes_of("bob"));
+    let answer = rerank("bob");
+    assert_eq!(
+        (&scored(&answer, "ab-e")["live"], &scored(&answer, "ab-r")["live"]),
+        (&json!(true), &json!(true))
+    );
+    assert!(!scored(&answer, "ab-e2")["why"].as_str().unwrap().contains("pinned"), "{answer:#}");
+    assert_eq!(before, theirs(&db).await);
+}
+
+/// A new message brings what it mentions into the scope, also an entity that the library did not touch.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refresh_follows_the_path_of_a_scope() {
+    let db = fresh().await;
+    db.client.run(USERS, &[]).await;
+    let adopt = adopting("neo4j-agent-memory");
+    let api = TestServer::on(&db, &[("EBB__ADOPT", &adopt), ("EBB__MIRROR__REFRESH", "1s")]);
+    let has = |scope: &str, key: &str| {
+        let body = json!({"scope": scope, "text": "harbour", "top_k": 1000}).to_string();
+        ids(&api.post("/v1/recall", &body).json(200)).contains(&key)
+    };
+    let scopes = ["ann", "bob", "local"];
+    assert!(scopes.iter().all(|scope| !has(scope, "new")) && !has("ann", "b-e") && has("local", "l-m"));
+    db.client
+        .run(
+            "MATCH (c:Conversation {id: 'a-c'})
+             CREATE (c)-[:HAS_MESSAGE]->(:Message {id: 'new', content: 'A new harbour', timestamp: datetime()})",
+            &[],
+        )
+        .await;
+    eventually("the new message is found", async || has("ann", "new")).await;
+    // The entity is extracted after that.
+    db.client.run("MATCH (m {id: 'new'}), (e {id: 'b-e'}) CREATE (m)-[:MENTIONS]->(e)", &[]).await;
+    eventually("the entity is found", async || has("ann", "b-e")).await;
+    assert!(has("bob", "b-e") && !has("bob", "new") && !has("local", "new") && !has("ann", "l-m"));
+    let body = r#"{"scope": "ann", "keys": ["-ab"]}"#;
+    assert_eq!(
+        api.post("/v1/rerank", body).json(200)["results"][0]["live"],
+        true,
+        "both ends are of the scope"
+    );
+    ask(&db, "neo4j-agent-memory", &["graph", "verify", "--scope", "ann"]);
+    // A conversation gets its user later: its rows leave the scope at once, and reach that of the user with a load.
+    db.client.run("MATCH (c:Conversation {id: 'l-c'}) SET c.user_identifier = 'ann'", &[]).await;
+    assert!(!has("local", "l-m"));
+    ask(&db, "neo4j-agent-memory", &["graph", "refresh", "--scope", "ann"]);
+    eventually("the user has the message", async || has("ann", "l-m") && has("ann", "l-e")).await;
+}
+
 /// Entities of no common label: several thousand are read, and what is written later is followed.
 #[tokio::test(flavor = "multi_thread")]
 async fn entities_of_any_label_are_loaded_and_followed() {

@@ -17,7 +17,7 @@ use super::super::catalogue::{
 use super::super::cells::{columns, flag, items, number, text, whole};
 use super::super::encode::list;
 use super::super::error::Error;
-use super::super::layouts::{TypeFilter, mapped_by, names};
+use super::super::layouts::{TypeFilter, names};
 use super::super::statement::{HALL, ROOM, ROOM_ID, Statement};
 use super::{
     Amount, FadingRelation, Heat, MirrorCandidate, MirrorQuery, MirroredEnd, MirroredNode, OutgoingRelation,
@@ -317,7 +317,7 @@ impl Store {
         let inserted = [
             (ROOM, format!(":{}", rule.label)),
             (ROOM_ID, format!("n.{}", rule.key)),
-            (IN_SCOPE, of.in_scope()),
+            (IN_SCOPE, of.in_scope(of.mapping.node(&rule.label), "n")),
         ];
         let call = || {
             let call = ADOPTED_EVIDENCE.reading(&ADOPTED_EVIDENCE.text_of(&inserted));
@@ -346,7 +346,7 @@ impl Store {
                 let id = key.property().map_or_else(|| "elementId(r)".to_owned(), |key| format!("r.{key}"));
                 let types = TypeFilter::of(rule, &of.mapping.relationships).text();
                 let mut inserted = vec![(HALL, types), (RELATION_ID, id)];
-                inserted.extend(mapped_by([of.mapping.nodes.as_slice()]));
+                inserted.extend(of.mapped());
                 let text_of = ADOPTED_FACTS.text_of(&inserted);
                 let call = || {
                     of.with_ends(ADOPTED_FACTS.reading(&text_of))

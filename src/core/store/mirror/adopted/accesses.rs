@@ -5,7 +5,6 @@ use super::super::super::catalogue::{ADOPTED_ACCESSES, ADOPTED_ALL_ACCESSES};
 use super::super::super::cells::{columns, items, text};
 use super::super::super::encode::list;
 use super::super::super::error::Error;
-use super::super::super::statement::HALL;
 use super::label::AdoptedLabel;
 use super::values::instant;
 use std::collections::HashMap;
@@ -20,9 +19,7 @@ impl Store {
         let mut latest: HashMap<String, i64> = HashMap::new();
         for log in &of.mapping.accesses {
             let statement = if keys.is_some() { &ADOPTED_ACCESSES } else { &ADOPTED_ALL_ACCESSES };
-            let mut inserted = of.inserted();
-            inserted.retain(|(placeholder, _)| *placeholder != HALL);
-            inserted.push((HALL, format!(":{}", log.kind)));
+            let inserted = of.inserted(format!(":{}", log.kind));
             let call = || {
                 let call = statement.reading(&statement.text_of(&inserted));
                 let call = call.set("groups", of.groups()).set("observed", log.observed.as_str());

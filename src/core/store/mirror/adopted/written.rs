@@ -2,11 +2,11 @@
 
 use super::super::super::Store;
 use super::super::super::catalogue::{
-    ADOPTED_WRITTEN_ACCESSES, ADOPTED_WRITTEN_EDGES, ADOPTED_WRITTEN_NODES,
+    ADOPTED_WRITTEN_ACCESSES, ADOPTED_WRITTEN_BEYOND, ADOPTED_WRITTEN_EDGES, ADOPTED_WRITTEN_NODES,
 };
 use super::super::super::error::Error;
-use super::super::super::layouts::{TypeFilter, mapped_by};
-use super::super::super::statement::{Call, HALL};
+use super::super::super::layouts::TypeFilter;
+use super::super::super::statement::{Call, HALL, Statement};
 use super::super::MirrorQuery;
 use super::label::AdoptedLabel;
 use crate::clock::rfc3339;
@@ -67,19 +67,24 @@ impl Store {
         for (at, of) in asked.adopted.iter().enumerate() {
             let label = asked.own_labels() + at;
             for name in &of.rule().written {
-                let mut inserted = of.inserted();
-                inserted.push((NODE_WRITTEN, format!("n.{name}")));
-                let call = ADOPTED_WRITTEN_NODES.reading(&ADOPTED_WRITTEN_NODES.text_of(&inserted));
-                let call = call.set("groups", of.groups());
-                let found: Vec<Node> = self.read(since(call)).await?;
+                let call = |statement: &'static Statement, types: String| {
+                    let mut inserted = of.inserted(types);
+                    inserted.push((NODE_WRITTEN, format!("n.{name}")));
+                    since(of.with_ends(statement.reading(&statement.text_of(&inserted))))
+                };
+                let found: Vec<Node> = self.read(call(&ADOPTED_WRITTEN_NODES, String::new())).await?;
                 let row = |Node { key, at }| WrittenRow { label, key, is_relation: false, at };
                 rows.extend(found.into_iter().map(row));
+                for path in of.paths_beyond() {
+                    let found: Vec<End> = self.read(call(&ADOPTED_WRITTEN_BEYOND, path)).await?;
+                    rows.extend(found.into_iter().map(|end| end.row(of, true)));
+                }
             }
             let rules = of.mapping.relationships.iter().filter(|_| of.node == 0);
             for (rule, name) in rules.flat_map(|rule| rule.written.iter().map(move |name| (rule, name))) {
                 let types = TypeFilter::of(rule, &of.mapping.relationships).text();
                 let mut inserted = vec![(HALL, types), (RELATION_WRITTEN, format!("r.{name}"))];
-                inserted.extend(mapped_by([of.mapping.nodes.as_slice()]));
+                inserted.extend(of.mapped());
                 let call = ADOPTED_WRITTEN_EDGES.reading(&ADOPTED_WRITTEN_EDGES.text_of(&inserted));
                 let found: Vec<End> = self.read(since(of.with_ends(call))).await?;
                 rows.extend(found.into_iter().map(|end| end.row(of, true)));
@@ -88,7 +93,7 @@ impl Store {
             for log in logs {
                 let mut inserted =
                     vec![(HALL, format!(":{}", log.kind)), (RELATION_WRITTEN, format!("r.{}", log.observed))];
-                inserted.extend(mapped_by([of.mapping.nodes.as_slice()]));
+                inserted.extend(of.mapped());
                 let call = ADOPTED_WRITTEN_ACCESSES.reading(&ADOPTED_WRITTEN_ACCESSES.text_of(&inserted));
                 let found: Vec<End> = self.read(since(of.with_ends(call))).await?;
                 rows.extend(found.into_iter().map(|end| end.row(of, false)));
