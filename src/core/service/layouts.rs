@@ -227,9 +227,12 @@ impl Service {
         let places = self.store.trails().allowed.labels().iter().map(|label| label.as_str());
         let own: Vec<&str> = OWN_LABELS.into_iter().chain(places).collect();
         let mappings: Vec<&Mapping> = found.iter().map(|found| &found.mapping).collect();
+        let owners = mappings.iter().flat_map(|mapping| mapping.owners());
+        let owners: BTreeSet<&str> = owners.map(|owner| owner.label.as_str()).collect();
         let mut unknown = Vec::new();
         let others = || {
-            names.labels.iter().filter(|label| !own.contains(&label.as_str()) && !label.starts_with("Ebb"))
+            let is_read = |label: &str| own.contains(&label) || owners.contains(label);
+            names.labels.iter().filter(move |label| !is_read(label) && !label.starts_with("Ebb"))
         };
         for label in others().take(LABELS_MAX) {
             let Ok(name) = Name::try_from(label.clone()) else {
