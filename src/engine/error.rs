@@ -28,4 +28,20 @@ pub enum Error {
         /// Generation of the learned weights.
         found: u64,
     },
+    /// A vector that is not of the vector space of its index.
+    #[error("the vector of {owner} has {found} dimensions; it must have {expected}")]
+    VectorDimensions {
+        /// Owner of the vector.
+        owner: String,
+        /// Number of dimensions of the vector space.
+        expected: usize,
+        /// Number of dimensions of the vector.
+        found: usize,
+    },
+    /// A vector whose components are all 0, so that it has no direction.
+    #[error("the vector of {owner} has length 0, so its similarity to others is not defined")]
+    ZeroVector {
+        /// Owner of the vector.
+        owner: String,
+    },
 }

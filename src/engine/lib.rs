@@ -33,6 +33,7 @@ pub mod semantic;
 pub mod temporal;
 pub mod text;
 mod top_k;
+pub mod vectors;
 pub mod view;
 pub mod xlr;
 
