@@ -237,7 +237,8 @@ impl Mirror {
 
     /// Parameters of the queries that mirror a scope.
     pub fn query(&self, scope: &Scope) -> Result<MirrorQuery, Error> {
-        load::asked(&self.store, scope, &self.config.kinds, self.config.expired)
+        let asked = load::asked(&self.store, scope, &self.config.kinds, self.config.expired)?;
+        Ok(asked.with_embeddings(None))
     }
 
     /// Settings.

@@ -16,7 +16,6 @@ mod error;
 #[cfg(test)]
 mod extremes;
 mod flags;
-pub mod fuse;
 pub mod graph;
 pub mod merge;
 #[cfg(test)]

@@ -3,14 +3,15 @@
 //! | step | by | result |
 //! |---|---|---|
 //! | text | BM25 over the contents of memories | the 200 best that pass the filter |
-//! | seeds | [`seeds::find`], reranked by spelling | at most 200 seeds |
+//! | seeds | [`seeds::find`], reranked by spelling | at most 200 seeds; with fusion those that words do not find by themselves |
 //! | prime | [`priming`](super::plasticity::priming), optional | nodes that were often seeds together with these |
 //! | spread | [`activation`], or personalised PageRank | nodes connected to the seeds |
 //! | pool | the filter | the 1,000 strongest that pass |
 //! | evidence | [`semantic`](super::semantic), [`causal`](super::causal), [`temporal`](super::temporal), optional | further scores |
 //! | contrast | [`xlr`](super::xlr), optional | suppresses what most queries would activate |
 //! | score | [`merge`](super::merge), times `1 + 0.05 * PageRank / greatest PageRank` | a ranking by score |
-//! | fuse | [`fuse`](super::fuse) | both rankings combined |
+//! | vectors | [`vectors`](super::vectors), for a query with a vector | the 200 most similar memories that pass the filter |
+//! | fuse | `fusion` | one ranking of what words, vectors and links say, and of neighbours in a session |
 //! | explain | [`paths`] | a path from a seed to each hit that was reached, as deep as spreading goes |
 //!
 //! Nodes that do not pass the filter still conduct and can be seeds, so a filter does not change how activation spreads. A
@@ -25,9 +26,10 @@
 //!
 //! PageRank is applied before the pool is cut to hits, as a factor: after the cut it could only reorder them.
 //!
-//! Both rankings are fused by ranks among the nodes that pass the filter. With ranks among all nodes, entities, which are
-//! activated first, would push every memory down in one ranking and not in the other. So a filtered ranking by score alone
-//! is the unfiltered one filtered; a fused one has the same hits, ranked among themselves.
+//! Words and vectors are searched among the nodes that pass the filter as well, so that a filter that few memories pass still finds
+//! those. How much each list counts is decided by what is found without the filter.
+//!
+//! A memory is no seed for words that its own text has: the ranking by text knows it already, and as a seed it would confirm itself.
 //!
 //! Energy has no part in a score: it decides what is in the graph.
 //!
@@ -45,30 +47,34 @@
 
 mod config;
 mod evidence;
+mod fusion;
+mod links;
 mod query;
 mod result;
 
 #[cfg(test)]
 mod tests;
 
-pub use config::{EvidenceConfig, RANDOM_SEED, RecallConfig, TOP_K_MAX};
+pub use config::{EvidenceConfig, FusionWeights, RANDOM_SEED, RecallConfig, TOP_K_MAX};
 pub use query::{Filter, Fusion, NAMES_MAX, Profile, RecallQuery, SeedMass, Spread, TEXT_BYTES_MAX, XlrMode};
 pub use result::{Dimensions, Hit, PrimedNode, RecallCounters, RecallResult, Route, Seed};
 
 use super::activation::{
     self, ActivatedNode, ActivationConfig, ActivationCounters, ActivationResult, hybrid, paths,
 };
-use super::fuse::fuse;
 use super::merge::MergedScore;
 use super::pagerank::personalised_pagerank;
 use super::scratch::Scratch;
 use super::seeds::{self, MAX_SEEDS, SeedQuery, SeedResult};
 use super::semantic::pipeline::spelling_similarity;
-use super::text::ranking::{RANKED_MAX, Ranking};
+use super::text::ranking::{RANKED_MAX, RankedMemory, Ranking};
+use super::vectors::RankedVector;
 use super::xlr::XlrResult;
 use super::{Error, Flag, View};
 use crate::graph::index::NodeId;
 use evidence::{Scored, Scorer};
+use fusion::Lists;
+use links::Links;
 use query::ResolvedFilter;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -103,11 +109,11 @@ pub fn recall_primed(
 ) -> Result<RecallResult, Error> {
     query.check(config.top_k_max)?;
     let (graph, filter) = (view.graph(), ResolvedFilter::of(view, &query.filter));
-    let texts = match query.fusion {
-        Fusion::Text => view.rank_by_text(&query.text, RANKED_MAX, |node| filter.passes(view, node)),
-        Fusion::Off => Ranking::default(),
+    let Search { texts, vectors, postings_read, mut found } = Search::of(view, query, &filter)?;
+    let Links { hubs, from_texts } = match query.fusion {
+        Fusion::Text => links::select(view, &mut found, &texts.all, vectors.all.is_empty()),
+        Fusion::Off => Links::default(),
     };
-    let found = find(view, query, &filter, &texts)?;
     let mut seeds: Vec<(NodeId, f32)> = found.seeds.iter().map(|seed| (seed.node, seed.score)).collect();
     let added = if query.priming { scale_primed(&seeds, prime(&seeds)) } else { Vec::new() };
     seeds.extend_from_slice(&added);
@@ -119,15 +125,32 @@ pub fn recall_primed(
     let (counters, truncated) = (activation.counters, activation.truncated);
     let partial_nodes =
         activation.nodes.iter().filter(|reached| graph.is_partial(reached.node)).count() as u64;
-    if query.seed_mass == SeedMass::Subtract && query.spread == Spread::Activation {
+    // Texts that confirm themselves by links are no evidence; what they lead to is.
+    if (from_texts || query.seed_mass == SeedMass::Subtract) && query.spread == Spread::Activation {
         subtract(&mut activation, &seeds, params);
     }
-    let scorer = Scorer { view, query, config, filter: &filter, seeds: &seeds };
+    let mass = match query.spread {
+        Spread::Activation => {
+            activation::initial_values(&seeds, params).iter().map(|(_, value)| f64::from(*value)).sum()
+        }
+        Spread::PersonalPageRank => 1.0,
+    };
+    let memories = activation.nodes.iter().filter(|reached| view.has_text(reached.node));
+    let activated: Vec<(NodeId, f32)> = memories.map(|reached| (reached.node, reached.value)).collect();
+    let scorer = Scorer { view, query, config, filter: &filter, seeds: &seeds, mass };
     let Scored { scored, contrast, flags } = scorer.score(activation, &mut scratch.xlr);
-    let by_score: Vec<NodeId> = scored.iter().map(|scored| scored.node).collect();
-    let by_text: Vec<NodeId> = texts.ranked.iter().map(|ranked| ranked.node).collect();
+    let by_text: Vec<NodeId> = texts.passing.iter().map(|ranked| ranked.node).collect();
     let mut ranked: Vec<(NodeId, f32)> = match query.fusion {
-        Fusion::Text => fuse(graph, &by_score, &by_text, config.text_weight),
+        Fusion::Text => {
+            let lists = Lists {
+                texts: [&texts.all, &texts.passing],
+                vectors: [&vectors.all, &vectors.passing],
+                links: &scored,
+                activated: &activated,
+                hubs: &hubs,
+            };
+            lists.fuse(view, &query.text, &config.fusion, |node| filter.passes(view, node))
+        }
         Fusion::Off => scored.iter().map(|scored| (scored.node, scored.score)).collect(),
     };
     ranked.truncate(query.top_k);
@@ -137,7 +160,6 @@ pub fn recall_primed(
     let paths = paths::paths(graph, &seeds, &walk, &explained, &reached);
     let flags = view.flags().union(flags);
     let flags = flags.with(Flag::SeedsTruncated, found.truncated).with(Flag::ActivationTruncated, truncated);
-    let postings_read = texts.postings_read;
     let ActivationCounters { slots_read, useful_slots, rows: rows_touched, touched: nodes_touched } =
         counters;
     Ok(RecallResult {
@@ -163,20 +185,61 @@ pub fn recall_primed(
     })
 }
 
-/// Finds the seeds. The filter has no part in it.
-fn find(
+/// What a query finds by text and by vector, and its seeds.
+struct Search {
+    texts: Both<RankedMemory>,
+    vectors: Both<RankedVector>,
+    postings_read: u64,
+    found: SeedResult,
+}
+
+/// A list, the best first: of all memories, and of those that pass the filter. What the filter leaves out counts in how much the list is
+/// worth, so that it changes no score.
+struct Both<T> {
+    all: Vec<T>,
+    passing: Vec<T>,
+}
+
+impl Search {
+    fn of(view: &View, query: &RecallQuery, filter: &ResolvedFilter<'_>) -> Result<Self, Error> {
+        let Ranking { ranked: passing, mut postings_read } = match query.fusion {
+            Fusion::Text => view.rank_by_text(&query.text, RANKED_MAX, |node| filter.passes(view, node)),
+            Fusion::Off => Ranking::default(),
+        };
+        let mut texts = Both { all: Vec::new(), passing };
+        let passing = by_vector(view, query, |node| filter.passes(view, node))?;
+        let mut vectors = Both { all: Vec::new(), passing };
+        if filter.is_open() || query.fusion == Fusion::Off {
+            texts.all.clone_from(&texts.passing);
+            vectors.all.clone_from(&vectors.passing);
+        } else {
+            let all = view.rank_by_text(&query.text, RANKED_MAX, |_| true);
+            postings_read += all.postings_read;
+            texts.all = all.ranked;
+            vectors.all = by_vector(view, query, |_| true)?;
+        }
+        let found = find(view, query, &texts.all)?;
+        Ok(Self { texts, vectors, postings_read, found })
+    }
+}
+
+/// The memories most similar to the vector of a query, among those that pass.
+fn by_vector(
     view: &View,
     query: &RecallQuery,
-    filter: &ResolvedFilter<'_>,
-    texts: &Ranking,
-) -> Result<SeedResult, Error> {
+    passes: impl Fn(NodeId) -> bool,
+) -> Result<Vec<RankedVector>, Error> {
+    match (&query.vector, query.fusion) {
+        (Some(vector), Fusion::Text) => view.rank_by_vector(vector, RANKED_MAX, passes),
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// Finds the seeds; `texts` are the memories that match best by text, whatever the filter. The filter has no part in it.
+fn find(view: &View, query: &RecallQuery, texts: &[RankedMemory]) -> Result<SeedResult, Error> {
     let external: Vec<(&str, f32)> = query.seeds.iter().map(|(id, score)| (id.as_str(), *score)).collect();
     let seed_query = SeedQuery { text: &query.text, external: &external, limit: MAX_SEEDS };
-    let by_text = |most: usize| match query.fusion {
-        Fusion::Off => Vec::new(),
-        Fusion::Text if filter.is_open() => texts.ranked.iter().take(most).copied().collect(),
-        Fusion::Text => view.rank_by_text(&query.text, most, |_| true).ranked,
-    };
+    let by_text = |most: usize| texts.iter().take(most).copied().collect();
     let spelt = view.sources().labels.ngrams().query(&query.text);
     let d2 = |node: NodeId| spelling_similarity(&spelt, node);
     seeds::find(&view.sources(), &seed_query, by_text, d2)

@@ -4,6 +4,8 @@
 //! |---|---|
 //! | [`fold`] | normal form of a text: composed, lower case |
 //! | [`words`], [`stop`] | words and tokens; stop words |
+//! | [`stem`] | the beginning that forms of a word share |
+//! | [`situation`] | speaker and mention of time in a text |
 //! | [`counts`] | document frequencies of words in memories |
 //! | [`ranking`] | BM25 over the contents of memories |
 //!
@@ -13,5 +15,7 @@ pub mod counts;
 pub mod fold;
 pub(super) mod merge;
 pub mod ranking;
+pub mod situation;
+pub mod stem;
 pub mod stop;
 pub mod words;

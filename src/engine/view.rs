@@ -22,6 +22,7 @@ use super::temporal::co_change::CoChangeMatrix;
 use super::temporal::velocity::VelocityScorer;
 use super::text::counts::WordCounts;
 use super::text::ranking::{Documents, Ranking, TextIndex};
+use super::vectors::{RankedVector, VectorIndex, VectorNodes};
 use super::{Error, Flag, Flags};
 use crate::graph::Graph;
 use crate::graph::index::{Generation, NodeId};
@@ -38,13 +39,17 @@ pub struct Texts {
     pub index: Arc<TextIndex>,
     /// Document frequencies, for the rarity of names.
     pub counts: Arc<WordCounts>,
+    /// Embeddings of memories, in one space.
+    pub vectors: Option<Arc<VectorIndex>>,
 }
 
 impl Texts {
     /// Whether indexes that were read from a file are consistent, so that no query can fail on them.
     #[must_use]
     pub fn is_sound(&self) -> bool {
-        self.index.is_sound() && self.counts.is_sound()
+        self.index.is_sound()
+            && self.counts.is_sound()
+            && self.vectors.as_ref().is_none_or(|vectors| vectors.is_sound())
     }
 }
 
@@ -56,6 +61,9 @@ pub struct View {
     facts: Facts,
     texts: Texts,
     documents: Documents,
+    vector_nodes: VectorNodes,
+    /// Number of memories with a text that each node is connected with; 0 for those themselves.
+    mentions: Vec<u32>,
     /// The greatest PageRank.
     pagerank_max: f32,
     flags: Flags,
@@ -90,8 +98,10 @@ pub struct MemoryUsage {
     pub texts: usize,
     /// Document frequencies.
     pub counts: usize,
-    /// Nodes of the text index.
+    /// Nodes of the text and vector indexes, and mentions.
     pub documents: usize,
+    /// Vectors.
+    pub vectors: usize,
     /// Indexes built on first use: co-change, co-occurrence, communities.
     pub lazy: usize,
 }
@@ -118,6 +128,7 @@ impl MemoryUsage {
             + self.texts
             + self.counts
             + self.documents
+            + self.vectors
             + self.lazy
     }
 }
@@ -133,7 +144,8 @@ impl View {
         let memories = graph.nodes().filter(|node| graph.node_type(*node) == NodeType::MEMORY);
         let mut index = TextIndex::default();
         index.add(memories.map(|memory| (graph.external_id(memory), graph.label(memory))))?;
-        let texts = Texts { index: Arc::new(index), counts: Arc::new(WordCounts::of_labels(graph)) };
+        let texts =
+            Texts { index: Arc::new(index), counts: Arc::new(WordCounts::of_labels(graph)), vectors: None };
         let facts = Facts::of_slots(graph);
         Ok(Self::with(snapshot, texts, facts, None))
     }
@@ -169,6 +181,9 @@ impl View {
         let labels =
             named.map_or_else(|| Arc::new(Labels::build(&graph)), |before| Arc::clone(&before.labels));
         let documents = texts.index.documents(&graph);
+        let vector_nodes =
+            texts.vectors.as_ref().map_or_else(VectorNodes::default, |vectors| vectors.nodes(&graph));
+        let mentions = mentions(&graph, &documents);
         let mean_degree = graph.mean_degree();
         let snapshot = Snapshot { graph, ..snapshot };
         Self {
@@ -177,6 +192,8 @@ impl View {
             facts,
             texts,
             documents,
+            vector_nodes,
+            mentions,
             pagerank_max,
             flags,
             type_names: Vec::new(),
@@ -243,6 +260,58 @@ impl View {
     #[must_use]
     pub fn rank_by_text(&self, query: &str, most: usize, passes: impl Fn(NodeId) -> bool) -> Ranking {
         self.texts.index.rank((self.graph(), &self.documents), query, most, passes)
+    }
+
+    /// The `most` memories whose vectors are most similar to one, among those that pass; none without vectors.
+    ///
+    /// # Errors
+    /// [`Error::VectorDimensions`], [`Error::ZeroVector`], [`crate::graph::Error::NonFinite`].
+    pub fn rank_by_vector(
+        &self,
+        query: &[f32],
+        most: usize,
+        passes: impl Fn(NodeId) -> bool,
+    ) -> Result<Vec<RankedVector>, Error> {
+        let Some(vectors) = &self.texts.vectors else { return Ok(Vec::new()) };
+        vectors.rank((self.graph(), &self.vector_nodes), query, most, passes)
+    }
+
+    /// Number of memories with a text.
+    #[must_use]
+    pub const fn memories(&self) -> u32 {
+        self.documents.count()
+    }
+
+    /// Whether a node is a memory with a text.
+    #[must_use]
+    pub fn has_text(&self, node: NodeId) -> bool {
+        self.documents.has(node)
+    }
+
+    /// Number of memories with a text that a node is connected with, once for each relationship; 0 for such memories.
+    #[must_use]
+    pub fn mentions(&self, node: NodeId) -> u32 {
+        self.mentions[node.at()]
+    }
+
+    /// The memories before and after one in its session.
+    pub(crate) fn neighbours(&self, node: NodeId) -> [Option<NodeId>; 2] {
+        self.documents.neighbours(node)
+    }
+
+    /// Whether a memory speaks of time.
+    pub(crate) fn speaks_of_time(&self, node: NodeId) -> bool {
+        self.texts.index.speaks_of_time(&self.documents, node)
+    }
+
+    /// Hash of the speaker of a memory.
+    pub(crate) fn speaker(&self, node: NodeId) -> Option<u64> {
+        self.texts.index.speaker(&self.documents, node)
+    }
+
+    /// Whether any memory has a speaker.
+    pub(crate) const fn has_speakers(&self) -> bool {
+        self.documents.has_speakers()
     }
 
     /// The PageRank of a node divided by the greatest, `0 ..= 1`.
@@ -328,10 +397,25 @@ impl View {
             facts: self.facts.bytes(),
             texts: self.texts.index.bytes(),
             counts: self.texts.counts.bytes(),
-            documents: self.documents.bytes(),
+            documents: self.documents.bytes()
+                + self.vector_nodes.bytes()
+                + size_of_val(self.mentions.as_slice()),
+            vectors: self.texts.vectors.as_ref().map_or(0, |vectors| vectors.bytes()),
             lazy: self.lazy.bytes(),
         }
     }
+}
+
+/// Number of memories that each other node is connected with.
+fn mentions(graph: &Graph, documents: &Documents) -> Vec<u32> {
+    let of = |node: NodeId| {
+        if documents.has(node) {
+            return 0;
+        }
+        let mentioned = graph.slots(node).filter(|slot| documents.has(graph.target(*slot))).count();
+        u32::try_from(mentioned).unwrap_or(u32::MAX)
+    };
+    graph.nodes().map(of).collect()
 }
 
 #[cfg(test)]

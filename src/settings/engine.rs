@@ -30,7 +30,12 @@ const OTHERS: &str = "others";
 #[derive(Debug, Clone, Deserialize)]
 #[expect(missing_docs, reason = "each field is described in config/default.toml")]
 pub struct Config {
-    pub text_weight: f32,
+    pub text_weight: f64,
+    pub vector_weight: f64,
+    pub link_weight: f64,
+    pub neighbour_weight: f64,
+    pub time_weight: f64,
+    pub speaker_weight: f64,
     #[serde(deserialize_with = "hits")]
     pub top_k_max: usize,
     #[serde(deserialize_with = "dimensions")]
@@ -146,7 +151,15 @@ impl Config {
     pub fn rules(&self) -> Result<recall::RecallConfig, ebb_engine::Error> {
         let (recall, reference) =
             (self.recall.over(ActivationConfig::RECALL)?, self.reference.over(ActivationConfig::REFERENCE)?);
-        let rules = recall::RecallConfig::new(recall, reference, self.text_weight, self.top_k_max)?;
+        let fusion = recall::FusionWeights {
+            text: self.text_weight,
+            vectors: self.vector_weight,
+            links: self.link_weight,
+            neighbours: self.neighbour_weight,
+            time: self.time_weight,
+            speaker: self.speaker_weight,
+        };
+        let rules = recall::RecallConfig::new(recall, reference, fusion, self.top_k_max)?;
         let weighing = EvidenceConfig {
             weights: merge::DimensionWeights::new(self.weights.of())?,
             half_lives: self.half_lives()?,

@@ -503,7 +503,7 @@ fn the_engine_is_configured_by_file_and_variables() {
 #[test]
 fn numbers_outside_the_laws_are_reported_by_key_and_place() {
     let laws = [
-        ("engine", "text_weight = 0", "text_weight is 0; it must be "),
+        ("engine", "text_weight = -1", "text_weight is -1; it must be "),
         ("engine", "weight_floor = 0.001", "WEIGHT_FLOOR is 0.001"),
         ("engine", "weight_cap = 16.5", "WEIGHT_CAP is 16.5; it must be 1 to 16"),
         ("engine", "wavelength = 0.0", "positive number is 0; it must be 0 to "),

@@ -35,7 +35,7 @@ use ebb_engine::activation::ActivationConfig;
 use ebb_engine::graph::builder::WeightRange;
 use ebb_engine::graph::kinds::Kinds;
 use ebb_engine::plasticity::PlasticityConfig;
-use ebb_engine::recall::{RecallConfig, RecallQuery, recall};
+use ebb_engine::recall::{FusionWeights, RecallConfig, RecallQuery, recall};
 use ebb_engine::scratch::Scratch;
 use neo4rs::{BoltType, ConfigBuilder, Graph, query};
 use random::SplitMix64;
@@ -225,8 +225,13 @@ fn questions(mirror: &Mirror, seed: u64) -> (f64, f64) {
 
 /// As [`questions`], of so many.
 fn questions_of(mirror: &Mirror, seed: u64, count: u64) -> (f64, f64) {
-    let rules = RecallConfig::new(ActivationConfig::RECALL, ActivationConfig::REFERENCE, 0.75, 1_000)
-        .expect("the defaults");
+    let rules = RecallConfig::new(
+        ActivationConfig::RECALL,
+        ActivationConfig::REFERENCE,
+        FusionWeights::default(),
+        1_000,
+    )
+    .expect("the defaults");
     let (mut random, mut scratch, mut times) = (SplitMix64(seed), Scratch::default(), Vec::new());
     for _ in 0..count {
         let [a, b] = [random.below(16), random.below(16)].map(|n| WORDS[n as usize]);

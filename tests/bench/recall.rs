@@ -3,6 +3,7 @@
 //! | | |
 //! |---|---|
 //! | `--events FILE --questions FILE` | questions that take several steps to answer |
+//! | `--set NAME EVENTS,QUESTIONS[,VECTORS,QUESTION_VECTORS]`, several times | one table for each set: words, vectors, Ebb, and Ebb without each of its parts |
 //! | `--icews FILE` | a year of dated relations: what comes next, with learning and without |
 //! | `--json FILE` | all figures, as the file of results has them, too |
 //!
@@ -25,6 +26,8 @@ mod quality;
 mod record;
 #[path = "recall/set.rs"]
 mod set;
+#[path = "recall/table.rs"]
+mod table;
 
 use ebb_engine::View;
 use ebb_engine::recall::{RecallQuery, recall};
@@ -49,6 +52,11 @@ fn main() {
     if let (Some(events), Some(questions)) = (after("--events"), after("--questions")) {
         let questions: Vec<Question> = lines(questions).iter().map(Question::from).collect();
         runs.extend(multi_hop(&lines(events), &questions));
+    }
+    for (at, _) in words.iter().enumerate().filter(|(_, word)| *word == "--set") {
+        let (Some(name), Some(files)) = (words.get(at + 1), words.get(at + 2)) else { continue };
+        let files: Vec<String> = files.split(',').map(str::to_owned).collect();
+        runs.extend(table::Set::of(name, &files).table());
     }
     if let Some(dated) = after("--icews") {
         runs.extend(days::run(dated));

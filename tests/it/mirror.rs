@@ -21,7 +21,7 @@ use ebb_engine::activation::ActivationConfig;
 use ebb_engine::graph::builder::WeightRange;
 use ebb_engine::graph::kinds::Kinds;
 use ebb_engine::plasticity::PlasticityConfig;
-use ebb_engine::recall::{RecallConfig, RecallQuery, recall};
+use ebb_engine::recall::{FusionWeights, RecallConfig, RecallQuery, recall};
 use ebb_engine::scratch::Scratch;
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,7 +43,8 @@ pub(crate) fn config(max_bytes: u64) -> Config {
 }
 
 pub(crate) fn rules() -> RecallConfig {
-    RecallConfig::new(ActivationConfig::RECALL, ActivationConfig::REFERENCE, 0.75, 1_000).unwrap()
+    RecallConfig::new(ActivationConfig::RECALL, ActivationConfig::REFERENCE, FusionWeights::default(), 1_000)
+        .unwrap()
 }
 
 struct Bed {
@@ -105,7 +106,7 @@ pub(crate) fn about(name: &str, hours: f64, content: &str, mentions: &[&str]) ->
     Event::Remember(Remember {
         content: content.to_owned(),
         mentions: mentions.iter().map(|name| EntityName::new(name).unwrap()).collect(),
-        session: Some(session("s1")),
+        session: Some(session(name)),
         ..remember(name, hours)
     })
 }

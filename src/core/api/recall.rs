@@ -20,6 +20,9 @@ pub struct RecallRequest {
     #[serde(default)]
     #[schemars(length(max = 65_536))]
     pub text: String,
+    /// Embedding of the query, with similarity.embedding_dimensions numbers: memories whose embeddings are similar are found, too.
+    #[schemars(length(max = 4_096))]
+    pub embedding: Option<Vec<f32>>,
     /// Seeds: ids to start from, such as the results of a vector index.
     #[serde(default)]
     #[schemars(length(max = 200))]
@@ -74,6 +77,7 @@ impl Default for RecallRequest {
     fn default() -> Self {
         Self {
             text: String::new(),
+            embedding: None,
             seeds: Vec::new(),
             top_k: top_k(),
             kinds: Vec::new(),

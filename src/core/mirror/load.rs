@@ -28,7 +28,8 @@ use ebb_engine::graph::kinds::{Kinds, NEVER_MIRRORED};
 use ebb_engine::graph::snapshot::{SkippedCounts, Snapshot};
 use ebb_engine::plasticity::Synapses;
 use ebb_engine::text::counts::WordCounts;
-use ebb_engine::text::ranking::TextIndex;
+use ebb_engine::text::ranking::{Content, TextIndex};
+use ebb_engine::vectors::VectorIndex;
 use ebb_engine::{Texts, View};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -82,6 +83,7 @@ struct Read {
     edges: Edges,
     index: TextIndex,
     counts: WordCounts,
+    vectors: Option<VectorIndex>,
 }
 
 /// Responses to the queries of one page of nodes.
@@ -213,7 +215,8 @@ pub(super) fn asked(
 ) -> Result<MirrorQuery, Error> {
     let never = NEVER_MIRRORED.iter().map(|kind| (*kind).to_owned()).collect();
     let costed = kinds.costed().map(str::to_owned).collect();
-    Ok(MirrorQuery::new(scope.clone(), (store.trails(), store.mappings()), expired, never, costed)?)
+    let asked = MirrorQuery::new(scope.clone(), (store.trails(), store.mappings()), expired, never, costed)?;
+    Ok(asked.with_embeddings(store.similarity().dimensions))
 }
 
 /// Greatest cost of a selection.
@@ -353,7 +356,8 @@ fn read(plan: &Plan<'_>) -> Result<Read, Error> {
             })
             .collect();
         drop(brought);
-        let mut read = Read { rows: Vec::with_capacity(nodes.len()), ..Read::default() };
+        let vectors = plan.load.asked.dimensions.map(VectorIndex::new).transpose()?;
+        let mut read = Read { rows: Vec::with_capacity(nodes.len()), vectors, ..Read::default() };
         let made = pages.iter().try_for_each(|page| read.take(plan, page?));
         drop(pages);
         let ended = readers.into_iter().map(|thread| thread.join().map_err(|_| Error::Broken));
@@ -442,23 +446,42 @@ impl Read {
         for mut seen in page.nodes {
             let Some(place) = plan.place(page.label, &seen.key) else { continue };
             let row = plan.load.names.row(&seen, page.lacking.contains(&place));
+            if let (Some(index), Some(embedding)) = (&mut self.vectors, seen.embedding.take()) {
+                add_vector(index, &row.external_id, &embedding)?;
+            }
             if let Some(content) = seen.content.take() {
-                contents.push((row.external_id.clone(), content));
+                contents.push((row.external_id.clone(), content, seen.session.take(), seen.created));
             }
             self.rows.push((place, row));
         }
-        self.index.add(contents.iter().map(|(id, content)| (id.as_str(), content.as_str())))?;
-        self.counts.add(contents.iter().map(|(_, content)| content.as_str()));
+        let contents_of = contents.iter();
+        self.index.add(contents_of.map(|(id, text, session, at)| Content {
+            id,
+            text,
+            session: session.as_deref(),
+            at: *at,
+        }))?;
+        self.counts.add(contents.iter().map(|(_, content, ..)| content.as_str()));
         self.edges.append(page.edges);
         Ok(())
     }
 }
 
+/// Adds the embedding of a node; one that has no direction, or is no vector of numbers, is left out.
+pub(super) fn add_vector(index: &mut VectorIndex, id: &str, embedding: &[f32]) -> Result<(), Error> {
+    if index.check(id, embedding).is_ok() {
+        index.add([(id, embedding)])?;
+    } else {
+        index.remove(id);
+    }
+    Ok(())
+}
+
 /// Builds the view, and its relations.
 fn build(load: &Load, read: Read, generation: Generation) -> Result<(View, Relations), Error> {
     let Load { store, config, names, nodes, at, .. } = load;
-    let Read { rows, edges: Edges { list: edges, causal, kinds, relations: tied, skipped }, index, counts } =
-        read;
+    let Read { rows, edges, index, counts, vectors } = read;
+    let Edges { list: edges, causal, kinds, relations: tied, skipped } = edges;
     let mut skipped = SkippedCounts { relationships: skipped, ..SkippedCounts::default() };
     let id = |place: u32| {
         let node = &nodes[place as usize];
@@ -499,7 +522,7 @@ fn build(load: &Load, read: Read, generation: Generation) -> Result<(View, Relat
     }
     let graph = builder.finalize()?.with_generation(generation);
     let snapshot = Snapshot { graph, as_of: Some(at.millis()), skipped };
-    let texts = Texts { index: Arc::new(index), counts: Arc::new(counts) };
+    let texts = Texts { index: Arc::new(index), counts: Arc::new(counts), vectors: vectors.map(Arc::new) };
     let weighed = (*at, store.fading());
     Ok((view_of(None, snapshot, texts, &relations, names, weighed), relations))
 }

@@ -27,6 +27,7 @@
 
 use super::content::{Conducts, RELATES_TO, Relations, conductance, view_of};
 use super::learned::records;
+use super::load::add_vector;
 use super::{Config, Error, MirroredScope, hot};
 use crate::domain::relation::Fading;
 use crate::domain::units::Timestamp;
@@ -38,6 +39,7 @@ use ebb_engine::graph::builder::{Batch, EdgeRow};
 use ebb_engine::graph::columns::NodeRow;
 use ebb_engine::graph::index::NodeId;
 use ebb_engine::graph::snapshot::{SkippedCounts, Snapshot};
+use ebb_engine::text::ranking::Content;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -369,16 +371,28 @@ fn texts(held: &MirroredScope, read: &Read) -> Result<Texts, Error> {
     let mut texts = held.view.texts().clone();
     let said = || {
         let nodes = read.nodes.iter();
-        nodes.filter_map(|(id, (seen, is_held))| Some((id.as_str(), seen.content.as_deref()?, *is_held)))
+        nodes.filter_map(|(id, (seen, is_held))| {
+            let (text, session) = (seen.content.as_deref()?, seen.session.as_deref());
+            Some((Content { id, text, session, at: seen.created }, *is_held))
+        })
     };
     if said().next().is_some() || !read.gone.is_empty() {
         let index = Arc::make_mut(&mut texts.index);
         read.gone.iter().for_each(|id| index.remove(id));
-        index.add(said().map(|(id, content, _)| (id, content)))?;
+        index.add(said().map(|(content, _)| content))?;
     }
-    let new: Vec<&str> = said().filter(|(.., is_held)| !is_held).map(|(_, content, _)| content).collect();
+    let new: Vec<&str> = said().filter(|(_, is_held)| !is_held).map(|(content, _)| content.text).collect();
     if !new.is_empty() {
         Arc::make_mut(&mut texts.counts).add(new);
+    }
+    if let Some(vectors) = &mut texts.vectors {
+        let embedded =
+            || read.nodes.iter().filter_map(|(id, (seen, _))| Some((id, seen.embedding.as_deref()?)));
+        if embedded().next().is_some() || !read.gone.is_empty() {
+            let vectors = Arc::make_mut(vectors);
+            read.gone.iter().for_each(|id| vectors.remove(id));
+            embedded().try_for_each(|(id, embedding)| add_vector(vectors, id, embedding))?;
+        }
     }
     Ok(texts)
 }

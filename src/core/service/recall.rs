@@ -157,6 +157,9 @@ pub fn recall_in(
     rules: &RecallConfig,
     now: Timestamp,
 ) -> Result<Recall, Error> {
+    if request.embedding.is_some() {
+        return Err(Error::Invalid("a graph from a file has no embeddings to compare with".to_owned()));
+    }
     let mut query = request.to_query(rules.default_query());
     query.now_ms = Some(now.millis()).filter(|_| query.dimensions.contains(&Dimension::Temporal));
     let recalled = recall(view, &query, rules, &mut Scratch::default())
@@ -172,6 +175,7 @@ impl RecallRequest {
         let chosen = |dimensions: &Vec<Dimension>| dimensions.iter().copied().collect();
         RecallQuery {
             text: self.text.clone(),
+            vector: self.embedding.clone(),
             seeds: self.seeds.iter().map(|seed| (seed.id.as_str().to_owned(), seed.score)).collect(),
             top_k: self.top_k,
             filter: Filter {
@@ -274,6 +278,7 @@ impl Service {
     /// Answers a question from the mirror of a scope, which the first one loads. Where every recall is learned from,
     /// this one is recorded as an outcome before it is answered.
     pub async fn recall(&self, scope: &Scope, request: RecallRequest) -> Result<Recall, Error> {
+        self.check_embedding(&request)?;
         let current = self.ready(scope).await?;
         let mut recalled =
             self.recalled(scope, &current, request.to_query(self.config.engine.default_query())).await?;
@@ -284,6 +289,21 @@ impl Service {
         let freshness = self.freshness(&current);
         Box::pin(self.file(scope, &recalled)).await;
         Ok(answer(&current.view, recalled, contents, freshness, &request))
+    }
+
+    /// Checks that an embedding can be compared with those of the memories.
+    fn check_embedding(&self, request: &RecallRequest) -> Result<(), Error> {
+        let Some(found) = request.embedding.as_ref().map(Vec::len) else { return Ok(()) };
+        match self.store.similarity().dimensions {
+            Some(wanted) if wanted == found => Ok(()),
+            Some(wanted) => Err(Error::Invalid(format!(
+                "the embedding has {found} numbers, and similarity.embedding_dimensions is {wanted}"
+            ))),
+            None => Err(Error::Invalid(format!(
+                "there is an embedding of {found} numbers, and similarity.embedding_dimensions is not set: set it to \
+                 the number that your model gives"
+            ))),
+        }
     }
 
     /// Runs a recall on the view of a scope.

@@ -53,6 +53,8 @@ pub struct MirrorQuery {
     pub never: Vec<String>,
     /// Types with a cost; others have a weight.
     pub costed: Vec<String>,
+    /// Dimensions of the embeddings that are read; `None`: none are.
+    pub dimensions: Option<usize>,
     labels: Allowed,
     mirrored: Vec<MirroredLabel>,
     adopted: Vec<AdoptedLabel>,
@@ -156,6 +158,8 @@ pub struct MirroredNode {
     pub tags: Vec<String>,
     /// Source.
     pub provenance: Provenance,
+    /// Embedding of the dimensions of the query.
+    pub embedding: Option<Vec<f32>>,
 }
 
 /// A relationship as read from its start node.
@@ -270,7 +274,22 @@ impl MirrorQuery {
     ) -> Result<Self, Error> {
         let labels = labels(trails)?;
         let adopted = adopted::labels(mappings, &scope, labels.labels().len());
-        Ok(Self { scope, expired, never, costed, labels, mirrored: trails.mirrored.clone(), adopted })
+        Ok(Self {
+            scope,
+            expired,
+            never,
+            costed,
+            dimensions: None,
+            labels,
+            mirrored: trails.mirrored.clone(),
+            adopted,
+        })
+    }
+
+    /// Reads embeddings of so many dimensions, or none.
+    #[must_use]
+    pub fn with_embeddings(self, dimensions: Option<usize>) -> Self {
+        Self { dimensions, ..self }
     }
 
     /// The labels with the kind of their nodes: Ebb's own in order of precedence for nodes with several, then those of
@@ -418,7 +437,7 @@ impl Store {
         label: usize,
         keys: &[&str],
     ) -> Result<Vec<MirroredNode>, Error> {
-        const COLUMNS: [&str; 10] = [
+        const COLUMNS: [&str; 11] = [
             "key",
             "name",
             "content",
@@ -429,6 +448,7 @@ impl Store {
             "accessCount",
             "tags",
             "provenance",
+            "embedding",
         ];
         if label >= asked.own_labels() {
             let live = self.adopted_live(asked, label, keys).await?;
@@ -436,7 +456,9 @@ impl Store {
         }
         let call = || {
             let call = MIRROR_NODES.about(&asked.own()[label..=label], &[]);
-            asked.of(call, label).set("keys", list(keys.iter().copied()))
+            let dimensions = asked.dimensions.and_then(|count| i64::try_from(count).ok());
+            let dimensions = dimensions.map_or(BoltType::Null(BoltNull), BoltType::from);
+            asked.of(call, label).set("keys", list(keys.iter().copied())).set("dimensions", dimensions)
         };
         let rows = self.table("mirror.nodes", call, &COLUMNS).await?;
         Ok(rows.into_iter().map(|row| node(label, row)).collect())

@@ -5,7 +5,6 @@ use crate::Error;
 use crate::activation::ActivationConfig;
 use crate::causal::CausalConfig;
 use crate::graph::builder::within;
-use crate::graph::number::PosF32;
 use crate::merge::DimensionWeights;
 use crate::resonance::ResonanceConfig;
 use crate::semantic::synonyms::SynonymExpander;
@@ -15,8 +14,6 @@ use std::sync::Arc;
 
 /// Default seed of random walks.
 pub const RANDOM_SEED: u64 = 42;
-/// Default weight of the ranking by text relative to that by score.
-const TEXT_WEIGHT: PosF32 = PosF32::THREE_QUARTERS;
 /// Greatest number of hits that can be configured.
 pub const TOP_K_MAX: usize = 1_000;
 
@@ -25,11 +22,60 @@ pub const TOP_K_MAX: usize = 1_000;
 pub struct RecallConfig {
     recall: ActivationConfig,
     reference: ActivationConfig,
-    pub(super) text_weight: PosF32,
+    pub(super) fusion: FusionWeights,
     pub(super) top_k_max: usize,
     pub(super) evidence: EvidenceConfig,
     default_query: RecallQuery,
 }
+
+/// Weights of the kinds of evidence in a fused ranking, each at least 0; 0 leaves it out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FusionWeights {
+    /// Words.
+    pub text: f64,
+    /// Vectors.
+    pub vectors: f64,
+    /// Links from the seeds.
+    pub links: f64,
+    /// Factor of what neighbours in a session give.
+    pub neighbours: f64,
+    /// Addition to the factor of memories that speak of time, for a query that asks when.
+    pub time: f64,
+    /// Addition to the factor of memories whose speaker the query names.
+    pub speaker: f64,
+}
+
+impl Default for FusionWeights {
+    fn default() -> Self {
+        Self { text: 1.0, vectors: 1.0, links: 3.0, neighbours: 1.0, time: 0.2, speaker: 0.2 }
+    }
+}
+
+impl FusionWeights {
+    /// Checks that each is between 0 and 1,000.
+    ///
+    /// # Errors
+    /// [`crate::graph::Error::NonFinite`], [`crate::graph::Error::ParameterOutOfRange`].
+    pub fn checked(self) -> Result<Self, Error> {
+        let Self { text, vectors, links, neighbours, time, speaker } = self;
+        let all = [
+            ("text_weight", text),
+            ("vector_weight", vectors),
+            ("link_weight", links),
+            ("neighbour_weight", neighbours),
+            ("time_weight", time),
+            ("speaker_weight", speaker),
+        ];
+        for (name, weight) in all {
+            #[expect(clippy::cast_possible_truncation, reason = "checked, not used")]
+            within(name, weight as f32, 0.0, FUSION_WEIGHT_MAX)?;
+        }
+        Ok(self)
+    }
+}
+
+/// Greatest weight of a kind of evidence.
+const FUSION_WEIGHT_MAX: f64 = 1_000.0;
 
 /// Parameters of the dimensions of evidence, of contrast and of resonance.
 #[derive(Debug, Clone)]
@@ -70,7 +116,7 @@ impl Default for RecallConfig {
         Self {
             recall: ActivationConfig::RECALL,
             reference: ActivationConfig::REFERENCE,
-            text_weight: TEXT_WEIGHT,
+            fusion: FusionWeights::default(),
             top_k_max: TOP_K_MAX,
             evidence: EvidenceConfig::default(),
             default_query: RecallQuery::default(),
@@ -79,7 +125,7 @@ impl Default for RecallConfig {
 }
 
 impl RecallConfig {
-    /// Checks the activation parameters of both profiles, the weight of the ranking by text, and the greatest number of hits,
+    /// Checks the activation parameters of both profiles, the weights of fusion, and the greatest number of hits,
     /// `1 ..= 1,000`.
     ///
     /// # Errors
@@ -87,21 +133,26 @@ impl RecallConfig {
     pub fn new(
         recall: ActivationConfig,
         reference: ActivationConfig,
-        text_weight: f32,
+        fusion: FusionWeights,
         top_k_max: usize,
     ) -> Result<Self, Error> {
-        let (least, most) = (f64::from(f32::from_bits(1)), f64::from(f32::MAX));
-        let text_weight = PosF32::new(within("text_weight", text_weight, least, most)?)?;
+        let fusion = fusion.checked()?;
         check_count("top_k_max", top_k_max, 1, TOP_K_MAX)?;
         let (recall, reference) = (recall.checked()?, reference.checked()?);
         let (evidence, default_query) = (EvidenceConfig::default(), RecallQuery::default());
-        Ok(Self { recall, reference, text_weight, top_k_max, evidence, default_query })
+        Ok(Self { recall, reference, fusion, top_k_max, evidence, default_query })
     }
 
     /// Replaces the parameters of evidence.
     #[must_use]
     pub fn with_evidence(self, evidence: EvidenceConfig) -> Self {
         Self { evidence, ..self }
+    }
+
+    /// Replaces the weights of fusion.
+    #[must_use]
+    pub fn with_fusion(self, fusion: FusionWeights) -> Self {
+        Self { fusion, ..self }
     }
 
     /// Replaces the default query.

@@ -6,7 +6,8 @@
 //! Temporal scores follow semantic ones and precede contrast: relevance does not depend on contrast.
 
 use super::config::{RecallConfig, TOP_K_MAX};
-use super::query::{RecallQuery, ResolvedFilter, XlrMode};
+use super::fusion::lift;
+use super::query::{Fusion, RecallQuery, ResolvedFilter, XlrMode};
 use crate::activation::{ActivatedNode, ActivationResult};
 use crate::causal::causal_chains;
 use crate::graph::index::NodeId;
@@ -35,6 +36,8 @@ pub(super) struct Scorer<'a> {
     pub(super) filter: &'a ResolvedFilter<'a>,
     /// Seeds of spreading, with their scores.
     pub(super) seeds: &'a [(NodeId, f32)],
+    /// Sum of the initial values of the seeds.
+    pub(super) mass: f64,
 }
 
 /// The ranking by score.
@@ -120,7 +123,8 @@ impl Scorer<'_> {
         sort_by_score(self.view.graph(), scored)
     }
 
-    /// The strongest activated nodes that pass, divided by the greatest value of all if that is above 1.
+    /// The strongest activated nodes that pass: their lift, or, without fusion, their values divided by the greatest of all if that
+    /// is above 1.
     fn structural(&self, mut activation: ActivationResult) -> DimensionScores {
         if !self.uses(Dimension::Structural) {
             return DimensionScores::default();
@@ -131,10 +135,13 @@ impl Scorer<'_> {
             activation.nodes.retain(|reached| self.filter.passes(self.view, reached.node));
         }
         let pool = activation.strongest(self.view.graph(), POOL);
-        DimensionScores {
-            of: pool.nodes.iter().map(|ActivatedNode { node, value }| (*node, value / most)).collect(),
-            active,
-        }
+        #[expect(clippy::cast_possible_truncation, reason = "in 0 ..= 1, rounded once")]
+        let score = |value: f32| match self.query.fusion {
+            Fusion::Off => value / most,
+            Fusion::Text => lift(f64::from(value) / self.mass, self.view.memories()) as f32,
+        };
+        let of = pool.nodes.iter().map(|ActivatedNode { node, value }| (*node, score(*value))).collect();
+        DimensionScores { of, active }
     }
 
     /// Nodes whose label or context resembles the query.

@@ -18,6 +18,8 @@ pub const TEXT_BYTES_MAX: usize = 64 * 1024;
 pub struct RecallQuery {
     /// Text, at most [`TEXT_BYTES_MAX`] bytes; may be empty.
     pub text: String,
+    /// A vector to compare with those of the memories, in their space.
+    pub vector: Option<Vec<f32>>,
     /// External seeds: external ids with scores in `(0, 1]`.
     pub seeds: Vec<(String, f32)>,
     /// Greatest number of hits, from 1 to the configured maximum.
@@ -46,6 +48,7 @@ impl Default for RecallQuery {
     fn default() -> Self {
         Self {
             text: String::new(),
+            vector: None,
             seeds: Vec::new(),
             top_k: 20,
             filter: Filter::default(),
@@ -175,6 +178,10 @@ impl RecallQuery {
         put(&since.map_or_else(Vec::new, |since| since.to_le_bytes().to_vec()));
         put(session.as_deref().map_or(&[], str::as_bytes));
         put(&[u8::from(session.is_some())]);
+        if let Some(vector) = &self.vector {
+            put(b"vector");
+            vector.iter().for_each(|number| put(&number.to_bits().to_le_bytes()));
+        }
         if self.priming {
             put(b"priming");
         }

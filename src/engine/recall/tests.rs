@@ -72,7 +72,11 @@ impl World {
         let end = |id: &str| snapshot.graph.find(id).unwrap();
         let relations: Vec<_> =
             self.relations.iter().map(|(from, to, kind)| (end(from), end(to), *kind)).collect();
-        View::new(snapshot, Texts { index: Arc::new(index), counts: Arc::new(counts) }, relations)
+        View::new(
+            snapshot,
+            Texts { index: Arc::new(index), counts: Arc::new(counts), vectors: None },
+            relations,
+        )
     }
 
     /// The same content in another order.
@@ -637,17 +641,18 @@ fn invalid_queries_are_refused_by_name() {
 
 #[test]
 fn invalid_configs_are_refused_by_name() {
-    let config = |params: ActivationConfig, text_weight: f32, top_k_max: usize| {
-        let one = RecallConfig::new(params, ActivationConfig::REFERENCE, text_weight, top_k_max);
+    let config = |params: ActivationConfig, text: f32, top_k_max: usize| {
+        let fusion = FusionWeights { text: f64::from(text), ..FusionWeights::default() };
+        let one = RecallConfig::new(params, ActivationConfig::REFERENCE, fusion, top_k_max);
         assert_eq!(
             one.is_ok(),
-            RecallConfig::new(ActivationConfig::RECALL, params, text_weight, top_k_max).is_ok()
+            RecallConfig::new(ActivationConfig::RECALL, params, fusion, top_k_max).is_ok()
         );
         one.map_err(|why| why.to_string())
     };
     let base = ActivationConfig::RECALL;
     for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -1.0, -0.0, 0.0] {
-        assert!(config(base, bad, 10).unwrap_err().contains("text_weight"));
+        assert!(bad == 0.0 || config(base, bad, 10).unwrap_err().contains("text_weight"));
         assert!(
             config(ActivationConfig { threshold: bad, ..base }, 0.5, 10).unwrap_err().contains("threshold")
         );
@@ -660,7 +665,7 @@ fn invalid_configs_are_refused_by_name() {
     for (top_k_max, sound) in [(0, false), (1, true), (1_000, true), (1_001, false)] {
         assert_eq!(config(base, 0.5, top_k_max).is_ok(), sound);
     }
-    let few = config(base, f32::MAX, 2).unwrap();
+    let few = config(base, 1_000.0, 2).unwrap();
     let view = shape(3, [(0, 1)]);
     assert!(recall(&view, &from_n00(3), &few, &mut Scratch::default()).is_err());
     let query = RecallQuery { fusion: Fusion::Text, ..from_n00(2) };

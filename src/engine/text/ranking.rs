@@ -1,12 +1,15 @@
-//! BM25 ranking of memories by their contents.
+//! BM25 ranking of memories by the [stems](super::stem) of their words, and what else their texts say about them.
 //!
-//! The score of a memory is the sum, over the words it shares with the query, of `idf * tf * (k1 + 1) / (tf + k1 * (1 - b +
-//! b * its length / mean length))`, where `idf = ln(1 + (N - df + 0.5) / (df + 0.5))`, `k1` 1.2 and `b` 0.75 (Robertson and
-//! Zaragoza, *The Probabilistic Relevance Framework*). Stop words are ignored; a word repeated in a query counts once. `N`,
+//! The score of a memory is the sum, over the stems it shares with the query, of `idf * tf * (k1 + 1) / (tf + k1 * (1 - b +
+//! b * its length / mean length))`, where `idf = ln(1 + (N - df + 0.5) / (df + 0.5))`, `k1` 0.9 and `b` 0.4 (Robertson and
+//! Zaragoza, *The Probabilistic Relevance Framework*). Stop words are ignored; a stem repeated in a query counts once. `N`,
 //! `df` and the mean length are those of the memories in the graph, so an index that was updated incrementally and one that
 //! was built at once give the same bits.
 //!
 //! # Design notes
+//! The turns of a dialogue are short: a greater `b` would punish length that is content, and a greater `k1` count a word twice. Of
+//! 1.2 and 0.75, and these, the latter find up to 2 points more (`cargo bench --bench recall`).
+//!
 //! Memories are numbered in the order of insertion. The node of each number is resolved once for each generation
 //! ([`TextIndex::documents`]); memories that are not in the graph, or were replaced, have none and do not score. A memory
 //! is identified by a 64-bit hash of its external id, and its content by another, so adding it again unchanged costs
@@ -20,12 +23,14 @@
 //! Invariant: scores equal the formula over the memories of the graph (held by `bm25_oracle`).
 
 use super::merge::merge_postings;
+use super::situation::{speaker, speaks_of_time};
+use super::stem::stem;
 use super::stop::is_stop;
-use super::words::{each_word, hash, words};
+use super::words::{CONTENT_BYTES_MAX, hash, words};
 use crate::Error;
 use crate::graph::Graph;
 use crate::graph::index::{NodeId, nodes};
-use crate::text::fold::fold;
+use crate::text::fold::{cut, fold};
 use crate::top_k::TopK;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -33,9 +38,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// BM25 `k1`: saturation of the term frequency.
-const K1: f64 = 1.2;
+const K1: f64 = 0.9;
 /// BM25 `b`: normalisation by length.
-const B: f64 = 0.75;
+const B: f64 = 0.4;
 /// Number of memories that a recall ranks by text.
 pub const RANKED_MAX: usize = 200;
 /// Number of postings collected before they become a segment.
@@ -46,16 +51,48 @@ const NO_NODE: u32 = u32::MAX;
 /// Inverted index of the contents of memories.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct TextIndex {
-    /// By number: hash of the content, number of words, and whether it was not replaced.
+    /// By number: hash of the content, number of stems, whether it was not replaced, and its situation.
     contents: Vec<u64>,
     lengths: Vec<u32>,
     held: Vec<bool>,
+    situations: Vec<Situation>,
     /// The number of each memory, by hash of its external id.
     numbers: HashMap<u64, u32>,
     segments: Vec<Arc<Segment>>,
 }
 
-/// Words sorted by hash, with their postings.
+/// What a memory says about itself beside its words.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+struct Situation {
+    /// Hash of its session; 0 for none.
+    session: u64,
+    /// When it was created, epoch milliseconds; the least number for unknown.
+    at: i64,
+    /// Hash of the words of its speaker; 0 for none.
+    speaker: u64,
+    speaks_of_time: bool,
+}
+
+/// A memory to add.
+#[derive(Debug, Clone, Copy)]
+pub struct Content<'a> {
+    /// External id.
+    pub id: &'a str,
+    /// Text.
+    pub text: &'a str,
+    /// Session in which it was created, and when, epoch milliseconds: its neighbours are those before and after it.
+    pub session: Option<&'a str>,
+    /// Instant of its creation, epoch milliseconds.
+    pub at: Option<i64>,
+}
+
+impl<'a> From<(&'a str, &'a str)> for Content<'a> {
+    fn from((id, text): (&'a str, &'a str)) -> Self {
+        Self { id, text, session: None, at: None }
+    }
+}
+
+/// Stems sorted by hash, with their postings.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Segment {
     words: Vec<u64>,
@@ -75,6 +112,11 @@ struct Posting {
 #[derive(Debug, Clone, Default)]
 pub struct Documents {
     nodes: Vec<u32>,
+    /// The number of each node.
+    numbers: Vec<u32>,
+    /// The nodes before and after each number in its session.
+    neighbours: Vec<[u32; 2]>,
+    has_speakers: bool,
     count: u32,
     length_mean: f64,
 }
@@ -105,25 +147,32 @@ impl TextIndex {
         let is_number = |number: u32| (number as usize) < count;
         self.lengths.len() == count
             && self.held.len() == count
+            && self.situations.len() == count
             && self.numbers.values().all(|number| is_number(*number))
             && self.segments.iter().all(|segment| segment.is_sound(is_number))
     }
 
-    /// Adds memories by external id and content, of which the first [64 KiB](super::words::CONTENT_BYTES_MAX) are used. A
+    /// Adds memories, of whose texts the first [64 KiB](super::words::CONTENT_BYTES_MAX) are used. A
     /// memory that exists is replaced, unless its content is the same.
     ///
     /// # Errors
     /// [`crate::graph::Error::TooManyNodes`] if numbers run out; the memories before are added.
-    pub fn add<'a>(&mut self, memories: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<(), Error> {
+    pub fn add<'a, C: Into<Content<'a>>>(
+        &mut self,
+        memories: impl IntoIterator<Item = C>,
+    ) -> Result<(), Error> {
         let mut gathered = Vec::new();
-        let outcome =
-            memories.into_iter().try_for_each(|(id, content)| self.take(id, content, &mut gathered));
+        let outcome = memories.into_iter().try_for_each(|memory| self.take(memory.into(), &mut gathered));
         self.add_segment(&mut gathered);
         outcome
     }
 
-    fn take(&mut self, id: &str, content: &str, gathered: &mut Vec<(u64, Posting)>) -> Result<(), Error> {
-        let (id, content_hash) = (hash(id), hash(content));
+    fn take(&mut self, memory: Content<'_>, gathered: &mut Vec<(u64, Posting)>) -> Result<(), Error> {
+        let Content { id, text, session, at } = memory;
+        let (session, at) = (session.map_or(0, hash), at.unwrap_or(i64::MIN));
+        // A memory that moved is another one.
+        let content_hash = hash(text) ^ session.rotate_left(1) ^ at.cast_unsigned().rotate_left(32);
+        let id = hash(id);
         let before = self.numbers.get(&id).map(|number| *number as usize);
         if before.is_some_and(|before| self.contents[before] == content_hash) {
             return Ok(());
@@ -132,12 +181,15 @@ impl TextIndex {
         if let Some(before) = before {
             self.held[before] = false;
         }
-        let mut own = Vec::new();
-        each_word(content, |word| own.extend((!is_stop(word)).then(|| hash(word))));
+        let folded = fold(cut(text, CONTENT_BYTES_MAX));
+        let mut own: Vec<u64> = stems(&folded).collect();
+        let speaker = speaker(text).map_or(0, |name| hash(&name));
+        let speaks_of_time = speaks_of_time(&folded);
         self.numbers.insert(id, number);
         self.contents.push(content_hash);
         self.lengths.push(u32::try_from(own.len()).unwrap_or(u32::MAX));
         self.held.push(true);
+        self.situations.push(Situation { session, at, speaker, speaks_of_time });
         own.sort_unstable();
         gathered.extend(
             own.chunk_by(|a, b| a == b).map(|same| {
@@ -179,13 +231,20 @@ impl TextIndex {
     /// Resolves the nodes of a graph.
     #[must_use]
     pub fn documents(&self, graph: &Graph) -> Documents {
-        let mut documents = Documents { nodes: vec![NO_NODE; self.contents.len()], ..Documents::default() };
+        let mut documents = Documents {
+            nodes: vec![NO_NODE; self.contents.len()],
+            numbers: vec![NO_NODE; graph.node_count()],
+            neighbours: vec![[NO_NODE; 2]; self.contents.len()],
+            ..Documents::default()
+        };
         let mut length_sum = 0_u64;
         for node in graph.nodes() {
             let Some(number) = self.numbers.get(&hash(graph.external_id(node))) else { continue };
             let place = &mut documents.nodes[*number as usize];
             if *place == NO_NODE {
                 *place = node.0;
+                documents.numbers[node.at()] = *number;
+                documents.has_speakers |= self.situations[*number as usize].speaker != 0;
                 documents.count += 1;
                 length_sum += u64::from(self.lengths[*number as usize]);
             }
@@ -194,7 +253,39 @@ impl TextIndex {
         let sum = length_sum as f64;
         // Without words there are no postings, so a mean of 0 is never used.
         documents.length_mean = sum / f64::from(documents.count.max(1));
+        self.find_neighbours(&mut documents);
         documents
+    }
+
+    /// Finds the nodes before and after each memory in its session. Memories of one instant, such as passages that were imported
+    /// together, are no sequence.
+    fn find_neighbours(&self, documents: &mut Documents) {
+        let dated = (0..).zip(&self.situations).filter(|(number, situation)| {
+            situation.session != 0 && situation.at != i64::MIN && documents.node(*number).is_some()
+        });
+        let mut order: Vec<(u64, i64, u32)> =
+            dated.map(|(number, situation)| (situation.session, situation.at, number)).collect();
+        order.sort_unstable();
+        for pair in order.windows(2) {
+            let [(session, earlier, before), (same, later, after)] = [pair[0], pair[1]];
+            if session == same && earlier < later {
+                documents.neighbours[before as usize][1] = documents.nodes[after as usize];
+                documents.neighbours[after as usize][0] = documents.nodes[before as usize];
+            }
+        }
+    }
+
+    /// Whether a memory speaks of time.
+    #[must_use]
+    pub fn speaks_of_time(&self, documents: &Documents, node: NodeId) -> bool {
+        documents.number(node).is_some_and(|number| self.situations[number].speaks_of_time)
+    }
+
+    /// Hash of the speaker of a memory, of its folded words with spaces between.
+    #[must_use]
+    pub fn speaker(&self, documents: &Documents, node: NodeId) -> Option<u64> {
+        let speaker = self.situations[documents.number(node)?].speaker;
+        (speaker != 0).then_some(speaker)
     }
 
     /// The `most` memories of `graph` that match a query best, among those that pass; `documents` are those of the graph.
@@ -207,7 +298,7 @@ impl TextIndex {
         passes: impl Fn(NodeId) -> bool,
     ) -> Ranking {
         let query = fold(query);
-        let mut terms: Vec<u64> = words(&query).filter(|word| !is_stop(word)).map(hash).collect();
+        let mut terms: Vec<u64> = stems(&query).collect();
         terms.sort_unstable();
         terms.dedup();
         let mut postings_read = 0;
@@ -264,11 +355,19 @@ impl TextIndex {
     /// Size in bytes, with an upper bound for the map of ids.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        let columns = 8 * self.contents.capacity() + 4 * self.lengths.capacity() + self.held.capacity();
+        let columns = 8 * self.contents.capacity()
+            + 4 * self.lengths.capacity()
+            + self.held.capacity()
+            + size_of::<Situation>() * self.situations.capacity();
         // A hash table has one more byte for each bucket, and up to 8 buckets for 7 entries.
         let numbers = self.numbers.capacity() * 8 / 7 * (size_of::<(u64, u32)>() + 1);
         columns + numbers + self.segments.iter().map(|segment| segment.bytes()).sum::<usize>()
     }
+}
+
+/// Hashes of the stems of the words of a folded text that are no stop words.
+fn stems(folded: &str) -> impl Iterator<Item = u64> {
+    words(folded).filter(|word| !is_stop(word)).map(|word| hash(&stem(word)))
 }
 
 impl Documents {
@@ -281,7 +380,31 @@ impl Documents {
     /// Size in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        4 * self.nodes.capacity()
+        4 * (self.nodes.capacity() + self.numbers.capacity() + 2 * self.neighbours.capacity())
+    }
+
+    /// Whether a node is a memory with a text.
+    #[must_use]
+    pub fn has(&self, node: NodeId) -> bool {
+        self.number(node).is_some()
+    }
+
+    /// Whether any memory has a speaker.
+    #[must_use]
+    pub const fn has_speakers(&self) -> bool {
+        self.has_speakers
+    }
+
+    /// The memories before and after one in its session.
+    #[must_use]
+    pub fn neighbours(&self, node: NodeId) -> [Option<NodeId>; 2] {
+        let Some(number) = self.number(node) else { return [None, None] };
+        self.neighbours[number].map(|node| (node != NO_NODE).then_some(NodeId(node)))
+    }
+
+    /// The number of a node.
+    fn number(&self, node: NodeId) -> Option<usize> {
+        self.numbers.get(node.at()).filter(|number| **number != NO_NODE).map(|number| *number as usize)
     }
 
     fn node(&self, number: u32) -> Option<NodeId> {

@@ -14,20 +14,28 @@ use ebb_core::service::Service;
 use ebb_core::service::recall::{
     Dimension, Error, Profile, RecallConfig, SeedMass, View, XlrMode, recall_in,
 };
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Bytes of a file with an embedding that are read.
+const EMBEDDING_BYTES_MAX: u64 = 1 << 20;
 
 /// `ebb recall`
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Examples:\n  ebb recall \"who maintains the parser\"\n  ebb recall \"deployment\" --top 5 --kind Memory --why\n  ebb recall --seed Alex --seed ProjectAlpha=0.5"
+    after_help = "Examples:\n  ebb recall \"who maintains the parser\"\n  ebb recall \"deployment\" --top 5 --kind Memory --why\n  ebb recall --seed Alex --seed ProjectAlpha=0.5\n  ebb recall \"who left\" --embedding question.json"
 )]
 pub struct RecallArgs {
     /// Question
-    #[arg(value_name = "WORDS", required_unless_present = "seeds")]
+    #[arg(value_name = "WORDS", required_unless_present_any = ["seeds", "embedding"])]
     pub words: Vec<String>,
     /// Start at the node with this id (of an entity: its name); =SCORE weights it, up to 1
     #[arg(long = "seed", value_name = "ID[=SCORE]", value_parser = seed)]
     pub seeds: Vec<GivenSeed>,
+    /// File with the embedding of the question, a JSON list of numbers; - reads it from stdin
+    #[arg(long, value_name = "FILE", conflicts_with = "graph")]
+    pub embedding: Option<PathBuf>,
     /// Maximum number of hits
     #[arg(long, value_name = "K", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1_000))]
     pub top: u16,
@@ -127,7 +135,27 @@ pub(super) fn term(text: &str) -> Result<Term, String> {
 /// Runs the verb.
 pub async fn run(args: &RecallArgs, service: &Service, output: &Output) -> Result<(), CliError> {
     let now = service.instant(None).await?;
-    print(args, &service.recall(service.scope(), args.request(now)?).await?, output)
+    let file = args.embedding.clone();
+    // Standard input is read by a thread of its own, so that an interrupt is heard meanwhile.
+    let embedding = tokio::task::spawn_blocking(move || file.as_deref().map(embedding).transpose()).await;
+    let embedding = embedding.map_err(|why| CliError::failed("the embedding was not read").why(why))??;
+    let request = RecallRequest { embedding, ..args.request(now)? };
+    print(args, &service.recall(service.scope(), request).await?, output)
+}
+
+/// The numbers of a file, or of standard input.
+fn embedding(file: &Path) -> Result<Vec<f32>, CliError> {
+    let read = match file.to_str() {
+        Some("-") => io::read_to_string(io::stdin().lock().take(EMBEDDING_BYTES_MAX)),
+        _ => File::open(file).and_then(|file| io::read_to_string(file.take(EMBEDDING_BYTES_MAX))),
+    };
+    let name = file.display();
+    let text =
+        read.map_err(|why| CliError::usage(format!("the embedding {name} cannot be read")).why(why))?;
+    serde_json::from_str(&text).map_err(|why| {
+        CliError::usage(format!("the embedding {name} is no JSON list of numbers, such as [0.1, -0.2]"))
+            .why(why)
+    })
 }
 
 /// Runs the verb on the graph of a file, at `now`.

@@ -17,6 +17,7 @@ use ebb_engine::graph::index::NodeId;
 use ebb_engine::graph::kinds::Dimension;
 use ebb_engine::recall::{RecallConfig, RecallQuery, RecallResult, recall};
 use ebb_engine::scratch::Scratch;
+use ebb_engine::text::stem::stem;
 use std::collections::HashMap;
 use std::hint::black_box;
 
@@ -24,8 +25,6 @@ use std::hint::black_box;
 const MOST: usize = 20;
 /// Questions that the textbook answers too: it is slow.
 const FEW: usize = 4;
-/// What both rankings count, as a text weighs beside a score.
-const TEXT_WEIGHT: f32 = 0.75;
 /// The share of hits that both must have, and how far what is said of one may be apart.
 const ALIKE: f64 = 0.9;
 const NEAR: f32 = 1e-3;
@@ -60,7 +59,7 @@ fn library(of: &Memories) -> Library {
             seen_with.entry(other.0).or_default().push((node.0, value));
         }
     }
-    Library::of((plain(graph), RECALL), memories, causal, seen_with)
+    Library::of((plain(graph), RECALL), memories, causal, seen_with, stem)
 }
 
 fn asked(graph: &Graph, (text, seeds): &Question) -> RecallQuery {
@@ -100,7 +99,7 @@ pub(crate) fn beside_textbooks(name: &str) -> Part {
     let config = RecallConfig::default();
     let textbook = |(text, seeds): &Question| {
         let seeds: Vec<(u32, f32)> = seeds.iter().map(|(node, score)| (node.0, *score)).collect();
-        library.recall(text, &seeds, TEXT_WEIGHT, MOST)
+        library.recall(text, &seeds, MOST)
     };
     let mut scratch = Scratch::default();
     let mut answer = |ask: &RecallQuery| recall(view, ask, &config, &mut scratch).expect("an answer");

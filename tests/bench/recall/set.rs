@@ -1,12 +1,14 @@
 //! Events and questions as files have them, and the graph that events make.
 
+use ebb_core::clock::parse_rfc3339;
 use ebb_engine::graph::builder::{EdgeRow, GraphBuilder};
 use ebb_engine::graph::columns::NodeRow;
 use ebb_engine::graph::kinds::{EdgeDirection, NodeType};
 use ebb_engine::graph::snapshot::{SkippedCounts, Snapshot};
 use ebb_engine::text::counts::WordCounts;
 use ebb_engine::text::fold::cut;
-use ebb_engine::text::ranking::TextIndex;
+use ebb_engine::text::ranking::{Content, TextIndex};
+use ebb_engine::vectors::VectorIndex;
 use ebb_engine::{Texts, View};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -19,16 +21,18 @@ const LABEL_BYTES: usize = 200;
 /// When everything was made and asked: the set has one instant.
 const AT: Option<i64> = Some(0);
 
-/// A question, and the ids of the memories that answer it together.
+/// A question, its class if it has one, and the ids of the memories that answer it together.
+#[derive(Clone)]
 pub(crate) struct Question {
     pub(crate) text: String,
+    pub(crate) class: String,
     pub(crate) gold: Vec<String>,
 }
 
 impl From<&Value> for Question {
     fn from(line: &Value) -> Self {
         let gold = texts(line, "gold").into_iter().map(str::to_owned).collect();
-        Self { text: text(line, "question").to_owned(), gold }
+        Self { text: text(line, "question").to_owned(), class: text(line, "class").to_owned(), gold }
     }
 }
 
@@ -50,7 +54,17 @@ fn texts<'a>(of: &'a Value, key: &str) -> Vec<&'a str> {
 
 /// The view of these events; without what joins memories unless they are `joined`.
 pub(crate) fn view(events: &[Value], joined: bool) -> View {
-    let of_kind = |kind: &'static str| events.iter().filter(move |event| text(event, "kind") == kind);
+    view_with(&events.iter().collect::<Vec<_>>(), joined, None)
+}
+
+/// The view of these events with vectors of memories, by id.
+pub(crate) fn view_of(events: &[&Value], vectors: Option<&[(String, Vec<f32>)]>) -> View {
+    view_with(events, true, vectors)
+}
+
+fn view_with(events: &[&Value], joined: bool, vectors: Option<&[(String, Vec<f32>)]>) -> View {
+    let of_kind =
+        |kind: &'static str| events.iter().copied().filter(move |event| text(event, "kind") == kind);
     let memories: Vec<&Value> = of_kind("memory").collect();
     let observed: Vec<&Value> = of_kind("observe").filter(|_| joined).collect();
     let mut builder = GraphBuilder::default();
@@ -90,13 +104,22 @@ pub(crate) fn view(events: &[Value], joined: bool) -> View {
     }
     let graph = builder.finalize().expect("a graph");
     let (mut index, mut counts) = (TextIndex::default(), WordCounts::default());
-    index
-        .add(memories.iter().map(|memory| (text(memory, "id"), text(memory, "content"))))
-        .expect("few memories");
+    let contents = memories.iter().copied().map(|memory| Content {
+        id: text(memory, "id"),
+        text: text(memory, "content"),
+        session: memory["session"].as_str(),
+        at: parse_rfc3339(text(memory, "at")).ok().map(|at| at.millis()),
+    });
+    index.add(contents).expect("few memories");
     counts.add(memories.iter().map(|memory| text(memory, "content")));
     let end = |event: &Value, key: &str| graph.find(&named(text(event, key))).expect("an entity");
     let relations: Vec<_> =
         observed.iter().map(|event| (end(event, "from"), end(event, "to"), text(event, "type"))).collect();
     let snapshot = Snapshot { graph, as_of: AT, skipped: SkippedCounts::default() };
-    View::new(snapshot, Texts { index: Arc::new(index), counts: Arc::new(counts) }, relations)
+    let vectors = vectors.and_then(|rows| {
+        let mut index = VectorIndex::new(rows.first()?.1.len()).expect("dimensions");
+        index.add(rows.iter().map(|(id, row)| (id.as_str(), row.as_slice()))).expect("sound vectors");
+        Some(Arc::new(index))
+    });
+    View::new(snapshot, Texts { index: Arc::new(index), counts: Arc::new(counts), vectors }, relations)
 }

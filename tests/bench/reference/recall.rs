@@ -6,7 +6,7 @@
 
 use super::{Plain, Rule, Trigrams, activate};
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BinaryHeap, HashMap, HashSet};
 
 /// A memory.
 pub(crate) struct Memory {
@@ -31,11 +31,15 @@ pub(crate) struct Library {
     /// Whom each node was seen with, and how strongly.
     pub(crate) seen_with: HashMap<u32, Vec<(u32, f32)>>,
     rule: Rule,
+    /// The stem of a word.
+    stem: fn(&str) -> String,
     /// Who leads to each node, and how much of that is cause.
     causes: Vec<Vec<(u32, f32)>>,
     named: HashMap<String, Vec<u32>>,
     trigrams: Trigrams,
-    /// By word: who says it, and how often.
+    /// By word: how many say it.
+    spread: HashMap<String, usize>,
+    /// By stem: who says it, and how often.
     postings: HashMap<String, Vec<(u32, f64)>>,
     lengths: Vec<f64>,
     length_mean: f64,
@@ -62,18 +66,22 @@ impl Library {
         memories: Vec<Memory>,
         causal: Vec<f32>,
         seen_with: HashMap<u32, Vec<(u32, f32)>>,
+        stem: fn(&str) -> String,
     ) -> Self {
         let mut named: HashMap<String, Vec<u32>> = HashMap::new();
         let mut causes: Vec<Vec<(u32, f32)>> = vec![Vec::new(); graph.nodes()];
         let mut postings: HashMap<String, Vec<(u32, f64)>> = HashMap::new();
+        let mut spread: HashMap<String, usize> = HashMap::new();
         let mut lengths = Vec::new();
         for (node, memory) in (0_u32..).zip(&memories) {
             let name = words(&memory.label).collect::<Vec<_>>().join(" ");
             named.entry(name).or_default().push(node);
             let mut counts: HashMap<String, f64> = HashMap::new();
             for word in words(&memory.content) {
-                *counts.entry(word).or_default() += 1.0;
+                *counts.entry(stem(&word)).or_default() += 1.0;
             }
+            let said: HashSet<String> = words(&memory.content).collect();
+            said.into_iter().for_each(|word| *spread.entry(word).or_default() += 1);
             lengths.push(counts.values().sum::<f64>());
             counts
                 .into_iter()
@@ -97,35 +105,37 @@ impl Library {
             causal,
             seen_with,
             rule,
+            stem,
             causes,
             named,
             trigrams,
+            spread,
             postings,
             lengths,
             pace,
         }
     }
 
-    /// The best hits for the name of somebody and seeds that were found elsewhere, the best first; the score is that of both
-    /// rankings, of which that by text weighs as much as is said.
-    pub(crate) fn recall(
-        &self,
-        text: &str,
-        external: &[(u32, f32)],
-        text_weight: f32,
-        most: usize,
-    ) -> Vec<Hit> {
+    /// The best hits for the name of somebody and seeds that were found elsewhere, the best first; the score is that of words
+    /// and links, of which as much counts as they agree.
+    pub(crate) fn recall(&self, text: &str, external: &[(u32, f32)], most: usize) -> Vec<Hit> {
         let by_text = self.by_text(text, 200);
         let mut seeds: HashMap<u32, f32> = external.iter().copied().collect();
         let name = words(text).collect::<Vec<_>>().join(" ");
-        let spread = words(text).map(|word| self.postings.get(&word).map_or(0, Vec::len)).min().unwrap_or(0);
+        let spread = words(text).map(|word| self.spread.get(&word).copied().unwrap_or(0)).min().unwrap_or(0);
         for node in self.named.get(&name).into_iter().flatten() {
             let held = seeds.entry(*node).or_default();
             *held = held.max((1.0 / spread.max(1) as f64) as f32);
         }
         let mut seeds: Vec<(u32, f32)> = seeds.into_iter().collect();
         seeds.sort_unstable_by_key(|(node, _)| *node);
-        let structural = self.structural(&seeds, usize::max(200, 10 * most));
+        let greatest = seeds.iter().map(|(_, score)| *score).fold(0.0, f32::max);
+        let mass: f64 = seeds.iter().map(|(_, score)| f64::from(score / greatest)).sum();
+        let reached = self.structural(&seeds);
+        let chance = self.memories.len() as f64 / 3.0;
+        let lift = |value: f32| ((f64::from(value) / mass * chance).ln_1p() / chance.ln_1p()).min(1.0) as f32;
+        let structural: Vec<(u32, f32)> =
+            reached.iter().take(usize::max(1_000, most)).map(|(node, value)| (*node, lift(*value))).collect();
         let (like, _) = self.trigrams.like(text, 3 * most);
         let semantic: Vec<(u32, f32)> = like
             .into_iter()
@@ -136,19 +146,30 @@ impl Library {
         causal.extend(self.causal(&seeds, false));
         let temporal = self.temporal(&structural, &semantic, &seeds);
         let by_score = self.merged([structural, semantic, temporal, causal]);
-        let mut sums: HashMap<u32, f64> = HashMap::new();
-        for (place, hit) in by_score.iter().enumerate() {
-            *sums.entry(hit.node).or_default() += 1.0 / (place as f64 + 6.0);
+        let best = by_text.first().map_or(1.0, |(_, score)| f64::from(*score));
+        let mut sums: HashMap<u32, f64> =
+            by_text.iter().map(|(node, score)| (*node, f64::from(*score) / best)).collect();
+        let said = |node: &u32| sums.get(node).copied().unwrap_or(0.0);
+        let all: f64 = sums.values().sum::<f64>() / self.memories.len() as f64;
+        let (mut met, mut lit) = (0.0, 0.0);
+        for (node, value) in &reached {
+            met += f64::from(*value) * said(node);
+            lit += f64::from(*value);
         }
-        for (place, node) in by_text.iter().enumerate() {
-            *sums.entry(*node).or_default() += f64::from(text_weight) / (place as f64 + 6.0);
+        let agree = match (by_text.is_empty(), lit > 0.0) {
+            (true, _) => 1.0,
+            (false, true) => (2.0 * (met / lit - all)).clamp(0.0, 1.0),
+            (false, false) => 0.0,
+        };
+        for hit in &by_score {
+            *sums.entry(hit.node).or_default() += 3.0 * agree * f64::from(hit.score);
         }
         let scored: HashMap<u32, Hit> = by_score.into_iter().map(|hit| (hit.node, hit)).collect();
         let hit = |(node, sum): (u32, f64)| {
             let dimensions = scored.get(&node).map_or([0.0; 4], |hit| hit.dimensions);
             Hit { node, score: sum as f32, dimensions }
         };
-        let mut hits: Vec<Hit> = sums.into_iter().map(hit).collect();
+        let mut hits: Vec<Hit> = sums.into_iter().map(hit).filter(|hit| hit.score > 0.0).collect();
         self.sort(&mut hits);
         hits.truncate(most);
         hits
@@ -163,9 +184,9 @@ impl Library {
     }
 
     /// BM25 over all postings of the words.
-    fn by_text(&self, text: &str, most: usize) -> Vec<u32> {
+    fn by_text(&self, text: &str, most: usize) -> Vec<(u32, f32)> {
         let all = self.lengths.len() as f64;
-        let mut asked: Vec<String> = words(text).collect();
+        let mut asked: Vec<String> = words(text).map(|word| (self.stem)(&word)).collect();
         asked.sort_unstable();
         asked.dedup();
         let mut scores: HashMap<u32, f64> = HashMap::new();
@@ -173,26 +194,25 @@ impl Library {
             let spread = of_word.len() as f64;
             let rarity = (1.0 + (all - spread + 0.5) / (spread + 0.5)).ln();
             for (node, count) in of_word {
-                let saturation = 1.2 * (1.0 - 0.75 + 0.75 * self.lengths[*node as usize] / self.length_mean);
-                *scores.entry(*node).or_default() += rarity * count * 2.2 / (count + saturation);
+                let saturation = 0.9 * (1.0 - 0.4 + 0.4 * self.lengths[*node as usize] / self.length_mean);
+                *scores.entry(*node).or_default() += rarity * count * 1.9 / (count + saturation);
             }
         }
         let hit = |(node, score): (u32, f64)| Hit { node, score: score as f32, dimensions: [0.0; 4] };
         let mut hits: Vec<Hit> = scores.into_iter().map(hit).collect();
         self.sort(&mut hits);
-        hits.into_iter().take(most).map(|hit| hit.node).collect()
+        hits.into_iter().take(most).map(|hit| (hit.node, hit.score)).collect()
     }
 
-    /// The strongest of what the seeds light.
-    fn structural(&self, seeds: &[(u32, f32)], most: usize) -> Vec<(u32, f32)> {
+    /// All that the seeds light, the strongest first.
+    fn structural(&self, seeds: &[(u32, f32)]) -> Vec<(u32, f32)> {
         let greatest = seeds.iter().map(|(_, score)| *score).fold(0.0, f32::max);
         let begun: Vec<(u32, f32)> = seeds.iter().map(|(node, score)| (*node, score / greatest)).collect();
         let values = activate(&self.graph, &begun, self.rule);
         let lit = (0_u32..).zip(values).filter(|(_, value)| *value > 0.0);
         let mut hits: Vec<Hit> = lit.map(|(node, score)| Hit { node, score, dimensions: [0.0; 4] }).collect();
         self.sort(&mut hits);
-        let scale = hits.first().map_or(1.0, |hit| hit.score.max(1.0));
-        hits.into_iter().take(most).map(|hit| (hit.node, hit.score / scale)).collect()
+        hits.into_iter().map(|hit| (hit.node, hit.score)).collect()
     }
 
     /// The strongest chain of causes from any of the seeds to each node that has one, forward or backward: for each seed all

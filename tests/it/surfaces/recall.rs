@@ -51,6 +51,46 @@ async fn a_question_is_answered_with_its_reasons() {
     ebb(&db, &["recall", "--seed", "Alex=2"]).fails(2, "above 0, up to 1");
 }
 
+/// The texts share no word with the question; the embedding leads to one, and to a new one at the next refresh.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_embedding_finds_what_words_do_not() {
+    let db = fresh().await;
+    let settings = [("EBB__SIMILARITY__EMBEDDING_DIMENSIONS", "3"), ("EBB__MIRROR__REFRESH", "1s")];
+    let folder = tempfile::tempdir().unwrap();
+    let run = |args: &[&str]| -> super::CliOutput {
+        command(&db, folder.path(), args).envs(settings).output().unwrap().into()
+    };
+    run(&["init"]).json();
+    let add = |id: &str, text: &str, numbers: &str| {
+        run(&["memory", "add", text, "--id", id, &format!("--embedding={numbers}")]).json();
+    };
+    add("m1", "Salary is paid on the last day", "1,0,0.1");
+    add("m2", "Lunch was good", "0,1,0");
+    run(&["memory", "add", "Nobody embedded this", "--id", "m3"]).json();
+    fs::write(folder.path().join("q.json"), "[0.9, 0.1, 0]").unwrap();
+    fs::write(folder.path().join("bad.json"), "[0.9, \"x\"]").unwrap();
+    let found = run(&["recall", "wages", "--embedding", "q.json"]).json();
+    assert_eq!(ids(&found)[0], "m1", "{found:#}");
+    assert!(!ids(&found).contains(&"m3"), "{found:#}");
+    assert_eq!(run(&["recall", "wages"]).json()["hits"], json!([]), "words alone");
+    run(&["recall", "--embedding", "bad.json"]).fails(2, "JSON list of numbers");
+    run(&["recall", "--embedding", "none.json"]).fails(2, "cannot be read");
+
+    let api = TestServer::on(&db, &settings);
+    let ask =
+        |numbers: Value| api.post("/v1/recall", &json!({"text": "wages", "embedding": numbers}).to_string());
+    assert_eq!(ids(&ask(json!([0.9, 0.1, 0])).json(200))[0], "m1");
+    ask(json!([1, 0])).fails(400, "validation", "2 numbers, and similarity.embedding_dimensions is 3");
+    ask(json!([0, 0, 0])).fails(400, "validation", "length 0");
+    add("m4", "Pay day", "0.99,0.05,0");
+    eventually("the new memory is found by its embedding", async || {
+        ids(&ask(json!([0.99, 0.05, 0])).json(200)).first() == Some(&"m4")
+    })
+    .await;
+    let bare = ebb(&db, &["recall", "wages", "--embedding", folder.path().join("q.json").to_str().unwrap()]);
+    bare.fails(2, "similarity.embedding_dimensions is not set");
+}
+
 /// A memory is given tags and a source by each surface, and each shows them.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_memory_is_found_by_its_tag_and_shown_with_its_source() {

@@ -12,6 +12,7 @@ use ebb_engine::graph::columns::NodeRow;
 use ebb_engine::graph::kinds::NodeType;
 use ebb_engine::graph::number::DecayFactor;
 use ebb_engine::graph::snapshot::Snapshot;
+use ebb_engine::recall::FusionWeights;
 use std::f64::consts::{FRAC_PI_4, SQRT_2};
 use std::path::Path;
 
@@ -44,7 +45,7 @@ fn team() -> View {
 fn rules() -> RecallConfig {
     // The decay of the worked examples.
     let recall = ActivationConfig { decay: DecayFactor::REFERENCE, ..ActivationConfig::RECALL };
-    RecallConfig::new(recall, ActivationConfig::REFERENCE, 0.75, 1_000).unwrap()
+    RecallConfig::new(recall, ActivationConfig::REFERENCE, FusionWeights::default(), 1_000).unwrap()
 }
 
 fn from(id: &str) -> Vec<GivenSeed> {

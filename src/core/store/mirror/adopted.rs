@@ -19,6 +19,7 @@ use super::super::encode::list;
 use super::super::error::Error;
 use super::super::layouts::{TypeFilter, names};
 use super::super::statement::{HALL, ROOM, ROOM_ID, Statement};
+use super::rows::vector;
 use super::{
     Amount, FadingRelation, Heat, MirrorCandidate, MirrorQuery, MirroredEnd, MirroredNode, OutgoingRelation,
     READ_MAX,
@@ -174,7 +175,8 @@ impl Store {
         keys: &[&str],
     ) -> Result<Vec<(AdoptedNode, i64)>, Error> {
         let Some(of) = asked.adopted(label) else { return Ok(Vec::new()) };
-        let (rule, read) = (of.rule(), of.node_read());
+        let (rule, mut read) = (of.rule(), of.node_read());
+        read.extend(rule.vector.iter().filter(|_| asked.dimensions.is_some()));
         let call = || {
             let call = of.with_status(of.call(&ADOPTED_NODES));
             call.set("keys", list(keys.iter().copied())).set("read", names(read.iter().copied()))
@@ -193,6 +195,7 @@ impl Store {
             let content = Some(texts.join(joint)).filter(|text| !text.is_empty());
             let observed = values.first_instant(&rule.observed);
             let used = observed.max(accesses.get(&key).copied());
+            let embedding = rule.vector.as_ref().and_then(|name| vector(values.get(name)?.clone()));
             let node = MirroredNode {
                 label,
                 key: key.clone(),
@@ -205,6 +208,7 @@ impl Store {
                 access_count: state.as_ref().map(|state| state.accesses),
                 tags: Vec::new(),
                 provenance: Provenance::default(),
+                embedding: embedding.filter(|numbers| Some(numbers.len()) == asked.dimensions),
             };
             let node = AdoptedNode { node, text: content, state, until: values.earliest(&rule.until) };
             nodes.entry(key).or_insert((node, whole(&now).unwrap_or(i64::MIN)));

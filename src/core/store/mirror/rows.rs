@@ -11,8 +11,19 @@ use neo4rs::BoltType;
 const PLAIN: f64 = 0.5;
 
 pub(super) fn node(label: usize, row: Vec<BoltType>) -> MirroredNode {
-    let [key, name, content, tier, session, last_accessed, created, access_count, tags, provenance] =
-        columns(row);
+    let [
+        key,
+        name,
+        content,
+        tier,
+        session,
+        last_accessed,
+        created,
+        access_count,
+        tags,
+        provenance,
+        embedding,
+    ] = columns(row);
     MirroredNode {
         label,
         key: text(key).unwrap_or_default(),
@@ -25,7 +36,15 @@ pub(super) fn node(label: usize, row: Vec<BoltType>) -> MirroredNode {
         access_count: whole(&access_count),
         tags: items(tags).into_iter().filter_map(text).collect(),
         provenance: source(provenance),
+        embedding: vector(embedding),
     }
+}
+
+/// The numbers of a list; none if it is no list of numbers.
+pub(super) fn vector(list: BoltType) -> Option<Vec<f32>> {
+    #[expect(clippy::cast_possible_truncation, reason = "an embedding is compared as f32")]
+    let numbers = |list: Vec<BoltType>| list.iter().map(|value| Some(number(value)? as f32)).collect();
+    Some(items(list)).filter(|list| !list.is_empty()).and_then(numbers)
 }
 
 /// A provenance; a line that is no line number is left out.

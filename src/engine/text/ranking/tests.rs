@@ -16,7 +16,7 @@ fn graph<'a>(ids: impl IntoIterator<Item = &'a str>) -> Graph {
 }
 
 fn said(text: &str) -> Vec<String> {
-    words(&fold(text)).filter(|word| !is_stop(word)).map(str::to_owned).collect()
+    words(&fold(text)).filter(|word| !is_stop(word)).map(stem).collect()
 }
 
 /// By the definition: every memory of the graph, every word of the query.
@@ -31,7 +31,7 @@ fn oracle(memories: &BTreeMap<&str, &str>, query: &str) -> Vec<(String, f64)> {
             let df = texts.values().filter(|text| text.contains(&word)).count() as f64;
             let tf = text.iter().filter(|other| **other == word).count() as f64;
             let idf = (1.0 + (count - df + 0.5) / (df + 0.5)).ln();
-            score += idf * tf * 2.2 / (tf + 1.2 * (0.25 + 0.75 * text.len() as f64 / mean.max(1e-9)));
+            score += idf * tf * 1.9 / (tf + 0.9 * (0.6 + 0.4 * text.len() as f64 / mean.max(1e-9)));
         }
         if score > 0.0 {
             scores.push(((*id).to_owned(), score));

@@ -1,0 +1,97 @@
+//! The beginning that forms of a word share: without an English ending, and at most its first six letters.
+//!
+//! Questions and answers use other forms of a word: "paint" finds "painting", and "paintings" finds both. A beginning of six letters
+//! does the same for languages whose endings are not in the list. A stem is no word: it is only compared with other stems.
+//!
+//! # Design notes
+//! On dialogues stems find 3 to 5 points more of the gold turns than words (R@5), on passages as much. Porter's stemmer and the
+//! first five letters alone are within a point of this (`cargo bench --bench recall`).
+
+/// Letters of a stem.
+const STEM_LETTERS: usize = 6;
+/// Letters that an ending leaves at least.
+const LEFT_MIN: usize = 3;
+/// Endings, the longest first; the first that fits is dropped.
+const ENDINGS: [&str; 17] = [
+    "ations", "ation", "ments", "ment", "ingly", "edly", "ings", "ing", "ies", "ied", "ers", "er", "ed",
+    "es", "ly", "s", "e",
+];
+
+/// The stem of a folded word.
+#[must_use]
+pub fn stem(word: &str) -> String {
+    let mut stem = word.to_owned();
+    if let Some((left, ending)) = ENDINGS.iter().find_map(|ending| Some((left(word, ending)?, *ending))) {
+        left.clone_into(&mut stem);
+        if matches!(ending, "ies" | "ied") {
+            stem.push('y');
+        } else {
+            drop_double(&mut stem);
+            if ending != "e" && stem.chars().count() > LEFT_MIN && stem.ends_with('e') {
+                stem.pop();
+            }
+        }
+    }
+    if let Some((end, _)) = stem.char_indices().nth(STEM_LETTERS) {
+        stem.truncate(end);
+    }
+    stem
+}
+
+/// What an ending leaves, if that is enough.
+fn left<'w>(word: &'w str, ending: &str) -> Option<&'w str> {
+    let left = word.strip_suffix(ending)?;
+    let is_short = left.chars().nth(LEFT_MIN - 1).is_none();
+    let is_double = ending == "s" && left.ends_with('s');
+    (!is_short && !is_double).then_some(left)
+}
+
+/// Makes "runn" of "running" "run"; "call", "pass" and "buzz" stay.
+fn drop_double(stem: &mut String) {
+    let mut letters = stem.chars().rev();
+    let [last, before] = [letters.next(), letters.next()];
+    let is_double = last == before && !matches!(last, Some('l' | 's' | 'z'));
+    if is_double && stem.chars().count() > LEFT_MIN {
+        stem.pop();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn forms_of_a_word_share_a_stem() {
+        for forms in [
+            &["paint", "paints", "painted", "painting", "paintings", "painter"][..],
+            &["run", "runs", "running"],
+            &["city", "cities"],
+            &["organise", "organised", "organising", "organisation", "organisations"],
+            &["hope", "hopes", "hoped", "hoping"],
+            &["pass", "passed", "passing"],
+            &["move", "movement", "moved"],
+            &["ação", "ações"],
+        ] {
+            let stems: Vec<String> = forms.iter().map(|word| stem(word)).collect();
+            if forms[0] == "ação" {
+                assert_eq!(stems, ["ação", "açõ"], "only English endings are known");
+            } else {
+                assert!(stems.windows(2).all(|pair| pair[0] == pair[1]), "{stems:?}");
+            }
+        }
+        assert_eq!(
+            ["a", "bus", "red", "ing", "42", "class"].map(stem),
+            ["a", "bus", "red", "ing", "42", "class"]
+        );
+        assert_ne!(stem("hop"), stem("shop"));
+    }
+
+    proptest! {
+        #[test]
+        fn a_stem_is_short_and_not_empty(word in "\\PC{1,20}") {
+            let stem = stem(&word);
+            prop_assert!((1..=STEM_LETTERS).contains(&stem.chars().count()));
+        }
+    }
+}

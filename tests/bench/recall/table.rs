@@ -1,0 +1,246 @@
+//! One table of recall over sets of questions: words, vectors, both fused by ranks, and Ebb, with each part left out.
+//!
+//! A set is events, questions, and vectors of both in the order of their lines (16-bit floats, little endian). Memories of one
+//! scope have ids with the same text before the first colon; a question is asked in the scope of its gold. Intervals are those of
+//! 1,000 resamplings of the questions.
+
+use crate::quality::{config, whole};
+use crate::record::Run;
+use crate::set::{Question, lines, text, view_of};
+use ebb_engine::View;
+use ebb_engine::random::SplitMix64;
+use ebb_engine::recall::{FusionWeights, RecallConfig, RecallQuery, recall};
+use ebb_engine::scratch::Scratch;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Numbers of hits that are looked at.
+const AT: [usize; 4] = [2, 5, 10, 20];
+/// Length of the lists that are fused by ranks, and the constant of that.
+const LISTED: usize = 200;
+const RANK_C: f64 = 5.0;
+const SAMPLES: usize = 1_000;
+
+/// Questions of one scope.
+struct Scope {
+    view: View,
+    questions: Vec<(Question, Option<Vec<f32>>)>,
+}
+
+/// A set of questions.
+pub(crate) struct Set {
+    name: String,
+    scopes: Vec<Scope>,
+}
+
+/// Answers a question, ids by rank.
+type Rank<'a> = dyn Fn(&Scope, &Question, Option<&[f32]>) -> Vec<String> + 'a;
+/// A way to ask, by name.
+type Way<'a> = (String, Box<Rank<'a>>);
+
+impl Set {
+    /// Reads a set; `files` are events, questions, and vectors of memories and of questions if there are any.
+    pub(crate) fn of(name: &str, files: &[String]) -> Self {
+        let events = lines(&files[0]);
+        let memories: Vec<&Value> = events.iter().filter(|event| text(event, "kind") == "memory").collect();
+        let questions: Vec<Question> = lines(&files[1]).iter().map(Question::from).collect();
+        let of_memories = files.get(2).map(|file| vectors(file, memories.len()));
+        let of_questions = files.get(3).map(|file| vectors(file, questions.len()));
+        let scope_of = |id: &str| id.split_once(':').map_or("", |(scope, _)| scope).to_owned();
+        let named: BTreeSet<String> = memories.iter().map(|memory| scope_of(text(memory, "id"))).collect();
+        let scopes = named.into_iter().map(|scope| {
+            let own =
+                |event: &&Value| text(event, "kind") != "memory" || scope_of(text(event, "id")) == scope;
+            let events: Vec<&Value> = events.iter().filter(own).collect();
+            let at = memories.iter().enumerate().filter(|(_, memory)| scope_of(text(memory, "id")) == scope);
+            let vectors = of_memories.as_ref().map(|all| {
+                at.map(|(at, memory)| (text(memory, "id").to_owned(), all[at].clone())).collect::<Vec<_>>()
+            });
+            let asked = questions
+                .iter()
+                .enumerate()
+                .filter(|(_, question)| question.gold.first().is_some_and(|gold| scope_of(gold) == scope));
+            let questions = asked
+                .map(|(at, question)| (question.clone(), of_questions.as_ref().map(|all| all[at].clone())));
+            Scope { questions: questions.collect(), view: view_of(&events, vectors.as_deref()) }
+        });
+        Self { name: name.to_owned(), scopes: scopes.collect() }
+    }
+
+    /// Prints the table of the set.
+    pub(crate) fn table(&self) -> Vec<Run> {
+        let questions: usize = self.scopes.iter().map(|scope| scope.questions.len()).sum();
+        println!(
+            "\n{}: {} scopes, {questions} questions; R@2, 5, 10, 20 in percent, 95 % of resamplings\n",
+            self.name,
+            self.scopes.len()
+        );
+        println!("| | without vectors | with vectors |\n|---|---|---|");
+        let mut runs = Vec::new();
+        for (name, rank) in ways() {
+            let mut cells = Vec::new();
+            for with in [false, true] {
+                let shares = self.shares(&rank, with);
+                cells.push(cell(&shares));
+                runs.push(run(
+                    &self.name,
+                    &format!("{name}, {} vectors", if with { "with" } else { "without" }),
+                    &shares,
+                ));
+            }
+            println!("| {name} | {} | {} |", cells[0], cells[1]);
+        }
+        println!("\nby class, R@5, 10, 20: words alone; Ebb without vectors; with vectors\n");
+        let all = ways();
+        let found: Vec<Vec<(String, [f64; 4])>> =
+            [(0, false), (3, false), (3, true)].map(|(way, with)| self.shares(&all[way].1, with)).into();
+        let classes: BTreeSet<&String> = found[0].iter().map(|(class, _)| class).collect();
+        for class in classes {
+            let of = |shares: &Vec<(String, [f64; 4])>| {
+                let own: Vec<_> = shares.iter().filter(|(other, _)| other == class).cloned().collect();
+                let [_, five, ten, twenty] = mean(&own);
+                format!("{five:.1}/{ten:.1}/{twenty:.1}")
+            };
+            let count = found[0].iter().filter(|(other, _)| other == class).count();
+            println!("| {class} ({count}) | {} |", found.iter().map(of).collect::<Vec<_>>().join(" | "));
+        }
+        runs
+    }
+
+    /// The shares of gold of each question, with its class.
+    fn shares(&self, rank: &Rank<'_>, with_vectors: bool) -> Vec<(String, [f64; 4])> {
+        let mut all = Vec::new();
+        for scope in &self.scopes {
+            for (question, vector) in &scope.questions {
+                let ranked = rank(scope, question, vector.as_deref().filter(|_| with_vectors));
+                let found = AT.map(|at| {
+                    let hits = ranked.iter().take(at).filter(|id| question.gold.contains(id)).count();
+                    100.0 * hits as f64 / question.gold.len().max(1) as f64
+                });
+                all.push((question.class.clone(), found));
+            }
+        }
+        all
+    }
+}
+
+fn ways<'a>() -> Vec<Way<'a>> {
+    let words = |scope: &Scope, question: &Question| -> Vec<String> {
+        let ranked = scope.view.rank_by_text(&question.text, LISTED, |_| true).ranked;
+        ranked.iter().map(|hit| scope.view.graph().external_id(hit.node).to_owned()).collect()
+    };
+    let similar = |scope: &Scope, vector: Option<&[f32]>| -> Vec<String> {
+        let Some(vector) = vector else { return Vec::new() };
+        let ranked = scope.view.rank_by_vector(vector, LISTED, |_| true).expect("a vector of the space");
+        ranked.iter().map(|hit| scope.view.graph().external_id(hit.node).to_owned()).collect()
+    };
+    let asked = |config: RecallConfig, query: RecallQuery| {
+        move |scope: &Scope, question: &Question, vector: Option<&[f32]>| -> Vec<String> {
+            let query = RecallQuery {
+                text: question.text.clone(),
+                vector: vector.map(<[f32]>::to_vec),
+                ..query.clone()
+            };
+            let found = recall(&scope.view, &query, &config, &mut Scratch::default()).expect("an answer");
+            found.hits.into_iter().map(|hit| hit.id).collect()
+        }
+    };
+    let weighed = |fusion: FusionWeights| asked(config().with_fusion(fusion), whole());
+    let usual = FusionWeights::default();
+    let mut ways: Vec<Way<'a>> = vec![
+        ("words alone (BM25)".to_owned(), Box::new(move |scope, question, _| words(scope, question))),
+        ("vectors alone".to_owned(), Box::new(move |scope, _, vector| similar(scope, vector))),
+        (
+            "words and vectors, fused by ranks".to_owned(),
+            Box::new(move |scope, question, vector| {
+                let mut sums: BTreeMap<String, f64> = BTreeMap::new();
+                for list in [words(scope, question), similar(scope, vector)] {
+                    for (place, id) in list.into_iter().enumerate() {
+                        *sums.entry(id).or_default() += 1.0 / (RANK_C + place as f64 + 1.0);
+                    }
+                }
+                let mut ranked: Vec<(String, f64)> = sums.into_iter().collect();
+                ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
+                ranked.into_iter().map(|(id, _)| id).collect()
+            }),
+        ),
+        ("**Ebb**".to_owned(), Box::new(weighed(usual))),
+    ];
+    let without = [
+        ("words", FusionWeights { text: 0.0, ..usual }),
+        ("links", FusionWeights { links: 0.0, ..usual }),
+        ("neighbours", FusionWeights { neighbours: 0.0, ..usual }),
+        ("time", FusionWeights { time: 0.0, ..usual }),
+        ("speakers", FusionWeights { speaker: 0.0, ..usual }),
+    ];
+    for (part, fusion) in without {
+        ways.push((format!("Ebb without {part}"), Box::new(weighed(fusion))));
+    }
+    for (name, fusion) in
+        [("2", FusionWeights { links: 2.0, ..usual }), ("4", FusionWeights { links: 4.0, ..usual })]
+    {
+        ways.push((format!("Ebb, links {name}"), Box::new(weighed(fusion))));
+    }
+    ways
+}
+
+/// 16-bit floats of a file, as many rows as expected.
+fn vectors(file: &str, rows: usize) -> Vec<Vec<f32>> {
+    let bytes = std::fs::read(file).expect("the file of vectors");
+    let dimensions = bytes.len() / 2 / rows;
+    assert_eq!(rows * dimensions * 2, bytes.len(), "{file} has a row for each line");
+    let number = |pair: &[u8]| {
+        let bits = u16::from_le_bytes([pair[0], pair[1]]);
+        let (sign, exponent, rest) = (bits >> 15, (bits >> 10) & 31, f32::from(bits & 1_023));
+        let value = match exponent {
+            0 => rest * 2.0_f32.powi(-24),
+            _ => (1.0 + rest / 1_024.0) * 2.0_f32.powi(i32::from(exponent) - 15),
+        };
+        if sign == 1 { -value } else { value }
+    };
+    bytes.chunks(2 * dimensions).map(|row| row.chunks(2).map(number).collect()).collect()
+}
+
+fn mean(shares: &[(String, [f64; 4])]) -> [f64; 4] {
+    let count = shares.len().max(1) as f64;
+    [0, 1, 2, 3].map(|at| shares.iter().map(|(_, found)| found[at]).sum::<f64>() / count)
+}
+
+/// A question at random.
+fn drawn<'s>(draw: &mut SplitMix64, shares: &'s [(String, [f64; 4])]) -> &'s (String, [f64; 4]) {
+    let at = usize::try_from(draw.draw_below(shares.len() as u64)).expect("an index");
+    &shares[at]
+}
+
+/// Means with the interval of the one at 5.
+fn cell(shares: &[(String, [f64; 4])]) -> String {
+    let [two, five, ten, twenty] = mean(shares);
+    let mut draw = SplitMix64::new(1);
+    let mut means: Vec<f64> = (0..SAMPLES)
+        .map(|_| {
+            let sum: f64 = (0..shares.len()).map(|_| drawn(&mut draw, shares).1[1]).sum();
+            sum / shares.len().max(1) as f64
+        })
+        .collect();
+    means.sort_by(f64::total_cmp);
+    let (low, high) = (means[SAMPLES / 40], means[SAMPLES - 1 - SAMPLES / 40]);
+    format!("{two:.1}/{five:.1}/{ten:.1}/{twenty:.1} ({low:.1} to {high:.1})")
+}
+
+fn run(set: &str, class: &str, shares: &[(String, [f64; 4])]) -> Run {
+    let found = mean(shares);
+    let counters = AT.iter().zip(found).map(|(at, share)| (format!("all_r{at}_percent"), share)).collect();
+    Run {
+        target: None,
+        kernel: "share of gold memories among the first 5, in percent".to_owned(),
+        dataset: set.to_owned(),
+        class: class.to_owned(),
+        pairs: 0,
+        discarded: 0,
+        q1: found[1],
+        median: found[1],
+        q3: found[1],
+        counters,
+        correct: true,
+    }
+}
