@@ -20,6 +20,9 @@
 //! The cost does not depend on the size of the graph: a query reads the postings of its words and the slots that its
 //! signals pass. Personalised PageRank is the exception.
 //!
+//! With fusion, nodes that are connected with a tenth of all memories receive activation and send none, unless they are seeds:
+//! they would light all of these alike.
+//!
 //! # Design notes
 //! Only the last cut depends on the number of requested hits: no earlier bound does, so that the first hits are the same
 //! however many are requested.
@@ -29,7 +32,8 @@
 //! Words and vectors are searched among the nodes that pass the filter as well, so that a filter that few memories pass still finds
 //! those. How much each list counts is decided by what is found without the filter.
 //!
-//! A memory is no seed for words that its own text has: the ranking by text knows it already, and as a seed it would confirm itself.
+//! With fusion, a memory is no seed for words that its own text has: the ranking by text knows it already, and as a seed it would
+//! confirm itself. If nothing else is a seed the best by text are, and count by what they lead to.
 //!
 //! Energy has no part in a score: it decides what is in the graph.
 //!
@@ -120,7 +124,12 @@ pub fn recall_primed(
     let primed: Vec<(&str, f32)> =
         added.iter().map(|(node, score)| (graph.external_id(*node), *score)).collect();
     let params = config.activation(query.profile);
+    if query.fusion == Fusion::Text {
+        let is_seed = |hub: &NodeId| seeds.iter().any(|(node, _)| node == hub);
+        scratch.activation.blocked.extend(view.hubs().iter().filter(|hub| !is_seed(hub)));
+    }
     let (mut activation, hops_max) = spread(view, query.spread, params, &seeds, &mut scratch.activation);
+    scratch.activation.blocked.clear();
     let reached: Vec<NodeId> = activation.nodes.iter().map(|reached| reached.node).collect();
     let (counters, truncated) = (activation.counters, activation.truncated);
     let partial_nodes =
@@ -166,7 +175,7 @@ pub fn recall_primed(
         id: query.id(view.generation(), &primed),
         generation: view.generation(),
         as_of: view.snapshot().as_of,
-        hits: hits(view, &ranked, paths, (&scored, &by_text, contrast.as_ref())),
+        hits: hits(view, &ranked, paths, (&scored, &by_text, &vectors.passing, contrast.as_ref())),
         seeds: result_seeds(view, &found),
         primed: primed.into_iter().map(|(id, score)| PrimedNode { id: id.to_owned(), score }).collect(),
         unknown: found.unknown,
@@ -211,12 +220,16 @@ impl Search {
         let mut vectors = Both { all: Vec::new(), passing };
         if filter.is_open() || query.fusion == Fusion::Off {
             texts.all.clone_from(&texts.passing);
-            vectors.all.clone_from(&vectors.passing);
         } else {
             let all = view.rank_by_text(&query.text, RANKED_MAX, |_| true);
             postings_read += all.postings_read;
             texts.all = all.ranked;
-            vectors.all = by_vector(view, query, |_| true)?;
+        }
+        // Entities have vectors as well, of their names.
+        if filter.is_open() && vectors.passing.iter().all(|ranked| view.has_text(ranked.node)) {
+            vectors.all.clone_from(&vectors.passing);
+        } else {
+            vectors.all = by_vector(view, query, |node| view.has_text(node))?;
         }
         let found = find(view, query, &texts.all)?;
         Ok(Self { texts, vectors, postings_read, found })
@@ -301,12 +314,19 @@ fn hits(
     view: &View,
     ranked: &[(NodeId, f32)],
     mut paths: BTreeMap<NodeId, paths::Path>,
-    (by_score, by_text, contrast): (&[MergedScore], &[NodeId], Option<&XlrResult>),
+    (by_score, by_text, by_vector, contrast): (
+        &[MergedScore],
+        &[NodeId],
+        &[RankedVector],
+        Option<&XlrResult>,
+    ),
 ) -> Vec<Hit> {
     let graph = view.graph();
     let by_score: BTreeMap<NodeId, &MergedScore> =
         by_score.iter().map(|scored| (scored.node, scored)).collect();
     let by_text: BTreeMap<NodeId, u32> = by_text.iter().copied().zip(1..).collect();
+    let by_vector: BTreeMap<NodeId, f32> =
+        by_vector.iter().map(|ranked| (ranked.node, ranked.similarity)).collect();
     let route = |path: paths::Path| {
         let nodes = path.slots.iter().map(|slot| graph.target(*slot));
         let ids = [path.seed].into_iter().chain(nodes).map(|node| graph.external_id(node).to_owned());
@@ -324,6 +344,7 @@ fn hits(
             bonus: scored.map_or(1.0, |scored| scored.bonus),
             route: paths.remove(node).map(route),
             text_rank: by_text.get(node).copied(),
+            similarity: by_vector.get(node).copied(),
             contrast: contrast.and_then(|contrast| contrast.field(*node)).copied(),
             tags: graph.tags(*node).map(str::to_owned).collect(),
             provenance: graph.provenance(*node),

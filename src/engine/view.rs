@@ -64,6 +64,8 @@ pub struct View {
     vector_nodes: VectorNodes,
     /// Number of memories with a text that each node is connected with; 0 for those themselves.
     mentions: Vec<u32>,
+    /// Nodes that more memories are connected with than tell one from another, ascending.
+    hubs: Vec<NodeId>,
     /// The greatest PageRank.
     pagerank_max: f32,
     flags: Flags,
@@ -184,6 +186,7 @@ impl View {
         let vector_nodes =
             texts.vectors.as_ref().map_or_else(VectorNodes::default, |vectors| vectors.nodes(&graph));
         let mentions = mentions(&graph, &documents);
+        let hubs = hubs(&graph, &mentions, documents.count());
         let mean_degree = graph.mean_degree();
         let snapshot = Snapshot { graph, ..snapshot };
         Self {
@@ -194,6 +197,7 @@ impl View {
             documents,
             vector_nodes,
             mentions,
+            hubs,
             pagerank_max,
             flags,
             type_names: Vec::new(),
@@ -292,6 +296,13 @@ impl View {
     #[must_use]
     pub fn mentions(&self, node: NodeId) -> u32 {
         self.mentions[node.at()]
+    }
+
+    /// Nodes that more than 32 memories, and more than a tenth of all, are connected with, ascending: they tell nothing about any of
+    /// these.
+    #[must_use]
+    pub fn hubs(&self) -> &[NodeId] {
+        &self.hubs
     }
 
     /// The memories before and after one in its session.
@@ -399,11 +410,22 @@ impl View {
             counts: self.texts.counts.bytes(),
             documents: self.documents.bytes()
                 + self.vector_nodes.bytes()
-                + size_of_val(self.mentions.as_slice()),
+                + size_of_val(self.mentions.as_slice())
+                + size_of_val(self.hubs.as_slice()),
             vectors: self.texts.vectors.as_ref().map_or(0, |vectors| vectors.bytes()),
             lazy: self.lazy.bytes(),
         }
     }
+}
+
+/// Most memories that a node is connected with before it may be a hub, and the share of all from which on it is one.
+const HUB_MENTIONS: u32 = 32;
+const HUB_SHARE: f64 = 0.1;
+
+/// Nodes that are connected with too many memories.
+fn hubs(graph: &Graph, mentions: &[u32], memories: u32) -> Vec<NodeId> {
+    let most = f64::max(f64::from(HUB_MENTIONS), HUB_SHARE * f64::from(memories));
+    graph.nodes().filter(|node| f64::from(mentions[node.at()]) > most).collect()
 }
 
 /// Number of memories that each other node is connected with.

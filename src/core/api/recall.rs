@@ -204,6 +204,9 @@ pub struct Hit {
     pub steps: Option<Vec<PathStep>>,
     /// Rank by text among memories, from 1.
     pub text_rank: Option<u32>,
+    /// Similarity of its embedding to that of the request, -1 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub similarity: Option<f32>,
     /// Contrast of the hit, with xlr, if waves reached it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contrast: Option<Contrast>,

@@ -45,6 +45,8 @@ const PAGE: usize = 2_000;
 const PAGE_SHARE: u64 = 128;
 const PAGE_BYTES_MAX: u64 = 8 << 20;
 const PAGE_BYTES_MIN: u64 = 64 << 10;
+/// Bytes of a number of an embedding while it is read.
+const NUMBER_BYTES: u64 = 64;
 /// Bytes of a relationship while it is read: its type, the other end and its value, each allocated by itself.
 const READ_BYTES: u64 = 300;
 /// Most attempts to read a scope until the mirror is within the budget.
@@ -247,10 +249,15 @@ fn places<'a>(asked: &MirrorQuery, nodes: &'a [MirrorCandidate]) -> Places<'a> {
 }
 
 /// Consecutive parts, each of one label and for one request of about so many bytes.
-fn pages<'n>(nodes: &'n [&'n MirrorCandidate], bytes_max: u64) -> Vec<&'n [&'n MirrorCandidate]> {
+fn pages<'n>(
+    nodes: &'n [&'n MirrorCandidate],
+    asked: &MirrorQuery,
+    bytes_max: u64,
+) -> Vec<&'n [&'n MirrorCandidate]> {
+    let embedding = asked.dimensions.map_or(0, |count| count as u64 * NUMBER_BYTES);
     let (mut pages, mut begin, mut bytes) = (Vec::new(), 0, 0);
     for (at, node) in nodes.iter().enumerate() {
-        let own = 3 * node.bytes + node.degree * READ_BYTES;
+        let own = 3 * node.bytes + node.degree * READ_BYTES + embedding;
         let is_full = bytes + own > bytes_max || at - begin == PAGE;
         if at > begin && (is_full || nodes[begin].label != node.label) {
             pages.push(&nodes[begin..at]);
@@ -291,7 +298,7 @@ async fn selected(
         let mut nodes: Vec<&MirrorCandidate> =
             page.iter().map(|place| &candidates[*place as usize]).collect();
         nodes.sort_unstable_by_key(|node| node.label);
-        for part in pages(&nodes, page_bytes(room)) {
+        for part in pages(&nodes, asked, page_bytes(room)) {
             let label = part.first().map_or(0, |node| node.label);
             let keys: Vec<&str> = part.iter().map(|node| node.key.as_str()).collect();
             for (key, ends) in store.mirrored_around(asked, label, &keys, None).await? {
@@ -334,7 +341,7 @@ impl Load {
 fn read(plan: &Plan<'_>) -> Result<Read, Error> {
     let Load { config, nodes, .. } = plan.load;
     let nodes: Vec<&MirrorCandidate> = nodes.iter().collect();
-    let pages = pages(&nodes, page_bytes(room(config)));
+    let pages = pages(&nodes, &plan.load.asked, page_bytes(room(config)));
     let (next, runtime) = (AtomicUsize::new(0), Handle::current());
     let reader = |brought: &SyncSender<Result<Page, Error>>| {
         while let Some(page) = pages.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -442,17 +449,21 @@ impl Edges {
 impl Read {
     /// Converts the rows of a page.
     fn take(&mut self, plan: &Plan<'_>, page: Page) -> Result<(), Error> {
-        let mut contents = Vec::new();
+        let (mut contents, mut embeddings) = (Vec::new(), Vec::new());
         for mut seen in page.nodes {
             let Some(place) = plan.place(page.label, &seen.key) else { continue };
             let row = plan.load.names.row(&seen, page.lacking.contains(&place));
-            if let (Some(index), Some(embedding)) = (&mut self.vectors, seen.embedding.take()) {
-                add_vector(index, &row.external_id, &embedding)?;
-            }
+            embeddings.extend(seen.embedding.take().map(|embedding| (row.external_id.clone(), embedding)));
             if let Some(content) = seen.content.take() {
                 contents.push((row.external_id.clone(), content, seen.session.take(), seen.created));
             }
             self.rows.push((place, row));
+        }
+        if let Some(index) = &mut self.vectors {
+            set_vectors(
+                index,
+                embeddings.iter().map(|(id, embedding)| (id.as_str(), Some(embedding.as_slice()))),
+            )?;
         }
         let contents_of = contents.iter();
         self.index.add(contents_of.map(|(id, text, session, at)| Content {
@@ -467,14 +478,19 @@ impl Read {
     }
 }
 
-/// Adds the embedding of a node; one that has no direction, or is no vector of numbers, is left out.
-pub(super) fn add_vector(index: &mut VectorIndex, id: &str, embedding: &[f32]) -> Result<(), Error> {
-    if index.check(id, embedding).is_ok() {
-        index.add([(id, embedding)])?;
-    } else {
-        index.remove(id);
+/// Sets the embeddings of nodes; one that has no direction, or is no vector of numbers, is left out.
+pub(super) fn set_vectors<'a>(
+    index: &mut VectorIndex,
+    nodes: impl IntoIterator<Item = (&'a str, Option<&'a [f32]>)>,
+) -> Result<(), Error> {
+    let mut sound = Vec::new();
+    for (id, embedding) in nodes {
+        match embedding.filter(|embedding| index.check(id, embedding).is_ok()) {
+            Some(embedding) => sound.push((id, embedding)),
+            None => index.remove(id),
+        }
     }
-    Ok(())
+    Ok(index.add(sound)?)
 }
 
 /// Builds the view, and its relations.

@@ -27,7 +27,7 @@
 
 use super::content::{Conducts, RELATES_TO, Relations, conductance, view_of};
 use super::learned::records;
-use super::load::add_vector;
+use super::load::set_vectors;
 use super::{Config, Error, MirroredScope, hot};
 use crate::domain::relation::Fading;
 use crate::domain::units::Timestamp;
@@ -386,13 +386,11 @@ fn texts(held: &MirroredScope, read: &Read) -> Result<Texts, Error> {
         Arc::make_mut(&mut texts.counts).add(new);
     }
     if let Some(vectors) = &mut texts.vectors {
-        let embedded =
-            || read.nodes.iter().filter_map(|(id, (seen, _))| Some((id, seen.embedding.as_deref()?)));
-        if embedded().next().is_some() || !read.gone.is_empty() {
-            let vectors = Arc::make_mut(vectors);
-            read.gone.iter().for_each(|id| vectors.remove(id));
-            embedded().try_for_each(|(id, embedding)| add_vector(vectors, id, embedding))?;
-        }
+        let vectors = Arc::make_mut(vectors);
+        read.gone.iter().for_each(|id| vectors.remove(id));
+        // A row may have lost its embedding, or have one of another model.
+        let embedded = read.nodes.iter().map(|(id, (seen, _))| (id.as_str(), seen.embedding.as_deref()));
+        set_vectors(vectors, embedded)?;
     }
     Ok(texts)
 }

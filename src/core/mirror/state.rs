@@ -43,7 +43,7 @@ use std::sync::Arc;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 /// First bytes of a file.
-const FORMAT: &[u8] = b"ebb mirror state 2\n";
+const FORMAT: &[u8] = b"ebb mirror state 3\n";
 const HASH_BYTES: usize = size_of::<u64>();
 /// Bytes that are hashed and written at once.
 const CHUNK: usize = 64 * 1024;
@@ -319,6 +319,9 @@ impl Position {
         fading: &Fading,
         at: Timestamp,
     ) -> Result<Restored, Error> {
+        if texts.vectors.as_ref().map(|vectors| vectors.dimensions()) != asked.dimensions {
+            return Err(Error::Broken);
+        }
         let instant = |millis: i64| Timestamp::from_millis(millis).map_err(|_| Error::Broken);
         let graph = graph.build(config.kinds.clone(), config.range)?;
         let mut relations = Relations::default();

@@ -219,6 +219,7 @@ fn answer(
         bonus: hit.bonus,
         path: hit.route.map_or_else(Vec::new, |route| route.ids),
         text_rank: hit.text_rank,
+        similarity: hit.similarity,
         contrast: hit.contrast,
         tags: hit.tags,
         provenance: hit.provenance.map(source).filter(|known| !known.is_empty()),
@@ -294,6 +295,11 @@ impl Service {
     /// Checks that an embedding can be compared with those of the memories.
     fn check_embedding(&self, request: &RecallRequest) -> Result<(), Error> {
         let Some(found) = request.embedding.as_ref().map(Vec::len) else { return Ok(()) };
+        if !request.words {
+            return Err(Error::Invalid(
+                "an embedding is compared beside words: leave out words = false".to_owned(),
+            ));
+        }
         match self.store.similarity().dimensions {
             Some(wanted) if wanted == found => Ok(()),
             Some(wanted) => Err(Error::Invalid(format!(

@@ -28,6 +28,8 @@ pub struct Scratch {
     pub(super) frontier: Vec<(NodeId, f32)>,
     /// Nodes that rise in this level, with the value before.
     pub(super) rising: Vec<(u32, f32)>,
+    /// Nodes that receive and send nothing, ascending; set by the caller for one activation.
+    pub(crate) blocked: Vec<NodeId>,
     /// All activated nodes at the end, from which the strongest are taken.
     pub(super) activated: Vec<ActivatedNode>,
 }
@@ -50,6 +52,7 @@ impl Scratch {
     #[must_use]
     pub fn bytes(&self) -> usize {
         4 * (self.cells.capacity() + self.touched.capacity() + self.inhibited.capacity())
+            + 4 * self.blocked.capacity()
             + 8 * (self.sums.capacity()
                 + self.inhibition.capacity()
                 + self.seeds.capacity()

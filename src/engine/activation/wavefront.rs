@@ -106,6 +106,9 @@ fn fire(
             prefetch(part.targets);
             prefetch(part.weights);
         }
+        if scratch.blocked.binary_search(node).is_ok() {
+            continue;
+        }
         let k = params.sends(graph, *node, *p);
         counters.rows += 1;
         let (excitatory, inhibitory) = (graph.excitatory(*node), graph.inhibitory(*node));

@@ -150,9 +150,11 @@ impl RecallConfig {
     }
 
     /// Replaces the weights of fusion.
-    #[must_use]
-    pub fn with_fusion(self, fusion: FusionWeights) -> Self {
-        Self { fusion, ..self }
+    ///
+    /// # Errors
+    /// As [`FusionWeights::checked`].
+    pub fn with_fusion(self, fusion: FusionWeights) -> Result<Self, Error> {
+        Ok(Self { fusion: fusion.checked()?, ..self })
     }
 
     /// Replaces the default query.

@@ -131,10 +131,18 @@ impl Scorer<'_> {
         }
         let active = !activation.nodes.is_empty();
         let most = activation.nodes.iter().map(|reached| reached.value).fold(1.0, f32::max);
+        // How much links are worth is decided by all memories, whatever the filter.
+        let mut memories = ActivationResult::default();
+        if self.query.fusion == Fusion::Text {
+            let of = activation.nodes.iter().filter(|reached| self.view.has_text(reached.node));
+            memories.nodes = of.copied().collect();
+            memories = memories.strongest(self.view.graph(), POOL);
+        }
         if !self.filter.is_open() {
             activation.nodes.retain(|reached| self.filter.passes(self.view, reached.node));
         }
-        let pool = activation.strongest(self.view.graph(), POOL);
+        let mut pool = activation.strongest(self.view.graph(), POOL);
+        pool.nodes.append(&mut memories.nodes);
         #[expect(clippy::cast_possible_truncation, reason = "in 0 ..= 1, rounded once")]
         let score = |value: f32| match self.query.fusion {
             Fusion::Off => value / most,

@@ -2,14 +2,14 @@
 //!
 //! | step | of a memory m |
 //! |---|---|
-//! | words | `T(m)` = its BM25 score / the greatest; 0 beyond the 200 best |
-//! | vectors | `V(m)` = ((similarity - the least of the 200 most similar) / (the greatest - that least))² |
+//! | words | `T(m)` = its BM25 score / the greatest; of the 200 best, and of the 200 best that pass the filter |
+//! | vectors | `V(m)` = ((similarity - the least of the 200 most similar) / (the greatest - that least))², at least a thousandth of (1 + similarity) / 2 |
 //! | links | `L(m)` = its score by the dimensions of evidence, of which the structural is `ln(1 + A(m) N / 3) / ln(1 + N / 3)`: `A` is the activation with seeds that sum to 1, `N` the number of memories |
 //! | agreement | `k` = 0.1 + 0.9 * (2 * (mean of `T` where `A` is - mean of `T` over all memories), 0 to 1; or the same of `V`, if that is greater) |
 //! | sum | `X = (1 - K/2) T + 3 k L` and `Y = (1 + K/2) V`, where `K = k * greatest L`; without vectors `X = T + 3 k L` |
 //! | neighbours | `X + Y + 0.4 X + 0.2 Y` of the memories before and after it in its session, `+ 0.3 X + 0.15 Y` of the next ones |
 //! | time | times 1.2 if the query asks when, and it speaks of time |
-//! | speaker | times 1.2 if the query names its speaker, or an entity that it mentions and half of all do |
+//! | speaker | times 1.2 if the query names its speaker, or an entity that it mentions and that is too common to be a seed |
 //!
 //! # Design notes
 //! Scores are added and not ranks: rank 1 of a list that is not sure of anything weighs as much as rank 1 of a sure one, and ranks
@@ -22,6 +22,9 @@
 //! Turns next to a turn that answers are about the same: half as much for vectors, which are alike among neighbours anyway.
 //!
 //! `cargo bench --bench recall` measures each part by leaving it out, on dialogues and on passages.
+
+#[cfg(test)]
+mod tests;
 
 use super::config::FusionWeights;
 use crate::View;
@@ -42,6 +45,8 @@ const AGREEMENT_GAIN: f64 = 2.0;
 const AGREEMENT_MIN: f64 = 0.1;
 /// Share of the weight of words that moves to vectors where links count fully.
 const MOVED: f64 = 0.5;
+/// Least value of a similar memory, as a share of (1 + similarity) / 2: it is a hit, and comes after what is more similar.
+const VECTOR_MIN: f64 = 0.001;
 /// Neighbours in a session on each side.
 const NEIGHBOURS: usize = 2;
 /// Factor of neighbours for vectors.
@@ -67,6 +72,8 @@ struct Evidence {
     text: f64,
     vector: f64,
     link: f64,
+    /// Text and vector, if it is in the lists of all memories.
+    listed: [f64; 2],
 }
 
 /// The lift of an activation over that of a memory taken at random, 0 to 1. `share` is the activation divided by the sum of the
@@ -127,16 +134,26 @@ impl Lists<'_> {
         let mut all: Vec<(NodeId, Evidence)> =
             Vec::with_capacity(2 * (self.texts[0].len() + self.vectors[0].len()) + self.links.len());
         let best = self.texts[0].first().map_or(1.0, |best| f64::from(best.score));
-        all.extend(self.texts.iter().copied().flatten().map(|ranked| {
-            (ranked.node, Evidence { text: f64::from(ranked.score) / best, ..Evidence::default() })
-        }));
+        for (list, is_all) in self.texts.iter().zip([true, false]) {
+            all.extend(list.iter().map(|ranked| {
+                let text = f64::from(ranked.score) / best;
+                (
+                    ranked.node,
+                    Evidence { text, listed: [if is_all { text } else { 0.0 }, 0.0], ..Evidence::default() },
+                )
+            }));
+        }
         let most = self.vectors[0].first().map_or(0.0, |best| f64::from(best.similarity));
         let least = self.vectors[0].last().map_or(0.0, |last| f64::from(last.similarity));
-        all.extend(self.vectors.iter().copied().flatten().map(|ranked| {
-            let above = (f64::from(ranked.similarity) - least).max(0.0);
-            let share = if most > least { above / (most - least) } else { 1.0 };
-            (ranked.node, Evidence { vector: share * share, ..Evidence::default() })
-        }));
+        for (list, is_all) in self.vectors.iter().zip([true, false]) {
+            all.extend(list.iter().map(|ranked| {
+                let similarity = f64::from(ranked.similarity);
+                let share = if most > least { (similarity - least).max(0.0) / (most - least) } else { 1.0 };
+                let vector = (share * share).max(VECTOR_MIN * f64::midpoint(1.0, similarity));
+                let listed = [0.0, if is_all { vector } else { 0.0 }];
+                (ranked.node, Evidence { vector, listed, ..Evidence::default() })
+            }));
+        }
         all.extend(
             self.links.iter().map(|merged| {
                 (merged.node, Evidence { link: f64::from(merged.score), ..Evidence::default() })
@@ -149,6 +166,7 @@ impl Lists<'_> {
                 into.text = into.text.max(from.text);
                 into.vector = into.vector.max(from.vector);
                 into.link = into.link.max(from.link);
+                into.listed = [0, 1].map(|list| f64::max(into.listed[list], from.listed[list]));
             }
             is_same
         });
@@ -162,14 +180,16 @@ impl Lists<'_> {
         evidence: &[(NodeId, Evidence)],
         weights: &'w FusionWeights,
     ) -> (impl Fn(&Evidence) -> f64 + use<'w>, impl Fn(&Evidence) -> f64 + use<'w>) {
-        let (has_texts, has_vectors) = (!self.texts[0].is_empty(), !self.vectors[0].is_empty());
+        let has_texts = weights.text > 0.0 && !self.texts[0].is_empty();
+        let has_vectors = weights.vectors > 0.0 && !self.vectors[0].is_empty();
         let k = match (has_texts, has_vectors) {
             (false, false) => 1.0,
-            _ => AGREEMENT_MIN + (1.0 - AGREEMENT_MIN) * self.agreement(evidence, view.memories()),
+            _ => AGREEMENT_MIN + (1.0 - AGREEMENT_MIN) * self.agreement(evidence, view.memories(), weights),
         };
         let memories = evidence.iter().filter(|(node, _)| view.has_text(*node));
         let greatest = memories.map(|(_, of)| of.link).fold(0.0, f64::max);
-        let moved = if has_texts && has_vectors { MOVED * k * greatest.min(1.0) } else { 0.0 };
+        let moved =
+            if has_texts && has_vectors && weights.links > 0.0 { MOVED * k * greatest.min(1.0) } else { 0.0 };
         let links = weights.links * k;
         let x = move |of: &Evidence| weights.text * (1.0 - moved) * of.text + links * of.link;
         let y = move |of: &Evidence| weights.vectors * (1.0 + moved) * of.vector;
@@ -177,7 +197,7 @@ impl Lists<'_> {
     }
 
     /// How much more the activated nodes are found by words or by vectors than any other, 0 to 1.
-    fn agreement(&self, evidence: &[(NodeId, Evidence)], memories: u32) -> f64 {
+    fn agreement(&self, evidence: &[(NodeId, Evidence)], memories: u32, weights: &FusionWeights) -> f64 {
         let (mut mass, mut texts, mut vectors) = (0.0, 0.0, 0.0);
         let mut activated: Vec<(NodeId, f32)> = self.activated.to_vec();
         activated.sort_unstable_by_key(|(node, _)| *node);
@@ -189,17 +209,25 @@ impl Lists<'_> {
             let value = f64::from(value);
             mass += value;
             if let Some((_, of)) = evidence.get(at).filter(|(other, _)| *other == node) {
-                texts += value * of.text;
-                vectors += value * of.vector;
+                let [text, vector] = of.listed;
+                texts += value * text;
+                vectors += value * vector;
             }
         }
         if mass <= 0.0 {
             return 0.0;
         }
         let all = f64::from(memories.max(1));
-        let [all_texts, all_vectors] =
-            evidence.iter().fold([0.0, 0.0], |[text, vector], (_, of)| [text + of.text, vector + of.vector]);
-        let more = f64::max(texts / mass - all_texts / all, vectors / mass - all_vectors / all);
+        let [all_texts, all_vectors] = evidence
+            .iter()
+            .fold([0.0, 0.0], |[text, vector], (_, of)| [text + of.listed[0], vector + of.listed[1]]);
+        let [of_texts, of_vectors] = [texts / mass - all_texts / all, vectors / mass - all_vectors / all];
+        let more = match (weights.text > 0.0, weights.vectors > 0.0) {
+            (true, true) => f64::max(of_texts, of_vectors),
+            (true, false) => of_texts,
+            (false, true) => of_vectors,
+            (false, false) => 0.0,
+        };
         (AGREEMENT_GAIN * more).clamp(0.0, 1.0)
     }
 }
@@ -250,6 +278,8 @@ impl<'a> Asked<'a> {
 
     fn mentions_hub(&self, view: &View, node: NodeId) -> bool {
         let graph = view.graph();
-        !self.hubs.is_empty() && graph.slots(node).any(|slot| self.hubs.contains(&graph.target(slot)))
+        !self.hubs.is_empty()
+            && view.has_text(node)
+            && graph.slots(node).any(|slot| self.hubs.contains(&graph.target(slot)))
     }
 }

@@ -3,17 +3,14 @@
 //! # Design notes
 //! A name in a tenth of all memories tells nothing about any of them: as a seed, the user of an agent would light everything alike.
 //! Entities that few memories mention, but whose name is a usual word, are not rare, and the other way round: the greater count
-//! decides.
+//! decides. A memory whose whole text is a name in the query is found by that text, and is no name.
 
 use crate::View;
 use crate::graph::index::NodeId;
 use crate::seeds::{self, MatchKind, SeedResult};
 use crate::text::fold::fold;
 use crate::text::ranking::RankedMemory;
-
-/// Entities that more memories mention, and than this share of all, tell nothing about any of them.
-const HUB_MENTIONS: u32 = 32;
-const HUB_SHARE: f64 = 0.1;
+use std::cmp::Reverse;
 
 /// Number of memories that are seeds by their texts.
 const TEXT_SEEDS: usize = 20;
@@ -35,19 +32,19 @@ pub(super) fn select(
     texts: &[RankedMemory],
     has_no_vectors: bool,
 ) -> Links {
-    let hub = f64::max(f64::from(HUB_MENTIONS), HUB_SHARE * f64::from(view.memories()));
-    let is_hub = |seed: &seeds::Seed| f64::from(view.mentions(seed.node)) > hub;
+    let is_hub = |seed: &seeds::Seed| view.hubs().binary_search(&seed.node).is_ok();
     let has = |seed: &seeds::Seed, kinds: &[MatchKind]| {
         seed.evidence.iter().any(|evidence| kinds.contains(&evidence.ground))
     };
     let is_given = |seed: &seeds::Seed| has(seed, &[MatchKind::External]);
-    let is_named = |seed: &seeds::Seed| has(seed, &[MatchKind::Name, MatchKind::Fact]);
+    let is_named = |seed: &seeds::Seed| {
+        has(seed, &[MatchKind::Fact]) || has(seed, &[MatchKind::Name]) && !view.has_text(seed.node)
+    };
     let named_hubs = found.seeds.iter().filter(|seed| is_hub(seed) && has(seed, &[MatchKind::Name]));
     let hubs = named_hubs.map(|seed| seed.node).collect();
     let leads = |seed: &seeds::Seed| is_given(seed) || is_named(seed) && !is_hub(seed);
-    let is_by_label = |seed: &seeds::Seed| {
-        !is_hub(seed) && (!view.has_text(seed.node) || has(seed, &[MatchKind::Exact, MatchKind::Tag]))
-    };
+    let is_by_label =
+        |seed: &seeds::Seed| !is_hub(seed) && (!view.has_text(seed.node) || has(seed, &[MatchKind::Tag]));
     let kept: Vec<seeds::Seed> =
         found.seeds.iter().filter(|seed| leads(seed) || is_by_label(seed)).cloned().collect();
     if kept.is_empty() {
@@ -75,5 +72,10 @@ pub(super) fn select(
             seed.score *= rarity;
         }
     }
+    let graph = view.graph();
+    let place = |seed: &seeds::Seed| {
+        (seed.score.to_bits(), graph.pagerank(seed.node).to_bits(), Reverse(graph.rank(seed.node)))
+    };
+    found.seeds.sort_unstable_by_key(|seed| Reverse(place(seed)));
     Links { hubs, from_texts: false }
 }

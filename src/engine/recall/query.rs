@@ -131,7 +131,7 @@ pub enum Spread {
 /// Use of the ranking by text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Fusion {
-    /// Fused with the ranking by score; also a source of seeds if there are no others.
+    /// Added to links, with vectors, neighbours, time and speakers; also a source of seeds if there are no others.
     #[default]
     Text,
     /// Unused.

@@ -72,6 +72,8 @@ pub struct Hit {
     pub route: Option<Route>,
     /// Rank by text among the memories that pass the filter, from 1; `None` beyond the first 200.
     pub text_rank: Option<u32>,
+    /// Similarity of its vector to that of the query, -1 to 1; `None` beyond the 200 most similar.
+    pub similarity: Option<f32>,
     /// Contrast, if it was enabled and the hot wave reached the node.
     pub contrast: Option<Contrast>,
     /// Tags, in order.

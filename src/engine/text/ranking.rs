@@ -17,7 +17,7 @@
 //!
 //! Postings are in segments of sorted words, each at least twice as long as the next, as in a log-structured merge tree:
 //! additions form a short segment, and segments of similar length are merged, which drops replaced memories. Segments are
-//! immutable, so copies of an index share them: a copy for each generation costs its columns, 13 bytes for each memory and
+//! immutable, so copies of an index share them: a copy for each generation costs its columns, 45 bytes for each memory and
 //! the map of ids. A query reads the postings of its words only, twice where the first pass counts those in the graph.
 //!
 //! Invariant: scores equal the formula over the memories of the graph (held by `bm25_oracle`).
@@ -253,21 +253,22 @@ impl TextIndex {
         let sum = length_sum as f64;
         // Without words there are no postings, so a mean of 0 is never used.
         documents.length_mean = sum / f64::from(documents.count.max(1));
-        self.find_neighbours(&mut documents);
+        self.find_neighbours(graph, &mut documents);
         documents
     }
 
     /// Finds the nodes before and after each memory in its session. Memories of one instant, such as passages that were imported
     /// together, are no sequence.
-    fn find_neighbours(&self, documents: &mut Documents) {
+    fn find_neighbours(&self, graph: &Graph, documents: &mut Documents) {
         let dated = (0..).zip(&self.situations).filter(|(number, situation)| {
             situation.session != 0 && situation.at != i64::MIN && documents.node(*number).is_some()
         });
-        let mut order: Vec<(u64, i64, u32)> =
-            dated.map(|(number, situation)| (situation.session, situation.at, number)).collect();
+        let rank = |number: u32| documents.node(number).map(|node| graph.rank(node));
+        let mut order: Vec<(u64, i64, Option<u32>, u32)> =
+            dated.map(|(number, of)| (of.session, of.at, rank(number), number)).collect();
         order.sort_unstable();
         for pair in order.windows(2) {
-            let [(session, earlier, before), (same, later, after)] = [pair[0], pair[1]];
+            let [(session, earlier, _, before), (same, later, _, after)] = [pair[0], pair[1]];
             if session == same && earlier < later {
                 documents.neighbours[before as usize][1] = documents.nodes[after as usize];
                 documents.neighbours[after as usize][0] = documents.nodes[before as usize];

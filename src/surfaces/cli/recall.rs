@@ -34,7 +34,7 @@ pub struct RecallArgs {
     #[arg(long = "seed", value_name = "ID[=SCORE]", value_parser = seed)]
     pub seeds: Vec<GivenSeed>,
     /// File with the embedding of the question, a JSON list of numbers; - reads it from stdin
-    #[arg(long, value_name = "FILE", conflicts_with = "graph")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["graph", "no_words"])]
     pub embedding: Option<PathBuf>,
     /// Maximum number of hits
     #[arg(long, value_name = "K", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1_000))]
@@ -145,13 +145,20 @@ pub async fn run(args: &RecallArgs, service: &Service, output: &Output) -> Resul
 
 /// The numbers of a file, or of standard input.
 fn embedding(file: &Path) -> Result<Vec<f32>, CliError> {
-    let read = match file.to_str() {
-        Some("-") => io::read_to_string(io::stdin().lock().take(EMBEDDING_BYTES_MAX)),
-        _ => File::open(file).and_then(|file| io::read_to_string(file.take(EMBEDDING_BYTES_MAX))),
-    };
     let name = file.display();
+    // A byte more shows that it is too long.
+    let limit = EMBEDDING_BYTES_MAX + 1;
+    let read = match file.to_str() {
+        Some("-") => io::read_to_string(io::stdin().lock().take(limit)),
+        _ => File::open(file).and_then(|file| io::read_to_string(file.take(limit))),
+    };
     let text =
         read.map_err(|why| CliError::usage(format!("the embedding {name} cannot be read")).why(why))?;
+    if text.len() as u64 > EMBEDDING_BYTES_MAX {
+        return Err(CliError::usage(format!(
+            "the embedding {name} has more than {EMBEDDING_BYTES_MAX} bytes"
+        )));
+    }
     serde_json::from_str(&text).map_err(|why| {
         CliError::usage(format!("the embedding {name} is no JSON list of numbers, such as [0.1, -0.2]"))
             .why(why)
@@ -294,7 +301,11 @@ fn reasons(answer: &Recall, page: &mut Page) {
         let contrast = hit.contrast.as_ref().map(|found| {
             format!("contrast {:.2} (hot {:.3}, cold {:.3})", found.gate, found.hot, found.cold)
         });
-        let reasons: Vec<String> = way.into_iter().chain(rank).chain(contrast).collect();
+        let similar = hit.similarity.map(|similarity| format!("similarity {similarity:.2}"));
+        let mut reasons: Vec<String> = way.into_iter().chain(rank).chain(similar).chain(contrast).collect();
+        if reasons.is_empty() {
+            reasons.push("next to a hit in its session".to_owned());
+        }
         page.line(&format!("  {}: {}", hit.id, reasons.join("; ")));
     }
 }

@@ -84,7 +84,7 @@ const TOOL: Tool = Tool {
     },
     ..Tool::new(
         "recall",
-        &["text", "seeds", "top_k", "kinds", "dimensions", "content", "scope"],
+        &["text", "embedding", "seeds", "top_k", "kinds", "dimensions", "content", "scope"],
         "Search memories by question, with the entities and places connected to them. Returns ranked hits with ids, \
          scores and the path to each; writes nothing.",
     )

@@ -145,7 +145,7 @@ fn ways<'a>() -> Vec<Way<'a>> {
             found.hits.into_iter().map(|hit| hit.id).collect()
         }
     };
-    let weighed = |fusion: FusionWeights| asked(config().with_fusion(fusion), whole());
+    let weighed = |fusion: FusionWeights| asked(config().with_fusion(fusion).expect("weights"), whole());
     let usual = FusionWeights::default();
     let mut ways: Vec<Way<'a>> = vec![
         ("words alone (BM25)".to_owned(), Box::new(move |scope, question, _| words(scope, question))),
