@@ -122,7 +122,7 @@ def main():
     try:
         subprocess.run([arguments.ebb, "init"], env=environment, check=True, stdout=subprocess.DEVNULL)
         scopes = imported(arguments.ebb, events, environment)
-        environment["EBB__MIRROR__SCOPES"] = json.dumps(scopes)
+        environment["EBB__MIRROR__SCOPES"] = ",".join(scopes)
         measured("plain", arguments.ebb, environment, questions, vectors)
         subprocess.run([arguments.ebb, "job", "run", "--all"], env=environment, check=True, stdout=subprocess.DEVNULL)
         measured("after the jobs", arguments.ebb, environment, questions, vectors)
