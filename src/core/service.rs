@@ -14,6 +14,7 @@
 //! | [`Service::relation`], [`Service::fading`] | `plot decay` | – |
 //! | [`Service::pin_relation`] | `relation pin`, `unpin` | `pinned` of an observation |
 //! | [`Service::recall`] | `recall` | `POST /v1/recall` |
+//! | [`Service::context`] | `recall --context` | `POST /v1/context` |
 //! | [`Service::rerank`], [`Service::hidden`], [`Service::set_states`] | – | `POST /v1/rerank`, `GET /v1/hidden`, `POST /v1/states` |
 //! | [`Service::report`] | `outcome` | `POST /v1/outcomes` |
 //! | [`Service::activate`], [`Service::rank`] | `engine activate`, `pagerank` | `POST /v1/engine/activate`, `pagerank` |
@@ -45,6 +46,7 @@
 
 mod adopted;
 mod attempts;
+mod context;
 pub mod doctor;
 pub mod engine;
 pub mod events;

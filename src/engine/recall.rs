@@ -49,6 +49,7 @@
 //! (`a_longer_answer_begins_with_the_shorter`); every hit that was reached has a path that
 //! replays (`every_explanation_replays`).
 
+mod between;
 mod config;
 mod evidence;
 mod fusion;
@@ -59,6 +60,7 @@ mod result;
 #[cfg(test)]
 mod tests;
 
+pub use between::between;
 pub use config::{EvidenceConfig, FusionWeights, RANDOM_SEED, RecallConfig, TOP_K_MAX};
 pub use query::{Filter, Fusion, NAMES_MAX, Profile, RecallQuery, SeedMass, Spread, TEXT_BYTES_MAX, XlrMode};
 pub use result::{Dimensions, Hit, PrimedNode, RecallCounters, RecallResult, Route, Seed};

@@ -3,8 +3,8 @@
 //! A tool is an operation of the table (see `operations`). Its arguments are fields of the operation's request, read as
 //! strictly. Its result is the response of HTTP, as JSON in the structured content and, for clients that support only
 //! text, as text. Memories and names are untrusted text: they appear only inside JSON strings, never in Ebb's own
-//! wording, and the instructions warn of them. Each string is cut at 4 KiB, and invisible characters are removed: see
-//! `plain`.
+//! wording, and the instructions warn of them. Strings are cut, usually at 4 KiB, and invisible characters are
+//! removed: see `plain`.
 //!
 //! The caller's key grants its rights, as over HTTP; over stdio the caller is the user of this machine. Tools that
 //! write are neither listed nor callable unless `mcp.allow_writes` is set: otherwise hostile text that an agent reads
@@ -20,7 +20,7 @@ mod schema;
 use crate::surfaces::http::body::{BODY_MAX, KEY_MAX};
 use crate::surfaces::limits::Permit;
 use crate::surfaces::operation::problem::Problem;
-use crate::surfaces::operation::tool::{Fields, REQUEST_ID, Tool};
+use crate::surfaces::operation::tool::{Fields, REQUEST_ID, TEXT_BYTES_MAX, Tool};
 use crate::surfaces::operation::{Backend, Incoming, Operation, ReplyBody};
 use crate::surfaces::operations::operations;
 use decay::Tokens;
@@ -217,10 +217,10 @@ impl ServerHandler for Tools {
         };
         let held = extension(&context).unwrap_or_default();
         let result = match self.call(called, caller, request.arguments.unwrap_or_default(), held).await {
-            Ok(answer) => CallToolResult::structured(plain::value(answer)),
+            Ok(answer) => CallToolResult::structured(plain::value(answer, called.0.text_bytes_max)),
             Err(problem) => {
                 let detail = problem.detail.replace("Idempotency-Key", REQUEST_ID);
-                CallToolResult::error(vec![ContentBlock::text(plain::text(&detail))])
+                CallToolResult::error(vec![ContentBlock::text(plain::text(&detail, TEXT_BYTES_MAX))])
             }
         };
         Ok(result.into())

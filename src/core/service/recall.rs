@@ -11,9 +11,11 @@
 //! Outcomes change the weights of a graph while it is read. So an answer states how many had been learned before its
 //! first weight was read and after its last: if equal, no outcome was learned meanwhile.
 
+mod texts;
+
 use super::Service;
 use crate::api::recall::{Freshness, Hit, PathStep, Recall, RecallRequest, RecallSeed};
-use crate::domain::ids::{MemoryKey, Scope, Term, labelled};
+use crate::domain::ids::{Scope, Term};
 use crate::domain::units::Timestamp;
 use crate::mirror::persist::{self, Files};
 use crate::mirror::{self, Current};
@@ -21,17 +23,19 @@ use crate::store;
 use ebb_engine::graph::builder::WeightRange;
 use ebb_engine::graph::codec::plasticity;
 use ebb_engine::graph::index::NodeId;
-use ebb_engine::graph::kinds::{Kinds, NodeType};
+use ebb_engine::graph::kinds::Kinds;
 use ebb_engine::graph::provenance::Provenance;
 use ebb_engine::graph::{codec, graphml, visit};
 use ebb_engine::plasticity::{PlasticityConfig, QueryHistory, Synapses, prime};
 use ebb_engine::recall::{self as engine, recall, recall_primed};
 use ebb_engine::scratch::Scratch;
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+pub(super) use texts::StoredText;
 
 pub use crate::mirror::compute::Refused;
 pub use ebb_engine::View;
@@ -71,6 +75,14 @@ impl From<mirror::Error> for Error {
             other => Self::Fault(other.to_string()),
         }
     }
+}
+
+/// What was found for a question, and in which state of the mirror.
+pub(super) struct Found {
+    pub(super) current: Current,
+    pub(super) recalled: RecallResult,
+    pub(super) texts: BTreeMap<String, StoredText>,
+    pub(super) freshness: Freshness,
 }
 
 /// The last questions of each scope.
@@ -171,19 +183,13 @@ pub fn recall_in(
 impl RecallRequest {
     /// Converts the request for the engine, with defaults for omitted values.
     fn to_query(&self, usual: &RecallQuery) -> RecallQuery {
-        let texts = |terms: &[Term]| terms.iter().map(|term| term.as_str().to_owned()).collect();
         let chosen = |dimensions: &Vec<Dimension>| dimensions.iter().copied().collect();
         RecallQuery {
             text: self.text.clone(),
             vector: self.embedding.clone(),
             seeds: self.seeds.iter().map(|seed| (seed.id.as_str().to_owned(), seed.score)).collect(),
             top_k: self.top_k,
-            filter: Filter {
-                kinds: texts(&self.kinds),
-                tiers: texts(&self.tiers),
-                since: self.since.map(Timestamp::millis),
-                session: self.session.as_ref().map(|session| session.as_str().to_owned()),
-            },
+            filter: self.filter(),
             profile: self.profile,
             spread: self.spread,
             fusion: if self.words { Fusion::Text } else { Fusion::Off },
@@ -194,13 +200,24 @@ impl RecallRequest {
             priming: self.priming.unwrap_or(usual.priming),
         }
     }
+
+    /// The filter of the hits.
+    pub(super) fn filter(&self) -> Filter {
+        let texts = |terms: &[Term]| terms.iter().map(|term| term.as_str().to_owned()).collect();
+        Filter {
+            kinds: texts(&self.kinds),
+            tiers: texts(&self.tiers),
+            since: self.since.map(Timestamp::millis),
+            session: self.session.as_ref().map(|session| session.as_str().to_owned()),
+        }
+    }
 }
 
 /// The response of a recall: with the texts of memories by id, and with reasons and excerpts if requested.
 fn answer(
     view: &View,
     recalled: RecallResult,
-    mut contents: BTreeMap<String, String>,
+    mut contents: BTreeMap<String, StoredText>,
     freshness: Freshness,
     request: &RecallRequest,
 ) -> Recall {
@@ -210,7 +227,7 @@ fn answer(
     let flags: Vec<&'static str> = recalled.flags.names().collect();
     let hit = |hit: engine::Hit| Hit {
         steps: why.then(|| steps(view, &hit)),
-        content: contents.remove(&hit.id),
+        content: contents.remove(&hit.id).and_then(|text| text.content),
         id: hit.id,
         label: hit.label,
         kind: hit.kind,
@@ -279,17 +296,23 @@ impl Service {
     /// Answers a question from the mirror of a scope, which the first one loads. Where every recall is learned from,
     /// this one is recorded as an outcome before it is answered.
     pub async fn recall(&self, scope: &Scope, request: RecallRequest) -> Result<Recall, Error> {
-        self.check_embedding(&request)?;
+        let Found { current, recalled, texts, freshness } = Box::pin(self.find(scope, &request)).await?;
+        Ok(answer(&current.view, recalled, texts, freshness, &request))
+    }
+
+    /// Finds what answers a question, with texts if requested.
+    pub(super) async fn find(&self, scope: &Scope, request: &RecallRequest) -> Result<Found, Error> {
+        self.check_embedding(request)?;
         let current = self.ready(scope).await?;
         let mut recalled =
             self.recalled(scope, &current, request.to_query(self.config.engine.default_query())).await?;
-        let contents = match request.content {
+        let texts = match request.content {
             true => self.contents(scope, &current.view, &mut recalled).await?,
             false => BTreeMap::new(),
         };
         let freshness = self.freshness(&current);
         Box::pin(self.file(scope, &recalled)).await;
-        Ok(answer(&current.view, recalled, contents, freshness, &request))
+        Ok(Found { current, recalled, texts, freshness })
     }
 
     /// Checks that an embedding can be compared with those of the memories.
@@ -325,93 +348,6 @@ impl Service {
         let recalled = self.compute.run(work).await?.map_err(|why| Error::Invalid(why.to_string()))?;
         self.mirror.recalled(scope, &current.view);
         Ok(recalled)
-    }
-
-    /// Reads the texts of the memories, and of the rows of other libraries, among the hits. Those deleted meanwhile are
-    /// removed everywhere: from hits and seeds, whose labels hold the beginning of their text, from primed nodes, and from
-    /// the paths of other hits, which are then omitted.
-    async fn contents(
-        &self,
-        scope: &Scope,
-        view: &View,
-        recalled: &mut RecallResult,
-    ) -> Result<BTreeMap<String, String>, Error> {
-        let hits = recalled.hits.iter().map(|hit| &hit.id);
-        let ways = recalled.hits.iter().filter_map(|hit| hit.route.as_ref()).flat_map(|route| &route.ids);
-        let primed = recalled.primed.iter().map(|one| &one.id);
-        let met = recalled.seeds.iter().map(|seed| &seed.id).chain(primed).chain(hits).chain(ways);
-        let met: BTreeSet<String> = met.cloned().collect();
-        let (mut read, mut there) = self.adopted_texts(scope, view, &met).await?;
-        let graph = view.graph();
-        let is_memory = |id: &str| graph.find(id).is_some_and(|at| graph.node_type(at) == NodeType::MEMORY);
-        let ids: BTreeSet<&String> =
-            met.iter().filter(|id| is_memory(id) && !there.contains_key(*id)).collect();
-        if !ids.is_empty() {
-            // A memory is named by its id, or by its label and id; the form of the name tells which.
-            let id_of = |name: &str| labelled(["Memory"], name).map_or(name, |(_, id)| id).to_owned();
-            let wanted: Vec<MemoryKey> =
-                ids.iter().map(|name| MemoryKey::of_row(scope.as_str(), &id_of(name))).collect();
-            let memories = self.store.memories(&wanted).await?;
-            let memories: BTreeMap<String, Option<String>> =
-                memories.into_iter().map(|one| (one.id, one.content)).collect();
-            let found = |name: &&String| Some(((*name).clone(), memories.get(&id_of(name))?.clone()));
-            there.extend(ids.iter().filter_map(found));
-            read.extend(ids.into_iter().cloned());
-        }
-        let is_gone = |id: &str| read.contains(id) && !there.contains_key(id);
-        recalled.hits.retain(|hit| !is_gone(&hit.id));
-        recalled.seeds.retain(|seed| !is_gone(&seed.id));
-        recalled.primed.retain(|one| !is_gone(&one.id));
-        for hit in &mut recalled.hits {
-            hit.route = hit.route.take().filter(|route| !route.ids.iter().any(|id| is_gone(id)));
-        }
-        Ok(recalled
-            .hits
-            .iter()
-            .filter_map(|hit| Some((hit.id.clone(), there.get(&hit.id)?.clone()?)))
-            .collect())
-    }
-
-    /// The texts of those of these nodes that are rows of other libraries, and the nodes that can be nothing else.
-    async fn adopted_texts(
-        &self,
-        scope: &Scope,
-        view: &View,
-        ids: &BTreeSet<String>,
-    ) -> Result<(BTreeSet<String>, BTreeMap<String, Option<String>>), Error> {
-        let (mut read, mut there) = (BTreeSet::new(), BTreeMap::new());
-        if self.store.mappings().is_empty() {
-            return Ok((read, there));
-        }
-        let (asked, graph) = (self.mirror.query(scope)?, view.graph());
-        let labels: Vec<(&str, &str)> = asked.labels().collect();
-        let own: Vec<&str> = labels[..asked.own_labels()].iter().map(|(_, kind)| *kind).collect();
-        for (at, (label, kind)) in labels.iter().enumerate().skip(asked.own_labels()) {
-            let is_of_kind = |id: &&String| graph.find(id).is_some_and(|node| view.kind(node) == *kind);
-            let of_kind: Vec<&String> = ids.iter().filter(is_of_kind).collect();
-            let key_of = |id: &str| labelled([*label], id).map_or(id, |(_, key)| key).to_owned();
-            let keys: Vec<String> = of_kind.iter().map(|id| key_of(id)).collect();
-            if keys.is_empty() {
-                continue;
-            }
-            let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
-            let live = self.store.adopted_live(&asked, at, &keys).await?;
-            let texts: BTreeMap<String, Option<String>> =
-                live.into_iter().map(|one| (one.node.key, one.text)).collect();
-            let found = |id: &&String| Some(((*id).clone(), texts.get(&key_of(id))?.clone()));
-            there.extend(of_kind.iter().filter_map(found));
-            // A node of one of Ebb's own kinds may be Ebb's.
-            let missing = of_kind.iter().filter(|id| !there.contains_key(**id)).map(|id| key_of(id));
-            let missing: Vec<String> = missing.collect();
-            let mut known: BTreeSet<String> = BTreeSet::new();
-            for (at, _) in own.iter().enumerate().filter(|(_, own)| !missing.is_empty() && *own == kind) {
-                let keys: Vec<&str> = missing.iter().map(String::as_str).collect();
-                let found = self.store.mirrored(&asked, at, &keys).await?;
-                known.extend(found.into_iter().map(|one| one.key));
-            }
-            read.extend(of_kind.into_iter().filter(|id| !known.contains(&key_of(id))).cloned());
-        }
-        Ok((read, there))
     }
 }
 

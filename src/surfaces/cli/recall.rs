@@ -7,6 +7,7 @@ use super::output::Output;
 use super::page::{Column, Page, searched};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use ebb_core::api::context::{Context, ContextOptions, ContextOrder};
 use ebb_core::api::recall::{GivenSeed, Hit, Recall, RecallRequest};
 use ebb_core::domain::ids::Term;
 use ebb_core::domain::units::Timestamp;
@@ -24,7 +25,7 @@ const EMBEDDING_BYTES_MAX: u64 = 1 << 20;
 /// `ebb recall`
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Examples:\n  ebb recall \"who maintains the parser\"\n  ebb recall \"deployment\" --top 5 --kind Memory --why\n  ebb recall --seed Alex --seed ProjectAlpha=0.5\n  ebb recall \"who left\" --embedding question.json"
+    after_help = "Examples:\n  ebb recall \"who maintains the parser\"\n  ebb recall \"deployment\" --top 5 --kind Memory --why\n  ebb recall --seed Alex --seed ProjectAlpha=0.5\n  ebb recall \"who left\" --embedding question.json\n  ebb recall \"staging\" --context 800"
 )]
 pub struct RecallArgs {
     /// Question
@@ -76,6 +77,12 @@ pub struct RecallArgs {
     /// Use this snapshot file (JSON version 3) instead of the database; its labels are the texts
     #[arg(long, value_name = "FILE")]
     pub graph: Option<PathBuf>,
+    /// Print the memories as text for a prompt, of at most so many tokens, each with its date and id
+    #[arg(long, value_name = "TOKENS", num_args = 0..=1, default_missing_value = "1000", conflicts_with_all = ["graph", "why"], value_parser = clap::value_parser!(u16).range(1..=16_000))]
+    pub context: Option<u16>,
+    /// Order of the memories in this text
+    #[arg(long, value_name = "ORDER", default_value = "time", requires = "context", value_parser = choice(ORDERS))]
+    pub order: ContextOrder,
     /// Show the evidence for each seed and the path to each hit
     #[arg(long)]
     pub why: bool,
@@ -93,6 +100,9 @@ const DIMENSIONS: [(&str, &str, Dimension); 4] = [
     ("temporal", "Freshness, or change together with the seeds", Dimension::Temporal),
     ("causal", "Causal edges to or from the seeds", Dimension::Causal),
 ];
+/// Orders of a text by name.
+const ORDERS: [(&str, &str, ContextOrder); 2] =
+    [("time", "The oldest first", ContextOrder::Time), ("rank", "The best first", ContextOrder::Rank)];
 /// Uses of contrast (XLR) by name.
 const XLR: [(&str, &str, XlrMode); 3] = [
     ("off", "No contrast", XlrMode::Off),
@@ -140,6 +150,11 @@ pub async fn run(args: &RecallArgs, service: &Service, output: &Output) -> Resul
     let embedding = tokio::task::spawn_blocking(move || file.as_deref().map(embedding).transpose()).await;
     let embedding = embedding.map_err(|why| CliError::failed("the embedding was not read").why(why))??;
     let request = RecallRequest { embedding, ..args.request(now)? };
+    if let Some(max_tokens) = args.context {
+        let options = ContextOptions { max_tokens: usize::from(max_tokens), order: args.order };
+        let context = service.context(service.scope(), request, options).await?;
+        return output.emit("recall.context", &context, |page| lay_out_text(&context, page));
+    }
     print(args, &service.recall(service.scope(), request).await?, output)
 }
 
@@ -231,6 +246,11 @@ pub(super) fn lay_out(answer: &Recall, why: bool, page: &mut Page) {
     if answer.truncated {
         page.line(&format!("Truncated: {}.", answer.flags.join(", ")));
     }
+}
+
+/// Lays out a text for a prompt, and nothing else, so that it can be piped.
+fn lay_out_text(context: &Context, page: &mut Page) {
+    context.text.lines().for_each(|line| page.line(line));
 }
 
 /// Hits as a table, with columns of tags and sources where a hit has any.

@@ -9,6 +9,9 @@ pub(in crate::surfaces) type Fields = Map<String, Value>;
 /// The field that makes a call idempotent. It is not part of a request: over HTTP it is the header `Idempotency-Key`.
 pub(in crate::surfaces) const REQUEST_ID: &str = "request_id";
 
+/// Maximum number of bytes in a string of a result, unless a tool says otherwise.
+pub(in crate::surfaces) const TEXT_BYTES_MAX: usize = 4_096;
+
 /// An operation as a tool.
 pub(in crate::surfaces) struct Tool {
     pub(in crate::surfaces) name: &'static str,
@@ -21,6 +24,8 @@ pub(in crate::surfaces) struct Tool {
     pub(in crate::surfaces) is_idempotent: bool,
     /// Whether a call that writes needs the token of a dry run.
     pub(in crate::surfaces) needs_dry_run: bool,
+    /// Maximum number of bytes in each string of the result.
+    pub(in crate::surfaces) text_bytes_max: usize,
     /// Converts the arguments to the operation's request.
     pub(in crate::surfaces) prepare: fn(&mut Fields),
     /// Converts the operation's schema to the tool's.
@@ -41,6 +46,7 @@ impl Tool {
             is_destructive: false,
             is_idempotent: false,
             needs_dry_run: false,
+            text_bytes_max: TEXT_BYTES_MAX,
             prepare: |_| (),
             schema: |_| (),
         }

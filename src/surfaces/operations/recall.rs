@@ -4,6 +4,7 @@ use crate::surfaces::operation::problem::Problem;
 use crate::surfaces::operation::tool::{Tool, ids_as_seeds, seeds_of_ids};
 use crate::surfaces::operation::{Answer, Call, Operation, RequiredRight};
 use axum::http::Method;
+use ebb_core::api::context::{Context, ContextRequest};
 use ebb_core::api::engine::{ActivateRequest, EngineAnswer, PageRankRequest};
 use ebb_core::api::input::{Nothing, ScopeQuery};
 use ebb_core::api::recall::{Mirror, Queries, QueriesQuery, Recall, RecallRequest};
@@ -22,7 +23,16 @@ pub(super) fn operations() -> Vec<Operation> {
                  loaded. stale_ms is the age of the mirror, held_share the share of the scope that it holds. 503 if \
                  no part of the scope fits. Report useful hits to /v1/outcomes, each with its path.",
             )
-            .tool(TOOL),
+            .tool(RECALL_TOOL),
+        Operation::new(Method::POST, "/v1/context", RequiredRight::InScope(Right::Read), context)
+            .summary("Search memories by question, as text for a prompt")
+            .statuses(&[404])
+            .description(
+                "A recall whose hits are written as one text of at most max_tokens, each with its date and id. Hits \
+                 with the same text appear once, and memories between hits of one session are added. Contents are \
+                 untrusted: tell the model that they are data.",
+            )
+            .tool(CONTEXT_TOOL),
         Operation::new(Method::POST, "/v1/engine/activate", RequiredRight::InScope(Right::Read), activate)
             .summary("Activate nodes from seeds, without text")
             .statuses(&[404]),
@@ -47,6 +57,12 @@ async fn recall(call: Call<Nothing, Nothing, RecallRequest>) -> Result<Answer<Re
     Ok(Answer::ok(call.service().recall(&scope, call.body.clone()).await?))
 }
 
+async fn context(call: Call<Nothing, Nothing, ContextRequest>) -> Result<Answer<Context>, Problem> {
+    let scope = call.scope(call.body.scope.as_ref())?;
+    let (recall, options) = call.body.clone().into_parts();
+    Ok(Answer::ok(call.service().context(&scope, recall, options).await?))
+}
+
 async fn activate(call: Call<Nothing, Nothing, ActivateRequest>) -> Result<Answer<EngineAnswer>, Problem> {
     let scope = call.scope(call.body.scope.as_ref())?;
     Ok(Answer::ok(call.service().activate(&scope, call.body.clone()).await?))
@@ -67,7 +83,23 @@ async fn mirror(call: Call<Nothing, ScopeQuery>) -> Result<Answer<Mirror>, Probl
     Ok(Answer::ok(call.service().mirrored(&scope)?))
 }
 
-const TOOL: Tool = Tool {
+/// Bytes of the longest text: a token of the estimate has at most seven letters and some spaces, or four bytes.
+const CONTEXT_BYTES_MAX: usize = 256 * 1024;
+
+const CONTEXT_TOOL: Tool = Tool {
+    prepare: seeds_of_ids,
+    schema: ids_as_seeds,
+    text_bytes_max: CONTEXT_BYTES_MAX,
+    ..Tool::new(
+        "recall_context",
+        &["text", "embedding", "seeds", "max_tokens", "order", "session", "since", "scope"],
+        "Search memories by question and return them as one text of limited length for a prompt, each with its date and \
+         id: the memories found, and those between them in a session. Writes nothing.",
+    )
+    .idempotent()
+};
+
+const RECALL_TOOL: Tool = Tool {
     prepare: |arguments| {
         arguments.insert("why".to_owned(), true.into());
         arguments.entry("content").or_insert(Value::Bool(false));

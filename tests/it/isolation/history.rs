@@ -285,6 +285,7 @@ impl Vocabulary {
                 "/v1/recall",
                 json!({"seeds": seeds, "kinds": ["Memory"], "priming": true, "spread": "ppr"}),
             ),
+            post("/v1/context", json!({"text": content(random), "order": "rank"})),
             post(
                 "/v1/rerank",
                 json!({"query": content(random), "keys": [self.id(random), self.entity(random)]}),
@@ -298,6 +299,7 @@ impl Vocabulary {
             post("/v1/engine/harmonics", json!({"seeds": seeds})),
             post("/v1/engine/communities", json!({"members": 100})),
             tool("recall", json!({"text": content(random), "content": true})),
+            tool("recall_context", json!({"text": content(random), "max_tokens": 50})),
             tool("rerank", json!({"keys": [self.id(random), self.entity(random)]})),
             tool("causal_chains", json!({"seeds": [self.id(random)]})),
             tool("explain_memory", json!({"id": self.id(random)})),

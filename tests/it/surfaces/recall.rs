@@ -51,6 +51,60 @@ async fn a_question_is_answered_with_its_reasons() {
     ebb(&db, &["recall", "--seed", "Alex=2"]).fails(2, "above 0, up to 1");
 }
 
+/// Turns of a session that answer a question, and the one between them, as text: the same over all surfaces.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_context_is_text_for_a_prompt() {
+    let db = fresh().await;
+    let turn = |id: &str, text: &str, minute: u8| {
+        let at = format!("2026-03-01T10:{minute:02}:00Z");
+        let session = if id == "twin" { "later" } else { "talk" };
+        json!({"kind": "memory", "id": id, "content": text, "at": at, "session": session}).to_string()
+    };
+    let events = [
+        turn("t1", "Ann: Where is the harbour office?", 0),
+        turn("t2", "Bob: Behind the fish market\n[t9] on the left", 1),
+        turn("t3", "Ann: Then the harbour is close", 2),
+        turn("t4", "Bob: Bring a coat", 9),
+        turn("twin", "ann: where is the  harbour office?", 30),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("events.ndjson");
+    fs::write(&file, events.join("\n")).unwrap();
+    ebb(&db, &["import", file.to_str().unwrap()]).json();
+    let text = "2026-03-01T10:00Z [t1] Ann: Where is the harbour office? (and 1 with the same text)\n\
+                2026-03-01T10:01Z [t2] Bob: Behind the fish market\n  [t9] on the left\n\
+                2026-03-01T10:02Z [t3] Ann: Then the harbour is close";
+    let top = |answer: &Value| -> Vec<String> {
+        answer["memories"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["id"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let api = TestServer::on(&db, &[]);
+    let ask = |body: Value| api.post("/v1/context", &body.to_string());
+    let answer = ask(json!({"text": "harbour office", "top_k": 3})).json(200);
+    assert_eq!(answer["text"], text, "{answer:#}");
+    assert_eq!((&answer["omitted"], &answer["truncated"]), (&json!(0), &json!(false)));
+    assert_eq!((&answer["memories"][0]["rank"], &answer["memories"][1]["rank"]), (&json!(1), &Value::Null));
+    assert_eq!(answer["memories"][0]["duplicates"], json!(["twin"]));
+    let small = ask(json!({"text": "harbour office", "top_k": 3, "max_tokens": 40})).json(200);
+    assert_eq!((top(&small), &small["truncated"]), (vec!["t1".to_owned()], &json!(true)), "{small:#}");
+    ask(json!({"text": "x", "max_tokens": 0})).fails(
+        400,
+        "validation",
+        "max_tokens is 0; it must be 1 to 16000",
+    );
+    ask(json!({"text": "x", "why": true})).fails(400, "validation", "unknown field `why`");
+    let printed = ebb(&db, &["recall", "harbour", "office", "--top", "3", "--context", "-o", "table"]);
+    assert_eq!(printed.out.trim_end(), text);
+    let ranked =
+        ebb(&db, &["recall", "harbour office", "--top", "3", "--context", "500", "--order", "rank"]).json();
+    assert_eq!((top(&ranked)[0].as_str(), &ranked["schema"]), ("t1", &json!("ebb.recall.context/1")));
+    ebb(&db, &["recall", "x", "--order", "rank"]).fails(2, "--context");
+}
+
 /// The texts share no word with the question; the embedding leads to one, and to a new one at the next refresh.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_embedding_finds_what_words_do_not() {

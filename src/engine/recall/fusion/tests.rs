@@ -4,7 +4,7 @@ use crate::graph::builder::{EdgeRow, GraphBuilder};
 use crate::graph::columns::NodeRow;
 use crate::graph::kinds::{EdgeDirection, NodeType};
 use crate::graph::snapshot::{SkippedCounts, Snapshot};
-use crate::recall::{FusionWeights, RecallConfig, RecallQuery, RecallResult, recall};
+use crate::recall::{Filter, FusionWeights, RecallConfig, RecallQuery, RecallResult, between, recall};
 use crate::scratch::Scratch;
 use crate::text::counts::WordCounts;
 use crate::text::ranking::{Content, TextIndex};
@@ -163,4 +163,24 @@ fn vectors_find_what_words_do_not_and_all_of_them_are_hits() {
     assert!(["a", "b", "d"].iter().all(|id| ids(&both).contains(id)));
     let none = asked(&view, "harbour", Some([1.0, 0.05]), FusionWeights { vectors: 0.0, ..alone });
     assert_eq!(scores(&none), scores(&asked(&view, "harbour", None, alone)), "a weight of 0 leaves them out");
+}
+
+#[test]
+fn memories_between_two_of_a_session_are_found_if_they_are_few() {
+    let many: Vec<Turn> =
+        ["a", "b", "c", "d", "e", "f", "g"].into_iter().zip(1..).map(|(id, at)| (id, "x", at)).collect();
+    let view = talk(&many, &[], &[]);
+    let node = |id: &str| view.graph().find(id).unwrap();
+    let found = |ids: &[&str], filter: &Filter| -> Vec<String> {
+        let nodes: Vec<_> = ids.iter().map(|id| node(id)).collect();
+        let id = |node| view.graph().external_id(node);
+        let found = between(&view, filter, &nodes).into_iter();
+        found.map(|(at, [from, to])| format!("{}{}{}", id(from), id(at), id(to))).collect()
+    };
+    let open = Filter::default();
+    assert_eq!(found(&["d", "a", "f"], &open), ["def", "abd", "acd"]);
+    assert_eq!(found(&["a", "f"], &open), ["abf", "acf", "adf", "aef"]);
+    assert_eq!(found(&["a", "g"], &open), [""; 0], "five stand between them");
+    let none = Filter { tiers: vec!["working".to_owned()], ..Filter::default() };
+    assert_eq!(found(&["a", "c"], &none), [""; 0]);
 }

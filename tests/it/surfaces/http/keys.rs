@@ -26,7 +26,7 @@ const fn writes(route: &'static str, path: &'static str, body: &'static str) -> 
     Row { method: "POST", route, path, body: Some(body), right: 1, everywhere: false }
 }
 
-const ROUTES: [Row; 55] = [
+const ROUTES: [Row; 56] = [
     looks("/memory/graph/edges", "/memory/graph/edges?scope=team", false),
     writes(
         "/memory/graph/edges",
@@ -106,6 +106,7 @@ const ROUTES: [Row; 55] = [
     looks("/v1/hidden", "/v1/hidden?scope=team", false),
     writes("/v1/states", "/v1/states", r#"{"keys":["k"],"hidden":true,"scope":"team"}"#),
     Row { right: 0, ..writes("/v1/recall", "/v1/recall", r#"{"text":"x","scope":"team"}"#) },
+    Row { right: 0, ..writes("/v1/context", "/v1/context", r#"{"text":"x","scope":"team"}"#) },
     Row {
         right: 0,
         ..writes("/v1/engine/activate", "/v1/engine/activate", r#"{"seeds":[],"scope":"team"}"#)

@@ -1,0 +1,139 @@
+//! Texts of nodes, read from the store: the mirror holds only their beginnings.
+//!
+//! A node that was deleted from the store meanwhile is removed from an answer, so no forgotten memory is shown.
+
+use super::Error;
+use crate::domain::ids::{MemoryKey, Scope, labelled};
+use crate::domain::units::Timestamp;
+use crate::service::Service;
+use crate::store::{AdoptedNode, Record};
+use ebb_engine::View;
+use ebb_engine::graph::kinds::NodeType;
+use ebb_engine::recall::RecallResult;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Text of a node, and when and in which session it was created.
+#[derive(Debug, Clone)]
+pub(in crate::service) struct StoredText {
+    pub(in crate::service) content: Option<String>,
+    pub(in crate::service) created: Option<Timestamp>,
+    pub(in crate::service) session: Option<String>,
+}
+
+/// Texts by id, and the ids that were looked for.
+#[derive(Debug, Default)]
+struct Texts {
+    read: BTreeSet<String>,
+    there: BTreeMap<String, StoredText>,
+}
+
+impl StoredText {
+    fn of_memory(record: Record) -> (String, Self) {
+        let life = record.life.ok();
+        let created = life.as_ref().map(|life| life.created);
+        (record.id, Self { content: record.content, created, session: life.and_then(|life| life.session) })
+    }
+
+    fn of_adopted(adopted: AdoptedNode) -> (String, Self) {
+        let AdoptedNode { node, text, .. } = adopted;
+        let created = node.created.and_then(|ms| Timestamp::from_millis(ms).ok());
+        (node.key, Self { content: text, created, session: node.session })
+    }
+}
+
+impl Service {
+    /// Reads the texts of the hits. Those deleted meanwhile are removed everywhere: from hits and seeds, whose labels hold the
+    /// beginning of their text, from primed nodes, and from the paths of other hits, which are then omitted.
+    pub(in crate::service) async fn contents(
+        &self,
+        scope: &Scope,
+        view: &View,
+        recalled: &mut RecallResult,
+    ) -> Result<BTreeMap<String, StoredText>, Error> {
+        let hits = recalled.hits.iter().map(|hit| &hit.id);
+        let ways = recalled.hits.iter().filter_map(|hit| hit.route.as_ref()).flat_map(|route| &route.ids);
+        let primed = recalled.primed.iter().map(|one| &one.id);
+        let met = recalled.seeds.iter().map(|seed| &seed.id).chain(primed).chain(hits).chain(ways);
+        let Texts { read, there } = self.texts(scope, view, &met.cloned().collect()).await?;
+        let is_gone = |id: &str| read.contains(id) && !there.contains_key(id);
+        recalled.hits.retain(|hit| !is_gone(&hit.id));
+        recalled.seeds.retain(|seed| !is_gone(&seed.id));
+        recalled.primed.retain(|one| !is_gone(&one.id));
+        for hit in &mut recalled.hits {
+            hit.route = hit.route.take().filter(|route| !route.ids.iter().any(|id| is_gone(id)));
+        }
+        Ok(there)
+    }
+
+    /// The texts of these nodes, as far as they are memories or rows of other libraries that the store still has.
+    pub(in crate::service) async fn texts_of(
+        &self,
+        scope: &Scope,
+        view: &View,
+        ids: &BTreeSet<String>,
+    ) -> Result<BTreeMap<String, StoredText>, Error> {
+        Ok(self.texts(scope, view, ids).await?.there)
+    }
+
+    async fn texts(&self, scope: &Scope, view: &View, ids: &BTreeSet<String>) -> Result<Texts, Error> {
+        let Texts { mut read, mut there } = self.adopted_texts(scope, view, ids).await?;
+        let graph = view.graph();
+        let is_memory = |id: &str| graph.find(id).is_some_and(|at| graph.node_type(at) == NodeType::MEMORY);
+        let ids: BTreeSet<&String> =
+            ids.iter().filter(|id| is_memory(id) && !there.contains_key(*id)).collect();
+        if !ids.is_empty() {
+            // A memory is named by its id, or by its label and id; the form of the name tells which.
+            let id_of = |name: &str| labelled(["Memory"], name).map_or(name, |(_, id)| id).to_owned();
+            let wanted: Vec<MemoryKey> =
+                ids.iter().map(|name| MemoryKey::of_row(scope.as_str(), &id_of(name))).collect();
+            let memories = self.store.memories(&wanted).await?;
+            let memories: BTreeMap<String, StoredText> =
+                memories.into_iter().map(StoredText::of_memory).collect();
+            let found = |name: &&String| Some(((*name).clone(), memories.get(&id_of(name))?.clone()));
+            there.extend(ids.iter().filter_map(found));
+            read.extend(ids.into_iter().cloned());
+        }
+        Ok(Texts { read, there })
+    }
+
+    /// The texts of those of these nodes that are rows of other libraries, and the nodes that can be nothing else.
+    async fn adopted_texts(
+        &self,
+        scope: &Scope,
+        view: &View,
+        ids: &BTreeSet<String>,
+    ) -> Result<Texts, Error> {
+        let Texts { mut read, mut there } = Texts::default();
+        if self.store.mappings().is_empty() {
+            return Ok(Texts { read, there });
+        }
+        let (asked, graph) = (self.mirror.query(scope)?, view.graph());
+        let labels: Vec<(&str, &str)> = asked.labels().collect();
+        let own: Vec<&str> = labels[..asked.own_labels()].iter().map(|(_, kind)| *kind).collect();
+        for (at, (label, kind)) in labels.iter().enumerate().skip(asked.own_labels()) {
+            let is_of_kind = |id: &&String| graph.find(id).is_some_and(|node| view.kind(node) == *kind);
+            let of_kind: Vec<&String> = ids.iter().filter(is_of_kind).collect();
+            let key_of = |id: &str| labelled([*label], id).map_or(id, |(_, key)| key).to_owned();
+            let keys: Vec<String> = of_kind.iter().map(|id| key_of(id)).collect();
+            if keys.is_empty() {
+                continue;
+            }
+            let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+            let live = self.store.adopted_live(&asked, at, &keys).await?;
+            let texts: BTreeMap<String, StoredText> = live.into_iter().map(StoredText::of_adopted).collect();
+            let found = |id: &&String| Some(((*id).clone(), texts.get(&key_of(id))?.clone()));
+            there.extend(of_kind.iter().filter_map(found));
+            // A node of one of Ebb's own kinds may be Ebb's.
+            let missing = of_kind.iter().filter(|id| !there.contains_key(**id)).map(|id| key_of(id));
+            let missing: Vec<String> = missing.collect();
+            let mut known: BTreeSet<String> = BTreeSet::new();
+            for (at, _) in own.iter().enumerate().filter(|(_, own)| !missing.is_empty() && *own == kind) {
+                let keys: Vec<&str> = missing.iter().map(String::as_str).collect();
+                let found = self.store.mirrored(&asked, at, &keys).await?;
+                known.extend(found.into_iter().map(|one| one.key));
+            }
+            read.extend(of_kind.into_iter().filter(|id| !known.contains(&key_of(id))).cloned());
+        }
+        Ok(Texts { read, there })
+    }
+}
