@@ -36,6 +36,7 @@ pub mod event;
 pub mod fact;
 pub mod guard;
 pub mod ids;
+pub mod invisible;
 pub mod journal;
 pub mod key;
 pub mod mapping;

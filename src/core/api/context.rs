@@ -24,17 +24,13 @@ pub struct ContextRequest {
     #[serde(default)]
     #[schemars(length(max = 200))]
     pub seeds: Vec<GivenSeed>,
-    /// Maximum number of tokens of the text, estimated so that common tokenizers count fewer.
+    /// Maximum number of tokens of the text, by an estimate that is rather too high.
     #[serde(default = "max_tokens")]
     #[schemars(range(min = 1, max = 16_000))]
     pub max_tokens: usize,
     /// Order of the memories in the text.
     #[serde(default)]
     pub order: ContextOrder,
-    /// Maximum number of hits that are considered.
-    #[serde(default = "top_k")]
-    #[schemars(range(min = 1, max = 1_000))]
-    pub top_k: usize,
     /// Only nodes of these labels, such as Memory.
     #[serde(default)]
     #[schemars(length(max = 64))]
@@ -55,13 +51,11 @@ impl ContextRequest {
     /// The recall that finds the memories, and the text that is made of them.
     #[must_use]
     pub fn into_parts(self) -> (RecallRequest, ContextOptions) {
-        let Self { text, embedding, seeds, max_tokens, order, top_k, kinds, tiers, since, session, scope } =
-            self;
+        let Self { text, embedding, seeds, max_tokens, order, kinds, tiers, since, session, scope } = self;
         let recall = RecallRequest {
             text,
             embedding,
             seeds,
-            top_k,
             kinds,
             tiers,
             since,
@@ -75,10 +69,6 @@ impl ContextRequest {
 
 const fn max_tokens() -> usize {
     1_000
-}
-
-const fn top_k() -> usize {
-    50
 }
 
 /// The text that is made of the memories of a recall.
@@ -111,17 +101,19 @@ pub struct Context {
     /// Freshness of the data.
     #[serde(flatten)]
     pub freshness: Freshness,
-    /// Whether memories were found that did not fit, or the search was truncated.
+    /// Whether hits did not fit or were cut, or the search was truncated.
     pub truncated: bool,
     /// A line for each memory: instant of its creation (UTC), id in brackets, content. Further lines of a content are
-    /// indented.
+    /// indented; an empty line stands between sessions.
     pub text: String,
     /// Estimated number of tokens of the text.
     pub tokens: usize,
     /// Memories of the text, in its order.
     pub memories: Vec<ContextMemory>,
-    /// Number of hits with a text that did not fit.
+    /// Number of hits that did not fit.
     pub omitted: usize,
+    /// Given seeds that are not in the mirror.
+    pub unknown_seeds: Vec<String>,
     /// Flags of a truncated or not converged result.
     pub flags: Vec<&'static str>,
 }
@@ -144,10 +136,19 @@ pub struct ContextMemory {
     /// Ids of a path from a seed to the hit; empty if activation did not reach it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<String>,
-    /// Hits with the same text, which is not repeated.
+    /// Older hits with the same text, which is not repeated.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub duplicates: Vec<String>,
+    pub duplicates: Vec<Duplicate>,
     /// Whether its content was cut to fit.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_cut: bool,
+}
+
+/// A hit with the text of another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Duplicate {
+    /// Its id.
+    pub id: String,
+    /// Instant of its creation, if known.
+    pub created: Option<Timestamp>,
 }

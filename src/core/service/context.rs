@@ -1,7 +1,7 @@
 //! Context: the memories that a recall finds, as text for a prompt.
 //!
-//! Where several turns of a session were found, those between them are added, since one turn often answers another. What is read, what
-//! is removed and how fresh it is are those of a recall.
+//! Where several turns of a session were selected, those between them are added, since one turn often answers another. What is read,
+//! what is removed and how fresh it is are those of a recall. As many hits are considered as could fit.
 
 mod text;
 
@@ -11,9 +11,14 @@ use crate::api::context::{Context, ContextMemory, ContextOptions, TOKENS_MAX};
 use crate::api::recall::RecallRequest;
 use crate::domain::ids::Scope;
 use ebb_engine::graph::index::NodeId;
-use ebb_engine::recall::{Hit, between};
+use ebb_engine::recall::{Filter, Hit, RecallQuery, between};
 use std::collections::{BTreeMap, BTreeSet};
-use text::{Candidate, Composed, compose};
+use text::{Candidate, Composed, Selection};
+
+/// Tokens of a short line, for the number of hits to consider.
+const LINE_TOKENS: usize = 20;
+/// The least of these.
+const HITS_MIN: usize = 10;
 
 impl Service {
     /// Finds the memories that answer a question, and writes them as text.
@@ -25,35 +30,43 @@ impl Service {
     ) -> Result<Context, Error> {
         check_range("max_tokens", options.max_tokens, TOKENS_MAX).map_err(Error::Invalid)?;
         let request = RecallRequest { content: true, ..request };
-        let Found { current, recalled, mut texts, freshness } = Box::pin(self.find(scope, &request)).await?;
-        let (view, hits) = (&current.view, &recalled.hits);
-        let id = |node: NodeId| view.graph().external_id(node).to_owned();
-        let nodes: Vec<NodeId> = hits.iter().map(|hit| hit.node).collect();
-        let between: Vec<(String, [String; 2])> = between(view, &request.filter(), &nodes)
-            .into_iter()
-            .map(|(node, ends)| (id(node), ends.map(id)))
-            .collect();
-        let missing: BTreeSet<String> = between.iter().map(|(id, _)| id.clone()).collect();
-        let mut more = match missing.is_empty() {
-            true => BTreeMap::new(),
-            false => self.texts_of(scope, view, &missing).await?,
-        };
-        let ranked = hits.iter().zip(1..);
-        let found =
-            ranked.filter_map(|(hit, rank)| candidate(&hit.id, Some((rank, hit)), &mut texts)).collect();
-        let between =
-            between.into_iter().filter_map(|(id, ends)| Some((candidate(&id, None, &mut more)?, ends)));
-        let Composed { text, tokens, memories, omitted } = compose(found, between.collect(), options);
+        let usual = request.to_query(self.config.engine.default_query());
+        let filter = Filter { has_text: true, ..usual.filter.clone() };
+        let top_k = (options.max_tokens / LINE_TOKENS).max(HITS_MIN).min(self.config.engine.top_k_max());
+        let query = RecallQuery { filter: filter.clone(), top_k, ..usual };
+        let Found { current, recalled, mut texts, freshness } =
+            Box::pin(self.find(scope, &request, query)).await?;
+        let ranked = recalled.hits.iter().zip(1..);
+        let hits = ranked.filter_map(|(hit, rank)| candidate(&hit.id, Some((rank, hit)), &mut texts));
+        let mut selection = Selection::of_hits(hits, options.max_tokens);
+        if selection.has_room() {
+            let graph = current.view.graph();
+            let id = |node: NodeId| graph.external_id(node).to_owned();
+            let nodes: Vec<NodeId> = selection.ids().iter().filter_map(|id| graph.find(id)).collect();
+            let between = between(&current.view, &filter, &nodes);
+            let missing: BTreeSet<String> = between.iter().map(|(node, _)| id(*node)).collect();
+            if !missing.is_empty() {
+                let mut texts = self.texts_of(scope, &current.view, &missing).await?;
+                let between = between
+                    .into_iter()
+                    .filter_map(|(node, from)| Some((candidate(&id(node), None, &mut texts)?, id(from))));
+                selection.add_between(between.collect());
+            }
+        }
         let flags: Vec<&'static str> = recalled.flags.names().collect();
+        let Composed { text, tokens, memories, omitted } = selection.compose(options);
         Ok(Context {
             recall_id: recalled.id,
             generation: recalled.generation.0,
             freshness,
-            truncated: omitted > 0 || flags.iter().any(|flag| flag.ends_with("_truncated")),
+            truncated: omitted > 0
+                || memories.iter().any(|memory| memory.is_cut)
+                || flags.iter().any(|flag| flag.ends_with("_truncated")),
             text,
             tokens,
             memories,
             omitted,
+            unknown_seeds: recalled.unknown,
             flags,
         })
     }

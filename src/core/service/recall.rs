@@ -182,7 +182,7 @@ pub fn recall_in(
 
 impl RecallRequest {
     /// Converts the request for the engine, with defaults for omitted values.
-    fn to_query(&self, usual: &RecallQuery) -> RecallQuery {
+    pub(super) fn to_query(&self, usual: &RecallQuery) -> RecallQuery {
         let chosen = |dimensions: &Vec<Dimension>| dimensions.iter().copied().collect();
         RecallQuery {
             text: self.text.clone(),
@@ -202,13 +202,14 @@ impl RecallRequest {
     }
 
     /// The filter of the hits.
-    pub(super) fn filter(&self) -> Filter {
+    fn filter(&self) -> Filter {
         let texts = |terms: &[Term]| terms.iter().map(|term| term.as_str().to_owned()).collect();
         Filter {
             kinds: texts(&self.kinds),
             tiers: texts(&self.tiers),
             since: self.since.map(Timestamp::millis),
             session: self.session.as_ref().map(|session| session.as_str().to_owned()),
+            has_text: false,
         }
     }
 }
@@ -296,16 +297,22 @@ impl Service {
     /// Answers a question from the mirror of a scope, which the first one loads. Where every recall is learned from,
     /// this one is recorded as an outcome before it is answered.
     pub async fn recall(&self, scope: &Scope, request: RecallRequest) -> Result<Recall, Error> {
-        let Found { current, recalled, texts, freshness } = Box::pin(self.find(scope, &request)).await?;
+        let query = request.to_query(self.config.engine.default_query());
+        let Found { current, recalled, texts, freshness } =
+            Box::pin(self.find(scope, &request, query)).await?;
         Ok(answer(&current.view, recalled, texts, freshness, &request))
     }
 
     /// Finds what answers a question, with texts if requested.
-    pub(super) async fn find(&self, scope: &Scope, request: &RecallRequest) -> Result<Found, Error> {
+    pub(super) async fn find(
+        &self,
+        scope: &Scope,
+        request: &RecallRequest,
+        query: RecallQuery,
+    ) -> Result<Found, Error> {
         self.check_embedding(request)?;
         let current = self.ready(scope).await?;
-        let mut recalled =
-            self.recalled(scope, &current, request.to_query(self.config.engine.default_query())).await?;
+        let mut recalled = self.recalled(scope, &current, query).await?;
         let texts = match request.content {
             true => self.contents(scope, &current.view, &mut recalled).await?,
             false => BTreeMap::new(),

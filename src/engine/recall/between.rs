@@ -9,9 +9,9 @@ use std::collections::BTreeSet;
 const BETWEEN_MAX: usize = 4;
 
 /// The memories that pass the filter and stand between two of these nodes in one session, at most four between any two, each with
-/// these two: episode by episode in the order of the nodes, in each in the order of the session.
+/// the first of these two: in the order of the nodes, then in that of the session.
 #[must_use]
-pub fn between(view: &View, filter: &Filter, nodes: &[NodeId]) -> Vec<(NodeId, [NodeId; 2])> {
+pub fn between(view: &View, filter: &Filter, nodes: &[NodeId]) -> Vec<(NodeId, NodeId)> {
     let (hits, filter): (BTreeSet<NodeId>, _) =
         (nodes.iter().copied().collect(), ResolvedFilter::of(view, filter));
     let mut found = Vec::new();
@@ -20,7 +20,7 @@ pub fn between(view: &View, filter: &Filter, nodes: &[NodeId]) -> Vec<(NodeId, [
         while let [_, Some(next)] = view.neighbours(at) {
             if hits.contains(&next) {
                 let passing = passed.into_iter().filter(|node| filter.passes(view, *node));
-                found.extend(passing.map(|node| (node, [*from, next])));
+                found.extend(passing.map(|node| (node, *from)));
                 break;
             }
             if passed.len() == BETWEEN_MAX {

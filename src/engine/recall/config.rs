@@ -143,6 +143,12 @@ impl RecallConfig {
         Ok(Self { recall, reference, fusion, top_k_max, evidence, default_query })
     }
 
+    /// Greatest number of hits that a query may ask for.
+    #[must_use]
+    pub const fn top_k_max(&self) -> usize {
+        self.top_k_max
+    }
+
     /// Replaces the parameters of evidence.
     #[must_use]
     pub fn with_evidence(self, evidence: EvidenceConfig) -> Self {

@@ -101,6 +101,8 @@ pub struct Filter {
     pub since: Option<i64>,
     /// Session in which a node was last used.
     pub session: Option<String>,
+    /// Whether only memories with a text pass.
+    pub has_text: bool,
 }
 
 /// Parameters of spreading activation.
@@ -170,14 +172,14 @@ impl RecallQuery {
             put(id.as_bytes());
             put(&score.to_bits().to_le_bytes());
         }
-        let Filter { kinds, tiers, since, session } = &self.filter;
+        let Filter { kinds, tiers, since, session, has_text } = &self.filter;
         for list in [kinds, tiers] {
             put(&(list.len() as u64).to_le_bytes());
             list.iter().for_each(|name| put(name.as_bytes()));
         }
         put(&since.map_or_else(Vec::new, |since| since.to_le_bytes().to_vec()));
         put(session.as_deref().map_or(&[], str::as_bytes));
-        put(&[u8::from(session.is_some())]);
+        put(&[u8::from(session.is_some()) | u8::from(*has_text) << 1]);
         if let Some(vector) = &self.vector {
             put(b"vector");
             vector.iter().for_each(|number| put(&number.to_bits().to_le_bytes()));
@@ -220,10 +222,11 @@ impl<'a> ResolvedFilter<'a> {
     }
 
     pub(super) fn passes(&self, view: &View, node: NodeId) -> bool {
-        let (graph, Filter { kinds, tiers, since, session }) = (view.graph(), self.filter);
+        let (graph, Filter { kinds, tiers, since, session, has_text }) = (view.graph(), self.filter);
         (kinds.is_empty() || self.types.contains(&graph.node_type(node)))
             && (tiers.is_empty() || graph.tier(node).is_some_and(|tier| tiers.iter().any(|one| one == tier)))
             && since.is_none_or(|since| graph.last_modified(node).is_some_and(|at| at >= since))
             && session.as_deref().is_none_or(|session| graph.session(node) == Some(session))
+            && (!has_text || view.has_text(node))
     }
 }

@@ -40,6 +40,8 @@ pub struct Output {
     pub color_on_stderr: bool,
     /// Whether a table is cut to the width: only a terminal has one.
     cut: bool,
+    /// Whether the user chose the format.
+    is_chosen: bool,
 }
 
 #[derive(Serialize)]
@@ -67,7 +69,14 @@ impl Output {
             quiet,
             color_on_stderr: colored(io::stderr().is_terminal()),
             cut: terminal,
+            is_chosen: format.is_some(),
         }
+    }
+
+    /// Whether the user chose this format.
+    #[must_use]
+    pub fn is_requested(&self, format: Format) -> bool {
+        self.is_chosen && self.format == format
     }
 
     /// Prints an answer. `verb` is two words at most joined by a dot, such as `job.run`; `value` serialises as an
@@ -215,7 +224,7 @@ mod tests {
     ];
 
     fn output(format: Format, color: bool) -> Output {
-        Output { format, color, width: 40, quiet: false, color_on_stderr: false, cut: true }
+        Output { format, color, width: 40, quiet: false, color_on_stderr: false, cut: true, is_chosen: true }
     }
 
     fn listed(output: &Output) -> String {

@@ -3,7 +3,7 @@
 use super::exit::CliError;
 use super::instant::Moment;
 use super::memory::source;
-use super::output::Output;
+use super::output::{Format, Output};
 use super::page::{Column, Page, searched};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -78,7 +78,7 @@ pub struct RecallArgs {
     #[arg(long, value_name = "FILE")]
     pub graph: Option<PathBuf>,
     /// Print the memories as text for a prompt, of at most so many tokens, each with its date and id
-    #[arg(long, value_name = "TOKENS", num_args = 0..=1, default_missing_value = "1000", conflicts_with_all = ["graph", "why"], value_parser = clap::value_parser!(u16).range(1..=16_000))]
+    #[arg(long, value_name = "TOKENS", conflicts_with_all = ["graph", "why", "top"], value_parser = clap::value_parser!(u16).range(1..=16_000))]
     pub context: Option<u16>,
     /// Order of the memories in this text
     #[arg(long, value_name = "ORDER", default_value = "time", requires = "context", value_parser = choice(ORDERS))]
@@ -153,7 +153,7 @@ pub async fn run(args: &RecallArgs, service: &Service, output: &Output) -> Resul
     if let Some(max_tokens) = args.context {
         let options = ContextOptions { max_tokens: usize::from(max_tokens), order: args.order };
         let context = service.context(service.scope(), request, options).await?;
-        return output.emit("recall.context", &context, |page| lay_out_text(&context, page));
+        return print_context(&context, output);
     }
     print(args, &service.recall(service.scope(), request).await?, output)
 }
@@ -248,9 +248,28 @@ pub(super) fn lay_out(answer: &Recall, why: bool, page: &mut Page) {
     }
 }
 
-/// Lays out a text for a prompt, and nothing else, so that it can be piped.
-fn lay_out_text(context: &Context, page: &mut Page) {
-    context.text.lines().for_each(|line| page.line(line));
+/// Prints a text for a prompt, and nothing else, so that it can be piped; the rest is remarked on stderr.
+fn print_context(context: &Context, output: &Output) -> Result<(), CliError> {
+    if output.is_requested(Format::Json) || output.is_requested(Format::Ndjson) {
+        return output.emit("recall.context", context, |_| ());
+    }
+    for id in &context.unknown_seeds {
+        output.remark(&format!("no node is named {id}"));
+    }
+    match (context.memories.len(), context.omitted) {
+        (0, 0) => output.remark("no hits"),
+        (_, 0) => (),
+        (_, omitted) => {
+            output.remark(&format!("{omitted} hits did not fit into the tokens; raise --context"))
+        }
+    }
+    if context.freshness.stale {
+        output.remark(&format!("refreshed {} ms ago (stale)", context.freshness.stale_ms));
+    }
+    if !context.text.is_empty() {
+        output.raw(format!("{}\n", context.text).as_bytes())?;
+    }
+    Ok(())
 }
 
 /// Hits as a table, with columns of tags and sources where a hit has any.

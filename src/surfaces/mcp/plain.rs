@@ -4,6 +4,7 @@
 //! characters, terminal control characters. They are removed from every string of a result. Line feeds and tabs are
 //! kept. The stored text is unchanged, and HTTP and Neo4j show all of it.
 
+use ebb_core::domain::invisible::is_invisible;
 use serde_json::Value;
 
 /// Sanitises every string of a result, of at most so many bytes. Names of fields are kept: they are Ebb's own, or keys.
@@ -24,16 +25,6 @@ pub(super) fn text(raw: &str, bytes_max: usize) -> String {
     let fits = |(at, letter): &(usize, char)| at + letter.len_utf8() <= bytes_max;
     let letters = raw.char_indices().take_while(fits).map(|(_, letter)| letter);
     letters.filter(|letter| !is_invisible(*letter)).collect()
-}
-
-/// Whether a character is a control character, a mark or override of direction, or has no width.
-fn is_invisible(letter: char) -> bool {
-    let is_line = matches!(letter, '\n' | '\t');
-    letter.is_control() && !is_line
-        || matches!(letter,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
-            | '\u{e0000}'..='\u{e0fff}')
 }
 
 #[cfg(test)]

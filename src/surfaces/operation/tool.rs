@@ -26,6 +26,8 @@ pub(in crate::surfaces) struct Tool {
     pub(in crate::surfaces) needs_dry_run: bool,
     /// Maximum number of bytes in each string of the result.
     pub(in crate::surfaces) text_bytes_max: usize,
+    /// The field of the result that is its text; by default the text is all of it as JSON.
+    pub(in crate::surfaces) text_field: Option<&'static str>,
     /// Converts the arguments to the operation's request.
     pub(in crate::surfaces) prepare: fn(&mut Fields),
     /// Converts the operation's schema to the tool's.
@@ -47,6 +49,7 @@ impl Tool {
             is_idempotent: false,
             needs_dry_run: false,
             text_bytes_max: TEXT_BYTES_MAX,
+            text_field: None,
             prepare: |_| (),
             schema: |_| (),
         }

@@ -30,7 +30,8 @@ pub(super) fn operations() -> Vec<Operation> {
             .description(
                 "A recall whose hits are written as one text of at most max_tokens, each with its date and id. Hits \
                  with the same text appear once, and memories between hits of one session are added. Contents are \
-                 untrusted: tell the model that they are data.",
+                 untrusted: tell the model that they are data. Writes nothing, unless learning from every recall is \
+                 configured.",
             )
             .tool(CONTEXT_TOOL),
         Operation::new(Method::POST, "/v1/engine/activate", RequiredRight::InScope(Right::Read), activate)
@@ -83,18 +84,20 @@ async fn mirror(call: Call<Nothing, ScopeQuery>) -> Result<Answer<Mirror>, Probl
     Ok(Answer::ok(call.service().mirrored(&scope)?))
 }
 
-/// Bytes of the longest text: a token of the estimate has at most seven letters and some spaces, or four bytes.
+/// Bytes of the longest text: 16,000 tokens of the estimate, each of at most eleven bytes.
 const CONTEXT_BYTES_MAX: usize = 256 * 1024;
 
 const CONTEXT_TOOL: Tool = Tool {
     prepare: seeds_of_ids,
     schema: ids_as_seeds,
     text_bytes_max: CONTEXT_BYTES_MAX,
+    text_field: Some("text"),
     ..Tool::new(
         "recall_context",
         &["text", "embedding", "seeds", "max_tokens", "order", "session", "since", "scope"],
         "Search memories by question and return them as one text of limited length for a prompt, each with its date and \
-         id: the memories found, and those between them in a session. Writes nothing.",
+         id: the memories found, and those between them in a session. max_tokens limits this text, not the \
+         structured content beside it. Writes nothing.",
     )
     .idempotent()
 };

@@ -71,9 +71,9 @@ async fn a_context_is_text_for_a_prompt() {
     let file = folder.path().join("events.ndjson");
     fs::write(&file, events.join("\n")).unwrap();
     ebb(&db, &["import", file.to_str().unwrap()]).json();
-    let text = "2026-03-01T10:00Z [t1] Ann: Where is the harbour office? (and 1 with the same text)\n\
-                2026-03-01T10:01Z [t2] Bob: Behind the fish market\n  [t9] on the left\n\
-                2026-03-01T10:02Z [t3] Ann: Then the harbour is close";
+    let text = "2026-03-01T10:01Z [t2] Bob: Behind the fish market\n  [t9] on the left\n\
+                2026-03-01T10:02Z [t3] Ann: Then the harbour is close\n2026-03-01T10:09Z [t4] Bob: Bring a coat\n\n\
+                2026-03-01T10:30Z [twin] (2 times since 2026-03-01T10:00Z) ann: where is the  harbour office?";
     let top = |answer: &Value| -> Vec<String> {
         answer["memories"]
             .as_array()
@@ -84,24 +84,28 @@ async fn a_context_is_text_for_a_prompt() {
     };
     let api = TestServer::on(&db, &[]);
     let ask = |body: Value| api.post("/v1/context", &body.to_string());
-    let answer = ask(json!({"text": "harbour office", "top_k": 3})).json(200);
+    let answer = ask(json!({"text": "harbour office"})).json(200);
     assert_eq!(answer["text"], text, "{answer:#}");
     assert_eq!((&answer["omitted"], &answer["truncated"]), (&json!(0), &json!(false)));
-    assert_eq!((&answer["memories"][0]["rank"], &answer["memories"][1]["rank"]), (&json!(1), &Value::Null));
-    assert_eq!(answer["memories"][0]["duplicates"], json!(["twin"]));
-    let small = ask(json!({"text": "harbour office", "top_k": 3, "max_tokens": 40})).json(200);
-    assert_eq!((top(&small), &small["truncated"]), (vec!["t1".to_owned()], &json!(true)), "{small:#}");
+    assert_eq!(
+        (&answer["memories"][3]["rank"], &answer["memories"][3]["duplicates"][0]["id"]),
+        (&json!(1), &json!("t1"))
+    );
+    let small = ask(json!({"text": "harbour office", "max_tokens": 60})).json(200);
+    assert_eq!((top(&small), &small["truncated"]), (vec!["twin".to_owned()], &json!(true)), "{small:#}");
     ask(json!({"text": "x", "max_tokens": 0})).fails(
         400,
         "validation",
         "max_tokens is 0; it must be 1 to 16000",
     );
     ask(json!({"text": "x", "why": true})).fails(400, "validation", "unknown field `why`");
-    let printed = ebb(&db, &["recall", "harbour", "office", "--top", "3", "--context", "-o", "table"]);
-    assert_eq!(printed.out.trim_end(), text);
+    let printed = ebb(&db, &["recall", "harbour", "office", "--context", "1000"]);
+    assert_eq!((printed.out.trim_end(), printed.err.as_str()), (text, ""), "also into a pipe");
+    let few = ebb(&db, &["recall", "harbour office", "--context", "60"]);
+    assert!(few.err.contains("3 hits did not fit"), "{}", few.err);
     let ranked =
-        ebb(&db, &["recall", "harbour office", "--top", "3", "--context", "500", "--order", "rank"]).json();
-    assert_eq!((top(&ranked)[0].as_str(), &ranked["schema"]), ("t1", &json!("ebb.recall.context/1")));
+        ebb(&db, &["recall", "harbour office", "--context", "500", "--order", "rank", "-o", "json"]).json();
+    assert_eq!((top(&ranked)[0].as_str(), &ranked["schema"]), ("twin", &json!("ebb.recall.context/1")));
     ebb(&db, &["recall", "x", "--order", "rank"]).fails(2, "--context");
 }
 

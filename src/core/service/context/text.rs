@@ -2,33 +2,62 @@
 //!
 //! | step | result |
 //! |---|---|
-//! | fold | a hit with the same text as a better one, but for case, spaces and a full stop, is not repeated; less alike ones are, since a number or a sign may be all that differs |
-//! | select | hits by rank while they fit; then the memories between hits of a session, if both of these were selected |
-//! | order | by time, the undated last, or by rank |
+//! | shorten | a content of more than a quarter of all tokens is cut, so that one long memory does not take the place of all others |
+//! | fold | hits with the same text, but for case, spaces and a full stop, are one line with the date and id of the newest; less alike ones are not, since a number or a sign may be all that differs, nor are texts of less than four words, which say something only where they stand |
+//! | select | hits by rank until three quarters are full; then memories between selected ones of a session; then further hits |
+//! | order | sessions in the order of their first line, each by time; or by rank |
 //! | write | a line for each: instant, id, content, with further lines of the content indented, so that no content can pass for a memory of its own |
 //!
-//! If not even the best hit fits it is cut, so that a text is empty only if nothing was found or the limit is below a line.
-//!
 //! # Tokens
-//! Models count differently and this program has none of their tokenizers, so tokens are estimated from above: a run of ASCII letters is
-//! one up to seven letters and one for each five beyond, any other character except a space is one. On the dialogues and the
-//! passages by which recall is measured this gives 5 % more than the largest of three tokenizers (of Mistral 3, Claude 2 and GPT-2).
+//! Models count differently and this program has none of their tokenizers, so tokens are estimated, rather too high: a run of ASCII
+//! letters is one up to seven letters and one for each five beyond, and a capital after a small letter begins a new run; other characters
+//! are one each, those of three and four bytes two and three; of spaces each fourth is one. On the dialogues and the passages by
+//! which recall is measured this gives 5 % more than the largest of three tokenizers (of Mistral 3, Claude 2 and GPT-2).
 
-use crate::api::context::{ContextMemory, ContextOptions, ContextOrder};
+mod tokens;
+
+#[cfg(test)]
+mod tests;
+
+use crate::api::context::{ContextMemory, ContextOptions, ContextOrder, Duplicate};
 use crate::clock::rfc3339;
+use crate::domain::invisible::is_invisible;
 use crate::domain::units::Timestamp;
 use ebb_engine::text::fold::fold;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use tokens::{BYTES_MAX, cut, tokens};
 
-/// A memory that was found, or stands between two that were.
+/// Share of all tokens that one content may have, as its inverse, and how many it may have whatever the limit.
+const CONTENT_SHARE: usize = 4;
+const CONTENT_TOKENS: usize = 50;
+/// Share of all tokens that is kept for memories between hits, as its inverse.
+const BETWEEN_SHARE: usize = 4;
+/// Words of the shortest text of which equal ones are folded.
+const FOLDED_WORDS: usize = 4;
+/// Letters of an id that are written.
+const ID_LETTERS: usize = 64;
+const ELLIPSIS: char = '…';
+
+/// A memory with its content.
 #[derive(Debug, Clone)]
 pub(super) struct Candidate {
     pub(super) memory: ContextMemory,
     pub(super) content: String,
 }
 
-/// The text, its tokens, its memories in order, and the number of hits that did not fit.
-#[derive(Debug, Default, PartialEq)]
+/// Memories that fit into a number of tokens.
+#[derive(Debug)]
+pub(super) struct Selection {
+    left: usize,
+    /// Greatest number of tokens of a content.
+    content_max: usize,
+    selected: Vec<Candidate>,
+    /// Hits that get what the memories between selected ones leave, the best first.
+    waiting: VecDeque<Candidate>,
+}
+
+/// The text, its tokens, its memories in their order, and the number of hits that did not fit.
+#[derive(Debug, Default)]
 pub(super) struct Composed {
     pub(super) text: String,
     pub(super) tokens: usize,
@@ -36,51 +65,175 @@ pub(super) struct Composed {
     pub(super) omitted: usize,
 }
 
-/// Composes the text of hits, the best first. `between` holds memories that stand between two hits of a session, with the ids of
-/// these hits.
-pub(super) fn compose(
-    hits: Vec<Candidate>,
-    between: Vec<(Candidate, [String; 2])>,
-    options: ContextOptions,
-) -> Composed {
-    let mut known = BTreeMap::new();
-    let mut budget = Budget { left: options.max_tokens, selected: Vec::new() };
-    let mut omitted = 0;
-    for hit in folded(hits, &mut known) {
-        omitted += usize::from(!budget.add(hit));
+impl Selection {
+    /// Selects hits, the best first, until three quarters of the tokens are used.
+    pub(super) fn of_hits(hits: impl IntoIterator<Item = Candidate>, max_tokens: usize) -> Self {
+        let content_max = (max_tokens / CONTENT_SHARE).max(CONTENT_TOKENS);
+        let mut selection =
+            Self { left: max_tokens, content_max, selected: Vec::new(), waiting: VecDeque::new() };
+        let shortened: Vec<Candidate> = hits.into_iter().map(|hit| selection.shorten(hit)).collect();
+        selection.waiting = folded(shortened).into();
+        if let Some(best) = selection.waiting.pop_front() {
+            let rest = max_tokens.saturating_sub(cost(&Candidate { content: String::new(), ..best.clone() }));
+            let best = shorten(best, rest);
+            if !selection.add(&best, None) {
+                selection.waiting.push_front(best);
+            }
+        }
+        while let Some(hit) = selection.waiting.front() {
+            if cost(hit) + max_tokens / BETWEEN_SHARE > selection.left {
+                break;
+            }
+            let hit = hit.clone();
+            selection.waiting.pop_front();
+            selection.add(&hit, None);
+        }
+        selection
     }
-    let ids: BTreeSet<String> = budget.selected.iter().map(|one| one.memory.id.clone()).collect();
-    for (candidate, ends) in between {
-        let is_new = known.insert(normal_form(&candidate.content), 0).is_none();
-        if is_new && ends.iter().all(|end| ids.contains(end)) {
-            budget.add(candidate);
+
+    /// Whether there is room for another memory.
+    pub(super) fn has_room(&self) -> bool {
+        self.left > LINE_TOKENS
+    }
+
+    /// Ids of the selected memories, and of those that they stand for.
+    pub(super) fn ids(&self) -> Vec<String> {
+        let ids = self.selected.iter().flat_map(|one| {
+            let twins = one.memory.duplicates.iter().map(|twin| &twin.id);
+            std::iter::once(&one.memory.id).chain(twins)
+        });
+        ids.cloned().collect()
+    }
+
+    /// Adds memories that follow selected ones in their session, each with the id of that one, if they fit.
+    pub(super) fn add_between(&mut self, between: Vec<(Candidate, String)>) {
+        let mut known: BTreeSet<String> = self.selected.iter().map(|one| normal_form(&one.content)).collect();
+        let mut after: BTreeMap<String, usize> = BTreeMap::new();
+        for (candidate, from) in between {
+            let waiting = self.waiting.iter().position(|hit| hit.memory.id == candidate.memory.id);
+            let hit = waiting.and_then(|at| self.waiting.get(at)).cloned();
+            let candidate = hit.unwrap_or_else(|| self.shorten(candidate));
+            let form = normal_form(&candidate.content);
+            if is_folded(&form) && known.contains(&form) {
+                continue;
+            }
+            let added = after.entry(from.clone()).or_default();
+            if self.add(&candidate, Some((&from, *added))) {
+                waiting.map(|at| self.waiting.remove(at));
+                known.insert(form);
+                *added += 1;
+            }
         }
     }
-    let mut selected = budget.selected;
-    if options.order == ContextOrder::Time {
-        let undated = |created: Option<Timestamp>| (created.is_none(), created);
-        selected.sort_by_key(|one| (undated(one.memory.created), one.memory.rank.unwrap_or(usize::MAX)));
+
+    /// Selects a memory if it fits: after the memory with an id and so many more, or last.
+    fn add(&mut self, candidate: &Candidate, after: Option<(&str, usize)>) -> bool {
+        let cost = cost(candidate);
+        let fits = cost <= self.left && !candidate.content.is_empty();
+        if fits {
+            self.left -= cost;
+            let from = after.and_then(|(id, added)| {
+                let at = self.selected.iter().position(|one| one.memory.id == id)?;
+                Some(at + 1 + added)
+            });
+            self.selected.insert(from.unwrap_or(self.selected.len()), candidate.clone());
+        }
+        fits
     }
-    let lines: Vec<String> = selected.iter().map(line).collect();
-    Composed {
-        text: lines.join("\n"),
-        tokens: options.max_tokens - budget.left,
-        memories: selected.into_iter().map(|one| one.memory).collect(),
-        omitted,
+
+    fn shorten(&self, candidate: Candidate) -> Candidate {
+        let Candidate { memory, content } = candidate;
+        // Work is bounded by what can be written, not by what is stored.
+        let end = content.char_indices().map(|(at, _)| at).find(|at| *at > self.content_max * BYTES_MAX);
+        let visible: String = content[..end.unwrap_or(content.len())]
+            .chars()
+            .filter(|c| is_line_end(*c) || !is_invisible(*c))
+            .collect();
+        let memory = ContextMemory { is_cut: end.is_some(), ..memory };
+        shorten(Candidate { memory, content: visible }, self.content_max)
+    }
+
+    /// Adds the hits that still fit, and writes all.
+    pub(super) fn compose(mut self, options: ContextOptions) -> Composed {
+        let mut omitted = 0;
+        while let Some(hit) = self.waiting.pop_front() {
+            omitted += usize::from(!self.add(&hit, None));
+        }
+        let tokens = options.max_tokens - self.left;
+        let mut text = String::new();
+        let mut memories: Vec<ContextMemory> = Vec::new();
+        let selected = match options.order {
+            ContextOrder::Time => by_time(self.selected),
+            ContextOrder::Rank => self.selected,
+        };
+        for candidate in selected {
+            if let Some(before) = memories.last() {
+                let is_next = before.session == candidate.memory.session;
+                text.push_str(if is_next || options.order == ContextOrder::Rank { "\n" } else { "\n\n" });
+            }
+            text.push_str(&line(&candidate));
+            memories.push(candidate.memory);
+        }
+        Composed { text, tokens, memories, omitted }
     }
 }
 
-/// Hits without those that repeat the text of a better one, which lists them.
-fn folded(hits: Vec<Candidate>, known: &mut BTreeMap<String, usize>) -> Vec<Candidate> {
+/// Sessions in the order of their first memory, each by time; undated ones last.
+fn by_time(mut selected: Vec<Candidate>) -> Vec<Candidate> {
+    let of = |created: Option<Timestamp>| (created.is_none(), created);
+    let mut first: BTreeMap<Option<String>, (bool, Option<Timestamp>)> = BTreeMap::new();
+    for Candidate { memory, .. } in &selected {
+        let at = of(memory.created);
+        first.entry(memory.session.clone()).and_modify(|first| *first = at.min(*first)).or_insert(at);
+    }
+    selected.sort_by_key(|Candidate { memory, .. }| {
+        let at = of(memory.created);
+        // Memories without a session are no conversation.
+        let session = memory.session.as_ref().map(|_| first[&memory.session]);
+        (session.unwrap_or(at), memory.session.clone(), at)
+    });
+    selected
+}
+
+/// Cuts a content to so many tokens.
+fn shorten(candidate: Candidate, tokens_max: usize) -> Candidate {
+    let Candidate { mut memory, mut content } = candidate;
+    if memory.is_cut || tokens(&content) > tokens_max {
+        // The mark that it was cut is two tokens.
+        content = cut(&content, tokens_max.saturating_sub(2)).trim_end().to_owned();
+        memory.is_cut = true;
+    }
+    Candidate { memory, content }
+}
+
+/// Hits without those whose text another one has: the newest stands for all, in the place of the best.
+fn folded(hits: Vec<Candidate>) -> Vec<Candidate> {
+    let mut known: BTreeMap<String, usize> = BTreeMap::new();
     let mut kept: Vec<Candidate> = Vec::new();
-    for hit in hits {
-        let at = *known.entry(normal_form(&hit.content)).or_insert(kept.len());
-        match kept.get_mut(at) {
-            Some(better) => better.memory.duplicates.push(hit.memory.id),
-            None => kept.push(hit),
+    for mut hit in hits {
+        let form = normal_form(&hit.content);
+        let at = if is_folded(&form) && !hit.memory.is_cut {
+            *known.entry(form).or_insert(kept.len())
+        } else {
+            kept.len()
+        };
+        let Some(best) = kept.get_mut(at) else {
+            kept.push(hit);
+            continue;
+        };
+        if hit.memory.created > best.memory.created {
+            std::mem::swap(best, &mut hit);
+            best.memory.duplicates = std::mem::take(&mut hit.memory.duplicates);
+            (best.memory.rank, best.memory.score) = (hit.memory.rank, hit.memory.score);
         }
+        best.memory.duplicates.push(Duplicate { id: hit.memory.id, created: hit.memory.created });
     }
     kept
+}
+
+/// Whether texts of this form are folded.
+fn is_folded(form: &str) -> bool {
+    form.split(' ').nth(FOLDED_WORDS - 1).is_some()
 }
 
 /// A content without what may differ in equal ones.
@@ -90,102 +243,44 @@ fn normal_form(content: &str) -> String {
     all.join(" ")
 }
 
-struct Budget {
-    left: usize,
-    selected: Vec<Candidate>,
+/// Tokens of the line of a memory, with the ends of lines around it.
+fn cost(candidate: &Candidate) -> usize {
+    tokens(&line(candidate)) + 2
 }
 
-impl Budget {
-    /// Selects a memory if it fits; the first one is cut if it does not.
-    fn add(&mut self, mut candidate: Candidate) -> bool {
-        let mut cost = tokens(&line(&candidate)) + 1;
-        if cost > self.left && self.selected.is_empty() {
-            let empty = Candidate { content: ELLIPSIS.to_owned(), ..candidate.clone() };
-            let rest = self.left.saturating_sub(tokens(&line(&empty)) + 1);
-            let kept = cut(&candidate.content, rest).trim_end();
-            if kept.is_empty() {
-                return false;
-            }
-            candidate.content = format!("{kept}{ELLIPSIS}");
-            candidate.memory.is_cut = true;
-            cost = tokens(&line(&candidate)) + 1;
-        }
-        let fits = cost <= self.left;
-        if fits {
-            self.left -= cost;
-            self.selected.push(candidate);
-        }
-        fits
-    }
-}
+/// Tokens of the shortest line.
+const LINE_TOKENS: usize = 5;
 
-const ELLIPSIS: &str = "…";
-
-/// The line of a memory.
+/// The line of a memory: `2026-03-01T12:30Z [id] content`.
 fn line(Candidate { memory, content }: &Candidate) -> String {
-    let created = memory.created.map(|at| {
-        let full = rfc3339(at);
-        // To the minute: `2026-03-01T12:30Z`.
-        full.get(..16).map_or(full.clone(), |minute| format!("{minute}Z "))
-    });
-    let repeated = match memory.duplicates.len() {
-        0 => String::new(),
-        count => format!(" (and {count} with the same text)"),
-    };
-    let (id, content) = (lines(&memory.id).join(" "), lines(content).join("\n  "));
-    format!("{}[{id}] {content}{repeated}", created.unwrap_or_default())
-}
-
-/// The lines of a text that are not empty, whatever ends them.
-fn lines(text: &str) -> Vec<&str> {
-    let ends = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
-    text.split(ends).map(str::trim_end).filter(|line| !line.is_empty()).collect()
-}
-
-/// The estimated number of tokens of a text.
-fn tokens(text: &str) -> usize {
-    let mut count = Count::default();
-    text.chars().for_each(|c| count.add(c));
-    count.tokens
-}
-
-/// A prefix of at most so many tokens, cut before a word if there is a space in it.
-fn cut(text: &str, tokens_max: usize) -> &str {
-    let mut count = Count::default();
-    let end = text.char_indices().find(|(_, c)| {
-        count.add(*c);
-        count.tokens > tokens_max
-    });
-    let Some((end, _)) = end else { return text };
-    let kept = &text[..end];
-    kept.rfind(char::is_whitespace).map_or(kept, |space| &kept[..space])
-}
-
-/// Letters of a word that are one token, and of each further one.
-const LETTERS_OF_FIRST: usize = 7;
-const LETTERS_OF_NEXT: usize = 5;
-
-#[derive(Default)]
-struct Count {
-    tokens: usize,
-    /// Letters of the present word.
-    letters: usize,
-}
-
-impl Count {
-    fn add(&mut self, c: char) {
-        if c.is_ascii_alphabetic() {
-            self.letters += 1;
-            let begins = self.letters == 1
-                || self.letters > LETTERS_OF_FIRST
-                    && (self.letters - LETTERS_OF_FIRST) % LETTERS_OF_NEXT == 1;
-            self.tokens += usize::from(begins);
-        } else {
-            self.letters = 0;
-            self.tokens += usize::from(c != ' ');
-        }
+    let mut line = memory.created.map_or_else(String::new, |at| format!("{} ", minute(at)));
+    let letters = memory.id.chars().map(|c| if c.is_whitespace() || "[]".contains(c) { '_' } else { c });
+    let mut id: String = letters.clone().filter(|c| !is_invisible(*c)).take(ID_LETTERS).collect();
+    if letters.count() > ID_LETTERS {
+        id.push(ELLIPSIS);
     }
+    line.push_str(&format!("[{id}] "));
+    if !memory.duplicates.is_empty() {
+        let mut dates: Vec<Timestamp> = memory.duplicates.iter().filter_map(|twin| twin.created).collect();
+        dates.sort_unstable();
+        let since = dates.first().map_or_else(String::new, |first| format!(" since {}", minute(*first)));
+        line.push_str(&format!("({} times{since}) ", memory.duplicates.len() + 1));
+    }
+    let lines = content.split(is_line_end).map(str::trim_end).filter(|line| !line.is_empty());
+    line.push_str(&lines.collect::<Vec<_>>().join("\n  "));
+    if memory.is_cut {
+        line.push(ELLIPSIS);
+    }
+    line
 }
 
-#[cfg(test)]
-mod tests;
+/// An instant to the minute: `2026-03-01T12:30Z`.
+fn minute(at: Timestamp) -> String {
+    let full = rfc3339(at);
+    full.get(..16).map_or(full.clone(), |minute| format!("{minute}Z"))
+}
+
+/// Whether a character ends a line for any program that may read the text.
+fn is_line_end(c: char) -> bool {
+    matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
