@@ -10,7 +10,6 @@ use ebb_core::domain::ids::Scope;
 use ebb_core::domain::mapping::Mapping;
 use ebb_core::domain::policy::Regime;
 use ebb_core::domain::relation::FadingError;
-use ebb_core::domain::similarity::Similarity;
 use ebb_core::mirror;
 use ebb_core::scheduler;
 use ebb_core::service::{self, Service};
@@ -108,10 +107,7 @@ pub fn service_over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> R
         connections: settings.pools.connections,
         acquire_timeout: settings.pools.acquire_timeout,
         lease: settings.worker.lease,
-        similarity: Similarity {
-            dimensions: settings.similarity.embedding_dimensions,
-            text_threshold: settings.similarity.text_threshold,
-        },
+        similarity: settings.similarity.law(),
         fading: settings.relation.fading()?,
         pins: settings.relation.pinned.clone(),
         trails: settings.pheromones.trails(&settings.mirror.labels).map_err(Error::Trails)?,

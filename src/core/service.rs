@@ -47,6 +47,7 @@ mod adopted;
 mod attempts;
 pub mod doctor;
 pub mod engine;
+pub mod evaluation;
 pub mod events;
 pub mod explain;
 pub mod facts;

@@ -13,7 +13,7 @@ use ebb_core::domain::relation::{Fading, FadingError, Pins};
 use ebb_core::domain::trail::{
     Allowed, Evaporation, EvaporationError, MirroredLabel, NamesError, Rates, Trails,
 };
-use ebb_core::domain::{guard, retention};
+use ebb_core::domain::{guard, retention, similarity};
 use ebb_core::scheduler::calendar::{Pattern, Zone};
 use ebb_core::scheduler::due::Rhythm;
 use ebb_engine::graph::kinds::NodeType;
@@ -72,6 +72,14 @@ pub struct Similarity {
     pub embedding_dimensions: Option<usize>,
     #[serde(deserialize_with = "ratio")]
     pub text_threshold: f64,
+}
+
+impl Similarity {
+    /// The comparison that these values make.
+    #[must_use]
+    pub const fn law(&self) -> similarity::Similarity {
+        similarity::Similarity { dimensions: self.embedding_dimensions, text_threshold: self.text_threshold }
+    }
 }
 
 fn dimensions<'de, D: Deserializer<'de>>(from: D) -> Result<Option<usize>, D::Error> {
@@ -340,4 +348,15 @@ impl From<Retention> for retention::Retention {
         let Retention { requests, journal, runs, sessions, decayed_facts, tombstones } = kept;
         Self { requests, journal, runs, sessions, decayed_facts, tombstones, paced: true }
     }
+}
+
+/// The section `[recall_guard]`: questions that are asked again after each change of the mirrors.
+#[derive(Debug, Clone, Deserialize)]
+pub struct RecallGuard {
+    pub questions: Option<PathBuf>,
+    pub baseline: Option<PathBuf>,
+    #[serde(deserialize_with = "ratio")]
+    pub max_loss: f64,
+    #[serde(deserialize_with = "span::<SECOND, DAY, _, _>")]
+    pub every: Duration,
 }

@@ -1,0 +1,102 @@
+//! Asks the questions of the recall guard after changes of the mirrors, and warns when they lost memories.
+//!
+//! A loss is logged once, and again when other questions lose: the warning, then a line for each of the first questions with
+//! the memories that it does not find any more and where they are.
+
+use crate::settings::sections;
+use ebb_core::domain::ids::Scope;
+use ebb_core::domain::similarity::Similarity;
+use ebb_core::scheduler::meter::{GuardedRecall, Meter};
+use ebb_core::service::Service;
+use ebb_core::service::evaluation::comparison::{Comparison, Lost, saved};
+use ebb_core::service::evaluation::guard::RecallGuard;
+use ebb_core::service::evaluation::questions;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+use tracing::{debug, info, warn};
+
+/// Questions of one loss that are logged.
+const LOGGED: usize = 20;
+
+/// The guard of a process.
+pub(super) struct Guarding {
+    guard: RecallGuard,
+    max_loss: f64,
+    every: Duration,
+    /// Questions that had lost memories at the last warning; empty if there is no loss.
+    warned: BTreeSet<(Scope, String)>,
+}
+
+impl Guarding {
+    /// The guard of the settings, if they have questions.
+    ///
+    /// # Errors
+    /// Files that cannot be used, and questions in scopes that this process does not mirror.
+    pub(super) fn of(settings: &sections::RecallGuard, service: &Service) -> Result<Option<Self>, String> {
+        let Some(file) = settings.questions.as_deref() else { return Ok(None) };
+        let similarity: Similarity = *service.store().similarity();
+        let questions = questions(file, service.scope(), similarity).map_err(|why| why.to_string())?;
+        let mirrored: BTreeSet<Scope> = service.mirrors().into_iter().map(|mirror| mirror.scope).collect();
+        if let Some(other) = questions.iter().find(|question| !mirrored.contains(&question.scope)) {
+            return Err(format!("the scope {} of a question is not in mirror.scopes", other.scope));
+        }
+        let unusable = |file: &Path, why: &dyn std::fmt::Display| format!("{}: {why}", file.display());
+        let baseline = settings.baseline.as_deref();
+        let baseline = baseline.map(|file| saved(file).map_err(|why| unusable(file, &why))).transpose()?;
+        let guard = RecallGuard::new(questions, baseline).map_err(|why| unusable(file, &why))?;
+        Ok(Some(Self { guard, max_loss: settings.max_loss, every: settings.every, warned: BTreeSet::new() }))
+    }
+
+    /// Asks until the stop.
+    pub(super) async fn run(mut self, service: &Service, meter: &Arc<Meter>, stop: &CancellationToken) {
+        let mut wait = Duration::ZERO;
+        while stop.run_until_cancelled(tokio::time::sleep(wait)).await.is_some() {
+            let looked = stop.run_until_cancelled(self.guard.look(service)).await;
+            wait = match looked {
+                None => return,
+                Some(Ok(found)) => {
+                    if let Some(found) = found {
+                        self.judge(&found, meter);
+                    }
+                    self.every
+                }
+                // The mirrors log why they are not there.
+                Some(Err(why)) => {
+                    debug!(%why, "the questions of the recall guard could not be asked, and are asked again");
+                    service.refresh_every()
+                }
+            };
+        }
+    }
+
+    /// Counts a result, and logs a loss that is new.
+    fn judge(&mut self, found: &Comparison, meter: &Meter) {
+        let Comparison { before, now, loss, lost, questions, .. } = found;
+        meter.counts().recall_guard =
+            Some(GuardedRecall { recall: *now, baseline: *before, lost_questions: lost.len() });
+        if *loss <= self.max_loss {
+            if !self.warned.is_empty() {
+                info!(recall = now, baseline = before, "recall is as good as before again");
+            }
+            self.warned.clear();
+            return;
+        }
+        let losing: BTreeSet<(Scope, String)> =
+            lost.iter().map(|one| (one.scope.clone(), one.question.clone())).collect();
+        if losing.is_subset(&self.warned) {
+            return;
+        }
+        warn!(recall = now, baseline = before, questions, lost = lost.len(), "recall is worse than before");
+        for Lost { question, scope, memories } in lost.iter().take(LOGGED) {
+            let memory = |lost: &ebb_core::service::evaluation::comparison::LostMemory| {
+                format!("{} ({})", lost.id, lost.state.text())
+            };
+            let memories: Vec<String> = memories.iter().map(memory).collect();
+            warn!(%scope, question, memories = memories.join(", "), "a question does not find memories any more");
+        }
+        self.warned = losing;
+    }
+}
