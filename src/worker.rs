@@ -124,7 +124,7 @@ pub async fn run(
     on_start: impl FnOnce(Ports),
 ) -> Result<(), Error> {
     let stop = CancellationToken::new();
-    let guarding = Guarding::of(&settings.recall_guard, service).map_err(Error::RecallGuard)?;
+    let guarding = Guarding::of(&settings.recall_guard, service, roles).map_err(Error::RecallGuard)?;
     let listeners = Listeners::open(service, &settings, roles, &stop).await?;
     let on = |kind| signal(kind).map_err(Error::Signals);
     let (mut terminate, mut interrupt) = (on(SignalKind::terminate())?, on(SignalKind::interrupt())?);
@@ -158,8 +158,7 @@ pub async fn run(
     let reload =
         Reload { source, settings, schedules: schedules_in, wake: wake.clone(), meter: Arc::clone(&meter) };
 
-    let over = CancellationToken::new();
-    let drained = listeners.drained(&stop);
+    let (over, drained) = (CancellationToken::new(), listeners.drained(&stop));
     let work = async {
         let probing = probe(&store, (service, &meter), (&ready_in, &readable_in), &wake, &recovery, &stop);
         let jobs = async {
@@ -181,15 +180,8 @@ pub async fn run(
             dispatched.and(reaped)
         };
         let storing = stop.run_until_cancelled(store_settings(service, ready.clone()));
-        let mirroring = mirrors::run(service, roles, &readable, &panics, &stop);
-        let guarding = async {
-            // Only a process that answers recalls has mirrors.
-            if let Some(guarding) = guarding.filter(|_| roles.http || roles.mcp) {
-                guarding.run(service, &meter, &stop).await;
-            }
-        };
-        let ((), ended, (), mirrored, _, ()) =
-            tokio::join!(probing, jobs, drained, mirroring, storing, guarding);
+        let mirroring = mirrors::run((service, roles), (guarding, &meter), &readable, &panics, &stop);
+        let ((), ended, (), mirrored, _) = tokio::join!(probing, jobs, drained, mirroring, storing);
         over.cancel();
         ended.and(mirrored)
     };

@@ -15,6 +15,7 @@
 //! | [`Service::pin_relation`] | `relation pin`, `unpin` | `pinned` of an observation |
 //! | [`Service::recall`] | `recall` | `POST /v1/recall` |
 //! | [`Service::rerank`], [`Service::hidden`], [`Service::set_states`] | – | `POST /v1/rerank`, `GET /v1/hidden`, `POST /v1/states` |
+//! | [`Service::views`], [`Service::rules`], [`Service::find_lost`] | `eval` | – |
 //! | [`Service::report`] | `outcome` | `POST /v1/outcomes` |
 //! | [`Service::activate`], [`Service::rank`] | `engine activate`, `pagerank` | `POST /v1/engine/activate`, `pagerank` |
 //! | [`Service::queries`] | - | `GET /v1/engine/queries` |

@@ -3,17 +3,16 @@
 //! A loss is logged once, and again when other questions lose: the warning, then a line for each of the first questions with
 //! the memories that it does not find any more and where they are.
 
+use super::Roles;
 use crate::settings::sections;
 use ebb_core::domain::ids::Scope;
-use ebb_core::domain::similarity::Similarity;
 use ebb_core::scheduler::meter::{GuardedRecall, Meter};
 use ebb_core::service::Service;
-use ebb_core::service::evaluation::comparison::{Comparison, Lost, saved};
+use ebb_core::service::evaluation::comparison::{Comparison, Lost, LostMemory, saved};
 use ebb_core::service::evaluation::guard::RecallGuard;
 use ebb_core::service::evaluation::questions;
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, info, warn};
@@ -31,14 +30,19 @@ pub(super) struct Guarding {
 }
 
 impl Guarding {
-    /// The guard of the settings, if they have questions.
+    /// The guard of the settings, if they have questions and a process with these roles has mirrors.
     ///
     /// # Errors
     /// Files that cannot be used, and questions in scopes that this process does not mirror.
-    pub(super) fn of(settings: &sections::RecallGuard, service: &Service) -> Result<Option<Self>, String> {
-        let Some(file) = settings.questions.as_deref() else { return Ok(None) };
-        let similarity: Similarity = *service.store().similarity();
-        let questions = questions(file, service.scope(), similarity).map_err(|why| why.to_string())?;
+    pub(super) fn of(
+        settings: &sections::RecallGuard,
+        service: &Service,
+        roles: Roles,
+    ) -> Result<Option<Self>, String> {
+        let file = settings.questions.as_deref().filter(|_| roles.http || roles.mcp);
+        let Some(file) = file else { return Ok(None) };
+        let similarity = service.store().similarity();
+        let questions = questions(file, service.scope(), *similarity).map_err(|why| why.to_string())?;
         let mirrored: BTreeSet<Scope> = service.mirrors().into_iter().map(|mirror| mirror.scope).collect();
         if let Some(other) = questions.iter().find(|question| !mirrored.contains(&question.scope)) {
             return Err(format!("the scope {} of a question is not in mirror.scopes", other.scope));
@@ -51,10 +55,10 @@ impl Guarding {
     }
 
     /// Asks until the stop.
-    pub(super) async fn run(mut self, service: &Service, meter: &Arc<Meter>, stop: &CancellationToken) {
+    pub(super) async fn run(mut self, service: &Service, meter: &Meter, stop: &CancellationToken) {
         let mut wait = Duration::ZERO;
         while stop.run_until_cancelled(tokio::time::sleep(wait)).await.is_some() {
-            let looked = stop.run_until_cancelled(self.guard.look(service)).await;
+            let looked = stop.run_until_cancelled(Box::pin(self.guard.look(service))).await;
             wait = match looked {
                 None => return,
                 Some(Ok(found)) => {
@@ -91,9 +95,7 @@ impl Guarding {
         }
         warn!(recall = now, baseline = before, questions, lost = lost.len(), "recall is worse than before");
         for Lost { question, scope, memories } in lost.iter().take(LOGGED) {
-            let memory = |lost: &ebb_core::service::evaluation::comparison::LostMemory| {
-                format!("{} ({})", lost.id, lost.state.text())
-            };
+            let memory = |lost: &LostMemory| format!("{} ({})", lost.id, lost.state.text());
             let memories: Vec<String> = memories.iter().map(memory).collect();
             warn!(%scope, question, memories = memories.join(", "), "a question does not find memories any more");
         }

@@ -24,6 +24,9 @@ const QUESTIONS: &str = r#"{"question":"what does Ann drink, green tea","gold":[
 const NOWHERE: (&str, &str) = ("NEO4J_URI", "bolt://127.0.0.1:1");
 const DIMENSIONS: (&str, &str) = ("EBB__SIMILARITY__EMBEDDING_DIMENSIONS", "2");
 
+/// Expired memories are no hits.
+const LIVE_ONLY: (&str, &str) = ("EBB__MIRROR__EXPIRED", "false");
+
 fn on(db: &Fresh, folder: &Path, variables: &[(&str, &str)], args: &[&str]) -> CliOutput {
     command(db, folder, args).envs(variables.iter().copied()).output().unwrap().into()
 }
@@ -105,7 +108,7 @@ async fn bad_input_is_refused_with_its_place() {
 async fn jobs_may_run_before_the_questions() {
     let db = empty().await;
     let folder = written(&[("e.ndjson", EVENTS), ("q.ndjson", QUESTIONS)]);
-    let run = |args: &[&str]| on(&db, folder.path(), &[DIMENSIONS], args);
+    let run = |args: &[&str]| on(&db, folder.path(), &[DIMENSIONS, LIVE_ONLY], args);
     let before = run(&["eval", "e.ndjson", "q.ndjson"]);
     fs::write(folder.path().join("before.json"), &before.out).unwrap();
     // A day later, what was not accessed has expired.
@@ -130,7 +133,7 @@ async fn maintenance_that_loses_memories_is_noticed() {
     let folder = written(&[("q.ndjson", "{\"question\":\"who wrote the parser\",\"gold\":[\"m1\"]}\n")]);
     let questions = folder.path().join("q.ndjson");
     let baseline = folder.path().join("before.json");
-    let run = |args: &[&str]| on(&db, folder.path(), &[], args);
+    let run = |args: &[&str]| on(&db, folder.path(), &[LIVE_ONLY], args);
     fs::write(&baseline, run(&["eval", "q.ndjson"]).out).unwrap();
     let same = run(&["eval", "q.ndjson", "--compare", "before.json", "--max-loss", "0"]).json();
     assert_eq!((&same["comparison"]["before"], &same["comparison"]["lost"]), (&json!(1.0), &json!([])));
@@ -140,6 +143,7 @@ async fn maintenance_that_loses_memories_is_noticed() {
         ("EBB__RECALL_GUARD__BASELINE", baseline.to_str().unwrap()),
         ("EBB__RECALL_GUARD__EVERY", "1s"),
         ("EBB__MIRROR__REFRESH", "1s"),
+        LIVE_ONLY,
     ];
     let served = TestServer::on(&db, &guard);
     let has = |metric: &str| served.get("/metrics").body.lines().any(|line| line == metric);

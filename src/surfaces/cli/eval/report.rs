@@ -146,7 +146,7 @@ impl Evaluation {
         columns.extend(names.iter().map(|name| Column::right(name)));
         columns.push(Column::right("MRR"));
         let row = |way: &WayResult| {
-            let shares = way.recall.iter().map(|share| interval(share));
+            let shares = way.recall.iter().map(interval);
             let rank = format!("{:.3}", way.reciprocal_rank.mean);
             [way.way.clone()].into_iter().chain(shares).chain([rank]).collect::<Vec<_>>()
         };
