@@ -259,7 +259,7 @@ async fn run_eval_in_memory(
     let (kinds, range) = (settings.engine.kinds(), settings.engine.range());
     let (kinds, range) = (kinds.map_err(CliError::failed)?, range.map_err(CliError::failed)?);
     let allowed = settings.pheromones.allowed().map_err(CliError::failed)?;
-    let similarity = settings.similarity.law();
+    let similarity = wiring::similarity(settings);
     let questions = args.questions(scope, similarity)?;
     let file = args.in_memory().unwrap_or(Path::new(""));
     let events = FileEvents::read(file, scope, similarity, allowed).map_err(|why| eval::bad_file(&why))?;
@@ -278,7 +278,8 @@ fn eval_settings(
         Some(file) => replay_settings(settings, file, output)?,
         None => settings.clone(),
     };
-    let asked = args.questions(scope, settings.similarity.law())?.into_iter().map(|question| question.scope);
+    let asked =
+        args.questions(scope, wiring::similarity(&settings))?.into_iter().map(|question| question.scope);
     let scopes: BTreeSet<Scope> = asked.collect();
     settings.mirror.scopes = scopes.into_iter().collect();
     Ok(settings)

@@ -10,6 +10,7 @@ use ebb_core::domain::ids::Scope;
 use ebb_core::domain::mapping::Mapping;
 use ebb_core::domain::policy::Regime;
 use ebb_core::domain::relation::FadingError;
+use ebb_core::domain::similarity::Similarity;
 use ebb_core::mirror;
 use ebb_core::scheduler;
 use ebb_core::service::{self, Service};
@@ -107,7 +108,7 @@ pub fn service_over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> R
         connections: settings.pools.connections,
         acquire_timeout: settings.pools.acquire_timeout,
         lease: settings.worker.lease,
-        similarity: settings.similarity.law(),
+        similarity: similarity(settings),
         fading: settings.relation.fading()?,
         pins: settings.relation.pinned.clone(),
         trails: settings.pheromones.trails(&settings.mirror.labels).map_err(Error::Trails)?,
@@ -131,6 +132,15 @@ pub fn service_over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> R
         scope,
     };
     Ok(Service::new(store, Clock::Real, config))
+}
+
+/// How memories are compared.
+#[must_use]
+pub const fn similarity(settings: &Settings) -> Similarity {
+    Similarity {
+        dimensions: settings.similarity.embedding_dimensions,
+        text_threshold: settings.similarity.text_threshold,
+    }
 }
 
 /// The configuration of mirrors: the scopes of the settings, and the scope of this command.

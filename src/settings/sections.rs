@@ -13,7 +13,7 @@ use ebb_core::domain::relation::{Fading, FadingError, Pins};
 use ebb_core::domain::trail::{
     Allowed, Evaporation, EvaporationError, MirroredLabel, NamesError, Rates, Trails,
 };
-use ebb_core::domain::{guard, retention, similarity};
+use ebb_core::domain::{guard, retention};
 use ebb_core::scheduler::calendar::{Pattern, Zone};
 use ebb_core::scheduler::due::Rhythm;
 use ebb_engine::graph::kinds::NodeType;
@@ -72,14 +72,6 @@ pub struct Similarity {
     pub embedding_dimensions: Option<usize>,
     #[serde(deserialize_with = "ratio")]
     pub text_threshold: f64,
-}
-
-impl Similarity {
-    /// The comparison that these values make.
-    #[must_use]
-    pub const fn law(&self) -> similarity::Similarity {
-        similarity::Similarity { dimensions: self.embedding_dimensions, text_threshold: self.text_threshold }
-    }
 }
 
 fn dimensions<'de, D: Deserializer<'de>>(from: D) -> Result<Option<usize>, D::Error> {

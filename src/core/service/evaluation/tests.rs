@@ -1,3 +1,5 @@
+//! Metrics, files of questions, ways to rank, and comparisons, on small examples.
+
 use super::comparison::{Comparison, SavedAnswer, State};
 use super::metrics::{Estimate, Ranks, mean, percentile};
 use super::ways::{Part, Way};
