@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
-use tracing::{debug, info, warn};
+use tracing::{info, warn};
 
 /// Questions of one loss that are logged.
 const LOGGED: usize = 20;
@@ -27,6 +27,8 @@ pub(super) struct Guarding {
     every: Duration,
     /// Questions that had lost memories at the last warning; empty if there is no loss.
     warned: BTreeSet<(Scope, String)>,
+    /// The last error, which is logged once.
+    failed: Option<String>,
 }
 
 impl Guarding {
@@ -51,7 +53,8 @@ impl Guarding {
         let baseline = settings.baseline.as_deref();
         let baseline = baseline.map(|file| saved(file).map_err(|why| unusable(file, &why))).transpose()?;
         let guard = RecallGuard::new(questions, baseline).map_err(|why| unusable(file, &why))?;
-        Ok(Some(Self { guard, max_loss: settings.max_loss, every: settings.every, warned: BTreeSet::new() }))
+        let (max_loss, every) = (settings.max_loss, settings.every);
+        Ok(Some(Self { guard, max_loss, every, warned: BTreeSet::new(), failed: None }))
     }
 
     /// Asks until the stop.
@@ -62,14 +65,21 @@ impl Guarding {
             wait = match looked {
                 None => return,
                 Some(Ok(found)) => {
+                    self.failed = None;
                     if let Some(found) = found {
                         self.judge(&found, meter);
                     }
                     self.every
                 }
-                // The mirrors log why they are not there.
                 Some(Err(why)) => {
-                    debug!(%why, "the questions of the recall guard could not be asked, and are asked again");
+                    let why = why.to_string();
+                    if self.failed.as_ref() != Some(&why) {
+                        warn!(
+                            why,
+                            "the questions of the recall guard could not be asked, and are asked again"
+                        );
+                        self.failed = Some(why);
+                    }
                     service.refresh_every()
                 }
             };
