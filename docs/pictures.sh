@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the pictures of the docs from the bundled month of the demo: four plots as SVG, and the status page as PNG.
+# Makes the pictures of the docs from the bundled month of the demo: five plots as SVG, and the status page as PNG.
 #
 #   cargo build && EBB=target/debug/ebb docs/pictures.sh
 #
@@ -7,6 +7,7 @@
 # Chromium: CHROMIUM, or chromium on the PATH; without it the screenshot stays as it is. Works in a folder of its own.
 set -euo pipefail
 ebb=$(realpath "${EBB:?the program}")
+month=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../config/demo")
 images=$(realpath "$(dirname "${BASH_SOURCE[0]}")")/images
 chromium=${CHROMIUM:-chromium}
 port=${PORT:-8391}
@@ -35,6 +36,7 @@ END
 "$ebb" replay fridays.ndjson --until 2026-03-04T12:00:00Z 2>&1 | tee replay.txt
 home=$(sed -n 's/^Replaying on a managed server of its own, in //p' replay.txt)
 EBB__NEO4J__HOME=$home "$ebb" plot energy fridays --svg "$images/energy.svg" -o json
+"$ebb" eval "$month/month.ndjson" "$month/questions.ndjson" --svg "$images/recall.svg" -o json >recall.json
 "$ebb" demo -o json >demo.json
 export EBB__NEO4J__HOME=.ebb/demo
 "$ebb" neo4j start -o json >started.json

@@ -11,7 +11,7 @@ use crate::surfaces::cli::instant::spelt;
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::serve::Role;
 use crate::surfaces::cli::{
-    self, Cli, Command, Global, adopt, demo, engine, graph, neo4j, recall, run_offline, server,
+    self, Cli, Command, Global, adopt, demo, engine, eval, graph, neo4j, recall, run_offline, server,
 };
 use crate::surfaces::mcp::Tools;
 use crate::telemetry;
@@ -20,10 +20,12 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use ebb_core::clock::Clock;
 use ebb_core::domain::ids::Scope;
 use ebb_core::domain::units::Timestamp;
+use ebb_core::service::events::in_memory::FileEvents;
 use ebb_core::service::mirrors::contents_of_file;
 use ebb_core::service::recall::view_of_file;
 use ebb_core::service::{JobName, Rhythm};
 use ebb_provision::Origin;
+use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -180,11 +182,15 @@ async fn run_verb(cli: &Cli, settings: &Settings, output: &Output) -> Result<(),
             let range = settings.engine.range().map_err(CliError::failed)?;
             return graph::load(file, contents_of_file(file, range)?, output);
         }
+        Command::Eval(args) if args.in_memory().is_some() => {
+            return run_eval_in_memory(args, settings, &scope, output).await;
+        }
         Command::Init(args) => server::write_config(args, &settings::sample(), output, &cli.global).await?,
         _ => {}
     }
     let settings = match &cli.command {
         Command::Replay(args) => &replay_settings(settings, &args.file, output)?,
+        Command::Eval(args) => &eval_settings(settings, args, &scope, output)?,
         _ => settings,
     };
     // These open the database as it is: to report what they change, or since they only read. `init` does not ask for a
@@ -239,6 +245,43 @@ fn replay_settings(settings: &Settings, file: &Path, output: &Output) -> Result<
         output.remark(&format!("Replaying on a managed server of its own, in {home}"));
         output.remark(&format!("Query it afterwards with: EBB__NEO4J__HOME='{home}' ebb memory explain ID"));
     }
+    Ok(settings)
+}
+
+/// Evaluates recall on the graph of a file of events, without a database.
+async fn run_eval_in_memory(
+    args: &eval::Eval,
+    settings: &Settings,
+    scope: &Scope,
+    output: &Output,
+) -> Result<(), CliError> {
+    let rules = settings.engine.rules().map_err(CliError::failed)?;
+    let (kinds, range) = (settings.engine.kinds(), settings.engine.range());
+    let (kinds, range) = (kinds.map_err(CliError::failed)?, range.map_err(CliError::failed)?);
+    let allowed = settings.pheromones.allowed().map_err(CliError::failed)?;
+    let similarity = wiring::similarity(settings);
+    let questions = args.questions(scope, similarity)?;
+    let file = args.in_memory().unwrap_or(Path::new(""));
+    let events = FileEvents::read(file, scope, similarity, allowed).map_err(|why| eval::bad_file(&why))?;
+    let views = events.views(&kinds, range).map_err(CliError::failed)?;
+    eval::run_in_memory(args, questions, views, events.left_out, rules, output).await
+}
+
+/// The settings of an evaluation: the mirrors of all scopes that are asked, and a server of its own if events are replayed.
+fn eval_settings(
+    settings: &Settings,
+    args: &eval::Eval,
+    scope: &Scope,
+    output: &Output,
+) -> Result<Settings, CliError> {
+    let mut settings = match &args.events {
+        Some(file) => replay_settings(settings, file, output)?,
+        None => settings.clone(),
+    };
+    let asked =
+        args.questions(scope, wiring::similarity(&settings))?.into_iter().map(|question| question.scope);
+    let scopes: BTreeSet<Scope> = asked.collect();
+    settings.mirror.scopes = scopes.into_iter().collect();
     Ok(settings)
 }
 

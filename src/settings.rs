@@ -102,6 +102,8 @@ pub struct Settings {
     pub http: sections::Http,
     /// What is held in memory for recall.
     pub mirror: sections::Mirror,
+    /// Which questions are asked again while maintenance goes on.
+    pub recall_guard: sections::RecallGuard,
     /// How signals spread and hits are ranked.
     pub engine: engine::Config,
     /// What agents may do through MCP.

@@ -108,10 +108,7 @@ pub fn service_over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> R
         connections: settings.pools.connections,
         acquire_timeout: settings.pools.acquire_timeout,
         lease: settings.worker.lease,
-        similarity: Similarity {
-            dimensions: settings.similarity.embedding_dimensions,
-            text_threshold: settings.similarity.text_threshold,
-        },
+        similarity: similarity(settings),
         fading: settings.relation.fading()?,
         pins: settings.relation.pinned.clone(),
         trails: settings.pheromones.trails(&settings.mirror.labels).map_err(Error::Trails)?,
@@ -135,6 +132,15 @@ pub fn service_over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> R
         scope,
     };
     Ok(Service::new(store, Clock::Real, config))
+}
+
+/// How memories are compared.
+#[must_use]
+pub const fn similarity(settings: &Settings) -> Similarity {
+    Similarity {
+        dimensions: settings.similarity.embedding_dimensions,
+        text_threshold: settings.similarity.text_threshold,
+    }
 }
 
 /// The configuration of mirrors: the scopes of the settings, and the scope of this command.

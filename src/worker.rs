@@ -2,7 +2,7 @@
 //! in good order.
 //!
 //! It runs these loops over an open database: the dispatcher of jobs and its timers, the reaper of attempts, the probe of the database, the
-//! mirrors, the watch on the configuration, and the listeners for requests, probes and metrics. Workers that share a database need
+//! mirrors, the recall guard, the watch on the configuration, and the listeners for requests, probes and metrics. Workers that share a database need
 //! not know of each other.
 //!
 //! # Stopping
@@ -17,6 +17,7 @@
 mod listeners;
 pub mod metrics;
 pub mod mirrors;
+mod recall_guard;
 mod reload;
 
 pub use listeners::{HTTP_PORT, PORT, Ports};
@@ -37,6 +38,7 @@ use ebb_core::scheduler::wake::Wake;
 use ebb_core::service::Service;
 use ebb_core::store::{self, Store};
 use listeners::Listeners;
+use recall_guard::Guarding;
 use reload::Reload;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -85,6 +87,9 @@ pub enum Error {
     /// No signal can be waited for.
     #[error("the process cannot wait for signals: {0}")]
     Signals(#[source] std::io::Error),
+    /// A recall guard that cannot be used.
+    #[error("the section [recall_guard] cannot be used: {0}")]
+    RecallGuard(String),
     /// No timers.
     #[error(transparent)]
     Timers(#[from] cron::Error),
@@ -119,6 +124,7 @@ pub async fn run(
     on_start: impl FnOnce(Ports),
 ) -> Result<(), Error> {
     let stop = CancellationToken::new();
+    let guarding = Guarding::of(&settings.recall_guard, service, roles).map_err(Error::RecallGuard)?;
     let listeners = Listeners::open(service, &settings, roles, &stop).await?;
     let on = |kind| signal(kind).map_err(Error::Signals);
     let (mut terminate, mut interrupt) = (on(SignalKind::terminate())?, on(SignalKind::interrupt())?);
@@ -152,8 +158,7 @@ pub async fn run(
     let reload =
         Reload { source, settings, schedules: schedules_in, wake: wake.clone(), meter: Arc::clone(&meter) };
 
-    let over = CancellationToken::new();
-    let drained = listeners.drained(&stop);
+    let (over, drained) = (CancellationToken::new(), listeners.drained(&stop));
     let work = async {
         let probing = probe(&store, (service, &meter), (&ready_in, &readable_in), &wake, &recovery, &stop);
         let jobs = async {
@@ -175,7 +180,7 @@ pub async fn run(
             dispatched.and(reaped)
         };
         let storing = stop.run_until_cancelled(store_settings(service, ready.clone()));
-        let mirroring = mirrors::run(service, roles, &readable, &panics, &stop);
+        let mirroring = mirrors::run((service, roles), (guarding, &meter), &readable, &panics, &stop);
         let ((), ended, (), mirrored, _) = tokio::join!(probing, jobs, drained, mirroring, storing);
         over.cancel();
         ended.and(mirrored)

@@ -7,6 +7,7 @@
 //! | `refresh` | merge of changes |
 //! | [`learned`] | learned weights |
 //! | [`near`] | the part of a scope that a learner needs |
+//! | [`from_events`] | the view of events alone, without a store |
 //! | [`compare`] | comparison with a fresh load |
 //! | [`compute`] | queries: one view, one permit, one thread |
 //! | `places` | mirrors by scope |
@@ -22,6 +23,7 @@
 pub mod compare;
 pub mod compute;
 mod content;
+pub mod from_events;
 pub mod hot;
 pub mod learned;
 mod load;

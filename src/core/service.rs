@@ -16,6 +16,7 @@
 //! | [`Service::recall`] | `recall` | `POST /v1/recall` |
 //! | [`Service::context`] | `recall --context` | `POST /v1/context` |
 //! | [`Service::rerank`], [`Service::hidden`], [`Service::set_states`] | – | `POST /v1/rerank`, `GET /v1/hidden`, `POST /v1/states` |
+//! | [`Service::views`], [`Service::rules`], [`Service::find_lost`] | `eval` | – |
 //! | [`Service::report`] | `outcome` | `POST /v1/outcomes` |
 //! | [`Service::activate`], [`Service::rank`] | `engine activate`, `pagerank` | `POST /v1/engine/activate`, `pagerank` |
 //! | [`Service::queries`] | - | `GET /v1/engine/queries` |
@@ -49,6 +50,7 @@ mod attempts;
 mod context;
 pub mod doctor;
 pub mod engine;
+pub mod evaluation;
 pub mod events;
 pub mod explain;
 pub mod facts;

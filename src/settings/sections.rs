@@ -341,3 +341,14 @@ impl From<Retention> for retention::Retention {
         Self { requests, journal, runs, sessions, decayed_facts, tombstones, paced: true }
     }
 }
+
+/// The section `[recall_guard]`: questions that are asked again after each change of the mirrors.
+#[derive(Debug, Clone, Deserialize)]
+pub struct RecallGuard {
+    pub questions: Option<PathBuf>,
+    pub baseline: Option<PathBuf>,
+    #[serde(deserialize_with = "ratio")]
+    pub max_loss: f64,
+    #[serde(deserialize_with = "span::<SECOND, DAY, _, _>")]
+    pub every: Duration,
+}

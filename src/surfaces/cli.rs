@@ -15,6 +15,7 @@ pub mod confirm;
 pub mod demo;
 pub mod docs;
 pub mod engine;
+pub mod eval;
 pub mod events;
 pub mod exit;
 pub mod fact;
@@ -77,7 +78,7 @@ Examples:
   ebb memory explain ID                        show why a memory has its energy and tier
 
 Exit codes: 0 ok, 1 failed, 2 usage, 3 declined, 4 not allowed, 5 database unreachable,
-6 configuration invalid, 7 doctor found problems, 8 stopped by a guard, 130 interrupted";
+6 configuration invalid, 7 doctor or eval found problems, 8 stopped by a guard, 130 interrupted";
 
 /// The verbs.
 #[derive(Debug, Subcommand)]
@@ -151,6 +152,8 @@ Examples:
     Relation(relation::Verb),
     /// Search memories by question
     Recall(recall::RecallArgs),
+    /// Measure what recall finds for questions with known answers
+    Eval(eval::Eval),
     /// Report which hits of a recall were useful
     Outcome(outcome::OutcomeArgs),
     /// Run one mechanism of recall on its own
@@ -380,8 +383,8 @@ async fn resolved(asked: Option<Moment>, service: &Service) -> Result<Timestamp,
     }
 }
 
-/// Runs a verb that needs the service. Any but init, uninstall, adopt, report, doctor, status and replay refuse a database
-/// that was not initialised; `demo`, `neo4j` and those of [`run_offline`] have no part here.
+/// Runs a verb that needs the service. Any but init, uninstall, adopt, report, doctor, status, replay and eval of events refuse a
+/// database that was not initialised; `demo`, `neo4j` and those of [`run_offline`] have no part here.
 pub async fn run(
     command: &Command,
     service: &Service,
@@ -397,6 +400,7 @@ pub async fn run(
             | Command::Doctor { .. }
             | Command::Status(_)
             | Command::Replay(_)
+            | Command::Eval(eval::Eval { after_jobs: true, .. })
     ) {
         service.store().check_schema().await?;
     }
@@ -418,6 +422,7 @@ pub async fn run(
         Command::Session(verb) => session::run(verb, service, output, global).await,
         Command::Relation(verb) => relation::run(verb, service, output, global).await,
         Command::Recall(args) => recall::run(args, service, output).await,
+        Command::Eval(args) => eval::run(args, service, output).await,
         Command::Outcome(args) => outcome::run(args, service, output, global).await,
         Command::Engine(verb) => engine::run(verb, service, output).await,
         Command::Graph(verb) => graph::run(verb, service, output).await,

@@ -9,7 +9,7 @@
 use crate::surfaces::http::Usage;
 use ebb_core::api::recall::Mirror;
 use ebb_core::jobs::JobName;
-use ebb_core::scheduler::meter::{Counts, Ending, JobCounts};
+use ebb_core::scheduler::meter::{Counts, Ending, GuardedRecall, JobCounts};
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -62,6 +62,7 @@ pub fn page(counts: &Counts, process: &ProcessState) -> String {
         "This machine's clock minus the server's.",
         signed(counts.skew_ms) / 1_000.0,
     );
+    recall_guard(&mut page, counts.recall_guard.as_ref());
     page.counter("failed_looks_total", "Failed reads of the ledger of runs.", counts.failed_looks);
     page.counter(
         "failed_reloads_total",
@@ -170,6 +171,24 @@ fn usage(page: &mut Page, usage: Option<&([(&'static str, Usage); 6], u64)>) {
     page.counter("http_cut_total", "Connections closed because the client did not read.", cut);
 }
 
+/// The last result of the recall guard, if there is one.
+fn recall_guard(page: &mut Page, found: Option<&GuardedRecall>) {
+    let mut gauge = |name, help, value: fn(&GuardedRecall) -> f64| {
+        page.family(name, GAUGE, help, found.map(|found| (String::new(), value(found))));
+    };
+    gauge(
+        "recall_guard_recall",
+        "Mean recall among the first 10 hits of the questions of [recall_guard].",
+        |found| found.recall,
+    );
+    gauge("recall_guard_baseline", "The same in the baseline.", |found| found.baseline);
+    gauge(
+        "recall_guard_lost_questions",
+        "Questions that find fewer memories than in the baseline.",
+        |found| whole(found.lost_questions as u64),
+    );
+}
+
 /// Contents, age and saves of mirrors, by scope.
 fn mirrors(page: &mut Page, mirrors: &[Mirror]) {
     let mut family = |name, kind, help, value: &dyn Fn(&Mirror) -> Option<f64>| {
@@ -236,7 +255,9 @@ mod tests {
     use std::time::Duration;
 
     fn worked() -> String {
-        let mut counts = Counts { quarantined: 3, skew_ms: -1_500, ..Counts::default() };
+        let guarded = GuardedRecall { recall: 0.5, baseline: 0.75, lost_questions: 2 };
+        let recall_guard = Some(guarded);
+        let mut counts = Counts { quarantined: 3, skew_ms: -1_500, recall_guard, ..Counts::default() };
         let decay = counts.jobs.entry(JobName::Decay).or_default();
         decay.ended(Ending::Done, Duration::from_millis(1_250));
         decay.worked(Tally { scanned: 7, changed: 5, ..Tally::default() });
@@ -302,6 +323,9 @@ mod tests {
             "ebb_last_done_timestamp_seconds{job=\"decay\"} 1767225600.5",
             "ebb_runs_total{job=\"promote\",outcome=\"failed\"} 0",
             "ebb_clock_skew_seconds -1.5",
+            "ebb_recall_guard_recall 0.5",
+            "ebb_recall_guard_baseline 0.75",
+            "ebb_recall_guard_lost_questions 2",
             r#"ebb_mirror_age_seconds{scope="a \"b\\"} 2.5"#,
             r#"ebb_mirror_bytes{scope="a \"b\\"} 6"#,
             r#"ebb_mirror_learned{scope="a \"b\\"} 7"#,

@@ -12,10 +12,12 @@
 //! stop; a status that stays is deleted after a day. Building a generation cannot be stopped: after the same ten seconds it is
 //! abandoned.
 
+use super::recall_guard::Guarding;
 use super::{Roles, restart_on_panic};
 use crate::surfaces::http::probes::Ready;
 use ebb_core::api::recall::Mirror;
 use ebb_core::domain::ids::Scope;
+use ebb_core::scheduler::meter::Meter;
 use ebb_core::scheduler::panics::{Panics, TooManyPanics};
 use ebb_core::service::Service;
 use ebb_core::service::recall::Error;
@@ -44,10 +46,10 @@ enum Selection {
     Loaded,
 }
 
-/// Refreshes the mirrors of a process with these roles until the stop.
+/// Refreshes the mirrors of a process with these roles until the stop, and asks the questions of its recall guard.
 pub(super) async fn run(
-    service: &Arc<Service>,
-    roles: Roles,
+    (service, roles): (&Arc<Service>, Roles),
+    (guarding, meter): (Option<Guarding>, &Meter),
     readable: &watch::Receiver<Ready>,
     panics: &Panics,
     stop: &CancellationToken,
@@ -55,7 +57,13 @@ pub(super) async fn run(
     if !roles.http && !roles.mcp {
         return Ok(());
     }
-    refresh_in_loop(service, Selection::All, readable, panics, stop).await
+    let guarded = async {
+        if let Some(guarding) = guarding {
+            guarding.run(service, meter, stop).await;
+        }
+    };
+    let refreshing = refresh_in_loop(service, Selection::All, readable, panics, stop);
+    tokio::join!(refreshing, Box::pin(guarded)).0
 }
 
 /// Refreshes the loaded mirrors while `serving` runs, and returns its result.

@@ -29,13 +29,14 @@ mod set;
 #[path = "recall/table.rs"]
 mod table;
 
+use ebb_core::service::evaluation::Question;
+use ebb_core::service::events::in_memory::ScopeEvents;
 use ebb_engine::View;
 use ebb_engine::recall::{RecallQuery, recall};
 use ebb_engine::scratch::Scratch;
 use quality::{AT, Row, config, report, whole};
 use record::{Part, Run};
-use serde_json::Value;
-use set::{Question, lines, view};
+use set::view;
 use std::fs::read_to_string;
 use std::time::Instant;
 
@@ -50,8 +51,7 @@ fn main() {
     let after = |flag: &str| words.iter().position(|word| word == flag).and_then(|at| words.get(at + 1));
     let mut runs = Vec::new();
     if let (Some(events), Some(questions)) = (after("--events"), after("--questions")) {
-        let questions: Vec<Question> = lines(questions).iter().map(Question::from).collect();
-        runs.extend(multi_hop(&lines(events), &questions));
+        runs.extend(multi_hop(&set::events(events), &set::questions(questions)));
     }
     for (at, _) in words.iter().enumerate().filter(|(_, word)| *word == "--set") {
         let (Some(name), Some(files)) = (words.get(at + 1), words.get(at + 2)) else { continue };
@@ -71,9 +71,9 @@ fn main() {
 }
 
 /// All of the set of questions, with verdicts.
-fn multi_hop(events: &[Value], questions: &[Question]) -> Vec<Run> {
+fn multi_hop(events: &ScopeEvents, questions: &[Question]) -> Vec<Run> {
     let begun = Instant::now();
-    let view = view(events, true);
+    let view = view(events);
     let (graph, bytes) = (view.graph(), view.bytes());
     println!(
         "{} questions; {} nodes, {} slots, made in {:.2} s; {bytes:?}, {:.1} MB in all",
@@ -85,7 +85,7 @@ fn multi_hop(events: &[Value], questions: &[Question]) -> Vec<Run> {
     );
     let mut rows = quality::switches(&view, questions);
     let taught = learning::rows(events, questions);
-    let bare = self::view(events, false);
+    let bare = self::view(&set::unjoined(events));
     let bare = [
         report("without mentions and relations", &bare, questions, &whole(), &config()),
         quality::by_text_alone(&bare, questions),

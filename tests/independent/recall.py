@@ -130,4 +130,5 @@ def main():
         subprocess.run([arguments.ebb, "neo4j", "stop", "--force"], env=environment, check=False, stdout=subprocess.DEVNULL)
 
 
-main()
+if __name__ == "__main__":
+    main()

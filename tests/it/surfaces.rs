@@ -7,6 +7,7 @@ mod adopt;
 mod adopted;
 mod dimensions;
 mod engine;
+mod eval;
 mod events;
 mod facts;
 mod git;

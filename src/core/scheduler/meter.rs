@@ -67,6 +67,16 @@ pub struct JobCounts {
     pub last_done: Option<Timestamp>,
 }
 
+/// A result of the recall guard.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GuardedRecall {
+    /// Mean recall now, and of the baseline.
+    pub recall: f64,
+    pub baseline: f64,
+    /// Questions that lost memories.
+    pub lost_questions: usize,
+}
+
 /// Counters of the worker.
 #[derive(Debug, Clone, Default)]
 pub struct Counts {
@@ -84,6 +94,8 @@ pub struct Counts {
     pub stuck: i64,
     /// This machine's clock minus the server's, milliseconds, at the last survey.
     pub skew_ms: i64,
+    /// The last result of the recall guard, if there is one.
+    pub recall_guard: Option<GuardedRecall>,
 }
 
 /// The counters of one worker.

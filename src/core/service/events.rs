@@ -6,7 +6,9 @@
 //! same graph.
 
 mod feed;
+pub mod in_memory;
 mod line;
+pub(super) mod lines;
 mod outcome;
 pub mod replay;
 

@@ -163,6 +163,12 @@ impl RecallConfig {
         Ok(Self { fusion: fusion.checked()?, ..self })
     }
 
+    /// The weights of fusion.
+    #[must_use]
+    pub const fn fusion(&self) -> &FusionWeights {
+        &self.fusion
+    }
+
     /// Replaces the default query.
     #[must_use]
     pub fn with_default_query(self, default_query: RecallQuery) -> Self {

@@ -334,19 +334,19 @@ fn before(page: &mut Page, lines: u64) {
 }
 
 /// Progress through the bytes of a file, with the instant of the last event.
-struct FileProgress<'a> {
+pub(super) struct FileProgress<'a> {
     output: &'a Output,
     what: &'static str,
     bar: Option<Progress>,
 }
 
 impl<'a> FileProgress<'a> {
-    fn new(output: &'a Output, what: &'static str) -> Self {
+    pub(super) fn new(output: &'a Output, what: &'static str) -> Self {
         Self { output, what, bar: None }
     }
 
     /// The bar appears with the first tick, which knows how long the file is.
-    fn at(&mut self, tick: Tick) {
+    pub(super) fn at(&mut self, tick: Tick) {
         let Self { output, what, bar } = self;
         let bar = bar.get_or_insert_with(|| Progress::of_file(output, what, tick.bytes_total));
         if let Some(at) = tick.at {

@@ -13,6 +13,7 @@ mod axis;
 mod canvas;
 pub mod decay;
 pub mod energy;
+pub mod recall;
 mod svg;
 pub mod tiers;
 pub mod trails;

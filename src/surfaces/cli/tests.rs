@@ -83,6 +83,8 @@ fn every_verb_of_the_issue_parses() {
         "session end s --threshold 1.5 --at now --dry-run",
         "import f.ndjson --skip-bad --dry-run",
         "replay f.ndjson --until 2026-03-01T10:00Z --step 1h --skip-bad",
+        "eval q.ndjson --compare before.json --max-loss 0.1",
+        "eval e.ndjson q.ndjson --after-jobs --top 5,10 --without words,links --resamples 100 --svg f.svg",
         "config show -o json",
         "config validate",
         "inspect",

@@ -4,14 +4,15 @@
 //! with reward 1: one tick. After each round the weights of the graph follow, as those of a mirror do at its next look.
 
 use crate::quality::{Row, config, report, whole};
-use crate::set::{Question, view};
+use crate::set::view;
+use ebb_core::service::evaluation::Question;
+use ebb_core::service::events::in_memory::ScopeEvents;
 use ebb_engine::View;
 use ebb_engine::graph::Graph;
 use ebb_engine::graph::index::NodeId;
 use ebb_engine::plasticity::{PlasticityConfig, Synapses};
 use ebb_engine::recall::{Hit, RecallQuery, recall};
 use ebb_engine::scratch::Scratch;
-use serde_json::Value;
 
 /// Outcomes in all.
 const TICKS: u64 = 1_000;
@@ -26,12 +27,12 @@ enum Used {
 }
 
 /// The questions asked before anything was learned, and after each way to learn, as rows.
-pub(crate) fn rows(events: &[Value], questions: &[Question]) -> Vec<Row> {
+pub(crate) fn rows(events: &ScopeEvents, questions: &[Question]) -> Vec<Row> {
     let ways =
         [(Used::Gold, "taught by outcomes on even ones"), (Used::All, "taught by every hit of even ones")];
     let learned = |(used, name): (Used, &str)| {
         // Weights are those of the graph, so each way has a graph of its own.
-        let view = view(events, true);
+        let view = view(events);
         let (ticks, records) = teach(&view, questions, used);
         println!("{name}: {ticks} outcomes, {records} relationships that learned something");
         report(name, &view, questions, &whole(), &config())

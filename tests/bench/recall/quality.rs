@@ -4,7 +4,8 @@
 //! teach where something is learned or primed, the odd ones are asked by a recall that never met them.
 
 use crate::record::Run;
-use crate::set::Question;
+use ebb_core::service::evaluation::Question;
+use ebb_core::service::evaluation::metrics::Ranks;
 use ebb_engine::View;
 use ebb_engine::graph::index::NodeId;
 use ebb_engine::graph::kinds::Dimension;
@@ -14,7 +15,7 @@ use ebb_engine::recall::{
     EvidenceConfig, Filter, Fusion, RecallConfig, RecallQuery, Spread, XlrMode, recall, recall_primed,
 };
 use ebb_engine::scratch::Scratch;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// How many hits are looked at.
 pub(crate) const AT: [usize; 4] = [2, 5, 10, 20];
@@ -157,12 +158,10 @@ fn primed(view: &View, questions: &[Question]) -> Row {
 }
 
 /// The shares of gold ids among the first of a ranking.
-fn shares(gold: &[String], ranked: &[String]) -> [f64; 4] {
-    let gold: BTreeSet<&String> = gold.iter().collect();
-    AT.map(|at| {
-        let found = ranked.iter().take(at).filter(|hit| gold.contains(hit)).count();
-        found as f64 / gold.len().max(1) as f64
-    })
+pub(crate) fn shares(question: &Question, ranked: &[String]) -> [f64; 4] {
+    let rank = |gold: &String| (1..).zip(ranked).find_map(|(rank, hit)| (hit == gold).then_some(rank));
+    let ranks = Ranks(question.gold.iter().map(rank).collect());
+    AT.map(|at| ranks.recall(at))
 }
 
 /// Asks all questions by a rule, which answers ids by rank and how many nodes it touched.
@@ -171,7 +170,7 @@ fn measured(name: &str, questions: &[Question], mut rank: impl FnMut(&str) -> (V
     for (at, question) in questions.iter().enumerate() {
         let (ranked, work) = rank(&question.text);
         touched += work;
-        let found = shares(&question.gold, &ranked);
+        let found = shares(question, &ranked);
         for part in [0, 1 + at % 2] {
             counts[part] += 1;
             means[part].iter_mut().zip(found).for_each(|(sum, share)| *sum += share);

@@ -4,18 +4,18 @@
 //! scope have ids with the same text before the first colon; a question is asked in the scope of its gold. Intervals are those of
 //! 1,000 resamplings of the questions.
 
-use crate::quality::{config, whole};
+use crate::quality::{self, AT, config, whole};
 use crate::record::Run;
-use crate::set::{Question, lines, text, view_of};
+use crate::set::{events, questions, view};
+use ebb_core::domain::similarity::{Embedding, Similarity};
+use ebb_core::service::evaluation::Question;
+use ebb_core::service::evaluation::metrics::Estimate;
+use ebb_core::service::events::in_memory::ScopeEvents;
 use ebb_engine::View;
-use ebb_engine::random::SplitMix64;
 use ebb_engine::recall::{FusionWeights, RecallConfig, RecallQuery, recall};
 use ebb_engine::scratch::Scratch;
-use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Numbers of hits that are looked at.
-const AT: [usize; 4] = [2, 5, 10, 20];
 /// Length of the lists that are fused by ranks, and the constant of that.
 const LISTED: usize = 200;
 const RANK_C: f64 = 5.0;
@@ -41,28 +41,29 @@ type Way<'a> = (String, Box<Rank<'a>>);
 impl Set {
     /// Reads a set; `files` are events, questions, and vectors of memories and of questions if there are any.
     pub(crate) fn of(name: &str, files: &[String]) -> Self {
-        let events = lines(&files[0]);
-        let memories: Vec<&Value> = events.iter().filter(|event| text(event, "kind") == "memory").collect();
-        let questions: Vec<Question> = lines(&files[1]).iter().map(Question::from).collect();
-        let of_memories = files.get(2).map(|file| vectors(file, memories.len()));
+        let ScopeEvents { mut memories, relations } = events(&files[0]);
+        let questions = questions(&files[1]);
+        if let Some(file) = files.get(2) {
+            let rows = vectors(file, memories.len());
+            for (memory, row) in memories.iter_mut().zip(rows) {
+                let similarity = Similarity { dimensions: Some(row.len()), text_threshold: 0.5 };
+                let numbers = row.into_iter().map(f64::from).collect();
+                memory.embedding = Some(Embedding::new(&memory.id, numbers, &similarity).expect("numbers"));
+            }
+        }
         let of_questions = files.get(3).map(|file| vectors(file, questions.len()));
         let scope_of = |id: &str| id.split_once(':').map_or("", |(scope, _)| scope).to_owned();
-        let named: BTreeSet<String> = memories.iter().map(|memory| scope_of(text(memory, "id"))).collect();
+        let named: BTreeSet<String> = memories.iter().map(|memory| scope_of(memory.id.as_str())).collect();
         let scopes = named.into_iter().map(|scope| {
-            let own =
-                |event: &&Value| text(event, "kind") != "memory" || scope_of(text(event, "id")) == scope;
-            let events: Vec<&Value> = events.iter().filter(own).collect();
-            let at = memories.iter().enumerate().filter(|(_, memory)| scope_of(text(memory, "id")) == scope);
-            let vectors = of_memories.as_ref().map(|all| {
-                at.map(|(at, memory)| (text(memory, "id").to_owned(), all[at].clone())).collect::<Vec<_>>()
-            });
+            let own = memories.iter().filter(|memory| scope_of(memory.id.as_str()) == scope);
+            let events = ScopeEvents { memories: own.cloned().collect(), relations: relations.clone() };
             let asked = questions
                 .iter()
                 .enumerate()
                 .filter(|(_, question)| question.gold.first().is_some_and(|gold| scope_of(gold) == scope));
             let questions = asked
                 .map(|(at, question)| (question.clone(), of_questions.as_ref().map(|all| all[at].clone())));
-            Scope { questions: questions.collect(), view: view_of(&events, vectors.as_deref()) }
+            Scope { questions: questions.collect(), view: view(&events) }
         });
         Self { name: name.to_owned(), scopes: scopes.collect() }
     }
@@ -113,11 +114,8 @@ impl Set {
         for scope in &self.scopes {
             for (question, vector) in &scope.questions {
                 let ranked = rank(scope, question, vector.as_deref().filter(|_| with_vectors));
-                let found = AT.map(|at| {
-                    let hits = ranked.iter().take(at).filter(|id| question.gold.contains(id)).count();
-                    100.0 * hits as f64 / question.gold.len().max(1) as f64
-                });
-                all.push((question.class.clone(), found));
+                let found = quality::shares(question, &ranked).map(|share| 100.0 * share);
+                all.push((question.class.clone().unwrap_or_default(), found));
             }
         }
         all
@@ -206,24 +204,11 @@ fn mean(shares: &[(String, [f64; 4])]) -> [f64; 4] {
     [0, 1, 2, 3].map(|at| shares.iter().map(|(_, found)| found[at]).sum::<f64>() / count)
 }
 
-/// A question at random.
-fn drawn<'s>(draw: &mut SplitMix64, shares: &'s [(String, [f64; 4])]) -> &'s (String, [f64; 4]) {
-    let at = usize::try_from(draw.draw_below(shares.len() as u64)).expect("an index");
-    &shares[at]
-}
-
 /// Means with the interval of the one at 5.
 fn cell(shares: &[(String, [f64; 4])]) -> String {
     let [two, five, ten, twenty] = mean(shares);
-    let mut draw = SplitMix64::new(1);
-    let mut means: Vec<f64> = (0..SAMPLES)
-        .map(|_| {
-            let sum: f64 = (0..shares.len()).map(|_| drawn(&mut draw, shares).1[1]).sum();
-            sum / shares.len().max(1) as f64
-        })
-        .collect();
-    means.sort_by(f64::total_cmp);
-    let (low, high) = (means[SAMPLES / 40], means[SAMPLES - 1 - SAMPLES / 40]);
+    let fives: Vec<f64> = shares.iter().map(|(_, found)| found[1]).collect();
+    let Estimate { low, high, .. } = Estimate::of(&fives, SAMPLES);
     format!("{two:.1}/{five:.1}/{ten:.1}/{twenty:.1} ({low:.1} to {high:.1})")
 }
 

@@ -40,7 +40,7 @@ enum CoveredBy {
 
 use CoveredBy::{Held, Route, Whole};
 
-const VERBS: [(&str, CoveredBy); 96] = [
+const VERBS: [(&str, CoveredBy); 97] = [
     ("adopt", Whole),
     ("adopted access", Route("POST", "/v1/states")),
     ("adopted facts", Route("POST", "/v1/rerank")),
@@ -67,6 +67,7 @@ const VERBS: [(&str, CoveredBy); 96] = [
     ("engine queries", Route("GET", "/v1/engine/queries")),
     ("engine resonate", Route("POST", "/v1/engine/resonate")),
     ("engine xlr", Route("POST", "/v1/engine/xlr")),
+    ("eval", Route("POST", "/v1/recall")),
     ("fact assert", Route("POST", "/v1/facts")),
     ("fact list", Route("GET", "/v1/facts")),
     ("graph export", Held),

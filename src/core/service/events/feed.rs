@@ -5,6 +5,7 @@
 //! the file that are done after it and the hash of all of them, so that a repeat can verify the part that it skips.
 
 use super::line::{Line, OutcomeLine, Reading, SessionEndLine, parse};
+use super::lines::{LINE_BYTES_MAX, Lines, text_of};
 use crate::domain::event::{Event, Observe, Trace};
 use crate::domain::fact::Assertion;
 use crate::domain::ids::hex;
@@ -18,8 +19,6 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use tokio::sync::mpsc;
 
-/// Longest line, in bytes: a memory of the greatest size, escaped, with all its mentions and tags.
-const LINE_BYTES_MAX: u64 = 3 * 1024 * 1024;
 /// Lines read ahead.
 const AHEAD: usize = 4_096;
 
@@ -319,27 +318,12 @@ struct Reader {
 
 impl Reader {
     fn read(&self, file: File, sender: &mpsc::Sender<Result<ReadLine, FeedError>>) -> Result<(), FeedError> {
-        let mut reader = BufReader::with_capacity(256 * 1024, file);
+        let mut lines = Lines::of(&self.path, file);
         let mut hash = Sha256::new();
-        let mut bytes_done = 0;
-        let mut raw = Vec::new();
         for number in 1.. {
-            raw.clear();
-            let read = (&mut reader).take(LINE_BYTES_MAX).read_until(b'\n', &mut raw);
-            let read = read.map_err(|why| io(&self.path, why))? as u64;
-            if read == 0 {
+            let Some(line) = lines.next()? else {
                 return if number <= self.done_before { Err(self.changed()) } else { Ok(()) };
-            }
-            bytes_done += read;
-            let fault = |why: &str| FeedError::Line {
-                path: self.path.display().to_string(),
-                line: number,
-                why: why.to_owned(),
             };
-            if read == LINE_BYTES_MAX && raw.last() != Some(&b'\n') {
-                return Err(fault("the line is longer than 3 MiB; no event is"));
-            }
-            let line = raw.trim_ascii_end();
             hash.update(line);
             hash.update([b'\n']);
             if number <= self.done_before {
@@ -349,13 +333,12 @@ impl Reader {
                 continue;
             }
             let text = String::from_utf8_lossy(line).into_owned();
-            let line = if std::str::from_utf8(line).is_err() {
-                Some(Err("the line is not UTF-8 text".to_owned()))
-            } else if text.trim().is_empty() {
-                None
-            } else {
-                Some(parse(&text, number, &self.reading))
+            let line = match text_of(line) {
+                Ok(text) if text.trim().is_empty() => None,
+                Ok(text) => Some(parse(text, number, &self.reading)),
+                Err(why) => Some(Err(why)),
             };
+            let bytes_done = lines.bytes_done();
             let read = ReadLine { number, bytes_done, digest: hash.clone(), line, text };
             if sender.blocking_send(Ok(read)).is_err() {
                 return Ok(());
@@ -369,6 +352,6 @@ impl Reader {
     }
 }
 
-fn io(path: &Path, why: std::io::Error) -> FeedError {
+pub(super) fn io(path: &Path, why: std::io::Error) -> FeedError {
     FeedError::Io { path: path.display().to_string(), why }
 }
