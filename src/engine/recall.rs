@@ -158,7 +158,8 @@ pub fn recall_primed(
                 activated: &activated,
                 hubs: &hubs,
             };
-            lists.fuse(view, &query.text, &config.fusion, |node| filter.passes(view, node))
+            let now = query.now_ms.or(view.snapshot().as_of);
+            lists.fuse(view, (&query.text, now), &config.fusion, |node| filter.passes(view, node))
         }
         Fusion::Off => scored.iter().map(|scored| (scored.node, scored.score)).collect(),
     };

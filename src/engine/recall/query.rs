@@ -34,7 +34,7 @@ pub struct RecallQuery {
     pub fusion: Fusion,
     /// Dimensions of evidence to use.
     pub dimensions: BTreeSet<Dimension>,
-    /// The instant for temporal scores, epoch milliseconds; by default that of the snapshot.
+    /// The instant for temporal scores and relative dates, epoch milliseconds; by default that of the snapshot.
     pub now_ms: Option<i64>,
     /// Use of contrast.
     pub xlr: XlrMode,
