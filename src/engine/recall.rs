@@ -158,8 +158,7 @@ pub fn recall_primed(
                 activated: &activated,
                 hubs: &hubs,
             };
-            let now = query.now_ms.or(view.snapshot().as_of);
-            lists.fuse(view, (&query.text, now), &config.fusion, |node| filter.passes(view, node))
+            lists.fuse(view, query, &config.fusion, |node| filter.passes(view, node))
         }
         Fusion::Off => scored.iter().map(|scored| (scored.node, scored.score)).collect(),
     };

@@ -30,6 +30,7 @@
 mod tests;
 
 use super::config::FusionWeights;
+use super::query::RecallQuery;
 use crate::View;
 use crate::graph::index::NodeId;
 use crate::merge::MergedScore;
@@ -89,12 +90,11 @@ pub(super) fn lift(share: f64, memories: u32) -> f64 {
 }
 
 impl Lists<'_> {
-    /// The nodes of all lists and their neighbours that pass, the best first, then by external id; of a query, its text and its
-    /// instant.
+    /// The nodes of all lists and their neighbours that pass, the best first, then by external id.
     pub(super) fn fuse(
         &self,
         view: &View,
-        query: (&str, Option<i64>),
+        query: &RecallQuery,
         weights: &FusionWeights,
         passes: impl Fn(NodeId) -> bool,
     ) -> Vec<(NodeId, f32)> {
@@ -259,13 +259,8 @@ struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    fn of(
-        view: &View,
-        (query, now): (&str, Option<i64>),
-        hubs: &'a [NodeId],
-        weights: &FusionWeights,
-    ) -> Self {
-        let folded = fold(query);
+    fn of(view: &View, query: &RecallQuery, hubs: &'a [NodeId], weights: &FusionWeights) -> Self {
+        let folded = fold(&query.text);
         let all: Vec<&str> = if view.has_speakers() { words(&folded).collect() } else { Vec::new() };
         let lengths =
             |from: usize| (1..=SPEAKER_WORDS_MAX.min(all.len() - from)).map(move |length| (from, length));
@@ -274,8 +269,9 @@ impl<'a> Asked<'a> {
             .map(|(from, length)| hash(&all[from..from + length].join(" ")))
             .collect();
         spoken.sort_unstable();
+        let (span, when) = (span(&folded, query.instant(view)), asks_when(&folded));
         let FusionWeights { time, speaker, date, .. } = *weights;
-        Self { when: asks_when(&folded), spoken, hubs, span: span(&folded, now), time, speaker, date }
+        Self { when, spoken, hubs, span, time, speaker, date }
     }
 
     /// The factor of the score of a node.

@@ -146,6 +146,11 @@ impl RecallQuery {
         check_count("top_k", self.top_k, 1, top_k_max)
     }
 
+    /// The instant of the query.
+    pub(super) fn instant(&self, view: &View) -> Option<i64> {
+        self.now_ms.or(view.snapshot().as_of)
+    }
+
     /// Id of the query and its result: equal for equal queries of one generation with equal primed nodes.
     pub(super) fn id(&self, generation: Generation, primed: &[(&str, f32)]) -> String {
         let mut all = Vec::new();
