@@ -2,7 +2,7 @@
 //!
 //! | step | by | result |
 //! |---|---|---|
-//! | text | BM25 over the contents of memories | the 200 best that pass the filter |
+//! | text | BM25 over the contents of memories | the 200 best, and the 200 best that pass the filter |
 //! | seeds | [`seeds::find`], reranked by spelling | at most 200 seeds; with fusion those that words do not find by themselves |
 //! | prime | [`priming`](super::plasticity::priming), optional | nodes that were often seeds together with these |
 //! | spread | [`activation`], or personalised PageRank | nodes connected to the seeds |
@@ -17,8 +17,8 @@
 //! Nodes that do not pass the filter still conduct and can be seeds, so a filter does not change how activation spreads. A
 //! query without evidence has no hits, which is no error.
 //!
-//! The cost does not depend on the size of the graph: a query reads the postings of its words and the slots that its
-//! signals pass. Personalised PageRank is the exception.
+//! The cost does not depend on the size of the graph: a query reads postings of its words, as far as they can lead to the best
+//! memories, and the slots that its signals pass. Vectors are compared with all, and personalised PageRank reads the whole graph.
 //!
 //! With fusion, nodes that are connected with a tenth of all memories receive activation and send none, unless they are seeds:
 //! they would light all of these alike.
@@ -160,7 +160,7 @@ pub fn recall_primed(
                 activated: &activated,
                 hubs: &hubs,
             };
-            lists.fuse(view, &query.text, &config.fusion, |node| filter.passes(view, node))
+            lists.fuse(view, query, &config.fusion, |node| filter.passes(view, node))
         }
         Fusion::Off => scored.iter().map(|scored| (scored.node, scored.score)).collect(),
     };
@@ -213,27 +213,20 @@ struct Both<T> {
 
 impl Search {
     fn of(view: &View, query: &RecallQuery, filter: &ResolvedFilter<'_>) -> Result<Self, Error> {
-        let Ranking { ranked: passing, mut postings_read } = match query.fusion {
+        let Ranking { ranked: all, passing, postings_read } = match query.fusion {
             Fusion::Text => view.rank_by_text(&query.text, RANKED_MAX, |node| filter.passes(view, node)),
             Fusion::Off => Ranking::default(),
         };
-        let mut texts = Both { all: Vec::new(), passing };
+        let texts = Both { all, passing };
         let passing = by_vector(view, query, |node| filter.passes(view, node))?;
         let mut vectors = Both { all: Vec::new(), passing };
-        if filter.is_open() || query.fusion == Fusion::Off {
-            texts.all.clone_from(&texts.passing);
-        } else {
-            let all = view.rank_by_text(&query.text, RANKED_MAX, |_| true);
-            postings_read += all.postings_read;
-            texts.all = all.ranked;
-        }
         // Entities have vectors as well, of their names.
         if filter.is_open() && vectors.passing.iter().all(|ranked| view.has_text(ranked.node)) {
             vectors.all.clone_from(&vectors.passing);
         } else {
             vectors.all = by_vector(view, query, |node| view.has_text(node))?;
         }
-        let found = find(view, query, &texts.all)?;
+        let found = find(view, query, &texts.all, vectors.all.is_empty())?;
         Ok(Self { texts, vectors, postings_read, found })
     }
 }
@@ -250,10 +243,17 @@ fn by_vector(
     }
 }
 
-/// Finds the seeds; `texts` are the memories that match best by text, whatever the filter. The filter has no part in it.
-fn find(view: &View, query: &RecallQuery, texts: &[RankedMemory]) -> Result<SeedResult, Error> {
+/// Finds the seeds; `texts` are the memories that match best by text, whatever the filter. The filter has no part in it. Where words
+/// or vectors find memories, those that only resemble the query are no seeds of links, and are not compared with it.
+fn find(
+    view: &View,
+    query: &RecallQuery,
+    texts: &[RankedMemory],
+    has_no_vectors: bool,
+) -> Result<SeedResult, Error> {
     let external: Vec<(&str, f32)> = query.seeds.iter().map(|(id, score)| (id.as_str(), *score)).collect();
-    let seed_query = SeedQuery { text: &query.text, external: &external, limit: MAX_SEEDS };
+    let with_memories = query.fusion == Fusion::Off || texts.is_empty() && has_no_vectors;
+    let seed_query = SeedQuery { text: &query.text, external: &external, limit: MAX_SEEDS, with_memories };
     let by_text = |most: usize| texts.iter().take(most).copied().collect();
     let spelt = view.sources().labels.ngrams().query(&query.text);
     let d2 = |node: NodeId| spelling_similarity(&spelt, node);

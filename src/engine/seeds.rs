@@ -16,6 +16,10 @@
 //! of external ids.
 //!
 //! # Design notes
+//! Beside a ranking by text levels 1 to 5 find no memories, except by tags: their texts are long, there are many, and most would be
+//! compared with the whole query only to be found by that ranking too. Of other nodes the 20 best are enough without names: with
+//! 200, 10 or 5 recall is the same within half a point, and 200 seeds spread three times as far.
+//!
 //! Beside names levels 1 to 5 add at most ten nodes, the best of the fifty most relevant, with a hundredth of the score of
 //! the weakest name. Undamped, resemblances outnumber the names and cost 2 points of R@5 on the multi-hop set
 //! (`cargo bench --bench recall`); so damped they gain 1, because the nodes of words that are no names conduct too, and on
@@ -45,6 +49,7 @@ use super::top_k::TopK;
 use crate::graph;
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
+use crate::graph::kinds::NodeType;
 use facts::{Fact, Facts};
 use labels::{CANDIDATES_MAX, Labels};
 use serde::Serialize;
@@ -63,6 +68,8 @@ const MIN_SEED: f64 = 0.1;
 const BESIDE_NAMES: usize = 10;
 const BESIDE_NAMES_COMPARED: usize = 50;
 const BESIDE_NAMES_SHARE: f64 = 0.01;
+/// Number of nodes of levels 1 to 5 without names, beside a ranking by text.
+const RESEMBLING: usize = 20;
 /// Number of facts whose ends become seeds, and the factor of their scores.
 const FACT_SEEDS: usize = 2;
 const FACT_SHARE: f64 = 0.5;
@@ -94,6 +101,9 @@ pub struct SeedQuery<'a> {
     pub external: &'a [(&'a str, f32)],
     /// Greatest number of seeds, `1 ..= 200`.
     pub limit: usize,
+    /// Whether levels 1 to 5 find memories like other nodes. Otherwise a memory is found by them only if a token is one of its tags,
+    /// and at most 20 nodes are if none is by name: beside a ranking by text, what resembles a query is found by that.
+    pub with_memories: bool,
 }
 
 /// Result of [`find`].
@@ -234,7 +244,7 @@ pub fn find(
     let nothing = named.is_none() && facts.is_empty() && external.is_empty();
     let tokens = tokens(query.text);
     let looked_up = &tokens[..tokens.len().min(TOKENS_MAX)];
-    let (mut hits, more) = hits(sources.labels, looked_up);
+    let (mut hits, more) = hits(sources, looked_up, query.with_memories);
     hits.retain(|hit| !joined.0.contains_key(&NodeId(hit.node)));
     truncated |= looked_up.len() < tokens.len() || more;
     let whole = sources.labels.exact(&folded);
@@ -249,7 +259,8 @@ pub fn find(
             joined.join(node, narrow(share * f64::from(score)), None);
         }
     } else {
-        for (node, score) in reranked(sources.graph, candidates, query.limit, d2) {
+        let most = if query.with_memories { query.limit } else { query.limit.min(RESEMBLING) };
+        for (node, score) in reranked(sources.graph, candidates, most, d2) {
             joined.join(node, score, None);
         }
     }
@@ -321,12 +332,20 @@ fn names(sources: &SeedIndexes<'_>, folded: &str) -> (Joined, bool) {
 
 /// Levels 1 to 5: for each node and token the first level that matches, by node and token; and whether a token matched
 /// more nodes at a level than are examined.
-fn hits(labels: &Labels, tokens: &[String]) -> (Vec<Hit>, bool) {
+fn hits(sources: &SeedIndexes<'_>, tokens: &[String], with_memories: bool) -> (Vec<Hit>, bool) {
+    let (graph, labels) = (sources.graph, sources.labels);
     let (mut hits, mut truncated) = (Vec::new(), false);
+    let mut tagged: Vec<u32> = tokens.iter().flat_map(|token| labels.tagged(token)).copied().collect();
+    tagged.sort_unstable();
+    let may = |node: &u32| {
+        with_memories
+            || graph.node_type(NodeId(*node)) != NodeType::MEMORY
+            || tagged.binary_search(node).is_ok()
+    };
     for (token, text) in (0..).zip(tokens) {
         let mut note = |ground: MatchKind, score: f32, nodes: &[u32]| {
             truncated |= nodes.len() > CANDIDATES_MAX;
-            let nodes = nodes.iter().take(CANDIDATES_MAX);
+            let nodes = nodes.iter().take(CANDIDATES_MAX).filter(|node| may(node));
             hits.extend(nodes.map(|node| Hit { node: *node, token, ground, score }));
         };
         let (starting, more) = labels.starting(text);
@@ -335,8 +354,8 @@ fn hits(labels: &Labels, tokens: &[String]) -> (Vec<Hit>, bool) {
         note(MatchKind::Prefix, 0.9, &starting);
         note(MatchKind::Contains, 0.8, &containing);
         note(MatchKind::Tag, 0.7, labels.tagged(text));
-        let (like, yet_more) = labels.like(text);
-        hits.extend(like.into_iter().map(|(node, cosine)| {
+        let (like, yet_more) = labels.like(text, with_memories);
+        hits.extend(like.into_iter().filter(|(node, _)| may(node)).map(|(node, cosine)| {
             let score = narrow(0.6 * f64::from(cosine));
             Hit { node, token, ground: MatchKind::Trigram, score }
         }));

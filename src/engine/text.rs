@@ -6,12 +6,14 @@
 //! | [`words`], [`stop`] | words and tokens; stop words |
 //! | [`stem`] | the beginning that forms of a word share |
 //! | [`situation`] | speaker and mention of time in a text |
+//! | [`dates`] | dates in a question |
 //! | [`counts`] | document frequencies of words in memories |
 //! | [`ranking`] | BM25 over the contents of memories |
 //!
 //! No text is kept, only a 64-bit hash of each word.
 
 pub mod counts;
+pub mod dates;
 pub mod fold;
 pub(super) mod merge;
 pub mod ranking;

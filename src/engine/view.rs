@@ -260,7 +260,7 @@ impl View {
         }
     }
 
-    /// The `most` memories that match a query best by text, among those that pass.
+    /// The `most` memories that match a query best by text, and those that also pass.
     #[must_use]
     pub fn rank_by_text(&self, query: &str, most: usize, passes: impl Fn(NodeId) -> bool) -> Ranking {
         self.texts.index.rank((self.graph(), &self.documents), query, most, passes)
@@ -313,6 +313,11 @@ impl View {
     /// Whether a memory speaks of time.
     pub(crate) fn speaks_of_time(&self, node: NodeId) -> bool {
         self.texts.index.speaks_of_time(&self.documents, node)
+    }
+
+    /// When a memory was created, epoch milliseconds.
+    pub(crate) fn created(&self, node: NodeId) -> Option<i64> {
+        self.texts.index.created(&self.documents, node)
     }
 
     /// Hash of the speaker of a memory.

@@ -36,6 +36,7 @@ pub struct Config {
     pub neighbour_weight: f64,
     pub time_weight: f64,
     pub speaker_weight: f64,
+    pub date_weight: f64,
     #[serde(deserialize_with = "hits")]
     pub top_k_max: usize,
     #[serde(deserialize_with = "dimensions")]
@@ -158,6 +159,7 @@ impl Config {
             neighbours: self.neighbour_weight,
             time: self.time_weight,
             speaker: self.speaker_weight,
+            date: self.date_weight,
         };
         let rules = recall::RecallConfig::new(recall, reference, fusion, self.top_k_max)?;
         let weighing = EvidenceConfig {

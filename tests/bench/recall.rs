@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `--events FILE --questions FILE` | questions that take several steps to answer |
 //! | `--set NAME EVENTS,QUESTIONS[,VECTORS,QUESTION_VECTORS]`, several times | one table for each set: words, vectors, Ebb, and Ebb without each of its parts |
+//! | `--memories NUMBER` | the processor time of a question among so many generated memories, and what it reads |
 //! | `--icews FILE` | a year of dated relations: what comes next, with learning and without |
 //! | `--json FILE` | all figures, as the file of results has them, too |
 //!
@@ -19,8 +20,11 @@
 
 #[path = "recall/days.rs"]
 mod days;
+#[path = "recall/large.rs"]
+mod large;
 #[path = "recall/learning.rs"]
 mod learning;
+mod measure;
 #[path = "recall/quality.rs"]
 mod quality;
 mod record;
@@ -61,8 +65,12 @@ fn main() {
     if let Some(dated) = after("--icews") {
         runs.extend(days::run(dated));
     }
-    if runs.is_empty() {
-        println!("recall: nothing to measure without --events FILE and --questions FILE, or --icews FILE");
+    if let Some(count) = after("--memories") {
+        large::run(count.parse().expect("a number of memories"));
+    } else if runs.is_empty() {
+        println!(
+            "recall: nothing to measure without --events FILE and --questions FILE, --set, --memories or --icews"
+        );
     } else if let Some(file) = after("--json") {
         let part = Part { runs, ..Part::default() };
         let text = serde_json::to_string_pretty(&part).expect("JSON") + "\n";

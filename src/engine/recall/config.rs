@@ -43,11 +43,13 @@ pub struct FusionWeights {
     pub time: f64,
     /// Addition to the factor of memories whose speaker the query names.
     pub speaker: f64,
+    /// Addition to the factor of memories that were created when a date of the query was.
+    pub date: f64,
 }
 
 impl Default for FusionWeights {
     fn default() -> Self {
-        Self { text: 1.0, vectors: 1.0, links: 3.0, neighbours: 1.0, time: 0.2, speaker: 0.2 }
+        Self { text: 1.0, vectors: 1.0, links: 3.0, neighbours: 1.0, time: 0.2, speaker: 0.2, date: 1.0 }
     }
 }
 
@@ -57,7 +59,7 @@ impl FusionWeights {
     /// # Errors
     /// [`crate::graph::Error::NonFinite`], [`crate::graph::Error::ParameterOutOfRange`].
     pub fn checked(self) -> Result<Self, Error> {
-        let Self { text, vectors, links, neighbours, time, speaker } = self;
+        let Self { text, vectors, links, neighbours, time, speaker, date } = self;
         let all = [
             ("text_weight", text),
             ("vector_weight", vectors),
@@ -65,6 +67,7 @@ impl FusionWeights {
             ("neighbour_weight", neighbours),
             ("time_weight", time),
             ("speaker_weight", speaker),
+            ("date_weight", date),
         ];
         for (name, weight) in all {
             #[expect(clippy::cast_possible_truncation, reason = "checked, not used")]

@@ -181,7 +181,7 @@ impl Scorer<'_> {
     }
 
     fn temporal_config(&self) -> TemporalConfig {
-        let now_ms = self.query.now_ms.or(self.view.snapshot().as_of).unwrap_or(i64::MIN);
+        let now_ms = self.query.instant(self.view).unwrap_or(i64::MIN);
         let half_lives = self.config.evidence.half_lives;
         TemporalConfig { half_lives, velocity: self.view.velocity(), now_ms }
     }

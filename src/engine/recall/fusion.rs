@@ -9,6 +9,7 @@
 //! | sum | `X = (1 - K/2) T + 3 k L` and `Y = (1 + K/2) V`, where `K = k * greatest L`; without vectors `X = T + 3 k L` |
 //! | neighbours | `X + Y + 0.4 X + 0.2 Y` of the memories before and after it in its session, `+ 0.3 X + 0.15 Y` of the next ones |
 //! | time | times 1.2 if the query asks when, and it speaks of time |
+//! | date | times 2 if the query has a date at which it was created |
 //! | speaker | times 1.2 if the query names its speaker, or an entity that it mentions and that is too common to be a seed |
 //!
 //! # Design notes
@@ -21,21 +22,26 @@
 //!
 //! Turns next to a turn that answers are about the same: half as much for vectors, which are alike among neighbours anyway.
 //!
+//! A date is a weight and no filter: what happened on a day may be told later.
+//!
 //! `cargo bench --bench recall` measures each part by leaving it out, on dialogues and on passages.
 
 #[cfg(test)]
 mod tests;
 
 use super::config::FusionWeights;
+use super::query::RecallQuery;
 use crate::View;
 use crate::graph::index::NodeId;
 use crate::merge::MergedScore;
+use crate::text::dates::span;
 use crate::text::fold::fold;
 use crate::text::ranking::RankedMemory;
 use crate::text::situation::{SPEAKER_WORDS_MAX, asks_when};
 use crate::text::words::{hash, words};
 use crate::vectors::RankedVector;
 use std::cmp::Reverse;
+use std::ops::Range;
 
 /// Number of memories whose activation is that of one taken at random, in `L`.
 const LIFT: f64 = 3.0;
@@ -88,7 +94,7 @@ impl Lists<'_> {
     pub(super) fn fuse(
         &self,
         view: &View,
-        query: &str,
+        query: &RecallQuery,
         weights: &FusionWeights,
         passes: impl Fn(NodeId) -> bool,
     ) -> Vec<(NodeId, f32)> {
@@ -245,13 +251,16 @@ struct Asked<'a> {
     /// Hashes of each sequence of up to four words of the query.
     spoken: Vec<u64>,
     hubs: &'a [NodeId],
+    /// Instants of a date of the query.
+    span: Option<Range<i64>>,
     time: f64,
     speaker: f64,
+    date: f64,
 }
 
 impl<'a> Asked<'a> {
-    fn of(view: &View, query: &str, hubs: &'a [NodeId], weights: &FusionWeights) -> Self {
-        let folded = fold(query);
+    fn of(view: &View, query: &RecallQuery, hubs: &'a [NodeId], weights: &FusionWeights) -> Self {
+        let folded = fold(&query.text);
         let all: Vec<&str> = if view.has_speakers() { words(&folded).collect() } else { Vec::new() };
         let lengths =
             |from: usize| (1..=SPEAKER_WORDS_MAX.min(all.len() - from)).map(move |length| (from, length));
@@ -260,7 +269,9 @@ impl<'a> Asked<'a> {
             .map(|(from, length)| hash(&all[from..from + length].join(" ")))
             .collect();
         spoken.sort_unstable();
-        Self { when: asks_when(&folded), spoken, hubs, time: weights.time, speaker: weights.speaker }
+        let (span, when) = (span(&folded, query.instant(view)), asks_when(&folded));
+        let FusionWeights { time, speaker, date, .. } = *weights;
+        Self { when, spoken, hubs, span, time, speaker, date }
     }
 
     /// The factor of the score of a node.
@@ -268,6 +279,10 @@ impl<'a> Asked<'a> {
         let mut factor = 1.0;
         if self.when && view.speaks_of_time(node) {
             factor *= 1.0 + self.time;
+        }
+        let is_within = |span: &Range<i64>| view.created(node).is_some_and(|at| span.contains(&at));
+        if self.span.as_ref().is_some_and(is_within) {
+            factor *= 1.0 + self.date;
         }
         let names = view.speaker(node).is_some_and(|speaker| self.spoken.binary_search(&speaker).is_ok());
         if names || self.mentions_hub(view, node) {

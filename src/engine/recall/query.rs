@@ -34,7 +34,7 @@ pub struct RecallQuery {
     pub fusion: Fusion,
     /// Dimensions of evidence to use.
     pub dimensions: BTreeSet<Dimension>,
-    /// The instant for temporal scores, epoch milliseconds; by default that of the snapshot.
+    /// The instant for temporal scores and relative dates, epoch milliseconds; by default that of the snapshot.
     pub now_ms: Option<i64>,
     /// Use of contrast.
     pub xlr: XlrMode,
@@ -146,6 +146,11 @@ impl RecallQuery {
         check_count("kinds", self.filter.kinds.len(), 0, NAMES_MAX)?;
         check_count("tiers", self.filter.tiers.len(), 0, NAMES_MAX)?;
         check_count("top_k", self.top_k, 1, top_k_max)
+    }
+
+    /// The instant of the query.
+    pub(super) fn instant(&self, view: &View) -> Option<i64> {
+        self.now_ms.or(view.snapshot().as_of)
     }
 
     /// Id of the query and its result: equal for equal queries of one generation with equal primed nodes.

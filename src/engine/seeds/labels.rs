@@ -10,6 +10,7 @@
 use super::dictionary::{Dictionary, Gathered, Suffixes};
 use super::lowest::Lowest;
 use crate::graph::Graph;
+use crate::graph::kinds::NodeType;
 use crate::semantic::trigram::{CharNgramIndex, TEXT_BYTES_MAX};
 use crate::text::fold::{cut, fold};
 use crate::text::words::words;
@@ -52,10 +53,14 @@ fn phrase<'a>(words: impl Iterator<Item = &'a str>) -> String {
 }
 
 impl Labels {
-    /// Whether two graphs have the same labels and tags, node by node.
+    /// Whether two graphs have the same labels, types and tags, node by node.
     #[must_use]
     pub fn are_alike(one: &Graph, other: &Graph) -> bool {
-        let is_alike = |node| one.label(node) == other.label(node) && one.tags(node).eq(other.tags(node));
+        let is_alike = |node| {
+            one.label(node) == other.label(node)
+                && one.node_type(node) == other.node_type(node)
+                && one.tags(node).eq(other.tags(node))
+        };
         one.node_count() == other.node_count() && one.nodes().all(is_alike)
     }
 
@@ -84,7 +89,9 @@ impl Labels {
             suffixes: Suffixes::of(&words),
             words,
             tags: tags.into_dictionary(),
-            ngrams: CharNgramIndex::build(graph.nodes().map(|node| graph.label(node))),
+            ngrams: CharNgramIndex::build_with_texts(
+                graph.nodes().map(|node| (graph.label(node), graph.node_type(node) != NodeType::MEMORY)),
+            ),
         }
     }
 
@@ -152,9 +159,14 @@ impl Labels {
         self.tags.equal(token)
     }
 
-    /// The nodes whose labels are spelt like a token, ascending, with the similarity.
-    pub(super) fn like(&self, token: &str) -> (Vec<(u32, f32)>, bool) {
-        let found = self.ngrams.query(token).search(TRIGRAM_MIN, usize::MAX).matches;
+    /// The nodes whose labels are spelt like a token, memories or not, ascending, with the similarity.
+    pub(super) fn like(&self, token: &str, with_memories: bool) -> (Vec<(u32, f32)>, bool) {
+        let query = self.ngrams.query(token);
+        let found = match with_memories {
+            true => query.search(TRIGRAM_MIN, usize::MAX),
+            false => query.search_names(TRIGRAM_MIN, usize::MAX),
+        };
+        let found = found.matches;
         let mut like: Vec<(u32, f32)> = found.into_iter().map(|like| (like.text, like.score)).collect();
         like.sort_unstable_by_key(|(node, _)| *node);
         let truncated = like.len() > CANDIDATES_MAX;

@@ -51,7 +51,7 @@ impl World {
     }
 
     fn find(&self, text: &str, external: &[(&str, f32)], by_text: &[RankedMemory]) -> SeedResult {
-        let query = SeedQuery { text, external, limit: MAX_SEEDS };
+        let query = SeedQuery { text, external, limit: MAX_SEEDS, with_memories: true };
         find(&self.sources(), &query, |most| by_text[..most.min(by_text.len())].to_vec(), |_| 0.0).unwrap()
     }
 
@@ -191,7 +191,7 @@ fn sort(graph: &Graph, seeds: &mut [(NodeId, f32)]) {
 }
 
 fn compare(world: &World, query: &str, limit: usize, by_text: &[RankedMemory]) {
-    let seed_query = SeedQuery { text: query, external: &[], limit };
+    let seed_query = SeedQuery { text: query, external: &[], limit, with_memories: true };
     let best = |most: usize| by_text[..most.min(by_text.len())].to_vec();
     let found = find(&world.sources(), &seed_query, best, some_d2).unwrap();
     let got: Vec<(NodeId, f32)> = found.seeds.iter().map(|seed| (seed.node, seed.score)).collect();
@@ -291,7 +291,7 @@ fn levels_worked_example() {
         ],
     );
     let tokens = tokens("chat handler");
-    let (hits, truncated) = hits(&world.labels, &tokens);
+    let (hits, truncated) = hits(&world.sources(), &tokens, true);
     assert!(!truncated);
     let of = |label: &str| {
         let node = world.node(label).0;
@@ -447,7 +447,12 @@ fn invalid_scores_are_refused_by_name() {
     let world = World::named(&["a", "b"]);
     let ask = |score: f32, limit: usize| {
         let external = [("n00000", 0.5), ("n00001", score)];
-        find(&world.sources(), &SeedQuery { text: "", external: &external, limit }, |_| Vec::new(), |_| 0.0)
+        find(
+            &world.sources(),
+            &SeedQuery { text: "", external: &external, limit, with_memories: true },
+            |_| Vec::new(),
+            |_| 0.0,
+        )
     };
     for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.0, 0.0, -1.0, 1.5] {
         let why = ask(bad, 5).unwrap_err().to_string();
@@ -482,4 +487,29 @@ fn equal_seeds_are_ordered_by_pagerank_then_ids() {
 fn byte_counts_grow_with_content() {
     let (one, two) = (World::named(&["chat"]), World::named(&["chat", "a longer label"]));
     assert!(one.labels.bytes() > 0 && two.labels.bytes() > one.labels.bytes());
+}
+
+#[test]
+fn beside_a_ranking_by_text_memories_are_found_by_their_tags_alone() {
+    let mut builder = GraphBuilder::default();
+    let rows = [
+        ("m1", "chat about boats", NodeType::MEMORY, ""),
+        ("m2", "boats", NodeType::MEMORY, "chat"),
+        ("e1", "chatter", NodeType::Concept, ""),
+    ];
+    for (id, label, node_type, tag) in rows {
+        let tags = if tag.is_empty() { Vec::new() } else { vec![tag.to_owned()] };
+        builder.add_node(NodeRow { tags, ..NodeRow::new(id, label, node_type) }).unwrap();
+    }
+    let graph = builder.finalize().unwrap();
+    let (labels, counts) = (Labels::build(&graph), WordCounts::default());
+    let sources = SeedIndexes { graph: &graph, labels: &labels, facts: &Facts::default(), counts: &counts };
+    let found = |with_memories| {
+        let query = SeedQuery { text: "a chat", external: &[], limit: MAX_SEEDS, with_memories };
+        let found = find(&sources, &query, |_| Vec::new(), |_| 0.0).unwrap();
+        let mut ids: Vec<&str> = found.seeds.iter().map(|seed| graph.external_id(seed.node)).collect();
+        ids.sort_unstable();
+        ids.join(" ")
+    };
+    assert_eq!([found(true), found(false)], ["e1 m1 m2", "e1 m2"]);
 }

@@ -11,7 +11,7 @@
 //! strings; collisions are rare, and change a cosine in its third digit.
 //!
 //! Postings are sorted by the norm of the vector of their text, smallest first, in groups by how often a text repeats a
-//! window; each text has a 64-bit signature that rules most windows out. How a search uses these to read few postings is
+//! window, and those of names apart from those of longer texts, so that a search of names does not read the others; each text has a 64-bit signature that rules most windows out. How a search uses these to read few postings is
 //! described in [`search`].
 //!
 //! Invariants: scores equal the cosine computed for every pair (held by `trigram_oracle`); early termination does not
@@ -56,6 +56,7 @@ struct Group {
     end: usize,
     /// A power of two, or 255.
     repeats: u8,
+    are_names: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -75,14 +76,21 @@ pub struct NgramMatch {
 }
 
 impl CharNgramIndex {
-    /// Builds an index; texts are identified by their position. Texts past the first 2^32 are left out.
+    /// Builds an index of names; they are identified by their position. Those past the first 2^32 are left out.
     #[must_use]
-    pub fn build<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
-        let (mut seen, mut count): (Vec<(u32, u32)>, usize) = (Vec::new(), 0);
-        for (text, content) in (0..u32::MAX).zip(texts) {
+    pub fn build<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
+        Self::build_with_texts(names.into_iter().map(|name| (name, true)))
+    }
+
+    /// As [`Self::build`], with texts beside names; each says whether it is a name.
+    #[must_use]
+    pub fn build_with_texts<'a>(texts: impl IntoIterator<Item = (&'a str, bool)>) -> Self {
+        let (mut seen, mut is_name): (Vec<(u32, u32)>, Vec<bool>) = (Vec::new(), Vec::new());
+        for (text, (content, is_one)) in (0..u32::MAX).zip(texts) {
             each_window(content, |window| seen.push((window, text)));
-            count += 1;
+            is_name.push(is_one);
         }
+        let count = is_name.len();
         seen.sort_unstable();
         let (mut windows, mut starts) = (Vec::new(), Vec::new());
         let mut postings: Vec<Posting> = Vec::new();
@@ -110,16 +118,19 @@ impl CharNgramIndex {
         let mut order: Vec<u32> = (0..u32::MAX).take(count).collect();
         order.sort_unstable_by(|a, b| {
             let (x, y) = (*a as usize, *b as usize);
-            repeats[x].cmp(&repeats[y]).then(lengths[x].total_cmp(&lengths[y])).then(a.cmp(b))
+            let group = |text: usize| (!is_name[text], repeats[text]);
+            group(x).cmp(&group(y)).then(lengths[x].total_cmp(&lengths[y])).then(a.cmp(b))
         });
         let mut places = vec![0; count];
         for (place, text) in (0..).zip(&order) {
             places[*text as usize] = place;
         }
         let mut groups: Vec<Group> = Vec::new();
-        for group in order.chunk_by(|a, b| repeats[*a as usize] == repeats[*b as usize]) {
+        let group = |text: u32| (repeats[text as usize], is_name[text as usize]);
+        for texts in order.chunk_by(|a, b| group(*a) == group(*b)) {
             let begin = groups.last().map_or(0, |before| before.end);
-            groups.push(Group { begin, end: begin + group.len(), repeats: repeats[group[0] as usize] });
+            let (repeats, are_names) = group(texts[0]);
+            groups.push(Group { begin, end: begin + texts.len(), repeats, are_names });
         }
         let mut marks = vec![0; count];
         for (range, window) in starts.windows(2).zip(&windows) {

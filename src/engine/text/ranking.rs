@@ -18,11 +18,13 @@
 //! Postings are in segments of sorted words, each at least twice as long as the next, as in a log-structured merge tree:
 //! additions form a short segment, and segments of similar length are merged, which drops replaced memories. Segments are
 //! immutable, so copies of an index share them: a copy for each generation costs its columns, 45 bytes for each memory and
-//! the map of ids. A query reads the postings of its words only, twice where the first pass counts those in the graph.
+//! the map of ids. A query reads some of the postings of its words (`search.rs`).
 //!
 //! Invariant: scores equal the formula over the memories of the graph (held by `bm25_oracle`).
 
-use super::merge::merge_postings;
+mod search;
+mod segment;
+
 use super::situation::{speaker, speaks_of_time};
 use super::stem::stem;
 use super::stop::is_stop;
@@ -31,9 +33,9 @@ use crate::Error;
 use crate::graph::Graph;
 use crate::graph::index::{NodeId, nodes};
 use crate::text::fold::{cut, fold};
-use crate::top_k::TopK;
+use search::Search;
+use segment::{Posting, Segment};
 use serde::{Deserialize, Serialize};
-use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -92,22 +94,6 @@ impl<'a> From<(&'a str, &'a str)> for Content<'a> {
     }
 }
 
-/// Stems sorted by hash, with their postings.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-struct Segment {
-    words: Vec<u64>,
-    /// End of the postings of each word.
-    ends: Vec<usize>,
-    /// By number for each word.
-    postings: Vec<Posting>,
-}
-
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-struct Posting {
-    number: u32,
-    count: u32,
-}
-
 /// The nodes of one graph for the numbers of a [`TextIndex`].
 #[derive(Debug, Clone, Default)]
 pub struct Documents {
@@ -117,6 +103,8 @@ pub struct Documents {
     /// The nodes before and after each number in its session.
     neighbours: Vec<[u32; 2]>,
     has_speakers: bool,
+    /// Words of memories that are not in the graph, sorted, with the number of these: one entry for each segment.
+    absent: Vec<(u64, u32)>,
     count: u32,
     length_mean: f64,
 }
@@ -126,6 +114,8 @@ pub struct Documents {
 pub struct Ranking {
     /// Memories, the best first, then by external id.
     pub ranked: Vec<RankedMemory>,
+    /// Memories that pass the filter, alike.
+    pub passing: Vec<RankedMemory>,
     /// Number of postings read.
     pub postings_read: u64,
 }
@@ -191,9 +181,10 @@ impl TextIndex {
         self.held.push(true);
         self.situations.push(Situation { session, at, speaker, speaks_of_time });
         own.sort_unstable();
+        let short = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
         gathered.extend(
             own.chunk_by(|a, b| a == b).map(|same| {
-                (same[0], Posting { number, count: u32::try_from(same.len()).unwrap_or(u32::MAX) })
+                (same[0], Posting { number, count: short(same.len()), length: short(own.len()) })
             }),
         );
         if gathered.len() >= GATHERED_MAX {
@@ -214,18 +205,12 @@ impl TextIndex {
             return;
         }
         gathered.sort_unstable_by_key(|(word, posting)| (*word, posting.number));
-        let mut segment = Segment::default();
-        for of_word in gathered.chunk_by(|a, b| a.0 == b.0) {
-            segment.push(of_word[0].0, of_word.iter().map(|(_, posting)| *posting));
-        }
+        let mut segment = Segment::of(gathered);
         gathered.clear();
         while let Some(before) = self.segments.pop_if(|before| before.len() < 2 * segment.len()) {
             segment = before.merged(&segment, &self.held);
         }
-        segment.words.shrink_to_fit();
-        segment.ends.shrink_to_fit();
-        segment.postings.shrink_to_fit();
-        self.segments.push(Arc::new(segment));
+        self.segments.push(Arc::new(segment.finished()));
     }
 
     /// Resolves the nodes of a graph.
@@ -254,6 +239,7 @@ impl TextIndex {
         // Without words there are no postings, so a mean of 0 is never used.
         documents.length_mean = sum / f64::from(documents.count.max(1));
         self.find_neighbours(graph, &mut documents);
+        self.find_absent(&mut documents);
         documents
     }
 
@@ -282,6 +268,13 @@ impl TextIndex {
         documents.number(node).is_some_and(|number| self.situations[number].speaks_of_time)
     }
 
+    /// When a memory was created, epoch milliseconds.
+    #[must_use]
+    pub fn created(&self, documents: &Documents, node: NodeId) -> Option<i64> {
+        let at = self.situations[documents.number(node)?].at;
+        (at != i64::MIN).then_some(at)
+    }
+
     /// Hash of the speaker of a memory, of its folded words with spaces between.
     #[must_use]
     pub fn speaker(&self, documents: &Documents, node: NodeId) -> Option<u64> {
@@ -289,7 +282,8 @@ impl TextIndex {
         (speaker != 0).then_some(speaker)
     }
 
-    /// The `most` memories of `graph` that match a query best, among those that pass; `documents` are those of the graph.
+    /// The `most` memories of `graph` that match a query best, and those that also pass; `documents` are those of the graph and of
+    /// this index.
     #[must_use]
     pub fn rank(
         &self,
@@ -299,58 +293,40 @@ impl TextIndex {
         passes: impl Fn(NodeId) -> bool,
     ) -> Ranking {
         let query = fold(query);
-        let mut terms: Vec<u64> = stems(&query).collect();
-        terms.sort_unstable();
-        terms.dedup();
-        let mut postings_read = 0;
-        let rarities: Vec<f64> =
-            terms.iter().map(|word| self.rarity(documents, *word, &mut postings_read)).collect();
-        let mut best = TopK::new(most);
-        for segment in &self.segments {
-            let lists: Vec<&[Posting]> = terms.iter().map(|word| segment.of(*word)).collect();
-            merge_postings(
-                &lists,
-                |posting| posting.number,
-                |number, postings| {
-                    postings_read += postings.len() as u64;
-                    let Some(node) = documents.node(number) else { return };
-                    let length = f64::from(self.lengths[number as usize]);
-                    let saturation = K1 * (1.0 - B + B * length / documents.length_mean);
-                    let gain = |(word, posting): &(usize, &Posting)| {
-                        let count = f64::from(posting.count);
-                        rarities[*word] * count * (K1 + 1.0) / (count + saturation)
-                    };
-                    let score = postings.iter().map(gain).sum::<f64>();
-                    #[expect(
-                        clippy::cast_possible_truncation,
-                        reason = "rounded once, far below the greatest f32"
-                    )]
-                    let score = score as f32;
-                    let place = (score.to_bits(), Reverse(graph.rank(node)), node);
-                    // Checked last: most memories are not among the best.
-                    if best.threshold().is_none_or(|bar| *bar < place) && passes(node) {
-                        best.push(place);
-                    }
-                },
-            );
+        let mut words: Vec<u64> = stems(&query).collect();
+        words.sort_unstable();
+        words.dedup();
+        let words: Vec<(u64, f64)> =
+            words.into_iter().map(|word| (word, self.rarity(documents, word))).collect();
+        let mut search = Search::new((graph, documents), most, passes);
+        if most > 0 {
+            self.segments.iter().for_each(|segment| search.segment(segment, &words));
         }
-        let ranked = best.into_sorted().into_iter();
-        let ranked =
-            ranked.map(|(score, _, node)| RankedMemory { node, score: f32::from_bits(score) }).collect();
-        Ranking { ranked, postings_read }
+        search.ranking()
     }
 
     /// The inverse document frequency of a word.
-    fn rarity(&self, documents: &Documents, word: u64, postings_read: &mut u64) -> f64 {
-        let mut spread = 0_u32;
-        for segment in &self.segments {
-            let postings = segment.of(word);
-            *postings_read += postings.len() as u64;
-            let held = postings.iter().filter(|posting| documents.node(posting.number).is_some());
-            spread = spread.saturating_add(u32::try_from(held.count()).unwrap_or(u32::MAX));
-        }
+    fn rarity(&self, documents: &Documents, word: u64) -> f64 {
+        let postings: usize = self.segments.iter().map(|segment| segment.range_of(word).len()).sum();
+        let spread = u32::try_from(postings).unwrap_or(u32::MAX).saturating_sub(documents.absent(word));
         let (all, spread) = (f64::from(documents.count), f64::from(spread));
         libm::log(1.0 + (all - spread + 0.5) / (spread + 0.5))
+    }
+
+    /// Number of postings of memories that are not in the graph, for each word that has any. They are counted once for a generation:
+    /// a query that counted those in the graph would read all postings of its words.
+    fn find_absent(&self, documents: &mut Documents) {
+        if documents.nodes.iter().all(|node| *node != NO_NODE) {
+            return;
+        }
+        for (word, postings) in self.segments.iter().flat_map(|segment| segment.of_words()) {
+            let absent = postings.iter().filter(|posting| documents.node(posting.number).is_none()).count();
+            if absent > 0 {
+                documents.absent.push((word, u32::try_from(absent).unwrap_or(u32::MAX)));
+            }
+        }
+        documents.absent.sort_unstable();
+        documents.absent.shrink_to_fit();
     }
 
     /// Size in bytes, with an upper bound for the map of ids.
@@ -382,6 +358,14 @@ impl Documents {
     #[must_use]
     pub fn bytes(&self) -> usize {
         4 * (self.nodes.capacity() + self.numbers.capacity() + 2 * self.neighbours.capacity())
+            + size_of::<(u64, u32)>() * self.absent.capacity()
+    }
+
+    /// Number of postings of a word whose memories are not in the graph.
+    fn absent(&self, word: u64) -> u32 {
+        let begin = self.absent.partition_point(|(other, _)| *other < word);
+        let of_word = self.absent[begin..].iter().take_while(|(other, _)| *other == word);
+        of_word.fold(0, |sum, (_, count)| sum.saturating_add(*count))
     }
 
     /// Whether a node is a memory with a text.
@@ -410,68 +394,6 @@ impl Documents {
 
     fn node(&self, number: u32) -> Option<NodeId> {
         self.nodes.get(number as usize).filter(|node| **node != NO_NODE).map(|node| NodeId(*node))
-    }
-}
-
-impl Segment {
-    fn is_sound(&self, is_number: impl Fn(u32) -> bool) -> bool {
-        self.words.len() == self.ends.len()
-            && self.words.is_sorted()
-            && self.ends.is_sorted()
-            && self.ends.last().copied().unwrap_or(0) == self.postings.len()
-            && self.postings.iter().all(|posting| is_number(posting.number))
-    }
-
-    fn len(&self) -> usize {
-        self.postings.len()
-    }
-
-    fn push(&mut self, word: u64, postings: impl Iterator<Item = Posting>) {
-        let begin = self.postings.len();
-        self.postings.extend(postings);
-        if self.postings.len() > begin {
-            self.words.push(word);
-            self.ends.push(self.postings.len());
-        }
-    }
-
-    fn at(&self, place: usize) -> &[Posting] {
-        let begin = if place == 0 { 0 } else { self.ends[place - 1] };
-        &self.postings[begin..self.ends[place]]
-    }
-
-    fn of(&self, word: u64) -> &[Posting] {
-        self.words.binary_search(&word).map_or(&[], |place| self.at(place))
-    }
-
-    /// Merges it with a segment of later numbers, without replaced memories.
-    fn merged(&self, later: &Self, held: &[bool]) -> Self {
-        let mut all = Self::default();
-        all.postings.reserve(self.len() + later.len());
-        let (mut a, mut b) = (0, 0);
-        while a < self.words.len() || b < later.words.len() {
-            let word = match (self.words.get(a), later.words.get(b)) {
-                (Some(x), Some(y)) => *x.min(y),
-                (x, y) => x.or(y).copied().unwrap_or_default(),
-            };
-            let mut own: &[Posting] = &[];
-            let mut others: &[Posting] = &[];
-            if self.words.get(a) == Some(&word) {
-                own = self.at(a);
-                a += 1;
-            }
-            if later.words.get(b) == Some(&word) {
-                others = later.at(b);
-                b += 1;
-            }
-            let both = own.iter().chain(others).copied();
-            all.push(word, both.filter(|posting| held[posting.number as usize]));
-        }
-        all
-    }
-
-    fn bytes(&self) -> usize {
-        8 * (self.words.capacity() + self.ends.capacity()) + size_of::<Posting>() * self.postings.capacity()
     }
 }
 

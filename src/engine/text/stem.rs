@@ -8,6 +8,8 @@
 //! first five or six letters, are within a point of this (`cargo bench --bench recall`); but letters alone make one of names and
 //! numbers that begin alike.
 
+use std::borrow::Cow;
+
 /// Letters that an ending leaves at least.
 const LEFT_MIN: usize = 3;
 /// Endings, the longest first; the first that fits is dropped.
@@ -18,23 +20,19 @@ const ENDINGS: [&str; 17] = [
 
 /// The stem of a folded word.
 #[must_use]
-pub fn stem(word: &str) -> String {
-    let mut stem = word.to_owned();
+pub fn stem(word: &str) -> Cow<'_, str> {
     if word.contains(|c: char| c.is_numeric()) {
-        return stem;
+        return word.into();
     }
-    if let Some((left, ending)) = ENDINGS.iter().find_map(|ending| Some((left(word, ending)?, *ending))) {
-        left.clone_into(&mut stem);
-        if matches!(ending, "ies" | "ied") {
-            stem.push('y');
-        } else {
-            drop_double(&mut stem);
-            if ending != "e" && stem.chars().count() > LEFT_MIN && stem.ends_with('e') {
-                stem.pop();
-            }
+    match ENDINGS.iter().find_map(|ending| Some((left(word, ending)?, *ending))) {
+        None => word.into(),
+        Some((left, "ies" | "ied")) => format!("{left}y").into(),
+        Some((left, ending)) => {
+            let stem = without_double(left);
+            let has_e = ending != "e" && stem.chars().nth(LEFT_MIN).is_some();
+            stem.strip_suffix('e').filter(|_| has_e).unwrap_or(stem).into()
         }
     }
-    stem
 }
 
 /// What an ending leaves, if that is enough.
@@ -46,12 +44,13 @@ fn left<'w>(word: &'w str, ending: &str) -> Option<&'w str> {
 }
 
 /// Makes "runn" of "running" "run"; "call", "pass" and "buzz" stay.
-fn drop_double(stem: &mut String) {
-    let mut letters = stem.chars().rev();
-    let [last, before] = [letters.next(), letters.next()];
+fn without_double(stem: &str) -> &str {
+    let mut letters = stem.chars();
+    let [last, before] = [letters.next_back(), letters.next_back()];
     let is_double = last == before && !matches!(last, Some('l' | 's' | 'z'));
-    if is_double && stem.chars().count() > LEFT_MIN {
-        stem.pop();
+    match last.filter(|_| is_double && stem.chars().nth(LEFT_MIN).is_some()) {
+        Some(last) => stem.strip_suffix(last).unwrap_or(stem),
+        None => stem,
     }
 }
 
@@ -72,7 +71,7 @@ mod tests {
             &["move", "movement", "moved"],
             &["ação", "ações"],
         ] {
-            let stems: Vec<String> = forms.iter().map(|word| stem(word)).collect();
+            let stems: Vec<Cow<'_, str>> = forms.iter().map(|word| stem(word)).collect();
             if forms[0] == "ação" {
                 assert_eq!(stems, ["ação", "açõ"], "only English endings are known");
             } else {

@@ -59,7 +59,7 @@ fn library(of: &Memories) -> Library {
             seen_with.entry(other.0).or_default().push((node.0, value));
         }
     }
-    Library::of((plain(graph), RECALL), memories, causal, seen_with, stem)
+    Library::of((plain(graph), RECALL), memories, causal, seen_with, |word| stem(word).into_owned())
 }
 
 fn asked(graph: &Graph, (text, seeds): &Question) -> RecallQuery {

@@ -170,6 +170,7 @@ fn ways<'a>() -> Vec<Way<'a>> {
         ("neighbours", FusionWeights { neighbours: 0.0, ..usual }),
         ("time", FusionWeights { time: 0.0, ..usual }),
         ("speakers", FusionWeights { speaker: 0.0, ..usual }),
+        ("dates", FusionWeights { date: 0.0, ..usual }),
     ];
     for (part, fusion) in without {
         ways.push((format!("Ebb without {part}"), Box::new(weighed(fusion))));

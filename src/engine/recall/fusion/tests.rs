@@ -184,3 +184,27 @@ fn memories_between_two_of_a_session_are_found_if_they_are_few() {
     let none = Filter { tiers: vec!["working".to_owned()], ..Filter::default() };
     assert_eq!(found(&["a", "c"], &none), [""; 0]);
 }
+
+#[test]
+fn a_date_of_the_question_lifts_what_was_created_then() {
+    let day = 24 * 60;
+    let turns = [
+        ("m1", "we went to the lake", 0),
+        ("m2", "we went to the lake again and swam", 40 * day),
+        ("m3", "nothing of that", 41 * day),
+    ];
+    let view = talk(&turns, &[], &[]);
+    let weights = FusionWeights { neighbours: 0.0, ..FusionWeights::default() };
+    let first = |text: &str, weights| asked(&view, text, None, weights).hits[0].id.clone();
+    assert_eq!(first("who went to the lake", weights), "m1");
+    assert_eq!(first("who went to the lake on 10 February 1970", weights), "m2");
+    let unweighed = FusionWeights { date: 0.0, ..weights };
+    assert_eq!(first("who went to the lake on 10 February 1970", unweighed), "m1");
+    // A date is no filter.
+    assert_eq!(asked(&view, "the lake on 10 February 1970", None, weights).hits.len(), 2);
+    let scores = |weights| -> Vec<u32> {
+        let found = asked(&view, "who went to the lake", None, weights);
+        found.hits.iter().map(|hit| hit.score.to_bits()).collect()
+    };
+    assert_eq!(scores(weights), scores(unweighed));
+}

@@ -116,9 +116,19 @@ impl NgramQuery<'_> {
     /// The `most` texts most similar to it, above `least`.
     #[must_use]
     pub fn search(&self, least: f64, most: usize) -> NgramMatches {
+        self.search_groups(least, most, |_| true)
+    }
+
+    /// The `most` names most similar to it, above `least`.
+    #[must_use]
+    pub fn search_names(&self, least: f64, most: usize) -> NgramMatches {
+        self.search_groups(least, most, |group| group.are_names)
+    }
+
+    fn search_groups(&self, least: f64, most: usize, takes: impl Fn(&Group) -> bool) -> NgramMatches {
         let mut search = Search::of(self, least, most);
         if most > 0 && !self.lists.is_empty() {
-            self.index.groups.iter().for_each(|group| search.group(*group));
+            self.index.groups.iter().filter(|group| takes(group)).for_each(|group| search.group(*group));
         }
         let matches = search.best.into_sorted().into_iter();
         let matches =
@@ -182,7 +192,7 @@ impl<'a> Search<'a> {
     }
 
     fn group(&mut self, group: Group) {
-        let Group { begin, end, repeats } = group;
+        let Group { begin, end, repeats, .. } = group;
         let lengths = &self.query.index.lengths[begin..end];
         let from = |length: f64| begin + lengths.partition_point(|other| f64::from(*other) < length);
         let near = if end - begin > SMALL { from(self.query.length * NEAR) } else { end };

@@ -210,3 +210,16 @@ fn equal_texts_have_similarity_1_and_empty_texts_0() {
     assert!(index.most_similar("", 5).is_empty());
     assert!(CharNgramIndex::build([]).most_similar("anything", 5).is_empty());
 }
+
+#[test]
+fn names_are_found_beside_texts_with_the_scores_they_have_among_them() {
+    let texts = ["chat handler", "the chat handler answers each chat", "chat room", "a room", "chats"];
+    let index =
+        CharNgramIndex::build_with_texts(texts.iter().enumerate().map(|(n, text)| (*text, n % 2 == 0)));
+    let query = index.query("chat");
+    let mut all = query.search(SCORE_MIN, 10).matches;
+    assert_eq!(all, CharNgramIndex::build(texts).query("chat").search(SCORE_MIN, 10).matches);
+    all.retain(|found| found.text % 2 == 0);
+    assert_eq!(query.search_names(SCORE_MIN, 10).matches, all);
+    assert_eq!(all.len(), 3);
+}

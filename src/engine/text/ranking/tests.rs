@@ -5,6 +5,7 @@ use crate::graph::builder::GraphBuilder;
 use crate::graph::columns::NodeRow;
 use crate::graph::kinds::NodeType;
 use proptest::prelude::*;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 fn graph<'a>(ids: impl IntoIterator<Item = &'a str>) -> Graph {
@@ -16,7 +17,7 @@ fn graph<'a>(ids: impl IntoIterator<Item = &'a str>) -> Graph {
 }
 
 fn said(text: &str) -> Vec<String> {
-    words(&fold(text)).filter(|word| !is_stop(word)).map(stem).collect()
+    words(&fold(text)).filter(|word| !is_stop(word)).map(|word| stem(word).into_owned()).collect()
 }
 
 /// By the definition: every memory of the graph, every word of the query.
@@ -100,7 +101,7 @@ proptest! {
         prop_assert_eq!(few.iter().map(|one| one.score.to_bits()).collect::<Vec<_>>(), first);
         // Memories that do not pass the filter displace no others, but count in document frequencies.
         let passes = |id: &str| id.ends_with(['1', '3', '5', '7', '9']);
-        let odd = index.rank((&graph, &documents), &query, 2, |node| passes(graph.external_id(node))).ranked;
+        let odd = index.rank((&graph, &documents), &query, 2, |node| passes(graph.external_id(node))).passing;
         let odd: Vec<(&str, u32)> = odd.iter().map(|one| (graph.external_id(one.node), one.score.to_bits())).collect();
         let wanted = got.iter().map(|(id, score)| (id.as_str(), *score)).filter(|(id, _)| passes(id));
         prop_assert_eq!(odd, wanted.take(2).collect::<Vec<_>>());
@@ -120,16 +121,65 @@ fn adding_an_unchanged_memory_again_costs_nothing() {
     assert_eq!(answer(&index, &graph, "lazy").len(), 2);
 }
 
+/// A memory of few common words and rare ones, of any length: many are equal.
+fn spoken() -> impl Strategy<Value = String> {
+    let word = prop_oneof![6 => "[ab]", 3 => "[c-f]", 1 => "[g-z]{2}"];
+    prop_oneof![
+        2 => Just("a b".to_owned()),
+        5 => prop::collection::vec(word, 1..24).prop_map(|words| words.join(" ")),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn pruning_changes_no_result(
+        texts in prop::collection::vec(spoken(), 1..1_500),
+        query in "[a-f]( [a-f]){0,4}( [g-z]{2}){0,3}",
+        (most, share, gone) in (prop_oneof![1_usize..4, 20_usize..60], 1_usize..9, 2_usize..50),
+    ) {
+        let ids: Vec<String> = (0..texts.len()).map(|n| format!("{:04}", n * 7_919 % 9_973)).collect();
+        let mut index = TextIndex::default();
+        for batch in ids.iter().zip(&texts).collect::<Vec<_>>().chunks(400) {
+            index.add(batch.iter().map(|(id, text)| (id.as_str(), text.as_str()))).unwrap();
+        }
+        let graph = graph(ids.iter().enumerate().filter(|(n, _)| n % gone > 0).map(|(_, id)| id.as_str()));
+        let documents = index.documents(&graph);
+        let passes = |node: NodeId| graph.external_id(node).bytes().map(usize::from).sum::<usize>() % 9 < share;
+        // Without a worst score that is kept nothing is excluded.
+        let whole = index.rank((&graph, &documents), &query, usize::MAX, passes);
+        let few = index.rank((&graph, &documents), &query, most, passes);
+        prop_assert_eq!(&few.ranked[..], &whole.ranked[..most.min(whole.ranked.len())]);
+        prop_assert_eq!(&few.passing[..], &whole.passing[..most.min(whole.passing.len())]);
+        let kept = whole.ranked.iter().copied().filter(|one| passes(one.node)).collect::<Vec<_>>();
+        prop_assert_eq!(whole.passing, kept);
+    }
+}
+
 #[test]
-fn later_documents_are_not_found_in_an_earlier_graph() {
+fn common_words_are_hardly_read_beside_rare_ones() {
+    let text = |n: usize| match n % 100 {
+        0 => format!("common rare {}", "other ".repeat(n % 7)),
+        _ => format!("common {}", "other ".repeat(n % 11)),
+    };
+    let texts: Vec<(String, String)> = (0..20_000).map(|n| (format!("m{n:05}"), text(n))).collect();
+    let mut index = TextIndex::default();
+    index.add(texts.iter().map(|(id, text)| (id.as_str(), text.as_str()))).unwrap();
+    assert!(index.is_sound());
+    let graph = graph(texts.iter().map(|(id, _)| id.as_str()));
+    let documents = index.documents(&graph);
+    let read = |most| index.rank((&graph, &documents), "common rare", most, |_| true).postings_read;
+    assert_eq!(read(usize::MAX), 20_200, "each posting once");
+    assert!(read(20) < 4_000, "{}", read(20));
+}
+
+#[test]
+fn an_earlier_index_finds_no_later_memory() {
     let mut index = TextIndex::default();
     index.add([("a", "fox")]).unwrap();
-    let graph = graph(["a", "b"]);
-    let documents = index.documents(&graph);
+    let (graph, earlier) = (graph(["a", "b"]), index.clone());
     index.add([("b", "fox")]).unwrap();
-    let found = index.rank((&graph, &documents), "fox", 5, |_| true);
-    assert_eq!((found.ranked.len(), found.postings_read), (1, 4));
-    assert_eq!(answer(&index, &graph, "fox").len(), 2);
+    assert_eq!([answer(&earlier, &graph, "fox").len(), answer(&index, &graph, "fox").len()], [1, 2]);
 }
 
 #[test]
