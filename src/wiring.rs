@@ -109,7 +109,7 @@ pub fn service_over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> R
         acquire_timeout: settings.pools.acquire_timeout,
         lease: settings.worker.lease,
         similarity: Similarity {
-            dimensions: settings.similarity.embedding_dimensions,
+            dimensions: settings.embedding.dimensions,
             text_threshold: settings.similarity.text_threshold,
         },
         fading: settings.relation.fading()?,

@@ -65,13 +65,18 @@ pub struct Pools {
     pub acquire_timeout: Duration,
 }
 
-/// The section `[similarity]`: how memories are compared.
+/// The section `[similarity]`: how memories without embeddings are compared.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Similarity {
-    #[serde(default, deserialize_with = "dimensions")]
-    pub embedding_dimensions: Option<usize>,
     #[serde(deserialize_with = "ratio")]
     pub text_threshold: f64,
+}
+
+/// The section `[embedding]`: the embeddings of memories.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Embedding {
+    #[serde(default, deserialize_with = "dimensions")]
+    pub dimensions: Option<usize>,
 }
 
 fn dimensions<'de, D: Deserializer<'de>>(from: D) -> Result<Option<usize>, D::Error> {

@@ -20,7 +20,7 @@ pub struct RecallRequest {
     #[serde(default)]
     #[schemars(length(max = 65_536))]
     pub text: String,
-    /// Embedding of the query, with similarity.embedding_dimensions numbers: memories whose embeddings are similar are found, too.
+    /// Embedding of the query, with embedding.dimensions numbers: memories whose embeddings are similar are found, too.
     #[schemars(length(max = 4_096))]
     pub embedding: Option<Vec<f32>>,
     /// Seeds: ids to start from, such as the results of a vector index.

@@ -26,7 +26,7 @@ pub enum EmbeddingError {
     Numbers { id: MemoryId, fault: &'static str },
     /// A wrong number of dimensions.
     #[error(
-        "the embedding of memory {id} has {found} numbers, and similarity.embedding_dimensions is {wanted}: \
+        "the embedding of memory {id} has {found} numbers, and embedding.dimensions is {wanted}: \
          embeddings of one database all have the same"
     )]
     Dimensions {
@@ -37,7 +37,7 @@ pub enum EmbeddingError {
     },
     /// Embeddings are not configured.
     #[error(
-        "memory {id} has an embedding of {found} numbers, and similarity.embedding_dimensions is not set: set it to \
+        "memory {id} has an embedding of {found} numbers, and embedding.dimensions is not set: set it to \
          {found}, then run: ebb init"
     )]
     NotConfigured { id: MemoryId, found: usize },
@@ -88,7 +88,7 @@ mod tests {
             Embedding::new(&id, numbers.to_vec(), &similarity).unwrap_err().to_string()
         };
         assert!(said(&[1.0, 2.0], three).starts_with(
-            "the embedding of memory m has 2 numbers, and similarity.embedding_dimensions is 3"
+            "the embedding of memory m has 2 numbers, and embedding.dimensions is 3"
         ));
         assert!(said(&[1.0], Similarity { dimensions: None, ..three }).contains("set it to 1"));
         assert!(said(&[0.0; 3], three).contains("all zeros"));

@@ -64,7 +64,7 @@ impl Identity {
             ("mirror.expired", expired.to_string()),
             ("mirror.labels or pheromones.labels", format!("{labels:?}")),
             ("[[adopt]]", asked.mapped()),
-            ("similarity.embedding_dimensions", format!("{:?}", asked.dimensions)),
+            ("embedding.dimensions", format!("{:?}", asked.dimensions)),
             ("engine.causal", format!("{kinds:?}")),
             ("range of weights", format!("{range:?}")),
             ("learning or decay rate", format!("{rules:?}")),

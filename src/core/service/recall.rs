@@ -303,10 +303,10 @@ impl Service {
         match self.store.similarity().dimensions {
             Some(wanted) if wanted == found => Ok(()),
             Some(wanted) => Err(Error::Invalid(format!(
-                "the embedding has {found} numbers, and similarity.embedding_dimensions is {wanted}"
+                "the embedding has {found} numbers, and embedding.dimensions is {wanted}"
             ))),
             None => Err(Error::Invalid(format!(
-                "there is an embedding of {found} numbers, and similarity.embedding_dimensions is not set: set it to \
+                "there is an embedding of {found} numbers, and embedding.dimensions is not set: set it to \
                  the number that your model gives"
             ))),
         }

@@ -267,7 +267,7 @@ impl Store {
                 return Ok(());
             }
             return Err(Error::Conflict(format!(
-                "the vector index {name} is for embeddings of {found} numbers, and similarity.embedding_dimensions is \
+                "the vector index {name} is for embeddings of {found} numbers, and embedding.dimensions is \
                  {wanted}. Set it to {found}; or, to begin with other embeddings, in Neo4j Browser: DROP INDEX {name}, \
                  then run: ebb init"
             )));

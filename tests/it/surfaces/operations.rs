@@ -129,5 +129,5 @@ async fn health_tells_energies_as_they_are_now() {
     assert_json_snapshot!("health", ebb(&db, &["health", "--at", "2026-01-01T12:00Z"]).golden());
     assert_eq!(ebb(&db, &["health", "-o", "table"]).code, Some(0));
     let wrong = ebb(&db, &["memory", "add", "x", "--embedding", "1,2,3"]);
-    wrong.fails(2, "similarity.embedding_dimensions is not set: set it to 3");
+    wrong.fails(2, "embedding.dimensions is not set: set it to 3");
 }

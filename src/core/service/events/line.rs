@@ -318,7 +318,7 @@ mod tests {
             ))
         };
         assert!(embedded("1, 0.5").contains("Embedding([1.0, 0.5])"));
-        assert!(embedded("1, 2, 3").contains("has 3 numbers, and similarity.embedding_dimensions is 2"));
+        assert!(embedded("1, 2, 3").contains("has 3 numbers, and embedding.dimensions is 2"));
         let fact = |more: &str| {
             say(&format!(
                 r#"{{"at":"2026-03-02T08:00:00Z","kind":"fact","entity":"a","relation":"memory:x","value":true,{more}}}"#
