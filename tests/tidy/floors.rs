@@ -49,6 +49,11 @@ const FLOORS: &[Floor] = &[
         ],
     },
     Floor {
+        module: "embedder",
+        inside: &["domain"],
+        outside: &["rustls", "rustls_native_certs", "secrecy", "serde_json", "sha2", "tokio", "tracing", "ureq"],
+    },
+    Floor {
         module: "mirror",
         inside: &["domain", "store", "clock"],
         outside: &["ebb_engine", "ebb_files", "tokio", "tracing"],

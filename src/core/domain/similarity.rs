@@ -54,18 +54,10 @@ impl Embedding {
             }
             Some(_) => {}
         }
-        // The index stores single precision, in which the length must be neither zero nor infinite.
-        let length = numbers.iter().map(|number| number * number).sum::<f64>().sqrt();
-        if !length.is_finite() || length > f64::from(f32::MAX) {
-            return Err(EmbeddingError::Numbers {
-                id,
-                fault: "contains a number that is not finite, or too great",
-            });
+        match fault_of(&numbers) {
+            Some(fault) => Err(EmbeddingError::Numbers { id, fault }),
+            None => Ok(Self(numbers)),
         }
-        if length < f64::from(f32::MIN_POSITIVE) {
-            return Err(EmbeddingError::Numbers { id, fault: "is all zeros, so it has no direction" });
-        }
-        Ok(Self(numbers))
     }
 
     /// Its numbers.
@@ -73,6 +65,17 @@ impl Embedding {
     pub fn numbers(&self) -> &[f64] {
         &self.0
     }
+}
+
+/// The reason why numbers cannot be compared as an embedding. The index stores single precision, in which the length must
+/// be neither zero nor infinite.
+#[must_use]
+pub fn fault_of(numbers: &[f64]) -> Option<&'static str> {
+    let length = numbers.iter().map(|number| number * number).sum::<f64>().sqrt();
+    if !length.is_finite() || length > f64::from(f32::MAX) {
+        return Some("contains a number that is not finite, or too great");
+    }
+    (length < f64::from(f32::MIN_POSITIVE)).then_some("is all zeros, so it has no direction")
 }
 
 #[cfg(test)]
