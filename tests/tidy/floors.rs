@@ -51,7 +51,16 @@ const FLOORS: &[Floor] = &[
     Floor {
         module: "embedder",
         inside: &["domain"],
-        outside: &["rustls", "rustls_native_certs", "secrecy", "serde_json", "sha2", "tokio", "tracing", "ureq"],
+        outside: &[
+            "rustls",
+            "rustls_native_certs",
+            "secrecy",
+            "serde_json",
+            "sha2",
+            "tokio",
+            "tracing",
+            "ureq",
+        ],
     },
     Floor {
         module: "mirror",
@@ -70,7 +79,7 @@ const FLOORS: &[Floor] = &[
     },
     Floor {
         module: "jobs",
-        inside: &["domain", "clock", "store", "mirror"],
+        inside: &["domain", "clock", "embedder", "store", "mirror"],
         outside: &["ebb_engine", "tokio", "tokio_util", "tracing"],
     },
     Floor {
@@ -95,7 +104,7 @@ const FLOORS: &[Floor] = &[
     },
     Floor {
         module: "service",
-        inside: &["domain", "clock", "store", "mirror", "jobs", "scheduler", "api", "mutated"],
+        inside: &["domain", "clock", "embedder", "store", "mirror", "jobs", "scheduler", "api", "mutated"],
         outside: &["ebb_engine", "ebb_files", "serde_json", "sha2", "tokio", "tokio_util", "tracing"],
     },
     Floor {
@@ -182,6 +191,7 @@ const FLOORS: &[Floor] = &[
             "domain::retention",
             "domain::trail",
             "domain::tunables",
+            "embedder::Address",
             "mutated",
             "store::Config",
             "scheduler::Config",

@@ -6,12 +6,22 @@
 use super::ids::MemoryId;
 
 /// Settings of the comparison.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Similarity {
     /// Dimensions of every embedding; `None` if memories have none.
     pub dimensions: Option<usize>,
     /// Similarity of texts, `0 ..= 1`, strictly above which a new memory reinforces an old one.
     pub text_threshold: f64,
+    /// The model that embeds memories whose writers gave no embedding; `None` if none does.
+    pub model: Option<String>,
+}
+
+impl Similarity {
+    /// Whether memories whose writers gave no embedding get one.
+    #[must_use]
+    pub const fn embeds(&self) -> bool {
+        self.model.is_some()
+    }
 }
 
 /// An embedding, checked.
@@ -85,16 +95,17 @@ mod tests {
     #[test]
     fn an_embedding_of_another_dimension_is_refused_with_both_numbers() {
         let id = MemoryId::new("m").unwrap();
-        let three = Similarity { dimensions: Some(3), text_threshold: 0.5 };
+        let three = Similarity { dimensions: Some(3), text_threshold: 0.5, model: None };
         assert!(Embedding::new(&id, vec![0.0, 1.0, -2.5], &three).is_ok());
-        let said = |numbers: &[f64], similarity| {
-            Embedding::new(&id, numbers.to_vec(), &similarity).unwrap_err().to_string()
+        let said = |numbers: &[f64], similarity: &Similarity| {
+            Embedding::new(&id, numbers.to_vec(), similarity).unwrap_err().to_string()
         };
-        assert!(said(&[1.0, 2.0], three).starts_with(
-            "the embedding of memory m has 2 numbers, and embedding.dimensions is 3"
-        ));
-        assert!(said(&[1.0], Similarity { dimensions: None, ..three }).contains("set it to 1"));
-        assert!(said(&[0.0; 3], three).contains("all zeros"));
-        assert!(said(&[1.0, f64::NAN, 1.0], three).contains("a number that is not finite"));
+        assert!(
+            said(&[1.0, 2.0], &three)
+                .starts_with("the embedding of memory m has 2 numbers, and embedding.dimensions is 3")
+        );
+        assert!(said(&[1.0], &Similarity { dimensions: None, ..three.clone() }).contains("set it to 1"));
+        assert!(said(&[0.0; 3], &three).contains("all zeros"));
+        assert!(said(&[1.0, f64::NAN, 1.0], &three).contains("a number that is not finite"));
     }
 }

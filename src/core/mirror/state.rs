@@ -65,6 +65,7 @@ impl Identity {
             ("mirror.labels or pheromones.labels", format!("{labels:?}")),
             ("[[adopt]]", asked.mapped()),
             ("embedding.dimensions", format!("{:?}", asked.dimensions)),
+            ("embedding.model", format!("{:?}", asked.model)),
             ("engine.causal", format!("{kinds:?}")),
             ("range of weights", format!("{range:?}")),
             ("learning or decay rate", format!("{rules:?}")),

@@ -236,7 +236,7 @@ mod tests {
     use super::*;
 
     fn reading() -> Reading {
-        let similarity = Similarity { dimensions: Some(2), text_threshold: 0.5 };
+        let similarity = Similarity { dimensions: Some(2), text_threshold: 0.5, model: None };
         let allowed = Allowed::new(&Allowed::LABELS, &Allowed::TYPES).unwrap();
         Reading { key: "k".to_owned(), scope: Scope::local(), similarity, allowed, latest: None }
     }
