@@ -73,6 +73,9 @@ impl From<mirror::Error> for Error {
     }
 }
 
+/// Flag of a recall whose words could not be embedded in time: it was answered by words and links alone.
+const NO_EMBEDDING: &str = "embedding_unavailable";
+
 /// The last questions of each scope.
 #[derive(Debug)]
 pub(super) struct Questions(BTreeMap<Scope, Arc<Mutex<QueryHistory>>>);
@@ -278,9 +281,10 @@ impl Service {
 
     /// Answers a question from the mirror of a scope, which the first one loads. Where every recall is learned from,
     /// this one is recorded as an outcome before it is answered.
-    pub async fn recall(&self, scope: &Scope, request: RecallRequest) -> Result<Recall, Error> {
+    pub async fn recall(&self, scope: &Scope, mut request: RecallRequest) -> Result<Recall, Error> {
         self.check_embedding(&request)?;
         let current = self.ready(scope).await?;
+        let has_embedding = self.embed_words(&current.view, &mut request).await;
         let mut recalled =
             self.recalled(scope, &current, request.to_query(self.config.engine.default_query())).await?;
         let contents = match request.content {
@@ -289,7 +293,19 @@ impl Service {
         };
         let freshness = self.freshness(&current);
         Box::pin(self.file(scope, &recalled)).await;
-        Ok(answer(&current.view, recalled, contents, freshness, &request))
+        let mut recall = answer(&current.view, recalled, contents, freshness, &request);
+        recall.flags.extend((!has_embedding).then_some(NO_EMBEDDING));
+        Ok(recall)
+    }
+
+    /// Embeds the words of a question without an embedding, if there is an embedder and something to compare with. Returns
+    /// whether the question has what it needs.
+    async fn embed_words(&self, view: &View, request: &mut RecallRequest) -> bool {
+        let has_words = request.words && request.embedding.is_none() && !request.text.trim().is_empty();
+        let has_vectors = view.texts().vectors.as_ref().is_some_and(|vectors| !vectors.is_empty());
+        let Some(embedder) = self.embedder().filter(|_| has_words && has_vectors) else { return true };
+        request.embedding = embedder.question(&request.text).await.map(|vector| vector.to_vec());
+        request.embedding.is_some()
     }
 
     /// Checks that an embedding can be compared with those of the memories.
