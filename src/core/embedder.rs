@@ -109,7 +109,7 @@ impl Embedder {
     /// Begins a pause of the job after a failure.
     pub fn begin_pause(&self, why: &Failure) {
         let pause_s = self.job_pause.begin().as_secs();
-        warn!(%why, pause_s, "memories are not embedded for now");
+        warn!(%why, pause_s, "memories are not embedded during a pause");
     }
 
     /// Ends the pause of the job after a success.

@@ -87,7 +87,7 @@ impl Questions {
                 }
                 Err(why) => {
                     let pause_s = pause.begin().as_secs();
-                    warn!(%why, pause_s, "questions are answered without embeddings for now");
+                    warn!(%why, pause_s, "questions are answered without embeddings during a pause");
                 }
             }
         });

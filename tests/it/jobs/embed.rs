@@ -131,7 +131,7 @@ async fn without_an_embedder_nothing_is_due() {
     assert_eq!(db.store.backlog().await.unwrap().embed, None);
 }
 
-/// What a server says about one text: by its own rules, by its fault, or with numbers that are none.
+/// Servers refuse a text by their rules, or by a fault of their own.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refused_text_is_put_off_alone() {
     let db = bed(Some(MODEL)).await;
