@@ -260,9 +260,9 @@ async fn run_eval_in_memory(
     let (kinds, range) = (kinds.map_err(CliError::failed)?, range.map_err(CliError::failed)?);
     let allowed = settings.pheromones.allowed().map_err(CliError::failed)?;
     let similarity = wiring::similarity(settings);
-    let questions = args.questions(scope, similarity)?;
+    let questions = args.questions(scope, &similarity)?;
     let file = args.in_memory().unwrap_or(Path::new(""));
-    let events = FileEvents::read(file, scope, similarity, allowed).map_err(|why| eval::bad_file(&why))?;
+    let events = FileEvents::read(file, scope, &similarity, allowed).map_err(|why| eval::bad_file(&why))?;
     let views = events.views(&kinds, range).map_err(CliError::failed)?;
     eval::run_in_memory(args, questions, views, events.left_out, rules, output).await
 }
@@ -279,7 +279,7 @@ fn eval_settings(
         None => settings.clone(),
     };
     let asked =
-        args.questions(scope, wiring::similarity(&settings))?.into_iter().map(|question| question.scope);
+        args.questions(scope, &wiring::similarity(&settings))?.into_iter().map(|question| question.scope);
     let scopes: BTreeSet<Scope> = asked.collect();
     settings.mirror.scopes = scopes.into_iter().collect();
     Ok(settings)

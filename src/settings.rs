@@ -86,8 +86,10 @@ pub struct Settings {
     pub pools: sections::Pools,
     /// The content of the ConsolidationConfig node that `ebb init` writes; it passes the law's own check.
     pub memory: ConsolidationConfig,
-    /// How memories are compared.
+    /// How memories without embeddings are compared.
     pub similarity: sections::Similarity,
+    /// Which embeddings memories have.
+    pub embedding: sections::Embedding,
     /// How relations fade.
     pub relation: sections::Relation,
     /// How trails evaporate.

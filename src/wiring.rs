@@ -11,11 +11,13 @@ use ebb_core::domain::mapping::Mapping;
 use ebb_core::domain::policy::Regime;
 use ebb_core::domain::relation::FadingError;
 use ebb_core::domain::similarity::Similarity;
+use ebb_core::embedder::{self, Embedder};
 use ebb_core::mirror;
 use ebb_core::scheduler;
 use ebb_core::service::{self, Service};
 use ebb_core::store::{self, Store};
 use ebb_provision::{Endpoint, Keeper, Origin};
+use std::path::Path;
 use std::sync::Arc;
 
 /// An error of opening.
@@ -40,6 +42,9 @@ pub enum Error {
     /// Recall that cannot be.
     #[error("the sections [mirror] and [engine] cannot be used: {0}")]
     Recall(String),
+    /// An embedder that cannot be used.
+    #[error("the section [embedding] cannot be used: {0}")]
+    Embedder(String),
     /// The path of this very program is not known, so no keeper can be started.
     #[error("the path of the ebb program is not known to the system: {0}")]
     Program(#[source] std::io::Error),
@@ -128,6 +133,7 @@ pub fn service_over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> R
         mirror: mirror_config(settings, &scope, endpoint.origin, store.mappings())?,
         engine: settings.engine.rules().map_err(|why| Error::Recall(why.to_string()))?,
         learn: settings.engine.learn,
+        embedder: embedder(settings)?,
         presets: adopt::presets().map_err(Error::Adopt)?,
         scope,
     };
@@ -136,11 +142,36 @@ pub fn service_over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> R
 
 /// How memories are compared.
 #[must_use]
-pub const fn similarity(settings: &Settings) -> Similarity {
+pub fn similarity(settings: &Settings) -> Similarity {
     Similarity {
-        dimensions: settings.similarity.embedding_dimensions,
+        dimensions: settings.embedding.dimensions,
         text_threshold: settings.similarity.text_threshold,
+        model: settings.embedding.model().map(str::to_owned),
     }
+}
+
+/// The embedder, if one is configured.
+fn embedder(settings: &Settings) -> Result<Option<Arc<Embedder>>, Error> {
+    let of = &settings.embedding;
+    let (Some(address), Some(model), Some(dimensions)) = (&of.url, of.model(), of.dimensions) else {
+        return Ok(None);
+    };
+    let unusable =
+        |file: &Path, why| Error::Embedder(format!("the key file {} cannot be used: {why}", file.display()));
+    let key = of.api_key_file.as_deref();
+    let key =
+        key.map(|file| ebb_provision::secret_in(file).map_err(|why| unusable(file, why))).transpose()?;
+    let config = embedder::Config {
+        address: address.clone(),
+        model: model.to_owned(),
+        dimensions,
+        key,
+        batch: of.batch,
+        timeout: of.timeout,
+        recall_timeout: of.recall_timeout,
+        expired: settings.mirror.expired,
+    };
+    Ok(Some(Arc::new(Embedder::new(config).map_err(Error::Embedder)?)))
 }
 
 /// The configuration of mirrors: the scopes of the settings, and the scope of this command.
@@ -185,11 +216,14 @@ pub fn schedules(settings: &Settings) -> scheduler::Config {
     let mut fade = job(&jobs.fade);
     fade.enabled &= settings.relation.enabled;
     fade.rhythm = fade.rhythm.or_else(|| Some(jobs.fade.rhythm_of(settings.relation.schedule.clone())));
+    let mut embed = job(&jobs.embed);
+    embed.enabled &= settings.embedding.url.is_some();
     scheduler::Config([
         job(&jobs.audit),
         job(&jobs.decay),
         job(&jobs.coactivate),
         job(&jobs.cluster),
+        embed,
         job(&jobs.reinforce),
         job(&jobs.promote),
         job(&jobs.evaporate),

@@ -152,7 +152,7 @@ pub async fn run(
         meter: Arc::clone(&meter),
         panics: Arc::clone(&panics),
         recovery: Arc::clone(&recovery),
-        learning: service.learning(),
+        request: service.job_request(),
     };
     let tick = settings.worker.tick;
     let reload =

@@ -1,6 +1,6 @@
 // purpose: Adopt memories of the documented shape that other writers created, from one stamp to the next.
 // mode: write
-// params: $now: Integer, $limit: Integer, $workingToShort: Float, $shortToLong: Float, $floor: Float, $longTermRewriteMs: Integer, $energyMax: Float
+// params: $now: Integer, $limit: Integer, $workingToShort: Float, $shortToLong: Float, $floor: Float, $longTermRewriteMs: Integer, $energyMax: Float, $embeds: Boolean
 // returns: adopted: Integer, quarantined: Integer (one row)
 // bound: $limit
 // idempotent: by the label EbbMemory
@@ -12,7 +12,7 @@
 //
 // The anchor is the last access, else the creation, else now. Missing values get those of a new memory; a value of a
 // wrong type quarantines the row. A terminal row only gets the stamp; a working one that is new to Ebb is queued to
-// reinforce similar ones. A row without a scope has the scope local, unless a memory there has its id. dueAt is written
+// reinforce similar ones; one without an embedding is queued to be embedded, if $embeds. A row without a scope has the scope local, unless a memory there has its id. dueAt is written
 // in UTC whatever the zone of the anchor: the index orders equal instants by their zones, and the pages of a decay pass
 // are ordered by instant and id. Where another library alone has a session of its sessionId, as in session/open, it gets none.
 MATCH (m:Memory)
@@ -58,6 +58,7 @@ FOREACH (_ IN CASE WHEN fault IS NULL THEN [1] ELSE [] END |
 FOREACH (_ IN CASE WHEN lives THEN [1] ELSE [] END |
   SET m.energy = energy,
     m.reinforceDue = CASE WHEN m.energyAt IS NULL AND tier = 'working' THEN coalesce(m.reinforceDue, now) ELSE m.reinforceDue END,
+    m.embedDue = CASE WHEN $embeds AND m.embedding IS NULL THEN coalesce(m.embedDue, now) ELSE m.embedDue END,
     m.energyAt = anchor,
     m.lastAccessed = accessed,
     m.created = coalesce(m.created, accessed),

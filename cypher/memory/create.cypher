@@ -1,6 +1,6 @@
 // purpose: Create memories, each joined to the session it was made in and to the entities it mentions.
 // mode: write
-// params: $rows.scope: List, $rows.id: List, $rows.content: List, $rows.tier: List, $rows.energy: List, $rows.energyAt: List, $rows.lastAccessed: List, $rows.accessCount: List, $rows.ripeAt: List, $rows.dueAt: List, $rows.pinned: List, $rows.created: List, $rows.session: List, $rows.instance: List, $rows.at: List, $rows.count: List, $rows.mentions: List, $rows.embedding: List
+// params: $rows.scope: List, $rows.id: List, $rows.content: List, $rows.tier: List, $rows.energy: List, $rows.energyAt: List, $rows.lastAccessed: List, $rows.accessCount: List, $rows.ripeAt: List, $rows.dueAt: List, $rows.pinned: List, $rows.created: List, $rows.session: List, $rows.instance: List, $rows.at: List, $rows.count: List, $rows.mentions: List, $rows.embedding: List, $embeds: Boolean
 // returns: created: Integer (one row)
 // bound: a list of keys
 // idempotent: by the id, unique in its scope, and by the receipt of its transaction
@@ -8,7 +8,7 @@
 // Sessions and entities exist already. $rows.at and $rows.count give the time and number of accesses of the memory by
 // the session in this batch; the pair is not yet counted for co-activation, for which the session waits. Instants are
 // epoch milliseconds, null where there is none; a memory that is not pinned has no such property, nor one without an
-// embedding. It is queued to reinforce similar ones. This is one statement, because a new memory has no relationship to
+// embedding. It is queued to reinforce similar ones, and to be embedded if $embeds and it has no embedding. This is one statement, because a new memory has no relationship to
 // look for.
 UNWIND range(0, size($rows.id) - 1) AS i
 CREATE (m:Memory:EbbMemory {
@@ -27,7 +27,8 @@ CREATE (m:Memory:EbbMemory {
   sessionId: $rows.session[i],
   instanceId: $rows.instance[i],
   reinforceDue: datetime({epochMillis: $rows.created[i]}),
-  embedding: $rows.embedding[i]
+  embedding: $rows.embedding[i],
+  embedDue: CASE WHEN $embeds AND $rows.embedding[i] IS NULL THEN datetime({epochMillis: $rows.created[i]}) END
 })
 WITH m, i
 CALL (m, i) {

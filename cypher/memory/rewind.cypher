@@ -30,6 +30,7 @@ FOREACH (_ IN CASE WHEN beyond IS NULL THEN [1] ELSE [] END |
     m.energyAt = CASE WHEN energy THEN now ELSE m.energyAt END,
     m.lastAccessed = CASE WHEN accessed THEN now ELSE m.lastAccessed END,
     m.created = CASE WHEN made THEN now ELSE m.created END,
+    m.embedDue = CASE WHEN made AND m.embedDue > now THEN now ELSE m.embedDue END,
     m.clusterDue = CASE WHEN clusters THEN now ELSE m.clusterDue END,
     m.reinforceDue = CASE WHEN reinforces THEN now ELSE m.reinforceDue END)
 FOREACH (_ IN CASE WHEN beyond IS NOT NULL THEN [1] ELSE [] END |

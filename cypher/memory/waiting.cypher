@@ -1,7 +1,7 @@
 // purpose: Count the rows that wait at an instant, for each job, and the quarantined ones.
 // mode: read
 // params: $now: Integer
-// returns: due: Integer, ripe: Integer, sessions: Integer, clusters: Integer, reinforce: Integer, outcomes: Integer, quarantined: Integer (one row)
+// returns: due: Integer, ripe: Integer, sessions: Integer, clusters: Integer, embed: Integer, reinforce: Integer, outcomes: Integer, quarantined: Integer (one row)
 CALL () {
   MATCH (m:Memory)
   WHERE m.dueAt <= datetime({epochMillis: $now}) AND m.energyAt < datetime({epochMillis: $now}) AND NOT m:EbbQuarantined
@@ -24,6 +24,11 @@ CALL () {
 }
 CALL () {
   MATCH (m:Memory)
+  WHERE m.embedDue <= datetime({epochMillis: $now}) AND NOT m:EbbQuarantined
+  RETURN count(m) AS embed
+}
+CALL () {
+  MATCH (m:Memory)
   WHERE m.reinforceDue <= datetime({epochMillis: $now}) AND NOT m:EbbQuarantined
   RETURN count(m) AS reinforce
 }
@@ -34,4 +39,4 @@ CALL () {
   RETURN count(r) AS outcomes
 }
 CALL () { MATCH (m:EbbQuarantined) RETURN count(m) AS quarantined }
-RETURN due, ripe, sessions, clusters, reinforce, outcomes, quarantined
+RETURN due, ripe, sessions, clusters, embed, reinforce, outcomes, quarantined

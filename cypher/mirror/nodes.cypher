@@ -1,13 +1,13 @@
 // purpose: Read nodes of a label and scope as a mirror shows them.
 // mode: read
-// params: $scope: String, $rows.keys: List, $rows.before: List, $rows.marks: List, $expired: Boolean, $dimensions: Integer
+// params: $scope: String, $rows.keys: List, $rows.before: List, $rows.marks: List, $expired: Boolean, $dimensions: Integer, $model: String
 // returns: key: String, name: String, content: String, tier: String, session: String, lastAccessed: Integer, created: Integer, accessCount: Integer, tags: List, provenance: List, embedding: List (a row for each that is there and may be mirrored)
 // names: :Room, n.id
 //
 // Values are returned unchecked; a value of a wrong type is null. A node that is never accessed, such as a file, has the
 // instant of its last change. A node with a label of $rows.before is read as one of those. Tags beyond the number and the
 // length of a request are left out, and longer texts of a provenance are cut. Embeddings are of $dimensions numbers; null: none is
-// read.
+// read. One that was computed for Ebb is of $model, if that is given: those of two models cannot be compared.
 UNWIND $rows.keys AS key
 MATCH (n:Room)
 WHERE n.scope = $scope AND n.id = key
@@ -34,4 +34,4 @@ RETURN n.id AS key,
     CASE WHEN n.namespace IS :: STRING NOT NULL THEN left(n.namespace, 1024) END,
     CASE WHEN n.canonical IS :: BOOLEAN NOT NULL THEN n.canonical END
   ] AS provenance,
-  CASE WHEN n.embedding IS :: LIST<FLOAT NOT NULL> NOT NULL AND size(n.embedding) = $dimensions THEN n.embedding END AS embedding
+  CASE WHEN n.embedding IS :: LIST<FLOAT NOT NULL> NOT NULL AND size(n.embedding) = $dimensions AND coalesce(n.embeddingModel = $model, true) THEN n.embedding END AS embedding

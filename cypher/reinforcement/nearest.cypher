@@ -4,10 +4,11 @@
 // returns: id: String, score: Float, counts: Boolean (at most $limit rows)
 //
 // The index holds every memory with an embedding; counts says whether one is of the same scope and in short-term or
-// long-term memory. The score is (1 + cosine) / 2, computed from the embeddings themselves, since the index keeps them
+// long-term memory, with an embedding of the same model as far as that is known. The score is (1 + cosine) / 2, computed from the embeddings themselves, since the index keeps them
 // with fewer digits.
 MATCH (n:Memory {scope: $scope, id: $id})
 CALL db.index.vector.queryNodes($index, $limit, n.embedding) YIELD node AS m
 RETURN toStringOrNull(m.id) AS id, vector.similarity.cosine(n.embedding, m.embedding) AS score,
-  coalesce(m <> n AND m.scope = n.scope AND m.tier IN ['shortTerm', 'longTerm'] AND NOT m:EbbQuarantined, false) AS counts
+  coalesce(m <> n AND m.scope = n.scope AND m.tier IN ['shortTerm', 'longTerm'] AND NOT m:EbbQuarantined
+    AND coalesce(m.embeddingModel = n.embeddingModel, true), false) AS counts
 ORDER BY score DESC

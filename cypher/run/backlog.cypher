@@ -1,7 +1,7 @@
 // purpose: Read since when the oldest memory or session waits for each job, and count work without a due date.
 // mode: read
 // params: none
-// returns: due: Integer, ripe: Integer, coactivate: Integer, cluster: Integer, reinforce: Integer (epoch milliseconds or null), outcomes: Boolean, relations: Integer, facts: Integer (one row)
+// returns: due: Integer, ripe: Integer, coactivate: Integer, cluster: Integer, embed: Integer, reinforce: Integer (epoch milliseconds or null), outcomes: Boolean, relations: Integer, facts: Integer (one row)
 //
 // The range, from the year 1 on, excludes values that are no instants: one that was written by hand must not stop every
 // run.
@@ -27,6 +27,11 @@ CALL () {
 }
 CALL () {
   OPTIONAL MATCH (m:Memory)
+  WHERE m.embedDue >= datetime({epochMillis: -62135596800000}) AND NOT m:EbbQuarantined
+  RETURN m.embedDue AS embed ORDER BY embed LIMIT 1
+}
+CALL () {
+  OPTIONAL MATCH (m:Memory)
   WHERE m.reinforceDue >= datetime({epochMillis: -62135596800000}) AND NOT m:EbbQuarantined
   RETURN m.reinforceDue AS reinforce ORDER BY reinforce LIMIT 1
 }
@@ -39,4 +44,4 @@ CALL () {
 CALL () { MATCH ()-[r:RELATES_TO]->() RETURN count(r) AS relations }
 CALL () { MATCH (f:Fact) RETURN count(f) AS facts }
 RETURN due.epochMillis AS due, ripe.epochMillis AS ripe, coactivate.epochMillis AS coactivate,
-  cluster.epochMillis AS cluster, reinforce.epochMillis AS reinforce, outcomes, relations, facts
+  cluster.epochMillis AS cluster, embed.epochMillis AS embed, reinforce.epochMillis AS reinforce, outcomes, relations, facts

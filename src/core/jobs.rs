@@ -11,6 +11,7 @@ mod audit;
 mod cluster;
 mod coactivate;
 mod decay;
+mod embed;
 mod evaporate;
 mod fade;
 mod learn;
@@ -22,10 +23,12 @@ pub mod sweep;
 
 use crate::domain::tunables::Tunables;
 use crate::domain::units::{HOUR_MS, Timestamp};
+use crate::embedder::Embedder;
 pub use crate::mirror::Learning;
 use crate::store::{Backlog, Error, Run, RunInputs, Store, Waiting};
 use serde::{Deserialize, Serialize};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
@@ -40,7 +43,7 @@ const ADOPTED_PAGE: usize = 1_000;
 ///
 /// The order is that of cause and effect, so running all of them twice at one instant changes nothing the second time:
 /// the audit prepares work for others, expiry removes memories from clusters, sessions make the pairs that clusters
-/// consist of, reinforcement makes memories ripe for promotion. Trails, relations and facts are independent, and
+/// consist of, embeddings are what reinforcement compares, and that makes memories ripe for promotion. Trails, relations and facts are independent, and
 /// outcomes are learned last, on the relationships that result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -53,6 +56,8 @@ pub enum JobName {
     Coactivate,
     /// Clusters kept as the components of strong pairs.
     Cluster,
+    /// Memories embedded whose writers gave no embedding.
+    Embed,
     /// Promoted memories strengthened by similar new ones.
     Reinforce,
     /// Ripe memories promoted by one tier.
@@ -69,11 +74,12 @@ pub enum JobName {
 
 impl JobName {
     /// In the order in which jobs due at one instant run.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Audit,
         Self::Decay,
         Self::Coactivate,
         Self::Cluster,
+        Self::Embed,
         Self::Reinforce,
         Self::Promote,
         Self::Evaporate,
@@ -88,6 +94,7 @@ impl JobName {
             Self::Decay => &decay::JOB,
             Self::Coactivate => &coactivate::JOB,
             Self::Cluster => &cluster::JOB,
+            Self::Embed => &embed::JOB,
             Self::Reinforce => &reinforce::JOB,
             Self::Promote => &promote::JOB,
             Self::Evaporate => &evaporate::JOB,
@@ -175,6 +182,8 @@ pub struct Request {
     /// Number of facts that a sweep may retract although the guard asks for confirmation.
     pub accept_affected: Option<i64>,
     pub learning: Learning,
+    /// The embedder, if one is configured.
+    pub embedder: Option<Arc<Embedder>>,
 }
 
 /// The context of a job: its inputs, its run and its budget.
@@ -192,14 +201,17 @@ pub struct Work<'a> {
     forced: bool,
     accepted: Option<i64>,
     learning: Learning,
+    embedder: Option<Arc<Embedder>>,
 }
 
 /// Whether a job reached the end of its due work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Completion {
     End,
     /// The budget ended first.
     Budget,
+    /// Something outside of the database, which the job needs, is not there: the reason.
+    Stopped(String),
 }
 
 struct Budget {
@@ -241,9 +253,9 @@ impl<'a> Work<'a> {
             ends: request.time_limit.and_then(|limit| Instant::now().checked_add(limit)),
             stop: request.stop,
         };
-        let (forced, accepted, learning) = (request.force, request.accept_affected, request.learning);
+        let Request { force: forced, accept_affected: accepted, learning, embedder, .. } = request;
         let tunables = &inputs.tunables;
-        Self { store, tunables, inputs, run, budget, quarantined: 0, forced, accepted, learning }
+        Self { store, tunables, inputs, run, budget, quarantined: 0, forced, accepted, learning, embedder }
     }
 
     /// Rows to read for a page of this size: a dry run reads all that it counts at once, since rolled back rows would

@@ -5,6 +5,7 @@
 //! | [`domain`] | the laws: pure functions of facts, without I/O, a clock or async |
 //! | [`clock`] | the one reader of time and creator of new ids |
 //! | [`store`] | the one user of the driver: statements, transactions, retries |
+//! | [`embedder`] | the client of a server that computes embeddings |
 //! | [`mirror`] | a scope's hot memories as a graph in memory, kept fresh |
 //! | [`jobs`] | maintenance in batches: plan, apply, report |
 //! | [`scheduler`] | which job runs when |
@@ -18,6 +19,7 @@
 pub mod api;
 pub mod clock;
 pub mod domain;
+pub mod embedder;
 pub mod jobs;
 pub mod mirror;
 #[cfg(test)]

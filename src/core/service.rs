@@ -88,6 +88,7 @@ use crate::domain::ids::Scope;
 use crate::domain::mapping::Mapping;
 use crate::domain::tunables::ConsolidationConfig;
 use crate::domain::units::Timestamp;
+use crate::embedder::Embedder;
 use crate::mirror::compute::Compute;
 use crate::mirror::{self, Learning, Mirror};
 use crate::scheduler;
@@ -114,6 +115,8 @@ pub struct Config {
     pub engine: recall::RecallConfig,
     /// Which recalls are learned from.
     pub learn: LearningMode,
+    /// The embedder, if one is configured.
+    pub embedder: Option<Arc<Embedder>>,
     /// Known layouts of other libraries, by the name of their preset.
     pub presets: Vec<(&'static str, Mapping)>,
 }
@@ -215,6 +218,12 @@ impl Service {
     #[must_use]
     pub fn learning(&self) -> Learning {
         self.config.mirror.learning()
+    }
+
+    /// The embedder, if one is configured.
+    #[must_use]
+    pub const fn embedder(&self) -> Option<&Arc<Embedder>> {
+        self.config.embedder.as_ref()
     }
 
     fn job_config(&self, job: JobName) -> &scheduler::JobConfig {

@@ -27,6 +27,7 @@ mod connection;
 mod database;
 mod decay;
 mod decode;
+mod embedding;
 mod encode;
 mod entity;
 mod error;
@@ -82,6 +83,7 @@ pub use connection::Config;
 pub use database::{ChangeMark, Database};
 pub use decay::DecayCursor;
 pub use decode::Life;
+pub use embedding::{EmbeddedText, EmbeddingTarget, WaitingText};
 pub use error::{Class, Error, Refusal, RefusedWhy};
 pub use evaporate::TrailKind;
 pub use fact::{Fact, FactFilter, FactReceipt, RequestedSweep, SweepJob, SweepPage, SweepState};
@@ -177,7 +179,7 @@ impl Store {
             journal: over(Purpose::Journal)?,
             holder: crate::clock::new_id(),
             lease: config.lease,
-            similarity: config.similarity,
+            similarity: config.similarity.clone(),
             trails: config.trails.clone(),
             fading: config.fading,
             pins: config.pins.clone(),

@@ -12,8 +12,8 @@ use secrecy::SecretString;
 
 use super::{Config, Endpoint, Error, Origin};
 
-/// Greatest size of a password file, bytes.
-const PASSWORD_FILE_MAX: u64 = 4_096;
+/// Greatest size of the file of a secret, bytes.
+const SECRET_FILE_MAX: u64 = 4_096;
 /// The default port of Bolt.
 const BOLT_PORT: u16 = 7687;
 
@@ -41,30 +41,32 @@ fn password(config: &Config) -> Result<Option<SecretString>, Error> {
     let Some(path) = config.password_file.as_ref().filter(|_| config.password.is_none()) else {
         return Ok(config.password.clone());
     };
-    first_line(path).map(Some)
+    secret_in(path).map(Some).map_err(|why| Error::PasswordFile { path: path.to_owned(), why })
 }
 
-/// The password in a file: its first line.
-fn first_line(path: &Path) -> Result<SecretString, Error> {
-    let refused = |why: String| Error::PasswordFile { path: path.to_owned(), why };
-    let unread = |e: std::io::Error| refused(e.to_string());
+/// The secret in a file, such as a password or a key: its first line.
+///
+/// # Errors
+/// The reason, without the content.
+pub fn secret_in(path: &Path) -> Result<SecretString, String> {
+    let unread = |e: std::io::Error| e.to_string();
     // A pipe could block, and /dev/zero never ends.
     let found = std::fs::metadata(path).map_err(unread)?;
     if !found.is_file() {
-        return Err(refused("it is not a regular file".to_owned()));
+        return Err("it is not a regular file".to_owned());
     }
     let mut text = String::new();
     let file = std::fs::File::open(path).map_err(unread)?;
-    file.take(PASSWORD_FILE_MAX + 1).read_to_string(&mut text).map_err(unread)?;
-    if u64::try_from(text.len()).is_ok_and(|bytes| bytes > PASSWORD_FILE_MAX) {
-        return Err(refused(format!("it has more than {PASSWORD_FILE_MAX} bytes")));
+    file.take(SECRET_FILE_MAX + 1).read_to_string(&mut text).map_err(unread)?;
+    if u64::try_from(text.len()).is_ok_and(|bytes| bytes > SECRET_FILE_MAX) {
+        return Err(format!("it has more than {SECRET_FILE_MAX} bytes"));
     }
     if found.permissions().mode() & 0o077 != 0 {
-        tracing::warn!(path = %path.display(), "other users can read the password file; run: chmod 600");
+        tracing::warn!(path = %path.display(), "other users can read the file of a secret; run: chmod 600");
     }
     match text.lines().next() {
         Some(line) if !line.is_empty() => Ok(line.to_owned().into()),
-        _ => Err(refused("its first line is empty".to_owned())),
+        _ => Err("its first line is empty".to_owned()),
     }
 }
 
@@ -196,7 +198,7 @@ mod tests {
     #[test]
     fn a_password_file_is_a_small_regular_file() {
         let folder = tempfile::tempdir().unwrap();
-        let read = |path: &Path| first_line(path).map(|word| word.expose_secret().to_owned());
+        let read = |path: &Path| secret_in(path).map(|word| word.expose_secret().to_owned());
         let path = folder.path().join("password");
         let mut all = "word\n".to_owned();
         std::fs::write(&path, &all).unwrap();

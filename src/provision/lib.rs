@@ -54,6 +54,7 @@ use ports::Ports;
 
 pub use control::{Running, Status, status, stop, wipe};
 pub use error::Error;
+pub use given::secret_in;
 pub use keeper::keep;
 pub use server::{Server, start};
 

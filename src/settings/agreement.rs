@@ -6,6 +6,7 @@
 use super::fault::{Fault, Origin};
 use super::keys::KEYS;
 use super::layers::{Given, Layer};
+use super::sections::Embedding;
 use super::{Settings, policies, winner};
 use config::Value;
 use ebb_core::domain::trail::EvaporationError;
@@ -86,6 +87,7 @@ pub(super) fn check(settings: &Settings, layers: &[Layer], faults: &mut Vec<Faul
         );
         faults.push(Fault { origin: blamed(layers, &["http.listen", "http.proxy"]), what });
     }
+    check_embedding(&settings.embedding, layers, faults);
     if laws(settings).is_err() {
         check_laws(layers, faults);
     }
@@ -107,6 +109,26 @@ pub(super) fn check(settings: &Settings, layers: &[Layer], faults: &mut Vec<Faul
         });
     }
     faults.extend(more);
+}
+
+/// An embedder needs a model and its dimensions, and gets no key that can be read on the way.
+fn check_embedding(embedding: &Embedding, layers: &[Layer], faults: &mut Vec<Fault>) {
+    let Some(url) = &embedding.url else { return };
+    let keys = [
+        ("embedding.model", embedding.model.is_none()),
+        ("embedding.dimensions", embedding.dimensions.is_none()),
+    ];
+    for (key, _) in keys.into_iter().filter(|(_, is_missing)| *is_missing) {
+        let what = format!("`embedding.url` is {url}, and `{key}` is not set; set it to that of the model");
+        faults.push(Fault { origin: blamed(layers, &["embedding.url"]), what });
+    }
+    if url.is_exposed() && embedding.api_key_file.is_some() {
+        let what = format!(
+            "`embedding.url` is {url}, and the key in `embedding.api_key_file` would be sent unencrypted; use https, or \
+             an embedder on this machine"
+        );
+        faults.push(Fault { origin: blamed(layers, &["embedding.url", "embedding.api_key_file"]), what });
+    }
 }
 
 /// Builds the laws from the settings, which checks ranges that only the laws know.

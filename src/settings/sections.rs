@@ -5,8 +5,8 @@
 #![expect(missing_docs, reason = "each field is described in config/default.toml")]
 
 use super::values::{
-    DAY, HOUR, KEPT_MAX, MINUTE, SECOND, address, bytes, connections, loopback, mebibytes, names, origins,
-    pattern, port, ratio, scopes, secret, span, uri, whole, zone,
+    DAY, HOUR, KEPT_MAX, MINUTE, SECOND, address, bytes, connections, embedder, loopback, mebibytes, name,
+    names, origins, pattern, port, ratio, scopes, secret, span, uri, whole, zone,
 };
 use ebb_core::domain::ids::Scope;
 use ebb_core::domain::relation::{Fading, FadingError, Pins};
@@ -14,6 +14,7 @@ use ebb_core::domain::trail::{
     Allowed, Evaporation, EvaporationError, MirroredLabel, NamesError, Rates, Trails,
 };
 use ebb_core::domain::{guard, retention};
+use ebb_core::embedder;
 use ebb_core::scheduler::calendar::{Pattern, Zone};
 use ebb_core::scheduler::due::Rhythm;
 use ebb_engine::graph::kinds::NodeType;
@@ -65,13 +66,41 @@ pub struct Pools {
     pub acquire_timeout: Duration,
 }
 
-/// The section `[similarity]`: how memories are compared.
+/// The section `[similarity]`: how memories without embeddings are compared.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Similarity {
-    #[serde(default, deserialize_with = "dimensions")]
-    pub embedding_dimensions: Option<usize>,
     #[serde(deserialize_with = "ratio")]
     pub text_threshold: f64,
+}
+
+/// The section `[embedding]`: the embeddings of memories, and the server that computes them.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Embedding {
+    #[serde(default, deserialize_with = "embedder")]
+    pub url: Option<embedder::Address>,
+    #[serde(default, deserialize_with = "name")]
+    pub model: Option<String>,
+    #[serde(default, deserialize_with = "dimensions")]
+    pub dimensions: Option<usize>,
+    pub api_key_file: Option<PathBuf>,
+    #[serde(deserialize_with = "texts")]
+    pub batch: usize,
+    #[serde(deserialize_with = "span::<SECOND, { 10 * MINUTE }, _, _>")]
+    pub timeout: Duration,
+    #[serde(deserialize_with = "span::<10, { 10 * SECOND }, _, _>")]
+    pub recall_timeout: Duration,
+}
+
+impl Embedding {
+    /// The model of the embedder, if one is configured.
+    #[must_use]
+    pub fn model(&self) -> Option<&str> {
+        self.model.as_deref().filter(|_| self.url.is_some())
+    }
+}
+
+fn texts<'de, D: Deserializer<'de>>(from: D) -> Result<usize, D::Error> {
+    whole(from, 1, 256, "texts")
 }
 
 fn dimensions<'de, D: Deserializer<'de>>(from: D) -> Result<Option<usize>, D::Error> {
@@ -174,6 +203,7 @@ pub struct Jobs {
     pub decay: Job,
     pub coactivate: Job,
     pub cluster: Job,
+    pub embed: Job,
     pub reinforce: Job,
     pub promote: Job,
     pub evaporate: Job,

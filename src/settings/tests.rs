@@ -447,6 +447,33 @@ fn the_engine_of_the_default_file_is_that_of_the_constants() {
 }
 
 #[test]
+fn an_embedder_needs_a_model_and_gets_no_key_that_others_can_read() {
+    let said = |toml: &str| faults(&format!("[embedding]\n{toml}"), &[], &[]);
+    let said_alone = said("url = \"http://127.0.0.1:11434/v1\"\n");
+    assert_eq!(said_alone.len(), 2, "{said_alone:?}");
+    for (fault, key) in said_alone.iter().zip(["embedding.dimensions", "embedding.model"]) {
+        assert!(
+            fault.contains("ebb.toml:2") && fault.contains(&format!("`{key}` is not set")),
+            "{said_alone:?}"
+        );
+    }
+    let whole =
+        |url: &str| format!("url = \"{url}\"\nmodel = \"m\"\ndimensions = 3\napi_key_file = \"key\"\n");
+    let exposed = said(&whole("http://10.0.0.1/v1"));
+    assert!(exposed.len() == 1 && exposed[0].contains("would be sent unencrypted; use https"), "{exposed:?}");
+    for url in ["https://api.openai.com/v1", "http://localhost:11434/v1/"] {
+        let embedding = load(&format!("[embedding]\n{}", whole(url)), &[], &[]).unwrap().embedding;
+        assert_eq!((embedding.model(), embedding.batch), (Some("m"), 32));
+    }
+    let secret = said(&whole("https://me:s3cret@api.openai.com/v1"));
+    assert!(secret[0].contains("set embedding.api_key_file") && !secret[0].contains("s3cret"), "{secret:?}");
+    // A model without a server embeds nothing.
+    assert_eq!(load("[embedding]\nmodel = \"m\"\n", &[], &[]).unwrap().embedding.model(), None);
+    let old = faults("[similarity]\nembedding_dimensions = 3\n", &[], &[]);
+    assert!(old[0].contains("similarity.embedding_dimensions"), "{old:?}");
+}
+
+#[test]
 fn the_engine_is_configured_by_file_and_variables() {
     let toml = "[engine]\nlearn = \"off\"\nlearning_rate = 1\nxlr = \"Gate\"\ndimensions = [\"Causal\", \"structural\"]\n\
                 synonyms = [[\"car\", \"auto\"], [\"plane\"]]\n[engine.weights]\nstructural = 2\ncausal = 0\n\

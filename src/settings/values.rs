@@ -4,6 +4,7 @@
 //! reference page lists it.
 
 use ebb_core::domain::ids::Scope;
+use ebb_core::embedder;
 use ebb_core::scheduler::calendar::{Pattern, Zone};
 use secrecy::SecretString;
 use serde::de::{Error, MapAccess, Visitor, value::MapAccessDeserializer};
@@ -120,6 +121,20 @@ pub(super) fn uri<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, 
             SCHEMES.join(", ")
         ))),
     }
+}
+
+/// The base address of an embedder.
+pub(super) fn embedder<'de, D: Deserializer<'de>>(from: D) -> Result<Option<embedder::Address>, D::Error> {
+    let given = Guarded::deserialize(from).map(|Guarded(text)| text).unwrap_or_default();
+    embedder::Address::parse(&given).map(Some).map_err(Error::custom)
+}
+
+pub(super) fn name<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    let rule = "it must be a name, such as nomic-embed-text, of 256 bytes at most";
+    let is_name = |name: &&str| (1..=256).contains(&name.len()) && !name.contains(char::is_control);
+    text(from, rule, |given| {
+        Some(given).filter(is_name).map(|name| Some(name.to_owned())).ok_or_else(|| rule.to_owned())
+    })
 }
 
 pub(super) fn address<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SocketAddr>, D::Error> {

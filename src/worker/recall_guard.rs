@@ -44,7 +44,7 @@ impl Guarding {
         let file = settings.questions.as_deref().filter(|_| roles.http || roles.mcp);
         let Some(file) = file else { return Ok(None) };
         let similarity = service.store().similarity();
-        let questions = questions(file, service.scope(), *similarity).map_err(|why| why.to_string())?;
+        let questions = questions(file, service.scope(), similarity).map_err(|why| why.to_string())?;
         let mirrored: BTreeSet<Scope> = service.mirrors().into_iter().map(|mirror| mirror.scope).collect();
         if let Some(other) = questions.iter().find(|question| !mirrored.contains(&question.scope)) {
             return Err(format!("the scope {} of a question is not in mirror.scopes", other.scope));

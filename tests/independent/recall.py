@@ -117,7 +117,7 @@ def main():
         for event, row in zip(memories, own):
             event["embedding"] = row
         vectors = rows(arguments.vectors[1], len(questions))
-        environment["EBB__SIMILARITY__EMBEDDING_DIMENSIONS"] = str(len(own[0]))
+        environment["EBB__EMBEDDING__DIMENSIONS"] = str(len(own[0]))
     subprocess.run([arguments.ebb, "neo4j", "start"], env=environment, check=True, stdout=subprocess.DEVNULL)
     try:
         subprocess.run([arguments.ebb, "init"], env=environment, check=True, stdout=subprocess.DEVNULL)

@@ -2,6 +2,7 @@
 
 pub(crate) mod clocks;
 pub(crate) mod ebb;
+pub(crate) mod embedder;
 pub(crate) mod fake_bolt;
 pub(crate) mod graph;
 pub(crate) mod neo4j;

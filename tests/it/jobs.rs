@@ -9,6 +9,7 @@ mod coactivate;
 mod damage;
 mod decay;
 mod dry_run;
+mod embed;
 mod evaporate;
 mod fade;
 mod foreign;

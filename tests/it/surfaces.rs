@@ -6,6 +6,7 @@
 mod adopt;
 mod adopted;
 mod dimensions;
+mod embedding;
 mod engine;
 mod eval;
 mod events;

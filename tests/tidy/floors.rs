@@ -49,6 +49,20 @@ const FLOORS: &[Floor] = &[
         ],
     },
     Floor {
+        module: "embedder",
+        inside: &["domain"],
+        outside: &[
+            "rustls",
+            "rustls_native_certs",
+            "secrecy",
+            "serde_json",
+            "sha2",
+            "tokio",
+            "tracing",
+            "ureq",
+        ],
+    },
+    Floor {
         module: "mirror",
         inside: &["domain", "store", "clock"],
         outside: &["ebb_engine", "ebb_files", "tokio", "tracing"],
@@ -65,7 +79,7 @@ const FLOORS: &[Floor] = &[
     },
     Floor {
         module: "jobs",
-        inside: &["domain", "clock", "store", "mirror"],
+        inside: &["domain", "clock", "embedder", "store", "mirror"],
         outside: &["ebb_engine", "tokio", "tokio_util", "tracing"],
     },
     Floor {
@@ -90,7 +104,7 @@ const FLOORS: &[Floor] = &[
     },
     Floor {
         module: "service",
-        inside: &["domain", "clock", "store", "mirror", "jobs", "scheduler", "api", "mutated"],
+        inside: &["domain", "clock", "embedder", "store", "mirror", "jobs", "scheduler", "api", "mutated"],
         outside: &["ebb_engine", "ebb_files", "serde_json", "sha2", "tokio", "tokio_util", "tracing"],
     },
     Floor {
@@ -177,6 +191,7 @@ const FLOORS: &[Floor] = &[
             "domain::retention",
             "domain::trail",
             "domain::tunables",
+            "embedder::Address",
             "mutated",
             "store::Config",
             "scheduler::Config",

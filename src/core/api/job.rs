@@ -54,6 +54,7 @@ fn own(job: JobName, tally: &Tally) -> BTreeMap<&'static str, i64> {
             ("trimmed", tally.trimmed),
         ]
         .into(),
+        JobName::Embed => [("embedded", tally.changed), ("not_embedded", tally.skipped)].into(),
         JobName::Reinforce => {
             [("new", tally.scanned), ("reinforced", tally.reinforced), ("corpora_cut", tally.cut)].into()
         }
@@ -100,7 +101,7 @@ pub struct JobRun {
     pub quarantined: i64,
     /// Rows that remain due for the next run.
     pub due_left: i64,
-    /// Whether the run stopped at its limit of time or rows.
+    /// Whether the run stopped before all due work was done.
     pub truncated: bool,
     /// Memories expired, promoted or reinforced, clusters formed or dissolved, and facts retracted.
     pub affected: i64,
@@ -119,7 +120,7 @@ pub struct JobRun {
     pub at: Timestamp,
     /// Whether this was a dry run: nothing was written.
     pub dry_run: bool,
-    /// Reason for a skip or a failure.
+    /// Reason for a skip, a failure or an early end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -194,7 +195,7 @@ pub struct PastRun {
     pub skipped: i64,
     /// Rows quarantined.
     pub quarantined: i64,
-    /// Whether the run stopped at its limit of time or rows.
+    /// Whether the run stopped before all due work was done.
     pub truncated: bool,
     /// Memories expired, promoted or reinforced, clusters formed or dissolved, and facts retracted.
     pub affected: i64,

@@ -238,7 +238,7 @@ pub struct NewMemory {
     /// Whether it is pinned: it does not decay, expire or get promoted.
     #[serde(default)]
     pub pinned: bool,
-    /// Embedding of the text, with similarity.embedding_dimensions numbers; not allowed if that is not set.
+    /// Embedding of the text, with embedding.dimensions numbers; not allowed if that is not set.
     #[schemars(length(min = 1, max = 4_096))]
     pub embedding: Option<Vec<f64>>,
     /// Scope of the data.

@@ -20,7 +20,7 @@ pub struct RecallRequest {
     #[serde(default)]
     #[schemars(length(max = 65_536))]
     pub text: String,
-    /// Embedding of the query, with similarity.embedding_dimensions numbers: memories whose embeddings are similar are found, too.
+    /// Embedding of the query, with embedding.dimensions numbers: memories whose embeddings are similar are found, too. A configured embedder embeds the text of a query without one.
     #[schemars(length(max = 4_096))]
     pub embedding: Option<Vec<f32>>,
     /// Seeds: ids to start from, such as the results of a vector index.
@@ -176,7 +176,7 @@ pub struct Recall {
     /// Anti-seeds of the contrast, with xlr.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub anti_seeds: Vec<String>,
-    /// Flags of a truncated or not converged result.
+    /// Flags of a result that is truncated, not converged, or without the embedding of its text (embedding_unavailable).
     pub flags: Vec<&'static str>,
     /// Counters of the work done.
     pub counters: RecallCounters,

@@ -28,6 +28,8 @@ pub struct Health {
     pub sessions: i64,
     /// Memories waiting for the job cluster.
     pub clusters: i64,
+    /// Memories waiting for the job embed, if an embedder is configured.
+    pub embed: i64,
     /// New memories waiting for the job reinforce.
     pub reinforce: i64,
     /// Outcomes waiting for the job learn.

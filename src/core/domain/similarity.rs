@@ -6,12 +6,22 @@
 use super::ids::MemoryId;
 
 /// Settings of the comparison.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Similarity {
     /// Dimensions of every embedding; `None` if memories have none.
     pub dimensions: Option<usize>,
     /// Similarity of texts, `0 ..= 1`, strictly above which a new memory reinforces an old one.
     pub text_threshold: f64,
+    /// The model that embeds memories whose writers gave no embedding; `None` if none does.
+    pub model: Option<String>,
+}
+
+impl Similarity {
+    /// Whether memories whose writers gave no embedding get one.
+    #[must_use]
+    pub const fn embeds(&self) -> bool {
+        self.model.is_some()
+    }
 }
 
 /// An embedding, checked.
@@ -26,7 +36,7 @@ pub enum EmbeddingError {
     Numbers { id: MemoryId, fault: &'static str },
     /// A wrong number of dimensions.
     #[error(
-        "the embedding of memory {id} has {found} numbers, and similarity.embedding_dimensions is {wanted}: \
+        "the embedding of memory {id} has {found} numbers, and embedding.dimensions is {wanted}: \
          embeddings of one database all have the same"
     )]
     Dimensions {
@@ -37,7 +47,7 @@ pub enum EmbeddingError {
     },
     /// Embeddings are not configured.
     #[error(
-        "memory {id} has an embedding of {found} numbers, and similarity.embedding_dimensions is not set: set it to \
+        "memory {id} has an embedding of {found} numbers, and embedding.dimensions is not set: set it to \
          {found}, then run: ebb init"
     )]
     NotConfigured { id: MemoryId, found: usize },
@@ -54,18 +64,10 @@ impl Embedding {
             }
             Some(_) => {}
         }
-        // The index stores single precision, in which the length must be neither zero nor infinite.
-        let length = numbers.iter().map(|number| number * number).sum::<f64>().sqrt();
-        if !length.is_finite() || length > f64::from(f32::MAX) {
-            return Err(EmbeddingError::Numbers {
-                id,
-                fault: "contains a number that is not finite, or too great",
-            });
+        match fault_of(&numbers) {
+            Some(fault) => Err(EmbeddingError::Numbers { id, fault }),
+            None => Ok(Self(numbers)),
         }
-        if length < f64::from(f32::MIN_POSITIVE) {
-            return Err(EmbeddingError::Numbers { id, fault: "is all zeros, so it has no direction" });
-        }
-        Ok(Self(numbers))
     }
 
     /// Its numbers.
@@ -75,6 +77,17 @@ impl Embedding {
     }
 }
 
+/// The reason why numbers cannot be compared as an embedding. The index stores single precision, in which the length must
+/// be neither zero nor infinite.
+#[must_use]
+pub fn fault_of(numbers: &[f64]) -> Option<&'static str> {
+    let length = numbers.iter().map(|number| number * number).sum::<f64>().sqrt();
+    if !length.is_finite() || length > f64::from(f32::MAX) {
+        return Some("contains a number that is not finite, or too great");
+    }
+    (length < f64::from(f32::MIN_POSITIVE)).then_some("is all zeros, so it has no direction")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -82,16 +95,17 @@ mod tests {
     #[test]
     fn an_embedding_of_another_dimension_is_refused_with_both_numbers() {
         let id = MemoryId::new("m").unwrap();
-        let three = Similarity { dimensions: Some(3), text_threshold: 0.5 };
+        let three = Similarity { dimensions: Some(3), text_threshold: 0.5, model: None };
         assert!(Embedding::new(&id, vec![0.0, 1.0, -2.5], &three).is_ok());
-        let said = |numbers: &[f64], similarity| {
-            Embedding::new(&id, numbers.to_vec(), &similarity).unwrap_err().to_string()
+        let said = |numbers: &[f64], similarity: &Similarity| {
+            Embedding::new(&id, numbers.to_vec(), similarity).unwrap_err().to_string()
         };
-        assert!(said(&[1.0, 2.0], three).starts_with(
-            "the embedding of memory m has 2 numbers, and similarity.embedding_dimensions is 3"
-        ));
-        assert!(said(&[1.0], Similarity { dimensions: None, ..three }).contains("set it to 1"));
-        assert!(said(&[0.0; 3], three).contains("all zeros"));
-        assert!(said(&[1.0, f64::NAN, 1.0], three).contains("a number that is not finite"));
+        assert!(
+            said(&[1.0, 2.0], &three)
+                .starts_with("the embedding of memory m has 2 numbers, and embedding.dimensions is 3")
+        );
+        assert!(said(&[1.0], &Similarity { dimensions: None, ..three.clone() }).contains("set it to 1"));
+        assert!(said(&[0.0; 3], &three).contains("all zeros"));
+        assert!(said(&[1.0, f64::NAN, 1.0], &three).contains("a number that is not finite"));
     }
 }

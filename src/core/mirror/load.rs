@@ -218,7 +218,7 @@ pub(super) fn asked(
     let never = NEVER_MIRRORED.iter().map(|kind| (*kind).to_owned()).collect();
     let costed = kinds.costed().map(str::to_owned).collect();
     let asked = MirrorQuery::new(scope.clone(), (store.trails(), store.mappings()), expired, never, costed)?;
-    Ok(asked.with_embeddings(store.similarity().dimensions))
+    Ok(asked.with_embeddings(Some(store.similarity())))
 }
 
 /// Greatest cost of a selection.

@@ -25,7 +25,7 @@ use super::wake::{FIRING_MAX, Firing, Unfired, Wake};
 use crate::clock::{Clock, too_far_off};
 use crate::domain::attempt::Right;
 use crate::domain::units::Timestamp;
-use crate::jobs::{JobName, Learning, Request};
+use crate::jobs::{JobName, Request};
 use crate::store::{Error, JobStatus, LedgerSurvey, RunRelease, Store};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -72,7 +72,8 @@ pub struct Dispatcher {
     pub panics: Arc<Panics>,
     /// State of the recovery after the database was away.
     pub recovery: Arc<Recovery>,
-    pub learning: Learning,
+    /// Options of every run.
+    pub request: Request,
 }
 
 /// The result of the survey under way; pending forever if there is none.
@@ -270,8 +271,7 @@ impl Dispatcher {
             let request = Request {
                 time_limit: Some(settings.time_limit),
                 stop: self.stop.clone(),
-                learning: self.learning.clone(),
-                ..Request::default()
+                ..self.request.clone()
             };
             self.begin(state, job, start, request);
         }

@@ -56,8 +56,9 @@ pub struct JobReport {
     pub tally: Tally,
     /// Memories still due at that instant.
     pub due_left: i64,
-    /// Whether the budget ended before all due work was done.
+    /// Whether it ended before all due work was done.
     pub truncated: bool,
+    /// Why it was skipped, or ended early for a reason outside of the database.
     pub reason: Option<String>,
 }
 
@@ -189,13 +190,15 @@ async fn work(
             job.run(Work::new(store, inputs, &mut run, request)).await
         };
         let reached = beating(store, &held, Box::pin(body)).await;
-        let truncated = match reached {
+        let (truncated, reason) = match reached {
             Ok(Completion::Budget) if stop.is_cancelled() => {
                 store.release_run(job.name(), RunRelease::Handover).await?;
                 info!("released to another worker");
                 return Ok(report(job, &run, Outcome::Released, Tally::default()));
             }
-            Ok(reached) => reached == Completion::Budget,
+            Ok(Completion::End) => (false, None),
+            Ok(Completion::Budget) => (true, None),
+            Ok(Completion::Stopped(why)) => (true, Some(why)),
             Err(why) if why.is_cut_off() => return Err(why),
             Err(why) => {
                 let guarded = matches!(why, Error::Guarded(_));
@@ -204,7 +207,7 @@ async fn work(
                 return Err(why);
             }
         };
-        let tally = store.close_run(&run, RunState::Done, truncated, None).await?;
+        let tally = store.close_run(&run, RunState::Done, truncated, reason.as_deref()).await?;
         let due_left = if truncated {
             let waiting = store.waiting(run.now).await?;
             job.remaining(&waiting)
@@ -225,10 +228,11 @@ async fn work(
             reinforced = tally.reinforced,
             due_left,
             truncated,
+            reason,
             elapsed_ms,
             "done"
         );
-        Ok(JobReport { due_left, truncated, ..report(job, &run, Outcome::Done, tally) })
+        Ok(JobReport { due_left, truncated, reason, ..report(job, &run, Outcome::Done, tally) })
     }
     .instrument(span)
     .await

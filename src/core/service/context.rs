@@ -34,7 +34,7 @@ impl Service {
         let filter = Filter { has_text: true, ..usual.filter.clone() };
         let top_k = (options.max_tokens / LINE_TOKENS).max(HITS_MIN).min(self.config.engine.top_k_max());
         let query = RecallQuery { filter: filter.clone(), top_k, ..usual };
-        let Found { current, recalled, mut texts, freshness } =
+        let Found { current, recalled, mut texts, freshness, flags } =
             Box::pin(self.find(scope, &request, query)).await?;
         let ranked = recalled.hits.iter().zip(1..);
         let hits = ranked.filter_map(|(hit, rank)| candidate(&hit.id, Some((rank, hit)), &mut texts));
@@ -53,7 +53,6 @@ impl Service {
                 selection.add_between(between.collect());
             }
         }
-        let flags: Vec<&'static str> = recalled.flags.names().collect();
         let Composed { text, tokens, memories, omitted } = selection.compose(options);
         Ok(Context {
             recall_id: recalled.id,

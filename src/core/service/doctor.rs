@@ -2,6 +2,7 @@
 
 use super::Service;
 use crate::api::layout::{Layout, LayoutState};
+use crate::embedder::Config;
 use crate::store::{About, AdoptionCounts, Drift, Error, FutureRows, MirrorStatus, QuarantineCounts};
 use serde::Serialize;
 
@@ -98,6 +99,7 @@ impl Service {
         ));
         findings.push(layouts(self.detect_layouts().await));
         findings.push(mirror_shares(&self.store.mirrors_status().await?));
+        findings.push(self.embeddings(waiting.embed).await);
         findings.push(match self.store.policies().await {
             Ok(found) => well("policies", format!("{} are valid", found.policies.all().len())),
             Err(why) => problem(
@@ -131,6 +133,26 @@ impl Service {
             done.push(format!("reset {rewound} rows whose dates lay ahead of the clock"));
         }
         Ok(done)
+    }
+
+    /// Whether the embedder answers with the configured dimensions.
+    async fn embeddings(&self, waiting: i64) -> Finding {
+        let Some(embedder) = self.embedder() else {
+            return well(
+                "embedder",
+                "none is configured: memories have the embeddings of their writers".to_owned(),
+            );
+        };
+        let Config { address, model, dimensions, .. } = embedder.config();
+        match embedder.probe().await {
+            Ok(()) => well(
+                "embedder",
+                format!(
+                    "{model} at {address} answers with {dimensions} numbers; {waiting} memories wait for the job embed"
+                ),
+            ),
+            Err(why) => problem("embedder", why.what, why.fix),
+        }
     }
 
     fn clock_skew(&self, about: &About) -> Finding {

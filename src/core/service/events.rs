@@ -193,7 +193,7 @@ impl Service {
         Ok(Reading {
             key: key.to_owned(),
             scope: self.config.scope.clone(),
-            similarity: *self.store.similarity(),
+            similarity: self.store.similarity().clone(),
             allowed: self.store.allowed().clone(),
             latest: present.scratch.is_none().then_some(latest),
         })

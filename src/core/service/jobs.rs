@@ -49,7 +49,7 @@ impl Service {
             )));
         }
         let limit = request.limit.map(NonZeroU64::get);
-        self.run_once(id, job, now, Request { limit, stop, accept_affected, ..Request::default() }).await
+        self.run_once(id, job, now, Request { limit, stop, accept_affected, ..self.job_request() }).await
     }
 
     /// Runs a job as [`Service::run_job_once`].
@@ -61,7 +61,7 @@ impl Service {
         work: Request,
     ) -> Result<JobReport, Error> {
         let time_limit = Some(self.job_config(job).time_limit);
-        let work = Request { time_limit, learning: self.learning(), ..work };
+        let work = Request { time_limit, ..work };
         let wanted = Wanted {
             occurrence: format!("{BY_HAND}{}", request.occurrence()),
             ..Wanted::by_hand(now, Right::Lease)
@@ -94,8 +94,14 @@ impl Service {
         limit: Option<u64>,
         force: bool,
     ) -> Result<Tally, Error> {
-        let request = Request { limit, force, learning: self.learning(), ..Request::default() };
+        let request = Request { limit, force, ..self.job_request() };
         driver::dry_run_job(&self.store, job, now, request).await
+    }
+
+    /// Options of every run of this process.
+    #[must_use]
+    pub fn job_request(&self) -> Request {
+        Request { learning: self.learning(), embedder: self.config.embedder.clone(), ..Request::default() }
     }
 
     /// The jobs with their schedules.

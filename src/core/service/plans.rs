@@ -36,7 +36,7 @@ impl Service {
             )));
         }
         let limit = Some(limit.unwrap_or(ROWS));
-        let request = Request { limit, learning: self.learning(), ..Request::default() };
+        let request = Request { limit, ..self.job_request() };
         let (changes, complete) = driver::plan_job(&self.store, job, now, request).await?;
         Ok(Plan { plan: crate::clock::new_id(), job, at: now, complete, changes })
     }

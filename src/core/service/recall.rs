@@ -77,12 +77,17 @@ impl From<mirror::Error> for Error {
     }
 }
 
+/// Flag of a recall whose words could not be embedded in time: it was answered by words and links alone.
+const NO_EMBEDDING: &str = "embedding_unavailable";
+
 /// What was found for a question, and in which state of the mirror.
 pub(super) struct Found {
     pub(super) current: Current,
     pub(super) recalled: RecallResult,
     pub(super) texts: BTreeMap<String, StoredText>,
     pub(super) freshness: Freshness,
+    /// Flags of a result that is not all it could be.
+    pub(super) flags: Vec<&'static str>,
 }
 
 /// The last questions of each scope.
@@ -298,9 +303,9 @@ impl Service {
     /// this one is recorded as an outcome before it is answered.
     pub async fn recall(&self, scope: &Scope, request: RecallRequest) -> Result<Recall, Error> {
         let query = request.to_query(self.config.engine.default_query());
-        let Found { current, recalled, texts, freshness } =
+        let Found { current, recalled, texts, freshness, flags } =
             Box::pin(self.find(scope, &request, query)).await?;
-        Ok(answer(&current.view, recalled, texts, freshness, &request))
+        Ok(Recall { flags, ..answer(&current.view, recalled, texts, freshness, &request) })
     }
 
     /// Finds what answers a question, with texts if requested.
@@ -308,10 +313,11 @@ impl Service {
         &self,
         scope: &Scope,
         request: &RecallRequest,
-        query: RecallQuery,
+        mut query: RecallQuery,
     ) -> Result<Found, Error> {
         self.check_embedding(request)?;
         let current = self.ready(scope).await?;
+        let is_complete = self.embed_words(&current.view, &mut query).await;
         let mut recalled = self.recalled(scope, &current, query).await?;
         let texts = match request.content {
             true => self.contents(scope, &current.view, &mut recalled).await?,
@@ -319,7 +325,20 @@ impl Service {
         };
         let freshness = self.freshness(&current);
         Box::pin(self.file(scope, &recalled)).await;
-        Ok(Found { current, recalled, texts, freshness })
+        let mut flags: Vec<&'static str> = recalled.flags.names().collect();
+        flags.extend((!is_complete).then_some(NO_EMBEDDING));
+        Ok(Found { current, recalled, texts, freshness, flags })
+    }
+
+    /// Embeds the words of a question without an embedding, if there is an embedder and something to compare with. Returns
+    /// whether the question has what it needs.
+    async fn embed_words(&self, view: &View, query: &mut RecallQuery) -> bool {
+        let has_words =
+            query.fusion == Fusion::Text && query.vector.is_none() && !query.text.trim().is_empty();
+        let has_vectors = view.texts().vectors.as_ref().is_some_and(|vectors| !vectors.is_empty());
+        let Some(embedder) = self.embedder().filter(|_| has_words && has_vectors) else { return true };
+        query.vector = embedder.question(&query.text).await.map(|vector| vector.to_vec());
+        query.vector.is_some()
     }
 
     /// Checks that an embedding can be compared with those of the memories.
@@ -333,10 +352,10 @@ impl Service {
         match self.store.similarity().dimensions {
             Some(wanted) if wanted == found => Ok(()),
             Some(wanted) => Err(Error::Invalid(format!(
-                "the embedding has {found} numbers, and similarity.embedding_dimensions is {wanted}"
+                "the embedding has {found} numbers, and embedding.dimensions is {wanted}"
             ))),
             None => Err(Error::Invalid(format!(
-                "there is an embedding of {found} numbers, and similarity.embedding_dimensions is not set: set it to \
+                "there is an embedding of {found} numbers, and embedding.dimensions is not set: set it to \
                  the number that your model gives"
             ))),
         }

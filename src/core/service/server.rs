@@ -104,7 +104,7 @@ impl Service {
         let mut tiers = self.store.health(at, &tunables).await?;
         tiers.sort_by_key(|row| Tier::named(&row.tier));
         let stuck_attempts = self.store.stuck_attempts().await?;
-        let store::Waiting { due, ripe, sessions, clusters, reinforce, outcomes, quarantined } =
+        let store::Waiting { due, ripe, sessions, clusters, embed, reinforce, outcomes, quarantined } =
             self.store.waiting(at).await?;
         Ok(Health {
             at,
@@ -115,6 +115,7 @@ impl Service {
             ripe,
             sessions,
             clusters,
+            embed,
             reinforce,
             outcomes,
         })

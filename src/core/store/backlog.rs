@@ -33,6 +33,8 @@ pub struct Backlog {
     /// Sessions to be counted for coactivation.
     pub coactivate: Option<Timestamp>,
     pub cluster: Option<Timestamp>,
+    /// Memories to be embedded, if a model is configured.
+    pub embed: Option<Timestamp>,
     /// New memories, for reinforcement.
     pub reinforce: Option<Timestamp>,
     /// Trails: start of the cycle of the next evaporation, which may be in the future.
@@ -72,6 +74,7 @@ impl Store {
             ripe: Option<i64>,
             coactivate: Option<i64>,
             cluster: Option<i64>,
+            embed: Option<i64>,
             reinforce: Option<i64>,
             outcomes: bool,
             relations: i64,
@@ -89,6 +92,7 @@ impl Store {
             ripe: instant(row.ripe),
             coactivate: instant(row.coactivate),
             cluster: instant(row.cluster),
+            embed: instant(row.embed).filter(|_| self.similarity.embeds()),
             reinforce: instant(row.reinforce),
             evaporate: counter.next(&self.trails).map(|cycle| counter.cycles.begins(cycle)),
             fade: (row.relations > 0).then_some(Timestamp::FIRST),

@@ -113,7 +113,8 @@ impl Store {
                 Some((done, first)) => (BatchOutcome::Written(done), first),
                 None => {
                     let of_events: Vec<MemoryKey> = batch.events.iter().map(Event::key).collect();
-                    let (applied, memories) = fold_and_write(tx, batch, &of_events).await?;
+                    let (applied, memories) =
+                        fold_and_write(tx, batch, &of_events, self.similarity.embeds()).await?;
                     let BatchOutcome::Written(done) = &applied else {
                         return Ok((applied, (None, Vec::new())));
                     };
@@ -156,9 +157,9 @@ impl Store {
 }
 
 /// Folds and writes a batch inside a transaction of the caller.
-pub(super) async fn apply(tx: &mut Tx, batch: Batch<'_>) -> Result<BatchOutcome, Error> {
+pub(super) async fn apply(tx: &mut Tx, batch: Batch<'_>, embeds: bool) -> Result<BatchOutcome, Error> {
     let keys: Vec<MemoryKey> = batch.events.iter().map(Event::key).collect();
-    Ok(fold_and_write(tx, batch, &keys).await?.0)
+    Ok(fold_and_write(tx, batch, &keys, embeds).await?.0)
 }
 
 /// [`apply`], with the final state of the memory of each key among those of the events.
@@ -166,6 +167,7 @@ async fn fold_and_write<'a>(
     tx: &mut Tx,
     batch: Batch<'a>,
     keys: &'a [MemoryKey],
+    embeds: bool,
 ) -> Result<(BatchOutcome, BTreeMap<&'a MemoryKey, FoldedMemory<'a>>), Error> {
     let mut memories = read(tx, batch.events, keys).await?;
     let mut done = Vec::with_capacity(batch.events.len());
@@ -188,7 +190,7 @@ async fn fold_and_write<'a>(
     if !faults.is_empty() {
         return Ok((BatchOutcome::Rejected(faults), memories));
     }
-    writes::store(tx, &memories).await?;
+    writes::store(tx, &memories, embeds).await?;
     Ok((BatchOutcome::Written(done), memories))
 }
 

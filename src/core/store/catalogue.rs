@@ -70,6 +70,12 @@ catalogue! {
     CONFIG_ENSURE = "config/ensure";
     CONFIG_READ = "config/read";
     CONFIG_SETTINGS = "config/settings";
+    EMBEDDING_ADVANCE = "embedding/advance";
+    EMBEDDING_COUNT = "embedding/count";
+    EMBEDDING_DUE = "embedding/due";
+    EMBEDDING_FIND = "embedding/find";
+    EMBEDDING_PASS = "embedding/pass";
+    EMBEDDING_WRITE = "embedding/write";
     ENTITY_CREATE = "entity/create";
     ENTITY_MISSING = "entity/missing";
     ENTITY_OPEN = "entity/open";
@@ -265,6 +271,7 @@ catalogue! {
     SCHEMA_V012 = "schema/V012__state";
     SCHEMA_V013 = "schema/V013__journal";
     SCHEMA_V014 = "schema/V014__fact_names";
+    SCHEMA_V015 = "schema/V015__embedding";
     SCHEMA_DROP_CONSTRAINT = "schema/drop_constraint";
     SCHEMA_DROP_INDEX = "schema/drop_index";
     SCHEMA_EDGE = "schema/edge";

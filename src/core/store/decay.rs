@@ -53,7 +53,9 @@ impl Store {
     ) -> Result<usize, Error> {
         let now = run.now;
         let tally = self
-            .in_run(run, "memories.adopt", async |tx: &mut Tx| adopt_page(tx, now, tunables, page_mode).await)
+            .in_run(run, "memories.adopt", async |tx: &mut Tx| {
+                adopt_page(tx, (now, tunables), self.similarity.embeds(), page_mode).await
+            })
             .await?;
         Ok(usize::try_from(tally.adopted + tally.quarantined).unwrap_or(0))
     }
@@ -124,7 +126,7 @@ pub(super) async fn release_page(
     }
     tx.touch_everything();
     if let Some(tunables) = tunables {
-        let mut adopted = adopt_page(tx, now, tunables, PageMode::Rows(RELEASED)).await?;
+        let mut adopted = adopt_page(tx, (now, tunables), false, PageMode::Rows(RELEASED)).await?;
         adopted += super::fact::adopt(tx, now, PageMode::Rows(RELEASED)).await?;
         released = (released - adopted.quarantined).max(0);
     }
@@ -133,15 +135,16 @@ pub(super) async fn release_page(
 
 async fn adopt_page(
     tx: &mut Tx,
-    now: Timestamp,
-    tunables: &Tunables,
+    (now, tunables): (Timestamp, &Tunables),
+    embeds: bool,
     page_mode: PageMode<'_>,
 ) -> Result<Tally, Error> {
     if let PageMode::Rows(_) = page_mode {
         tx.run(SESSION_ADOPT.call().page(page_mode)).await?;
     }
     let before = adoption::counts(tx, AdoptedLabel::Memory).await?;
-    let call = laws(MEMORY_ADOPT.call(), tunables).set("now", now.millis()).page(page_mode);
+    let call = laws(MEMORY_ADOPT.call(), tunables).set("now", now.millis()).set("embeds", embeds);
+    let call = call.page(page_mode);
     let tally: Tally = tx.only(call).await?;
     adoption::record(tx, AdoptedLabel::Memory, before, page_mode, tally).await?;
     if tally.adopted + tally.quarantined > 0 {

@@ -85,7 +85,7 @@ impl Store {
                 return Ok((BatchOutcome::Written(vec![EventEffect::Accessed; batch.events.len()]), ()));
             }
             tx.changes.by = Some("import".to_owned());
-            let applied = apply(tx, batch).await?;
+            let applied = apply(tx, batch, self.similarity.embeds()).await?;
             if matches!(applied, BatchOutcome::Written(_)) {
                 observe(tx, others.seen, &self.pins).await?;
                 assert(tx, others.facts).await?;

@@ -30,7 +30,7 @@ use neo4rs::BoltType;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Properties of memories whose values are long and written by no job: read as an empty text.
+/// Properties of memories whose values are long and written by no job that has a journal: read as an empty text.
 const LONG: [&str; 3] = ["content", "embedding", "tags"];
 /// Rows of one statement.
 const ROWS: usize = 2_000;

@@ -241,6 +241,8 @@ pub struct Waiting {
     pub sessions: i64,
     /// Memories in the queue for clustering.
     pub clusters: i64,
+    /// Memories to be embedded, if a model is configured.
+    pub embed: i64,
     /// New memories, for reinforcement.
     pub reinforce: i64,
     /// Outcomes to be learned.
@@ -300,7 +302,9 @@ impl Store {
 
     /// Counts the backlog at `now`.
     pub async fn waiting(&self, now: Timestamp) -> Result<Waiting, Error> {
-        self.read_one(MEMORY_WAITING.call().set("now", now.millis())).await
+        let waiting: Waiting = self.read_one(MEMORY_WAITING.call().set("now", now.millis())).await?;
+        let embed = if self.similarity.embeds() { waiting.embed } else { 0 };
+        Ok(Waiting { embed, ..waiting })
     }
 
     /// Numbers of memories created, promoted and expired in each hour.

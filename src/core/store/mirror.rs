@@ -30,6 +30,7 @@ use crate::domain::annotations::Provenance;
 use crate::domain::ids::Scope;
 use crate::domain::mapping::Mapping;
 use crate::domain::relation::{Fading, RelationState};
+use crate::domain::similarity::Similarity;
 use crate::domain::tier::Tier;
 use crate::domain::trail::{Allowed, Cycles, MirroredLabel, Place, PlaceLabel, Trails};
 use crate::domain::tunables::Tunables;
@@ -55,6 +56,8 @@ pub struct MirrorQuery {
     pub costed: Vec<String>,
     /// Dimensions of the embeddings that are read; `None`: none are.
     pub dimensions: Option<usize>,
+    /// Model of the embeddings that were computed for Ebb; others are not read.
+    pub model: Option<String>,
     labels: Allowed,
     mirrored: Vec<MirroredLabel>,
     adopted: Vec<AdoptedLabel>,
@@ -280,16 +283,18 @@ impl MirrorQuery {
             never,
             costed,
             dimensions: None,
+            model: None,
             labels,
             mirrored: trails.mirrored.clone(),
             adopted,
         })
     }
 
-    /// Reads embeddings of so many dimensions, or none.
+    /// Reads the embeddings that can be compared, or none.
     #[must_use]
-    pub fn with_embeddings(self, dimensions: Option<usize>) -> Self {
-        Self { dimensions, ..self }
+    pub fn with_embeddings(self, similarity: Option<&Similarity>) -> Self {
+        let dimensions = similarity.and_then(|similarity| similarity.dimensions);
+        Self { dimensions, model: similarity.and_then(|similarity| similarity.model.clone()), ..self }
     }
 
     /// The labels with the kind of their nodes: Ebb's own in order of precedence for nodes with several, then those of
@@ -458,7 +463,8 @@ impl Store {
             let call = MIRROR_NODES.about(&asked.own()[label..=label], &[]);
             let dimensions = asked.dimensions.and_then(|count| i64::try_from(count).ok());
             let dimensions = dimensions.map_or(BoltType::Null(BoltNull), BoltType::from);
-            asked.of(call, label).set("keys", list(keys.iter().copied())).set("dimensions", dimensions)
+            let call = asked.of(call, label).set("keys", list(keys.iter().copied()));
+            call.set("dimensions", dimensions).set("model", asked.model.as_deref())
         };
         let rows = self.table("mirror.nodes", call, &COLUMNS).await?;
         Ok(rows.into_iter().map(|row| node(label, row)).collect())

@@ -14,8 +14,8 @@ use super::catalogue::{
     MIGRATION_DUPLICATES, MIGRATION_ENTITIES, MIGRATION_LIST, MIGRATION_MEMORIES, MIGRATION_PROCESSES,
     MIGRATION_RECORD, MIGRATION_RELATIONS, SCHEMA_EDGE, SCHEMA_EMBEDDING, SCHEMA_LABEL, SCHEMA_PLACE,
     SCHEMA_V001, SCHEMA_V002, SCHEMA_V003, SCHEMA_V004, SCHEMA_V005, SCHEMA_V006, SCHEMA_V007, SCHEMA_V008,
-    SCHEMA_V009, SCHEMA_V010, SCHEMA_V011, SCHEMA_V012, SCHEMA_V013, SCHEMA_V014, SERVER_EMBEDDING,
-    SERVER_PING, SERVER_SCHEMA, SERVER_WRITE,
+    SCHEMA_V009, SCHEMA_V010, SCHEMA_V011, SCHEMA_V012, SCHEMA_V013, SCHEMA_V014, SCHEMA_V015,
+    SERVER_EMBEDDING, SERVER_PING, SERVER_SCHEMA, SERVER_WRITE,
 };
 use super::error::Error;
 use super::statement::Statement;
@@ -29,7 +29,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use shape::{Existing, Shape};
 
-static MIGRATIONS: [&Statement; 14] = [
+static MIGRATIONS: [&Statement; 15] = [
     &SCHEMA_V001,
     &SCHEMA_V002,
     &SCHEMA_V003,
@@ -44,6 +44,7 @@ static MIGRATIONS: [&Statement; 14] = [
     &SCHEMA_V012,
     &SCHEMA_V013,
     &SCHEMA_V014,
+    &SCHEMA_V015,
 ];
 
 /// Give rows of an older version the labels and the key that they have since V010, in this order: entities are known by
@@ -267,7 +268,7 @@ impl Store {
                 return Ok(());
             }
             return Err(Error::Conflict(format!(
-                "the vector index {name} is for embeddings of {found} numbers, and similarity.embedding_dimensions is \
+                "the vector index {name} is for embeddings of {found} numbers, and embedding.dimensions is \
                  {wanted}. Set it to {found}; or, to begin with other embeddings, in Neo4j Browser: DROP INDEX {name}, \
                  then run: ebb init"
             )));
@@ -574,5 +575,6 @@ mod tests {
         assert_eq!(&checksum(&SCHEMA_V012)[..16], "1c78ea9fb793100e");
         assert_eq!(&checksum(&SCHEMA_V013)[..16], "b69045e4cbeae836");
         assert_eq!(&checksum(&SCHEMA_V014)[..16], "b28e236961ca922b");
+        assert_eq!(&checksum(&SCHEMA_V015)[..16], "2e54c949f8eae3b7");
     }
 }

@@ -100,7 +100,7 @@ impl Eval {
     }
 
     /// Reads the questions; `scope` is that of those that name none.
-    pub fn questions(&self, scope: &Scope, similarity: Similarity) -> Result<Vec<Question>, CliError> {
+    pub fn questions(&self, scope: &Scope, similarity: &Similarity) -> Result<Vec<Question>, CliError> {
         questions(&self.questions, scope, similarity).map_err(|why| bad_file(&why))
     }
 
@@ -130,7 +130,7 @@ pub fn bad_file(why: &FeedError) -> CliError {
 
 /// Runs the verb on a database: on its graph, or after a replay of the events.
 pub async fn run(args: &Eval, service: &Service, output: &Output) -> Result<(), CliError> {
-    let questions = args.questions(service.scope(), *service.store().similarity())?;
+    let questions = args.questions(service.scope(), service.store().similarity())?;
     if let Some(events) = args.events.as_deref() {
         let mut bar = FileProgress::new(output, "replaying");
         service.replay(events, Replay::default(), BadLines::Stop, &mut |tick| bar.at(tick)).await?;

@@ -173,6 +173,8 @@ fn sentence(run: &JobRun) -> String {
         many(own("dissolved"), "cluster dissolved", "clusters dissolved"),
         many(own("joined"), "memory joined", "memories joined"),
         many(own("left"), "memory left", "memories left"),
+        many(own("embedded"), "memory embedded", "memories embedded"),
+        many(own("not_embedded"), "memory without an embedding", "memories without an embedding"),
         many(own("new"), "new memory compared", "new memories compared"),
         many(own("corpora_cut"), &format!("scope {most}"), &format!("scopes {most}")),
         many(own("reinforced"), "strengthened", "strengthened"),
@@ -189,10 +191,13 @@ fn sentence(run: &JobRun) -> String {
     .flatten()
     .collect();
     let what = if parts.is_empty() { "nothing to do".to_owned() } else { parts.join(", ") };
-    let rest = match run.truncated {
+    let mut rest = match run.truncated {
         true => format!(" {} are left for the next run.", run.due_left),
         false => String::new(),
     };
+    if let Some(why) = &run.reason {
+        rest.push_str(&format!(" It ended early: {why}."));
+    }
     let dry_run = if run.dry_run { ", dry run" } else { "" };
     format!("{name} at {} UTC{dry_run}: {what}.{rest}", readable(run.at))
 }

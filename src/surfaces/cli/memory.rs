@@ -152,7 +152,7 @@ pub struct Add {
     /// Pin it: no decay, expiry or promotion
     #[arg(long)]
     pub pinned: bool,
-    /// Embedding: comma-separated numbers, as many as similarity.embedding_dimensions says
+    /// Embedding: comma-separated numbers, as many as embedding.dimensions says
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', allow_hyphen_values = true)]
     pub embedding: Option<Vec<f64>>,
     /// Write options.

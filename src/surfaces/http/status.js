@@ -161,7 +161,7 @@ function waiting({ server, waiting: w, foreign, attempts, runs, stopped, scratch
     scratch && soft(`Scratch database: its time is simulated${simulatedNow}.`),
     facts([
       ['due for decay', count(w.due)], ['ripe for promotion', count(w.ripe)], ['sessions to count', count(w.sessions)],
-      ['memories to cluster', count(w.clusters)], ['new, to reinforce', count(w.reinforce)],
+      ['memories to cluster', count(w.clusters)], ['to embed', count(w.embed)], ['new, to reinforce', count(w.reinforce)],
       ['outcomes to learn', count(w.outcomes)], ['to adopt from other writers', count(w.unstamped)],
       ['of other libraries', count(foreign.memories + foreign.facts)],
       ['open attempts', count(attempts.length)], ['open runs', count(runs.length)],

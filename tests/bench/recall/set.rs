@@ -14,17 +14,17 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 /// Embeddings are in files of their own.
-const SIMILARITY: Similarity = Similarity { dimensions: None, text_threshold: 0.5 };
+const SIMILARITY: Similarity = Similarity { dimensions: None, text_threshold: 0.5, model: None };
 
 /// The questions of a file.
 pub(crate) fn questions(path: &str) -> Vec<Question> {
-    evaluation::questions(Path::new(path), &Scope::local(), SIMILARITY).expect("questions")
+    evaluation::questions(Path::new(path), &Scope::local(), &SIMILARITY).expect("questions")
 }
 
 /// The memories and relations of a file.
 pub(crate) fn events(path: &str) -> ScopeEvents {
     let allowed = Allowed::new(&Allowed::LABELS, &Allowed::TYPES).expect("the usual names");
-    let read = FileEvents::read(Path::new(path), &Scope::local(), SIMILARITY, allowed).expect("events");
+    let read = FileEvents::read(Path::new(path), &Scope::local(), &SIMILARITY, allowed).expect("events");
     read.scopes.into_values().next().expect("events of one scope")
 }
 

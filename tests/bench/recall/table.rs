@@ -7,12 +7,16 @@
 use crate::quality::{self, AT, config, whole};
 use crate::record::Run;
 use crate::set::{events, questions, view};
+use ebb_core::domain::ids::EntityName;
 use ebb_core::domain::similarity::{Embedding, Similarity};
 use ebb_core::service::evaluation::Question;
 use ebb_core::service::evaluation::metrics::Estimate;
 use ebb_core::service::events::in_memory::ScopeEvents;
 use ebb_engine::View;
-use ebb_engine::recall::{FusionWeights, RecallConfig, RecallQuery, recall};
+use ebb_engine::graph::kinds::Dimension;
+use ebb_engine::merge::{DIMENSION_WEIGHTS, DimensionWeights};
+use ebb_engine::random::SplitMix64;
+use ebb_engine::recall::{EvidenceConfig, FusionWeights, RecallConfig, RecallQuery, recall};
 use ebb_engine::scratch::Scratch;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,9 +24,12 @@ use std::collections::{BTreeMap, BTreeSet};
 const LISTED: usize = 200;
 const RANK_C: f64 = 5.0;
 const SAMPLES: usize = 1_000;
+/// A name that no text has.
+const SHARED: &str = "Zyxkor";
 
 /// Questions of one scope.
 struct Scope {
+    events: ScopeEvents,
     view: View,
     questions: Vec<(Question, Option<Vec<f32>>)>,
 }
@@ -46,7 +53,7 @@ impl Set {
         if let Some(file) = files.get(2) {
             let rows = vectors(file, memories.len());
             for (memory, row) in memories.iter_mut().zip(rows) {
-                let similarity = Similarity { dimensions: Some(row.len()), text_threshold: 0.5 };
+                let similarity = Similarity { dimensions: Some(row.len()), text_threshold: 0.5, model: None };
                 let numbers = row.into_iter().map(f64::from).collect();
                 memory.embedding = Some(Embedding::new(&memory.id, numbers, &similarity).expect("numbers"));
             }
@@ -63,7 +70,7 @@ impl Set {
                 .filter(|(_, question)| question.gold.first().is_some_and(|gold| scope_of(gold) == scope));
             let questions = asked
                 .map(|(at, question)| (question.clone(), of_questions.as_ref().map(|all| all[at].clone())));
-            Scope { questions: questions.collect(), view: view(&events) }
+            Scope { questions: questions.collect(), view: view(&events), events }
         });
         Self { name: name.to_owned(), scopes: scopes.collect() }
     }
@@ -91,6 +98,13 @@ impl Set {
             }
             println!("| {name} | {} | {} |", cells[0], cells[1]);
         }
+        for (name, set) in [
+            ("half share a mention that each question names", self.shared()),
+            ("two random mentions each", self.random()),
+        ] {
+            let cells = [false, true].map(|with| cell(&set.shares(&weighed(FusionWeights::default()), with)));
+            println!("| Ebb, {name} | {} | {} |", cells[0], cells[1]);
+        }
         println!("\nby class, R@5, 10, 20: words alone; Ebb without vectors; with vectors\n");
         let all = ways();
         let found: Vec<Vec<(String, [f64; 4])>> =
@@ -108,6 +122,47 @@ impl Set {
         runs
     }
 
+    /// The set, with one more mention in every second memory, which each question names.
+    fn shared(&self) -> Self {
+        let named = self.changed(|events| {
+            events.memories.iter_mut().step_by(2).for_each(|memory| memory.mentions.push(name(SHARED)));
+        });
+        let scopes = named.scopes.into_iter().map(|scope| {
+            let ask = |(question, vector): (Question, _)| {
+                (Question { text: format!("{} {SHARED}", question.text), ..question }, vector)
+            };
+            Scope { questions: scope.questions.into_iter().map(ask).collect(), ..scope }
+        });
+        Self { scopes: scopes.collect(), ..named }
+    }
+
+    /// The set, with mentions of two entities at random in every memory; the speakers are those of a dialogue.
+    fn random(&self) -> Self {
+        self.changed(|events| {
+            let mentioned = events.memories.iter().flat_map(|memory| memory.mentions.iter());
+            let related = events.relations.iter().flat_map(|seen| [&seen.tie.from, &seen.tie.to]);
+            let all: BTreeSet<EntityName> = mentioned.chain(related).cloned().collect();
+            let all: Vec<EntityName> = all.into_iter().collect();
+            let mut draw = SplitMix64::new(1);
+            for memory in events.memories.iter_mut().filter(|_| !all.is_empty()) {
+                let one = |_| usize::try_from(draw.draw_below(all.len() as u64)).expect("an index");
+                memory.mentions.extend([0, 1].map(one).map(|at| all[at].clone()));
+                memory.mentions.sort_unstable();
+                memory.mentions.dedup();
+            }
+        })
+    }
+
+    /// The set with other events.
+    fn changed(&self, change: impl Fn(&mut ScopeEvents)) -> Self {
+        let scopes = self.scopes.iter().map(|scope| {
+            let mut events = scope.events.clone();
+            change(&mut events);
+            Scope { view: view(&events), events, questions: scope.questions.clone() }
+        });
+        Self { name: self.name.clone(), scopes: scopes.collect() }
+    }
+
     /// The shares of gold of each question, with its class.
     fn shares(&self, rank: &Rank<'_>, with_vectors: bool) -> Vec<(String, [f64; 4])> {
         let mut all = Vec::new();
@@ -122,6 +177,27 @@ impl Set {
     }
 }
 
+/// Ebb with such a configuration, and such a query for each question.
+fn asked(
+    config: RecallConfig,
+    query: RecallQuery,
+) -> impl Fn(&Scope, &Question, Option<&[f32]>) -> Vec<String> {
+    move |scope, question, vector| {
+        let query =
+            RecallQuery { text: question.text.clone(), vector: vector.map(<[f32]>::to_vec), ..query.clone() };
+        let found = recall(&scope.view, &query, &config, &mut Scratch::default()).expect("an answer");
+        found.hits.into_iter().map(|hit| hit.id).collect()
+    }
+}
+
+fn weighed(fusion: FusionWeights) -> impl Fn(&Scope, &Question, Option<&[f32]>) -> Vec<String> {
+    asked(config().with_fusion(fusion).expect("weights"), whole())
+}
+
+fn name(text: &str) -> EntityName {
+    EntityName::new(text).expect("a name")
+}
+
 fn ways<'a>() -> Vec<Way<'a>> {
     let words = |scope: &Scope, question: &Question| -> Vec<String> {
         let ranked = scope.view.rank_by_text(&question.text, LISTED, |_| true).ranked;
@@ -132,18 +208,6 @@ fn ways<'a>() -> Vec<Way<'a>> {
         let ranked = scope.view.rank_by_vector(vector, LISTED, |_| true).expect("a vector of the space");
         ranked.iter().map(|hit| scope.view.graph().external_id(hit.node).to_owned()).collect()
     };
-    let asked = |config: RecallConfig, query: RecallQuery| {
-        move |scope: &Scope, question: &Question, vector: Option<&[f32]>| -> Vec<String> {
-            let query = RecallQuery {
-                text: question.text.clone(),
-                vector: vector.map(<[f32]>::to_vec),
-                ..query.clone()
-            };
-            let found = recall(&scope.view, &query, &config, &mut Scratch::default()).expect("an answer");
-            found.hits.into_iter().map(|hit| hit.id).collect()
-        }
-    };
-    let weighed = |fusion: FusionWeights| asked(config().with_fusion(fusion).expect("weights"), whole());
     let usual = FusionWeights::default();
     let mut ways: Vec<Way<'a>> = vec![
         ("words alone (BM25)".to_owned(), Box::new(move |scope, question, _| words(scope, question))),
@@ -175,10 +239,19 @@ fn ways<'a>() -> Vec<Way<'a>> {
     for (part, fusion) in without {
         ways.push((format!("Ebb without {part}"), Box::new(weighed(fusion))));
     }
-    for (name, fusion) in
-        [("2", FusionWeights { links: 2.0, ..usual }), ("4", FusionWeights { links: 4.0, ..usual })]
-    {
-        ways.push((format!("Ebb, links {name}"), Box::new(weighed(fusion))));
+    let with = |more: &[Dimension], weights: [f32; 4]| {
+        let weights = DimensionWeights::new(weights).expect("weights");
+        let config = config().with_evidence(EvidenceConfig { weights, ..EvidenceConfig::default() });
+        let dimensions = [Dimension::Structural].iter().chain(more).copied().collect();
+        asked(config, RecallQuery { dimensions, ..whole() })
+    };
+    for (part, more, weights) in [
+        ("semantic", &[Dimension::Semantic][..], DIMENSION_WEIGHTS),
+        ("semantic at a tenth", &[Dimension::Semantic], [0.9, 0.1, 0.0, 0.0]),
+        ("temporal", &[Dimension::Temporal], DIMENSION_WEIGHTS),
+        ("causal", &[Dimension::Causal], DIMENSION_WEIGHTS),
+    ] {
+        ways.push((format!("Ebb with {part}"), Box::new(with(more, weights))));
     }
     ways
 }

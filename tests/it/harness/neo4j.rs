@@ -166,7 +166,11 @@ async fn server() -> Config {
         connections: 60,
         acquire_timeout: Duration::from_secs(10),
         lease: Duration::from_secs(15),
-        similarity: ebb_core::domain::similarity::Similarity { dimensions: None, text_threshold: 0.5 },
+        similarity: ebb_core::domain::similarity::Similarity {
+            dimensions: None,
+            text_threshold: 0.5,
+            model: None,
+        },
         fading: ebb_core::domain::relation::Fading::new(90.0, 0.10).unwrap(),
         pins: ebb_core::domain::relation::Pins::default(),
         regime: crate::harness::ebb::regime(),

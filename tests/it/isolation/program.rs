@@ -112,6 +112,7 @@ impl Program {
             mirror: mirror::Config { scopes, staleness: Duration::MAX, ..crate::mirror::config(1 << 30) },
             engine: crate::mirror::rules(),
             learn: LearningMode::default(),
+            embedder: None,
             presets: Vec::new(),
         };
         let clock = Clock::manual(at(0.0));

@@ -95,7 +95,7 @@ async fn no_value_in_a_row_of_ebbs_own_stops_anybody() {
             failed.extend(ran(&db, job, hours).await);
         }
     }
-    failed.extend(asked(&db, at(30.0)).await);
+    failed.extend(Box::pin(asked(&db, at(30.0))).await);
     assert_eq!(failed, [""; 0]);
     let faded: i64 = db
         .client

@@ -246,7 +246,7 @@ async fn no_value_in_a_row_of_others_stops_anybody() {
         )
         .await;
     assert!(aside.iter().any(|reason| reason == "energyAt is outside the years 0001 to 9999"), "{aside:?}");
-    assert_eq!(asked(&db, at(30.0)).await, [""; 0]);
+    assert_eq!(Box::pin(asked(&db, at(30.0))).await, [""; 0]);
 }
 
 /// Whatever reads, of everything that there is; answers which of it failed, and how.

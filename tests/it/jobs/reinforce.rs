@@ -127,7 +127,7 @@ async fn twenty_at_most_of_the_same_scope_and_none_that_is_working() {
 /// The same store, for memories with embeddings of three numbers.
 async fn embedding(db: &Fresh) -> Store {
     db.client.run("DROP INDEX ebb_memory_embedding IF EXISTS", &[]).await;
-    let similarity = Similarity { dimensions: Some(3), text_threshold: 0.5 };
+    let similarity = Similarity { dimensions: Some(3), text_threshold: 0.5, model: None };
     let store = Store::connect(&Config { similarity, ..db.config.clone() }).unwrap();
     store.initialise(&ConsolidationConfig::DOCUMENTED, at(0.0)).await.unwrap();
     db.client.run("CALL db.awaitIndexes(60)", &[]).await;
@@ -135,7 +135,7 @@ async fn embedding(db: &Fresh) -> Store {
 }
 
 fn points(id: &str, hours: f64, numbers: [f64; 3]) -> Event {
-    let similarity = Similarity { dimensions: Some(3), text_threshold: 0.5 };
+    let similarity = Similarity { dimensions: Some(3), text_threshold: 0.5, model: None };
     let embedding = Embedding::new(&MemoryId::new(id).unwrap(), numbers.to_vec(), &similarity).unwrap();
     Event::Remember(Remember { embedding: Some(embedding), ..remember(id, hours) })
 }
@@ -172,7 +172,7 @@ async fn memories_with_embeddings_are_compared_by_them() {
 async fn an_index_for_another_dimension_is_named_with_both_numbers() {
     let db = fresh().await;
     embedding(&db).await;
-    let similarity = Similarity { dimensions: Some(4), text_threshold: 0.5 };
+    let similarity = Similarity { dimensions: Some(4), text_threshold: 0.5, model: None };
     let store = Store::connect(&Config { similarity, ..db.config.clone() }).unwrap();
     let why = store.initialise(&ConsolidationConfig::DOCUMENTED, at(0.0)).await.unwrap_err();
     assert!(matches!(why, Error::Conflict(_)), "{why}");

@@ -98,6 +98,7 @@ impl Fresh {
             mirror: crate::mirror::config(1 << 30),
             engine: crate::mirror::rules(),
             learn,
+            embedder: None,
             presets: Vec::new(),
         };
         Service::new(self.governed(json), clock, config)

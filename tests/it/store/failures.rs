@@ -22,7 +22,11 @@ fn store(server: &FakeBolt) -> Store {
         connections: 2,
         acquire_timeout: Duration::from_secs(5),
         lease: Duration::from_secs(15),
-        similarity: ebb_core::domain::similarity::Similarity { dimensions: None, text_threshold: 0.5 },
+        similarity: ebb_core::domain::similarity::Similarity {
+            dimensions: None,
+            text_threshold: 0.5,
+            model: None,
+        },
         fading: ebb_core::domain::relation::Fading::new(90.0, 0.10).unwrap(),
         pins: ebb_core::domain::relation::Pins::default(),
         regime: crate::harness::ebb::regime(),

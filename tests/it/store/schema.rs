@@ -15,7 +15,7 @@ async fn init(db: &Fresh) -> Result<InitReport, Error> {
 }
 
 /// In the order in which they are applied.
-const MIGRATIONS: [&str; 14] = [
+const MIGRATIONS: [&str; 15] = [
     "schema/V001__memory",
     "schema/V002__coactivation",
     "schema/V003__relation",
@@ -30,6 +30,7 @@ const MIGRATIONS: [&str; 14] = [
     "schema/V012__state",
     "schema/V013__journal",
     "schema/V014__fact_names",
+    "schema/V015__embedding",
 ];
 
 async fn names(db: &Fresh) -> Vec<String> {
@@ -352,7 +353,7 @@ async fn what_is_in_the_way_of_a_constraint_or_an_index_is_named_and_left_alone(
 async fn the_vector_index_is_part_of_the_schema_under_any_name() {
     let db = fresh().await;
     db.client.run("DROP INDEX ebb_memory_embedding IF EXISTS", &[]).await;
-    let similarity = Similarity { dimensions: Some(3), text_threshold: 0.5 };
+    let similarity = Similarity { dimensions: Some(3), text_threshold: 0.5, model: None };
     let store = Store::connect(&Config { similarity, ..db.config.clone() }).unwrap();
     let absent = Drift::Absent("Memory (embedding), a vector index".to_owned());
     assert_eq!(store.drift().await.unwrap(), [absent]);

@@ -19,7 +19,7 @@ async fn an_uninitialised_database_is_refused_by_all_but_those_that_look() {
         ebb(&db, args).fails(1, "try: ebb init");
     }
     assert!(ebb(&db, &["status"]).json()["stopped"].as_str().unwrap().contains("not initialised"));
-    ebb(&db, &["doctor"]).fails(7, "the doctor found 15 problems");
+    ebb(&db, &["doctor"]).fails(7, "the doctor found 16 problems");
     let before = contents(&db).await;
     assert_json_snapshot!("init_dry_run", ebb(&db, &["init", "--dry-run"]).golden());
     ebb(&db, &["init"]).fails(3, "--yes");
@@ -129,5 +129,5 @@ async fn health_tells_energies_as_they_are_now() {
     assert_json_snapshot!("health", ebb(&db, &["health", "--at", "2026-01-01T12:00Z"]).golden());
     assert_eq!(ebb(&db, &["health", "-o", "table"]).code, Some(0));
     let wrong = ebb(&db, &["memory", "add", "x", "--embedding", "1,2,3"]);
-    wrong.fails(2, "similarity.embedding_dimensions is not set: set it to 3");
+    wrong.fails(2, "embedding.dimensions is not set: set it to 3");
 }

@@ -113,7 +113,7 @@ async fn a_context_is_text_for_a_prompt() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_embedding_finds_what_words_do_not() {
     let db = fresh().await;
-    let settings = [("EBB__SIMILARITY__EMBEDDING_DIMENSIONS", "3"), ("EBB__MIRROR__REFRESH", "1s")];
+    let settings = [("EBB__EMBEDDING__DIMENSIONS", "3"), ("EBB__MIRROR__REFRESH", "1s")];
     let folder = tempfile::tempdir().unwrap();
     let run = |args: &[&str]| -> super::CliOutput {
         command(&db, folder.path(), args).envs(settings).output().unwrap().into()
@@ -138,7 +138,7 @@ async fn an_embedding_finds_what_words_do_not() {
     let ask =
         |numbers: Value| api.post("/v1/recall", &json!({"text": "wages", "embedding": numbers}).to_string());
     assert_eq!(ids(&ask(json!([0.9, 0.1, 0])).json(200))[0], "m1");
-    ask(json!([1, 0])).fails(400, "validation", "2 numbers, and similarity.embedding_dimensions is 3");
+    ask(json!([1, 0])).fails(400, "validation", "2 numbers, and embedding.dimensions is 3");
     ask(json!([0, 0, 0])).fails(400, "validation", "length 0");
     add("m4", "Pay day", "0.99,0.05,0");
     eventually("the new memory is found by its embedding", async || {
@@ -146,7 +146,7 @@ async fn an_embedding_finds_what_words_do_not() {
     })
     .await;
     let bare = ebb(&db, &["recall", "wages", "--embedding", folder.path().join("q.json").to_str().unwrap()]);
-    bare.fails(2, "similarity.embedding_dimensions is not set");
+    bare.fails(2, "embedding.dimensions is not set");
 }
 
 /// A memory is given tags and a source by each surface, and each shows them.

@@ -4,7 +4,7 @@
 use super::process::eventually;
 use crate::harness::neo4j::{Fresh, at};
 use ebb_core::clock::Clock;
-use ebb_core::jobs::{JobName, Learning};
+use ebb_core::jobs::{JobName, Request};
 use ebb_core::scheduler::dispatcher::Dispatcher;
 use ebb_core::scheduler::due::Rhythm;
 use ebb_core::scheduler::meter::Meter;
@@ -57,7 +57,7 @@ impl Hand {
             meter: Arc::clone(&hand.meter),
             panics: Arc::new(Panics::default()),
             recovery: Arc::default(),
-            learning: Learning::default(),
+            request: Request::default(),
         };
         (hand, dispatcher)
     }

@@ -42,7 +42,7 @@ struct Line {
 ///
 /// # Errors
 /// [`FeedError`] for a file that cannot be read or has no question, or for its first line that is none.
-pub fn questions(path: &Path, scope: &Scope, similarity: Similarity) -> Result<Vec<Question>, FeedError> {
+pub fn questions(path: &Path, scope: &Scope, similarity: &Similarity) -> Result<Vec<Question>, FeedError> {
     let mut questions = Vec::new();
     Lines::open(path)?.read_all(|_, text| {
         questions.push(question(text, scope, similarity)?);
@@ -58,7 +58,7 @@ pub fn questions(path: &Path, scope: &Scope, similarity: Similarity) -> Result<V
     }
 }
 
-fn question(text: &str, scope: &Scope, similarity: Similarity) -> Result<Question, String> {
+fn question(text: &str, scope: &Scope, similarity: &Similarity) -> Result<Question, String> {
     let line: Line = serde_json::from_str(text).map_err(|why| {
         let why = why.to_string();
         why.split_once(" at line ").map_or(why.clone(), |(what, _)| what.to_owned())
@@ -69,7 +69,7 @@ fn question(text: &str, scope: &Scope, similarity: Similarity) -> Result<Questio
     if found.is_some() && found != similarity.dimensions {
         let wanted = similarity.dimensions.map_or_else(|| "not set".to_owned(), |count| count.to_string());
         return Err(format!(
-            "the embedding has {} numbers, and similarity.embedding_dimensions is {wanted}",
+            "the embedding has {} numbers, and embedding.dimensions is {wanted}",
             found.unwrap_or_default()
         ));
     }

@@ -20,7 +20,7 @@ const EVENTS: &str = r#"{"at":"2026-03-01T08:00:00Z","kind":"memory","id":"tea",
 {"at":"2026-03-01T08:04:00Z","kind":"memory","id":"far","content":"the boat sank","scope":"team"}"#;
 
 fn similarity() -> Similarity {
-    Similarity { dimensions: Some(2), text_threshold: 0.5 }
+    Similarity { dimensions: Some(2), text_threshold: 0.5, model: None }
 }
 
 fn written(text: &str) -> tempfile::NamedTempFile {
@@ -32,14 +32,14 @@ fn written(text: &str) -> tempfile::NamedTempFile {
 fn views() -> Views {
     let allowed = Allowed::new(&Allowed::LABELS, &Allowed::TYPES).unwrap();
     let file = written(EVENTS);
-    let read = FileEvents::read(file.path(), &Scope::local(), similarity(), allowed).unwrap();
+    let read = FileEvents::read(file.path(), &Scope::local(), &similarity(), allowed).unwrap();
     assert_eq!(read.left_out, 2, "a repeated memory and an access");
     read.views(&Kinds::default(), WeightRange::default()).unwrap()
 }
 
 fn read(text: &str) -> Result<Vec<Question>, String> {
     let file = written(text);
-    questions(file.path(), &Scope::local(), similarity()).map_err(|why| {
+    questions(file.path(), &Scope::local(), &similarity()).map_err(|why| {
         let why = why.to_string();
         why.rsplit_once('/').map_or(why.clone(), |(_, rest)| rest.split_once(':').unwrap().1.to_owned())
     })

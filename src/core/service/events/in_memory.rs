@@ -34,13 +34,13 @@ impl FileEvents {
     pub fn read(
         path: &Path,
         scope: &Scope,
-        similarity: Similarity,
+        similarity: &Similarity,
         allowed: Allowed,
     ) -> Result<Self, FeedError> {
         let reading = Reading {
             key: super::feed::identify(path)?.0,
             scope: scope.clone(),
-            similarity,
+            similarity: similarity.clone(),
             allowed,
             latest: None,
         };

@@ -236,7 +236,7 @@ mod tests {
     use super::*;
 
     fn reading() -> Reading {
-        let similarity = Similarity { dimensions: Some(2), text_threshold: 0.5 };
+        let similarity = Similarity { dimensions: Some(2), text_threshold: 0.5, model: None };
         let allowed = Allowed::new(&Allowed::LABELS, &Allowed::TYPES).unwrap();
         Reading { key: "k".to_owned(), scope: Scope::local(), similarity, allowed, latest: None }
     }
@@ -318,7 +318,7 @@ mod tests {
             ))
         };
         assert!(embedded("1, 0.5").contains("Embedding([1.0, 0.5])"));
-        assert!(embedded("1, 2, 3").contains("has 3 numbers, and similarity.embedding_dimensions is 2"));
+        assert!(embedded("1, 2, 3").contains("has 3 numbers, and embedding.dimensions is 2"));
         let fact = |more: &str| {
             say(&format!(
                 r#"{{"at":"2026-03-02T08:00:00Z","kind":"fact","entity":"a","relation":"memory:x","value":true,{more}}}"#

@@ -151,7 +151,8 @@ impl Service {
         let mut jobs = Vec::new();
         for (job, last) in JobName::ALL.into_iter().zip(last) {
             let config = self.job_config(job);
-            if config.enabled {
+            // A replay calls no embedder: its time is simulated, and that of the embedder is not.
+            if config.enabled && job != JobName::Embed {
                 let handled = last.or(from).unwrap_or(Timestamp::FIRST);
                 jobs.push((job, config.schedule(job, &inputs.tunables), handled));
             }

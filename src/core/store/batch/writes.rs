@@ -98,10 +98,12 @@ fn embedding(remember: &Remember) -> BoltType {
     }
 }
 
-/// Writes a folded batch: each memory once, after the nodes that it refers to.
+/// Writes a folded batch: each memory once, after the nodes that it refers to. `embeds` says whether a new memory without
+/// an embedding is queued to get one.
 pub(super) async fn store(
     tx: &mut Tx,
     memories: &BTreeMap<&MemoryKey, FoldedMemory<'_>>,
+    embeds: bool,
 ) -> Result<(), Error> {
     let Writes { sessions, entities, made, changed, joins, mentions, annotations } = Writes::of(memories);
     let sessions: Vec<_> = sessions.into_iter().collect();
@@ -134,6 +136,7 @@ pub(super) async fn store(
             .set("at", instants(slice.iter().map(|made| made.joined.map(|joined| joined.last))))
             .set("count", list(slice.iter().map(|made| made.joined.map(|joined| joined.count))))
             .set("embedding", list(each().map(embedding)))
+            .set("embeds", embeds)
             .set("mentions", list(slice.iter().map(|made| list(made.mentions.iter().copied()))));
         tx.run(call).await?;
     }

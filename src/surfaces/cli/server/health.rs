@@ -51,6 +51,7 @@ fn lay_out(health: &Answer, page: &mut Page) {
         ("ripe for promotion", health.ripe.to_string()),
         ("sessions to count", health.sessions.to_string()),
         ("due for clustering", health.clusters.to_string()),
+        ("due for embedding", health.embed.to_string()),
         ("due for reinforcement", health.reinforce.to_string()),
         ("outcomes to learn", health.outcomes.to_string()),
     ]);

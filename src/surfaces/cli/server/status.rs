@@ -56,6 +56,7 @@ fn lay_out(status: &Answer, page: &mut Page) {
         ("ripe for promotion", waiting.ripe.to_string()),
         ("sessions to count", waiting.sessions.to_string()),
         ("due for clustering", waiting.clusters.to_string()),
+        ("due for embedding", waiting.embed.to_string()),
         ("due for reinforcement", waiting.reinforce.to_string()),
         ("outcomes to learn", waiting.outcomes.to_string()),
     ];

@@ -1,0 +1,21 @@
+// purpose: Queue those of a page of memories that have no embedding of the configured model.
+// mode: write
+// params: $now: Integer, $model: String, $dimensions: Integer, $expired: Boolean, $afterId: String, $afterScope: String, $limit: Integer
+// returns: scanned: Integer, queued: Integer, lastId: String, lastScope: String (one row)
+// bound: $limit
+// idempotent: by embedDue
+//
+// An embedding without embeddingModel is of the writer of the memory, and stays. What is queued by mistake, because
+// another program changed it meanwhile, is not embedded: embedding/due decides again.
+MATCH (m:Memory)
+WHERE m.id >= $afterId AND (m.id > $afterId OR coalesce(toStringOrNull(m.scope), '') > $afterScope)
+WITH m, m.id AS id, coalesce(toStringOrNull(m.scope), '') AS scope
+ORDER BY id, scope
+LIMIT $limit
+WITH m, id, scope, m:EbbMemory AND NOT m:EbbQuarantined AND m.embedDue IS NULL AND m.content IS :: STRING NOT NULL
+    AND coalesce(m.tier IN ['working', 'shortTerm', 'longTerm'] OR $expired AND m.tier = 'expiredWorking', false)
+    AND (m.embedding IS NULL OR coalesce(m.embeddingModel <> $model, false)
+      OR coalesce(m.embeddingModel = $model, false) AND NOT coalesce(m.embedding IS :: LIST<FLOAT NOT NULL> NOT NULL AND size(m.embedding) = $dimensions, false)) AS lacks
+FOREACH (_ IN CASE WHEN lacks THEN [1] ELSE [] END | SET m.embedDue = datetime({epochMillis: $now}))
+WITH count(*) AS scanned, sum(CASE WHEN lacks THEN 1 ELSE 0 END) AS queued, max([id, scope]) AS last
+RETURN scanned, queued, last[0] AS lastId, last[1] AS lastScope

@@ -1,0 +1,21 @@
+// purpose: Write the embeddings of memories whose texts are still those that were embedded, and take memories off the backlog.
+// mode: write
+// params: $rows.scope: List, $rows.id: List, $rows.text: List, $rows.embedding: List, $rows.due: List, $model: String, $chars: Integer
+// returns: at: Integer (index in $rows.id; a row for each memory that was embedded)
+// bound: a list of keys
+// idempotent: by embedDue
+//
+// A memory without a text is only taken off the backlog; one without an embedding was refused, and is due again at
+// $rows.due. Each row is locked first and checked after: a memory that another program took off the backlog, gave an
+// embedding or another content, is left as it is.
+UNWIND range(0, size($rows.id) - 1) AS i
+MATCH (m:Memory {scope: $rows.scope[i], id: $rows.id[i]})
+SET m.ebbLock = true
+WITH m, i
+WHERE m.embedDue IS NOT NULL
+  AND ($rows.text[i] IS NULL OR left(toStringOrNull(m.content), $chars) = $rows.text[i] AND (m.embedding IS NULL OR m.embeddingModel IS NOT NULL))
+SET m.embedDue = CASE WHEN $rows.due[i] IS NULL THEN null ELSE datetime({epochMillis: $rows.due[i]}) END
+WITH m, i
+WHERE $rows.embedding[i] IS NOT NULL
+SET m.embedding = $rows.embedding[i], m.embeddingModel = $model
+RETURN i AS at

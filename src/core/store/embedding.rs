@@ -1,0 +1,205 @@
+//! The backlog of memories without an embedding of the configured model: how it is filled, read and worked off.
+//!
+//! A memory that is created without an embedding is queued at once. Others are found by a search over all memories, which
+//! continues where it stopped, begins anew when the model changes, and is repeated daily: memories from before the model
+//! was configured, revived ones, and those whose embedding another program removed.
+
+use super::Store;
+use super::catalogue::{
+    EMBEDDING_ADVANCE, EMBEDDING_COUNT, EMBEDDING_DUE, EMBEDDING_FIND, EMBEDDING_PASS, EMBEDDING_WRITE,
+};
+use super::encode::{instants, list, slices};
+use super::error::Error;
+use super::memory::{bytes, keyed};
+use super::run::Run;
+use super::statement::Call;
+use super::tally::Tally;
+use super::tx::Tx;
+use crate::domain::ids::MemoryKey;
+use crate::domain::units::Timestamp;
+use neo4rs::{BoltNull, BoltType};
+use serde::Deserialize;
+
+/// Time between two searches.
+const SEARCH_EVERY_MS: i64 = 24 * 3_600_000;
+
+/// Which embeddings memories are to have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EmbeddingTarget {
+    pub model: String,
+    /// Numbers of each embedding.
+    pub dimensions: usize,
+    /// Whether expired memories have one, too.
+    pub expired: bool,
+}
+
+impl EmbeddingTarget {
+    /// Text that differs between any two targets.
+    fn version(&self) -> String {
+        let Self { model, dimensions, expired } = self;
+        format!("{dimensions}{} {model}", if *expired { " with expired" } else { "" })
+    }
+
+    fn call(&self, call: Call) -> Call {
+        call.set("model", self.model.as_str())
+            .set("dimensions", i64::try_from(self.dimensions).unwrap_or(i64::MAX))
+            .set("expired", self.expired)
+    }
+}
+
+/// A memory in the backlog.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct WaitingText {
+    #[serde(flatten)]
+    pub key: MemoryKey,
+    /// Beginning of its content; `None` if it is not to be embedded any more.
+    pub text: Option<String>,
+}
+
+/// The result for a memory of the backlog.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EmbeddedText {
+    pub waiting: WaitingText,
+    /// `None` if its text was refused, or if it has none.
+    pub embedding: Option<Vec<f64>>,
+}
+
+impl Store {
+    /// Where the search for memories without an embedding continues; `None` if none is due at `now`.
+    pub async fn embedding_search(
+        &self,
+        target: &EmbeddingTarget,
+        now: Timestamp,
+    ) -> Result<Option<MemoryKey>, Error> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Row {
+            model: Option<String>,
+            after_id: Option<String>,
+            after_scope: Option<String>,
+            passed: Option<i64>,
+        }
+        let row: Option<Row> = self.read_optional(EMBEDDING_PASS.call()).await?;
+        let Some(row) = row.filter(|row| row.model == Some(target.version())) else {
+            return Ok(Some(MemoryKey::FIRST));
+        };
+        let place = row.after_scope.zip(row.after_id).map(|(scope, id)| MemoryKey::of_row(&scope, &id));
+        let is_fresh = |passed: i64| (0..SEARCH_EVERY_MS).contains(&now.millis().saturating_sub(passed));
+        Ok(place.or_else(|| (!row.passed.is_some_and(is_fresh)).then_some(MemoryKey::FIRST)))
+    }
+
+    /// Queues those of a page of memories after `after` that lack an embedding, as a batch of `run`. Returns the last
+    /// memory of the page; `None` after the last page.
+    pub async fn find_unembedded(
+        &self,
+        run: &mut Run,
+        target: &EmbeddingTarget,
+        after: &MemoryKey,
+        limit: usize,
+    ) -> Result<Option<MemoryKey>, Error> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Row {
+            scanned: i64,
+            queued: i64,
+            last_id: Option<String>,
+            last_scope: Option<String>,
+        }
+        let (now, is_dry) = (run.now, run.is_dry());
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let body = async |tx: &mut Tx| {
+            let call = target
+                .call(EMBEDDING_FIND.call())
+                .set("now", now.millis())
+                .set("afterId", after.id())
+                .set("afterScope", after.scope())
+                .set("limit", limit);
+            let Row { scanned, queued, last_id, last_scope } = tx.only(call).await?;
+            let last = last_scope.zip(last_id).filter(|_| scanned >= limit);
+            let call = EMBEDDING_ADVANCE
+                .call()
+                .set("model", target.version())
+                .set("afterId", last.as_ref().map(|(_, id)| id.as_str()))
+                .set("afterScope", last.as_ref().map(|(scope, _)| scope.as_str()))
+                .set("passed", last.is_none().then_some(now.millis()));
+            tx.run(call).await?;
+            // A run reads them from the backlog and counts them there.
+            let counted = if is_dry { queued } else { 0 };
+            let tally = Tally { scanned: counted, changed: counted, ..Tally::default() };
+            Ok((tally, last.map(|(scope, id)| MemoryKey::of_row(&scope, &id))))
+        };
+        Ok(self.in_run(run, "embedding.find", body).await?.1)
+    }
+
+    /// Memories of the backlog at `now`, the longest-waiting first, with the first `chars` characters of their texts.
+    pub async fn waiting_texts(
+        &self,
+        target: &EmbeddingTarget,
+        now: Timestamp,
+        (chars, limit): (usize, usize),
+    ) -> Result<Vec<WaitingText>, Error> {
+        let call = target.call(EMBEDDING_DUE.call()).set("now", now.millis());
+        self.read(
+            call.set("chars", i64::try_from(chars).unwrap_or(i64::MAX))
+                .set("limit", i64::try_from(limit).unwrap_or(i64::MAX)),
+        )
+        .await
+    }
+
+    /// Number of memories in the backlog at `now`, up to `limit`.
+    pub async fn count_waiting_texts(&self, now: Timestamp, limit: usize) -> Result<i64, Error> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        self.read_one(EMBEDDING_COUNT.call().set("now", now.millis()).set("limit", limit)).await
+    }
+
+    /// Writes embeddings, takes memories off the backlog, and puts refused ones off until `again`, as a batch of `run`.
+    pub async fn write_embeddings(
+        &self,
+        run: &mut Run,
+        target: &EmbeddingTarget,
+        rows: &[EmbeddedText],
+        (chars, again): (usize, Timestamp),
+    ) -> Result<Tally, Error> {
+        let mut rows: Vec<&EmbeddedText> = rows.iter().collect();
+        // Locks are taken in the order of the keys.
+        rows.sort_unstable_by(|a, b| a.waiting.key.cmp(&b.waiting.key));
+        self.in_run(run, "embedding.write", async |tx: &mut Tx| {
+            let mut embedded = 0;
+            for slice in slices(&EMBEDDING_WRITE, &rows, |row| row.bytes()) {
+                let call = keyed(EMBEDDING_WRITE.call(), slice.iter().map(|row| &row.waiting.key))
+                    .set("text", list(slice.iter().map(|row| row.waiting.text.as_deref())))
+                    .set("embedding", list(slice.iter().map(|row| row.numbers())))
+                    .set("due", instants(slice.iter().map(|row| row.is_refused().then_some(again))))
+                    .set("model", target.model.as_str())
+                    .set("chars", i64::try_from(chars).unwrap_or(i64::MAX));
+                let places: Vec<usize> = tx.rows(call).await?;
+                let written: Vec<&MemoryKey> =
+                    places.iter().filter_map(|at| Some(&slice.get(*at)?.waiting.key)).collect();
+                embedded += written.len();
+                tx.touch_memories(written, "");
+            }
+            let [scanned, changed] = [rows.len(), embedded].map(|n| i64::try_from(n).unwrap_or(i64::MAX));
+            Ok(Tally { scanned, changed, skipped: scanned - changed, ..Tally::default() })
+        })
+        .await
+    }
+}
+
+impl EmbeddedText {
+    fn is_refused(&self) -> bool {
+        self.waiting.text.is_some() && self.embedding.is_none()
+    }
+
+    /// Numbers as a parameter, null if there are none.
+    fn numbers(&self) -> BoltType {
+        match &self.embedding {
+            Some(numbers) => list(numbers.iter().copied()),
+            None => BoltType::Null(BoltNull),
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        let numbers = self.embedding.as_ref().map_or(1, |numbers| numbers.len() * 9);
+        bytes(&self.waiting.key) + self.waiting.text.as_ref().map_or(1, String::len) + numbers + 20
+    }
+}

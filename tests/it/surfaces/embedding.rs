@@ -1,0 +1,172 @@
+//! Embedding by configuration as people and programs meet it: memories in words, recalls in words, and an embedder that is
+//! down, slow or wrong.
+
+use super::http::TestServer;
+use super::recall::ids;
+use super::{CliOutput, command};
+use crate::harness::embedder::{DIMENSIONS, Manner, TestEmbedder};
+use crate::harness::neo4j::{Fresh, fresh};
+use crate::worker::process::eventually;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// A key that must be nowhere but in the request.
+const KEY: &str = "sk-of-the-test-4711";
+
+struct Bed {
+    db: Fresh,
+    embedder: TestEmbedder,
+    folder: tempfile::TempDir,
+    settings: Vec<(&'static str, String)>,
+}
+
+impl Bed {
+    async fn new() -> Self {
+        let db = fresh().await;
+        db.client.run("DROP INDEX ebb_memory_embedding IF EXISTS", &[]).await;
+        let (embedder, folder) = (TestEmbedder::start(), tempfile::tempdir().unwrap());
+        let file = folder.path().join("key");
+        std::fs::write(&file, format!("{KEY}\n")).unwrap();
+        let settings = vec![
+            ("EBB__EMBEDDING__URL", embedder.url()),
+            ("EBB__EMBEDDING__MODEL", "small".to_owned()),
+            ("EBB__EMBEDDING__DIMENSIONS", DIMENSIONS.to_string()),
+            ("EBB__EMBEDDING__API_KEY_FILE", file.display().to_string()),
+            // Longer than any answer of the test's embedder takes, however slow the machine is.
+            ("EBB__EMBEDDING__RECALL_TIMEOUT", "5s".to_owned()),
+            ("EBB__EMBEDDING__TIMEOUT", "5s".to_owned()),
+            ("EBB__MIRROR__REFRESH", "1s".to_owned()),
+            ("EBB__JOBS__EMBED__EVERY", "1s".to_owned()),
+        ];
+        let bed = Self { db, embedder, folder, settings };
+        bed.run(&["init"]).json();
+        bed
+    }
+
+    fn variables(&self) -> Vec<(&str, &str)> {
+        self.settings.iter().map(|(name, value)| (*name, value.as_str())).collect()
+    }
+
+    fn run(&self, args: &[&str]) -> CliOutput {
+        let mut command = command(&self.db, self.folder.path(), args);
+        command.envs(self.variables()).output().unwrap().into()
+    }
+
+    fn serve(&self, roles: &str, more: &[(&str, &str)]) -> TestServer {
+        TestServer::with_roles(&self.db, roles, &[&self.variables(), more].concat())
+    }
+
+    async fn leave(self) {
+        self.db.client.run("DROP INDEX ebb_memory_embedding IF EXISTS", &[]).await;
+    }
+}
+
+fn recall(api: &TestServer, text: &str) -> Value {
+    api.post("/v1/recall", &json!({"text": text, "why": true}).to_string()).json(200)
+}
+
+fn flags(answer: &Value) -> Vec<&str> {
+    answer["flags"].as_array().unwrap().iter().map(|flag| flag.as_str().unwrap()).collect()
+}
+
+/// No text has a word of the question.
+#[tokio::test(flavor = "multi_thread")]
+async fn memories_and_questions_in_words_meet_by_meaning() {
+    let bed = Bed::new().await;
+    let api = bed.serve("worker,http", &[]);
+    for (id, content) in
+        [("m1", "The salary comes on Friday"), ("m2", "Soup again"), ("m3", "The lexer is slow")]
+    {
+        api.post("/v1/memories", &json!({"id": id, "content": content}).to_string()).json(201);
+    }
+    eventually("the memories are embedded and mirrored", async || {
+        ids(&recall(&api, "wages")).first() == Some(&"m1")
+            && ids(&recall(&api, "grammar")).first() == Some(&"m3")
+    })
+    .await;
+    assert_eq!(bed.embedder.authorization(), Some(format!("Bearer {KEY}")));
+    let answer = recall(&api, "wages");
+    assert!(
+        flags(&answer).is_empty() && answer["hits"][0]["similarity"].as_f64().unwrap() > 0.5,
+        "{answer:#}"
+    );
+    // Once is enough for each question.
+    let asked = bed.embedder.requests().concat().iter().filter(|text| *text == "wages").count();
+    assert_eq!(asked, 1);
+    let given = json!({"text": "wages", "embedding": [0, 1, 0, 0]}).to_string();
+    assert_eq!(ids(&api.post("/v1/recall", &given).json(200))[0], "m2", "the caller's embedding counts");
+    assert!(flags(&api.post("/v1/recall", r#"{"text": "wages", "words": false}"#).json(200)).is_empty());
+    let asked = bed.embedder.requests().concat().iter().filter(|text| *text == "wages").count();
+    assert_eq!(asked, 1);
+
+    assert_eq!(ids(&bed.run(&["recall", "wages"]).json())[0], "m1", "on the command line, too");
+    let status = api.get("/v1/status").json(200);
+    assert_eq!(status["waiting"]["embed"], 0);
+    let job = status["jobs"].as_array().unwrap().iter().find(|job| job["job"] == "embed").unwrap();
+    assert_eq!((&job["enabled"], &job["every_seconds"]), (&json!(true), &json!(1)));
+    assert!(!api.log().contains(KEY), "{}", api.log());
+    drop(api);
+    bed.leave().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_recall_is_answered_without_an_embedder_and_says_so() {
+    let bed = Bed::new().await;
+    bed.run(&["memory", "add", "The salary comes on Friday", "--id", "m1"]).json();
+    bed.run(&["job", "run", "embed"]).json();
+    for (manner, log) in [
+        (Manner::Hangs, "did not answer within 100 ms"),
+        (Manner::Status(500), "answered 500"),
+        (Manner::Status(429), "answered 429"),
+        (Manner::Numbers(7), "embeddings of 7 numbers"),
+        (Manner::Instead("NaN"), "sent no JSON"),
+    ] {
+        bed.embedder.behave(manner);
+        let api = bed.serve("http", &[("EBB__EMBEDDING__RECALL_TIMEOUT", "100ms")]);
+        let asked = bed.embedder.requests().len();
+        let answer = recall(&api, "salary");
+        assert_eq!((ids(&answer)[0], flags(&answer)), ("m1", vec!["embedding_unavailable"]), "{manner:?}");
+        eventually("the failure is logged", async || api.log().contains(log)).await;
+        // The embedder is left alone, so the next recalls wait for nothing.
+        for question in ["salary", "wages", "pay"] {
+            assert_eq!(flags(&recall(&api, question)), ["embedding_unavailable"], "{manner:?}");
+        }
+        assert_eq!(bed.embedder.requests().len(), asked + 1, "{manner:?}");
+        assert!(!api.log().contains(KEY) && !api.log().contains("salary"), "{}", api.log());
+        bed.embedder.behave(Manner::Well);
+    }
+    bed.leave().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_of_the_job_and_the_doctor_say_what_is_wrong() {
+    let bed = Bed::new().await;
+    bed.run(&["memory", "add", "The salary comes on Friday", "--id", "m1"]).json();
+    let well = bed.run(&["doctor", "-o", "json"]);
+    assert!(
+        well.out.contains("small at http://127.0.0.1") && well.out.contains("1 memories wait"),
+        "{}",
+        well.out
+    );
+    for (manner, word) in [
+        (Manner::Status(401), "check the key in embedding.api_key_file"),
+        (Manner::Numbers(7), "embedding.dimensions is 4"),
+    ] {
+        bed.embedder.behave(manner);
+        let run = bed.run(&["job", "run", "embed", "-o", "table"]);
+        let all = format!("{}{}", run.out, run.err).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(all.contains("It ended early") && all.contains(word), "{all}");
+        let doctor = bed.run(&["doctor", "-o", "json"]);
+        assert!(doctor.code != Some(0) && doctor.out.contains(word), "{}{}", doctor.out, doctor.err);
+        for output in [run, doctor] {
+            assert!(!output.out.contains(KEY) && !output.err.contains(KEY));
+        }
+    }
+    let shown = bed.run(&["config", "show"]);
+    assert!(shown.out.contains("embedding.api_key_file") && !shown.out.contains(KEY));
+    std::fs::write(Path::new(bed.folder.path()).join("key"), "two words\n").unwrap();
+    bed.run(&["status"]).fails(1, "[embedding] cannot be used: the key in embedding.api_key_file has spaces");
+    std::fs::remove_file(bed.folder.path().join("key")).unwrap();
+    bed.run(&["status"]).fails(1, "cannot be used");
+    bed.leave().await;
+}
