@@ -5,7 +5,7 @@
 
 A memory whose id has a colon gets the scope that stands before it, and a question that of its gold. --vectors names files of
 16-bit floats, little endian, a row for each memory and for each question in their order. Writes FOLDER/events.ndjson and
-FOLDER/questions.ndjson, and prints the number of dimensions, for similarity.embedding_dimensions. Of Python it needs nothing but
+FOLDER/questions.ndjson, and prints the number of dimensions, for embedding.dimensions. Of Python it needs nothing but
 its own library.
 """
 

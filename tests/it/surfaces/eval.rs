@@ -22,7 +22,7 @@ const QUESTIONS: &str = r#"{"question":"what does Ann drink, green tea","gold":[
 "#;
 /// No database answers there.
 const NOWHERE: (&str, &str) = ("NEO4J_URI", "bolt://127.0.0.1:1");
-const DIMENSIONS: (&str, &str) = ("EBB__SIMILARITY__EMBEDDING_DIMENSIONS", "2");
+const DIMENSIONS: (&str, &str) = ("EBB__EMBEDDING__DIMENSIONS", "2");
 
 /// Expired memories are no hits.
 const LIVE_ONLY: (&str, &str) = ("EBB__MIRROR__EXPIRED", "false");
@@ -105,7 +105,7 @@ async fn bad_input_is_refused_with_its_place() {
     run(&["eval", "e.ndjson", "q.ndjson", "--compare", "e.ndjson"]).fails(2, "is no saved evaluation");
     run(&["eval", "e.ndjson", "q.ndjson", "--compare", "other.json"]).fails(2, "none of the questions");
     let bare = on(&db, folder.path(), &[NOWHERE], &["eval", "e.ndjson", "q.ndjson"]);
-    bare.fails(1, "similarity.embedding_dimensions");
+    bare.fails(1, "embedding.dimensions");
 }
 
 #[tokio::test(flavor = "multi_thread")]
