@@ -10,7 +10,7 @@
 //! | neighbours | `X + Y + 0.4 X + 0.2 Y` of the memories before and after it in its session, `+ 0.3 X + 0.15 Y` of the next ones |
 //! | time | times 1.2 if the query asks when, and it speaks of time |
 //! | date | times 2 if the query has a date at which it was created |
-//! | speaker | times 1.2 if the query names its speaker, or an entity that it mentions and that is too common to be a seed |
+//! | speaker | times 1.2 if the query names its speaker, or an entity that it mentions and that is too common to be a seed, but mentioned by at most a third of all memories |
 //!
 //! # Design notes
 //! Scores are added and not ranks: rank 1 of a list that is not sure of anything weighs as much as rank 1 of a sure one, and ranks
@@ -68,7 +68,7 @@ pub(super) struct Lists<'a> {
     pub(super) links: &'a [MergedScore],
     /// Activation of memories, in any order.
     pub(super) activated: &'a [(NodeId, f32)],
-    /// Entities that the query names and too many memories mention to be seeds.
+    /// Entities that the query names and too many memories mention to be seeds, but at most a third of all.
     pub(super) hubs: &'a [NodeId],
 }
 

@@ -15,10 +15,13 @@ use std::cmp::Reverse;
 /// Number of memories that are seeds by their texts.
 const TEXT_SEEDS: usize = 20;
 
+/// Part of all memories that may mention a hub for its name to say something about those that do, as its inverse.
+const TELLING_PART: u32 = 3;
+
 /// Seeds of links.
 #[derive(Default)]
 pub(super) struct Links {
-    /// Entities that the query names and that too many memories mention to be seeds.
+    /// Entities that the query names and that too many memories mention to be seeds, but at most a third of all.
     pub(super) hubs: Vec<NodeId>,
     /// Whether the seeds are the memories that match best by text.
     pub(super) from_texts: bool,
@@ -40,7 +43,9 @@ pub(super) fn select(
     let is_named = |seed: &seeds::Seed| {
         has(seed, &[MatchKind::Fact]) || has(seed, &[MatchKind::Name]) && !view.has_text(seed.node)
     };
-    let named_hubs = found.seeds.iter().filter(|seed| is_hub(seed) && has(seed, &[MatchKind::Name]));
+    let tells = |seed: &seeds::Seed| view.mentions(seed.node) <= view.memories() / TELLING_PART;
+    let named_hubs =
+        found.seeds.iter().filter(|seed| is_hub(seed) && has(seed, &[MatchKind::Name]) && tells(seed));
     let hubs = named_hubs.map(|seed| seed.node).collect();
     let leads = |seed: &seeds::Seed| is_given(seed) || is_named(seed) && !is_hub(seed);
     let is_by_label =
