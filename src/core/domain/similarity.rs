@@ -43,6 +43,16 @@ pub enum EmbeddingError {
     NotConfigured { id: MemoryId, found: usize },
 }
 
+/// Why the numbers of an embedding cannot be compared, if they cannot.
+pub fn fault(numbers: impl Iterator<Item = f64>) -> Option<&'static str> {
+    // The index stores single precision, in which the length must be neither zero nor infinite.
+    let length = numbers.map(|number| number * number).sum::<f64>().sqrt();
+    if !length.is_finite() || length > f64::from(f32::MAX) {
+        return Some("contains a number that is not finite, or too great");
+    }
+    (length < f64::from(f32::MIN_POSITIVE)).then_some("is all zeros, so it has no direction")
+}
+
 impl Embedding {
     /// An embedding of memory `id`, checked against the configuration.
     pub fn new(id: &MemoryId, numbers: Vec<f64>, similarity: &Similarity) -> Result<Self, EmbeddingError> {
@@ -54,18 +64,10 @@ impl Embedding {
             }
             Some(_) => {}
         }
-        // The index stores single precision, in which the length must be neither zero nor infinite.
-        let length = numbers.iter().map(|number| number * number).sum::<f64>().sqrt();
-        if !length.is_finite() || length > f64::from(f32::MAX) {
-            return Err(EmbeddingError::Numbers {
-                id,
-                fault: "contains a number that is not finite, or too great",
-            });
+        match fault(numbers.iter().copied()) {
+            Some(fault) => Err(EmbeddingError::Numbers { id, fault }),
+            None => Ok(Self(numbers)),
         }
-        if length < f64::from(f32::MIN_POSITIVE) {
-            return Err(EmbeddingError::Numbers { id, fault: "is all zeros, so it has no direction" });
-        }
-        Ok(Self(numbers))
     }
 
     /// Its numbers.
