@@ -190,7 +190,7 @@ async fn run_verb(cli: &Cli, settings: &Settings, output: &Output) -> Result<(),
     }
     let settings = match &cli.command {
         Command::Replay(args) => &replay_settings(settings, &args.file, output)?,
-        Command::Eval(args) => &eval_settings(settings, args, &scope, output)?,
+        Command::Eval(args) => &eval_settings(settings, args, &scope, output).await?,
         _ => settings,
     };
     // These open the database as it is: to report what they change, or since they only read. `init` does not ask for a
@@ -260,28 +260,41 @@ async fn run_eval_in_memory(
     let (kinds, range) = (kinds.map_err(CliError::failed)?, range.map_err(CliError::failed)?);
     let allowed = settings.pheromones.allowed().map_err(CliError::failed)?;
     let similarity = wiring::similarity(settings);
-    let questions = args.questions(scope, &similarity)?;
-    let file = args.in_memory().unwrap_or(Path::new(""));
-    let events = FileEvents::read(file, scope, &similarity, allowed).map_err(|why| eval::bad_file(&why))?;
-    let views = events.views(&kinds, range).map_err(CliError::failed)?;
-    eval::run_in_memory(args, questions, views, events.left_out, rules, output).await
+    let prepared = args.prepare(scope, similarity.clone(), &rules).await?;
+    let (file, scope) = (args.in_memory().unwrap_or(Path::new("")).to_owned(), scope.clone());
+    let (views, left_out) = eval::in_thread(move || {
+        let events =
+            FileEvents::read(&file, &scope, &similarity, allowed).map_err(|why| eval::bad_file(&why))?;
+        Ok((events.views(&kinds, range).map_err(CliError::failed)?, events.left_out))
+    })
+    .await?;
+    eval::run_in_memory(args, prepared, views, left_out, rules, output).await
 }
 
-/// The settings of an evaluation: the mirrors of all scopes that are asked, and a server of its own if events are replayed.
-fn eval_settings(
+/// The settings of an evaluation: mirrors of all scopes that are asked beside those that `ebb serve` has, since these share the
+/// memory, and a server of its own if events are replayed.
+async fn eval_settings(
     settings: &Settings,
     args: &eval::Eval,
     scope: &Scope,
     output: &Output,
 ) -> Result<Settings, CliError> {
+    let rules = settings.engine.rules().map_err(CliError::failed)?;
+    let prepared = args.prepare(scope, wiring::similarity(settings), &rules).await?;
     let mut settings = match &args.events {
         Some(file) => replay_settings(settings, file, output)?,
         None => settings.clone(),
     };
-    let asked =
-        args.questions(scope, &wiring::similarity(&settings))?.into_iter().map(|question| question.scope);
-    let scopes: BTreeSet<Scope> = asked.collect();
-    settings.mirror.scopes = scopes.into_iter().collect();
+    let scopes: BTreeSet<Scope> = prepared.questions.into_iter().map(|question| question.scope).collect();
+    let is_added = |asked: &Scope| asked != scope && !settings.mirror.scopes.contains(asked);
+    let added: Vec<Scope> = scopes.into_iter().filter(is_added).collect();
+    if !added.is_empty() && args.events.is_none() {
+        let names: Vec<&str> = added.iter().map(Scope::as_str).collect();
+        let names = names.join(", ");
+        output.remark(&format!("Scopes that mirror.scopes does not name, but questions do: {names}"));
+        output.remark("They share mirror.max_bytes, so each scope has less of it than under `ebb serve`");
+    }
+    settings.mirror.scopes.extend(added);
     Ok(settings)
 }
 

@@ -422,7 +422,7 @@ pub async fn run(
         Command::Session(verb) => session::run(verb, service, output, global).await,
         Command::Relation(verb) => relation::run(verb, service, output, global).await,
         Command::Recall(args) => recall::run(args, service, output).await,
-        Command::Eval(args) => eval::run(args, service, output).await,
+        Command::Eval(args) => Box::pin(eval::run(args, service, output)).await,
         Command::Outcome(args) => outcome::run(args, service, output, global).await,
         Command::Engine(verb) => engine::run(verb, service, output).await,
         Command::Graph(verb) => graph::run(verb, service, output).await,

@@ -63,6 +63,11 @@ pub fn page(counts: &Counts, process: &ProcessState) -> String {
         signed(counts.skew_ms) / 1_000.0,
     );
     recall_guard(&mut page, counts.recall_guard.as_ref());
+    page.counter(
+        "recall_guard_failures_total",
+        "Times the questions of [recall_guard] could not be asked.",
+        counts.recall_guard_failures,
+    );
     page.counter("failed_looks_total", "Failed reads of the ledger of runs.", counts.failed_looks);
     page.counter(
         "failed_reloads_total",
@@ -182,6 +187,7 @@ fn recall_guard(page: &mut Page, found: Option<&GuardedRecall>) {
         |found| found.recall,
     );
     gauge("recall_guard_baseline", "The same in the baseline.", |found| found.baseline);
+    gauge("recall_guard_max_loss", "The difference above which it warns.", |found| found.max_loss);
     gauge(
         "recall_guard_lost_questions",
         "Questions that find fewer memories than in the baseline.",
@@ -255,7 +261,7 @@ mod tests {
     use std::time::Duration;
 
     fn worked() -> String {
-        let guarded = GuardedRecall { recall: 0.5, baseline: 0.75, lost_questions: 2 };
+        let guarded = GuardedRecall { recall: 0.5, baseline: 0.75, max_loss: 0.05, lost_questions: 2 };
         let recall_guard = Some(guarded);
         let mut counts = Counts { quarantined: 3, skew_ms: -1_500, recall_guard, ..Counts::default() };
         let decay = counts.jobs.entry(JobName::Decay).or_default();
@@ -325,6 +331,8 @@ mod tests {
             "ebb_clock_skew_seconds -1.5",
             "ebb_recall_guard_recall 0.5",
             "ebb_recall_guard_baseline 0.75",
+            "ebb_recall_guard_max_loss 0.05",
+            "ebb_recall_guard_failures_total 0",
             "ebb_recall_guard_lost_questions 2",
             r#"ebb_mirror_age_seconds{scope="a \"b\\"} 2.5"#,
             r#"ebb_mirror_bytes{scope="a \"b\\"} 6"#,

@@ -1,16 +1,18 @@
 //! Asks the questions of the recall guard after changes of the mirrors, and warns when they lost memories.
 //!
-//! A loss is logged once, and again when other questions lose: the warning, then a line for each of the first questions with
-//! the memories that it does not find any more and where they are.
+//! A loss is one warning, then a line for each of the first questions with the memories that it does not find any more and where
+//! they are. While it lasts, only questions that begin to lose are logged. It ends when the loss is 0 or less
+//! than half of the greatest that is allowed, so that a loss about that limit is not logged again and again.
 
 use super::Roles;
 use crate::settings::sections;
 use ebb_core::domain::ids::Scope;
 use ebb_core::scheduler::meter::{GuardedRecall, Meter};
 use ebb_core::service::Service;
-use ebb_core::service::evaluation::comparison::{Comparison, Lost, LostMemory, saved};
+use ebb_core::service::evaluation::comparison::{COMPARED_AT, Comparison, Lost, LostMemory, saved};
 use ebb_core::service::evaluation::guard::RecallGuard;
 use ebb_core::service::evaluation::questions;
+use ebb_core::service::recall::Error;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
@@ -23,10 +25,8 @@ const LOGGED: usize = 20;
 /// The guard of a process.
 pub(super) struct Guarding {
     guard: RecallGuard,
-    max_loss: f64,
+    losses: Losses,
     every: Duration,
-    /// Questions that had lost memories at the last warning; empty if there is no loss.
-    warned: BTreeSet<(Scope, String)>,
     /// The last error, which is logged once.
     failed: Option<String>,
 }
@@ -35,7 +35,7 @@ impl Guarding {
     /// The guard of the settings, if they have questions and a process with these roles has mirrors.
     ///
     /// # Errors
-    /// Files that cannot be used, and questions in scopes that this process does not mirror.
+    /// Files that cannot be used, questions in scopes that this process does not mirror, and too small an `engine.top_k_max`.
     pub(super) fn of(
         settings: &sections::RecallGuard,
         service: &Service,
@@ -43,6 +43,10 @@ impl Guarding {
     ) -> Result<Option<Self>, String> {
         let file = settings.questions.as_deref().filter(|_| roles.http || roles.mcp);
         let Some(file) = file else { return Ok(None) };
+        let most = service.rules().top_k_max();
+        if most < COMPARED_AT {
+            return Err(format!("the first {COMPARED_AT} hits are compared, and engine.top_k_max is {most}"));
+        }
         let similarity = service.store().similarity();
         let questions = questions(file, service.scope(), similarity).map_err(|why| why.to_string())?;
         let mirrored: BTreeSet<Scope> = service.mirrors().into_iter().map(|mirror| mirror.scope).collect();
@@ -53,8 +57,15 @@ impl Guarding {
         let baseline = settings.baseline.as_deref();
         let baseline = baseline.map(|file| saved(file).map_err(|why| unusable(file, &why))).transpose()?;
         let guard = RecallGuard::new(questions, baseline).map_err(|why| unusable(file, &why))?;
-        let (max_loss, every) = (settings.max_loss, settings.every);
-        Ok(Some(Self { guard, max_loss, every, warned: BTreeSet::new(), failed: None }))
+        let uncovered = guard.uncovered();
+        if uncovered > 0 {
+            warn!(
+                uncovered,
+                "questions of the recall guard are not compared: the baseline has no answer to them with the same gold ids"
+            );
+        }
+        let losses = Losses { max_loss: settings.max_loss, losing: BTreeSet::new() };
+        Ok(Some(Self { guard, losses, every: settings.every, failed: None }))
     }
 
     /// Asks until the stop.
@@ -67,48 +78,126 @@ impl Guarding {
                 Some(Ok(found)) => {
                     self.failed = None;
                     if let Some(found) = found {
-                        self.judge(&found, meter);
+                        stop.run_until_cancelled(Box::pin(self.report(found, service, meter))).await;
                     }
                     self.every
                 }
-                Some(Err(why)) => {
-                    let why = why.to_string();
-                    if self.failed.as_ref() != Some(&why) {
-                        warn!(
-                            why,
-                            "the questions of the recall guard could not be asked, and are asked again"
-                        );
-                        self.failed = Some(why);
-                    }
-                    service.refresh_every()
-                }
+                Some(Err(why)) => self.fail(&why, service, meter),
             };
         }
     }
 
-    /// Counts a result, and logs a loss that is new.
-    fn judge(&mut self, found: &Comparison, meter: &Meter) {
-        let Comparison { before, now, loss, lost, questions, .. } = found;
+    /// Counts a failure, logs one that is new, and returns when to ask again: the database and mirrors may be back sooner.
+    fn fail(&mut self, why: &Error, service: &Service, meter: &Meter) -> Duration {
+        meter.counts().recall_guard_failures += 1;
+        let text = why.to_string();
+        if self.failed.as_ref() != Some(&text) {
+            warn!(why = text, "the questions of the recall guard could not be asked, and are asked again");
+            self.failed = Some(text);
+        }
+        match why {
+            Error::Store(_) | Error::Busy(_) => service.refresh_every(),
+            _ => self.every,
+        }
+    }
+
+    /// Counts a result, and logs what is new.
+    async fn report(&mut self, found: Comparison, service: &Service, meter: &Meter) {
+        let Comparison { before: baseline, now: recall, questions, lost, .. } = &found;
+        let (lost_questions, max_loss) = (lost.len(), self.losses.max_loss);
         meter.counts().recall_guard =
-            Some(GuardedRecall { recall: *now, baseline: *before, lost_questions: lost.len() });
-        if *loss <= self.max_loss {
-            if !self.warned.is_empty() {
-                info!(recall = now, baseline = before, "recall is as good as before again");
+            Some(GuardedRecall { recall: *recall, baseline: *baseline, max_loss, lost_questions });
+        match self.losses.judge(&found) {
+            Verdict::Same => {}
+            Verdict::Recovered => info!(recall, baseline, "recall is near its baseline again"),
+            Verdict::Worse(mut lost) => {
+                warn!(recall, baseline, questions, lost = lost_questions, "recall is worse than before");
+                lost.truncate(LOGGED);
+                if let Err(why) = service.find_lost(&mut lost).await {
+                    warn!(%why, "the state of lost memories could not be read");
+                }
+                lost.iter().for_each(log);
             }
-            self.warned.clear();
-            return;
         }
-        let losing: BTreeSet<(Scope, String)> =
-            lost.iter().map(|one| (one.scope.clone(), one.question.clone())).collect();
-        if losing.is_subset(&self.warned) {
-            return;
+    }
+}
+
+fn log(Lost { question, scope, memories }: &Lost) {
+    let memory = |lost: &LostMemory| format!("{} ({})", lost.id, lost.state.text());
+    let memories: Vec<String> = memories.iter().map(memory).collect();
+    warn!(%scope, question, memories = memories.join(", "), "a question does not find memories any more");
+}
+
+/// Questions that lose memories, from a warning until recall is near its baseline again.
+struct Losses {
+    max_loss: f64,
+    losing: BTreeSet<(Scope, String)>,
+}
+
+/// News of a result.
+#[derive(Debug, PartialEq)]
+enum Verdict {
+    /// None.
+    Same,
+    /// A loss has ended.
+    Recovered,
+    /// These questions began to lose memories.
+    Worse(Vec<Lost>),
+}
+
+impl Losses {
+    fn judge(&mut self, found: &Comparison) -> Verdict {
+        if found.loss <= self.max_loss {
+            let is_over = !self.losing.is_empty() && (found.loss <= 0.0 || found.loss < self.max_loss / 2.0);
+            if is_over {
+                self.losing.clear();
+            }
+            return if is_over { Verdict::Recovered } else { Verdict::Same };
         }
-        warn!(recall = now, baseline = before, questions, lost = lost.len(), "recall is worse than before");
-        for Lost { question, scope, memories } in lost.iter().take(LOGGED) {
-            let memory = |lost: &LostMemory| format!("{} ({})", lost.id, lost.state.text());
-            let memories: Vec<String> = memories.iter().map(memory).collect();
-            warn!(%scope, question, memories = memories.join(", "), "a question does not find memories any more");
+        let question = |lost: &Lost| (lost.scope.clone(), lost.question.clone());
+        let is_new = |lost: &&Lost| !self.losing.contains(&question(lost));
+        let new: Vec<Lost> = found.lost.iter().filter(is_new).cloned().collect();
+        self.losing = found.lost.iter().map(question).collect();
+        if new.is_empty() { Verdict::Same } else { Verdict::Worse(new) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn comparison(loss: f64, lost: &[&str]) -> Comparison {
+        let one = |question: &&str| Lost {
+            question: (*question).to_owned(),
+            scope: Scope::local(),
+            memories: Vec::new(),
+        };
+        let lost = lost.iter().map(one).collect();
+        Comparison { questions: 9, left_out: 0, before: 1.0, now: 1.0 - loss, loss, lost }
+    }
+
+    #[test]
+    fn a_question_is_logged_when_it_begins_to_lose() {
+        let mut losses = Losses { max_loss: 0.1, losing: BTreeSet::new() };
+        for (loss, lost, logged) in [
+            (0.0, &[][..], Some(&[][..])),
+            (0.1, &["a"], Some(&[])),
+            (0.2, &["a"], Some(&["a"])),
+            (0.3, &["a", "b"], Some(&["b"])),
+            (0.2, &["b"], Some(&[])),
+            (0.1, &["b"], Some(&[])),
+            (0.2, &["b"], Some(&[])),
+            (0.04, &["b"], None),
+            (0.0, &[], Some(&[])),
+            (0.2, &["b"], Some(&["b"])),
+            (0.0, &[], None),
+        ] {
+            let expected = match logged {
+                None => Verdict::Recovered,
+                Some([]) => Verdict::Same,
+                Some(new) => Verdict::Worse(comparison(loss, new).lost),
+            };
+            assert_eq!(losses.judge(&comparison(loss, lost)), expected, "{loss} {lost:?}");
         }
-        self.warned = losing;
     }
 }

@@ -53,6 +53,16 @@ pub enum EmbeddingError {
     NotConfigured { id: MemoryId, found: usize },
 }
 
+/// Why the numbers of an embedding cannot be compared, if they cannot.
+pub fn fault(numbers: impl Iterator<Item = f64>) -> Option<&'static str> {
+    // The index stores single precision, in which the length must be neither zero nor infinite.
+    let length = numbers.map(|number| number * number).sum::<f64>().sqrt();
+    if !length.is_finite() || length > f64::from(f32::MAX) {
+        return Some("contains a number that is not finite, or too great");
+    }
+    (length < f64::from(f32::MIN_POSITIVE)).then_some("is all zeros, so it has no direction")
+}
+
 impl Embedding {
     /// An embedding of memory `id`, checked against the configuration.
     pub fn new(id: &MemoryId, numbers: Vec<f64>, similarity: &Similarity) -> Result<Self, EmbeddingError> {
@@ -64,7 +74,7 @@ impl Embedding {
             }
             Some(_) => {}
         }
-        match fault_of(&numbers) {
+        match fault(numbers.iter().copied()) {
             Some(fault) => Err(EmbeddingError::Numbers { id, fault }),
             None => Ok(Self(numbers)),
         }
@@ -75,17 +85,6 @@ impl Embedding {
     pub fn numbers(&self) -> &[f64] {
         &self.0
     }
-}
-
-/// The reason why numbers cannot be compared as an embedding. The index stores single precision, in which the length must
-/// be neither zero nor infinite.
-#[must_use]
-pub fn fault_of(numbers: &[f64]) -> Option<&'static str> {
-    let length = numbers.iter().map(|number| number * number).sum::<f64>().sqrt();
-    if !length.is_finite() || length > f64::from(f32::MAX) {
-        return Some("contains a number that is not finite, or too great");
-    }
-    (length < f64::from(f32::MIN_POSITIVE)).then_some("is all zeros, so it has no direction")
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! that are not all zero. Its size is bounded, and a redirect is not followed, since a key would go with it.
 
 use super::{Address, Config};
-use crate::domain::similarity::fault_of;
+use crate::domain::similarity::fault;
 use FailureKind::{Refused, Unavailable, Unusable};
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
@@ -138,7 +138,7 @@ impl Client {
                     self.dimensions
                 )));
             }
-            if let Some(fault) = fault_of(&embedding) {
+            if let Some(fault) = fault(embedding.iter().copied()) {
                 return Err(self.failure(Refused, &format!("sent an embedding that {fault}"), MODEL));
             }
             match vectors.get_mut(index) {

@@ -73,6 +73,8 @@ pub struct GuardedRecall {
     /// Mean recall now, and of the baseline.
     pub recall: f64,
     pub baseline: f64,
+    /// Loss above which it warns.
+    pub max_loss: f64,
     /// Questions that lost memories.
     pub lost_questions: usize,
 }
@@ -96,6 +98,8 @@ pub struct Counts {
     pub skew_ms: i64,
     /// The last result of the recall guard, if there is one.
     pub recall_guard: Option<GuardedRecall>,
+    /// Times its questions could not be asked.
+    pub recall_guard_failures: u64,
 }
 
 /// The counters of one worker.

@@ -8,7 +8,8 @@
 //! | [`comparison`] | answers of two evaluations, and what the later one lost |
 //! | [`guard`] | questions that a process asks again while maintenance goes on |
 //!
-//! All is computed in memory from the view of each scope, and nothing is written: no question counts as a recall.
+//! All is computed in memory from the view of each scope, and nothing is written: no question counts as a recall. Hits are memories
+//! with a text, and such rows of other libraries; which of the gold ids exist makes no difference to the query.
 
 pub mod comparison;
 pub mod guard;
@@ -57,13 +58,12 @@ pub fn ask(
     depth: usize,
 ) -> Result<Answers, ebb_engine::Error> {
     let rules = way.rules(rules)?;
-    let kinds = kinds(questions, views);
     let mut scratch = Scratch::default();
     let (mut ranks, mut took) = (Vec::with_capacity(questions.len()), Vec::with_capacity(questions.len()));
     for question in questions {
         let begun = Instant::now();
         let ranked = match views.get(&question.scope) {
-            Some(view) => way.rank(view, question, &rules, (&kinds[&question.scope], depth), &mut scratch)?,
+            Some(view) => way.rank(view, question, &rules, depth, &mut scratch)?,
             None => Vec::new(),
         };
         took.push(begun.elapsed());
@@ -76,23 +76,11 @@ pub fn ask(
     Ok(Answers { way, ranks, took })
 }
 
-/// The node of a memory by its id, in a view.
+/// The node of a memory with a text, or of such a row of another library, by its id; never an entity.
 #[must_use]
 pub fn held(view: &View, id: &str) -> Option<NodeId> {
-    view.graph().find(&format!("Memory:{id}")).or_else(|| view.graph().find(id))
-}
-
-/// The kinds of nodes that may be hits in each scope: those of its gold memories, which are rows of other libraries where
-/// these are adopted.
-fn kinds<'a>(questions: &'a [Question], views: &Views) -> BTreeMap<&'a Scope, BTreeSet<String>> {
-    let mut kinds: BTreeMap<&Scope, BTreeSet<String>> = BTreeMap::new();
-    for question in questions {
-        let of = kinds.entry(&question.scope).or_insert_with(|| BTreeSet::from(["Memory".to_owned()]));
-        let Some(view) = views.get(&question.scope) else { continue };
-        let gold = question.gold.iter().filter_map(|id| held(view, id));
-        of.extend(gold.map(|node| view.kind(node).into_owned()));
-    }
-    kinds
+    let find = |name: &str| view.graph().find(name).filter(|node| view.has_text(*node));
+    find(&format!("Memory:{id}")).or_else(|| find(id))
 }
 
 /// Number of gold ids that no view holds: no way can find them.

@@ -12,13 +12,13 @@ use clap::Args;
 use ebb_core::domain::ids::Scope;
 use ebb_core::domain::similarity::Similarity;
 use ebb_core::service::Service;
-use ebb_core::service::evaluation::comparison::{COMPARED_AT, Comparison, SavedAnswer, saved};
+use ebb_core::service::evaluation::comparison::{COMPARED_AT, Comparison, SavedAnswer, saved, uncovered};
 use ebb_core::service::evaluation::ways::{Part, Way};
 use ebb_core::service::evaluation::{Answers, Question, Views, ask, missing_gold, questions};
 use ebb_core::service::events::replay::Replay;
 use ebb_core::service::events::{BadLines, FeedError};
 use ebb_core::service::recall::RecallConfig;
-use report::Evaluation;
+use report::{Evaluation, PartialScope};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -99,23 +99,72 @@ impl Eval {
         self.events.as_deref().filter(|_| !self.after_jobs)
     }
 
-    /// Reads the questions; `scope` is that of those that name none.
-    pub fn questions(&self, scope: &Scope, similarity: &Similarity) -> Result<Vec<Question>, CliError> {
-        questions(&self.questions, scope, similarity).map_err(|why| bad_file(&why))
+    /// Reads the files of the arguments and checks all before any work; `scope` is that of questions that name none.
+    pub async fn prepare(
+        &self,
+        scope: &Scope,
+        similarity: Similarity,
+        rules: &RecallConfig,
+    ) -> Result<Prepared, CliError> {
+        let (args, scope, top_k_max) = (self.clone(), scope.clone(), rules.top_k_max());
+        in_thread(move || args.prepared(&scope, &similarity, top_k_max)).await
     }
 
-    /// The numbers of hits, in order.
-    fn top(&self) -> Result<Vec<usize>, CliError> {
+    fn prepared(
+        &self,
+        scope: &Scope,
+        similarity: &Similarity,
+        top_k_max: usize,
+    ) -> Result<Prepared, CliError> {
         let top: BTreeSet<usize> = self.top.iter().map(|k| usize::from(*k)).collect();
-        match top.len() {
-            ..=COLUMNS_MAX => Ok(top.into_iter().collect()),
-            many => Err(CliError::usage(format!("--top has {many} numbers; at most {COLUMNS_MAX} fit"))),
+        if top.len() > COLUMNS_MAX {
+            let many = top.len();
+            return Err(CliError::usage(format!("--top has {many} numbers; at most {COLUMNS_MAX} fit")));
+        }
+        let prepared = Prepared {
+            questions: questions(&self.questions, scope, similarity).map_err(|why| bad_file(&why))?,
+            before: self.compare.as_deref().map(read_saved).transpose()?,
+            top: top.into_iter().collect(),
+        };
+        if prepared.depth() > top_k_max {
+            let depth = prepared.depth();
+            let what = format!("the first {depth} hits are ranked, and engine.top_k_max is {top_k_max}");
+            return Err(
+                CliError::usage(what).try_this("raise engine.top_k_max, or lower the numbers of --top")
+            );
+        }
+        match (&prepared.before, &self.compare) {
+            (Some(before), Some(file))
+                if uncovered(&prepared.questions, before) == prepared.questions.len() =>
+            {
+                let (file, questions) = (file.display(), self.questions.display());
+                let what = format!("{file} has none of the questions of {questions} with the same gold ids");
+                Err(CliError::usage(what))
+            }
+            _ => Ok(prepared),
         }
     }
 
     fn ways(&self, questions: &[Question]) -> Vec<Way> {
         let without = if self.without.is_empty() { &Part::ALL[..] } else { &self.without };
         Way::all(without, questions)
+    }
+}
+
+/// Arguments that were read and checked.
+pub struct Prepared {
+    /// The questions.
+    pub questions: Vec<Question>,
+    /// Answers to compare with.
+    before: Option<Vec<SavedAnswer>>,
+    /// Numbers of hits, in order.
+    top: Vec<usize>,
+}
+
+impl Prepared {
+    /// Number of hits that are ranked.
+    fn depth(&self) -> usize {
+        self.top.iter().copied().max().unwrap_or(0).max(COMPARED_AT)
     }
 }
 
@@ -128,39 +177,65 @@ pub fn bad_file(why: &FeedError) -> CliError {
     }
 }
 
+/// Runs work in a thread of its own, so that Ctrl-C works meanwhile.
+pub async fn in_thread<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, CliError> + Send + 'static,
+) -> Result<T, CliError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|why| CliError::failed("the evaluation did not come to its end").why(why))?
+}
+
 /// Runs the verb on a database: on its graph, or after a replay of the events.
 pub async fn run(args: &Eval, service: &Service, output: &Output) -> Result<(), CliError> {
-    let questions = args.questions(service.scope(), service.store().similarity())?;
+    let rules = service.rules().clone();
+    let prepared = args.prepare(service.scope(), service.store().similarity().clone(), &rules).await?;
     if let Some(events) = args.events.as_deref() {
         let mut bar = FileProgress::new(output, "replaying");
         service.replay(events, Replay::default(), BadLines::Stop, &mut |tick| bar.at(tick)).await?;
     }
-    let views = service.views(&questions).await?;
-    let rules = service.rules().clone();
-    let mut evaluation = evaluate(args, questions, views, rules, output).await?;
-    if let Some(comparison) = &mut evaluation.comparison {
-        service.find_lost(comparison).await?;
+    let views = service.views(&prepared.questions).await?;
+    let partial = partial(&views, service);
+    let mut evaluation = evaluate(args, prepared, views, rules, output).await?;
+    if let Some(comparison) = &mut evaluation.comparison
+        && let Err(why) = service.find_lost(&mut comparison.lost).await
+    {
+        // The figures hold all the same.
+        output.remark(&format!("The state of lost memories could not be read: {why}"));
     }
-    print(args, &evaluation, output)
+    evaluation.partial = partial;
+    finish(args, &evaluation, output)
 }
 
 /// Runs the verb on views in memory; `left_out` events have no part in them.
 pub async fn run_in_memory(
     args: &Eval,
-    questions: Vec<Question>,
+    prepared: Prepared,
     views: Views,
     left_out: u64,
     rules: RecallConfig,
     output: &Output,
 ) -> Result<(), CliError> {
-    let mut evaluation = evaluate(args, questions, views, rules, output).await?;
+    let mut evaluation = evaluate(args, prepared, views, rules, output).await?;
     evaluation.events_left_out = left_out;
-    print(args, &evaluation, output)
+    finish(args, &evaluation, output)
 }
 
-/// Prints an evaluation; its picture is drawn already.
-fn print(args: &Eval, evaluation: &Evaluation, output: &Output) -> Result<(), CliError> {
+/// The scopes whose mirrors do not hold all.
+fn partial(views: &Views, service: &Service) -> Vec<PartialScope> {
+    let part = |scope: &Scope| {
+        let mirror = service.mirrored(scope).ok().filter(|mirror| mirror.whole == Some(false))?;
+        Some(PartialScope { scope: mirror.scope, held_share: mirror.held_share? })
+    };
+    views.keys().filter_map(part).collect()
+}
+
+/// Prints an evaluation, then draws it, so that a picture that cannot be written does not cost the figures.
+fn finish(args: &Eval, evaluation: &Evaluation, output: &Output) -> Result<(), CliError> {
     output.emit("eval", evaluation, |page| evaluation.lay_out(page))?;
+    if let Some(file) = &args.svg {
+        plot::save(&evaluation.plot().svg(), file)?;
+        output.remark(&format!("Wrote {}", file.display()));
+    }
     match &evaluation.comparison {
         Some(found) if found.loss > args.max_loss => Err(too_great(found, args.max_loss)),
         _ => Ok(()),
@@ -169,14 +244,13 @@ fn print(args: &Eval, evaluation: &Evaluation, output: &Output) -> Result<(), Cl
 
 async fn evaluate(
     args: &Eval,
-    questions: Vec<Question>,
+    prepared: Prepared,
     views: Views,
     rules: RecallConfig,
     output: &Output,
 ) -> Result<Evaluation, CliError> {
-    let top = args.top()?;
-    let before = args.compare.as_deref().map(read_saved).transpose()?;
-    let depth = top.iter().copied().max().unwrap_or(0).max(COMPARED_AT);
+    let depth = prepared.depth();
+    let Prepared { questions, before, top } = prepared;
     let (questions, views) = (Arc::new(questions), Arc::new(views));
     let ways = args.ways(&questions);
     let mut bar = Progress::new(output, "ways", Some(ways.len() as u64));
@@ -184,26 +258,21 @@ async fn evaluate(
     for (at, way) in (0..).zip(ways) {
         bar.at(at);
         let (questions, views, rules) = (Arc::clone(&questions), Arc::clone(&views), rules.clone());
-        // In a thread of its own, so that an interrupt is heard meanwhile.
-        let asked = tokio::task::spawn_blocking(move || ask(way, &questions, &views, &rules, depth)).await;
-        let asked =
-            asked.map_err(|why| CliError::failed("the questions were not asked to the end").why(why))?;
-        answers.push(asked.map_err(CliError::failed)?);
+        let asked = in_thread(move || ask(way, &questions, &views, &rules, depth).map_err(CliError::failed));
+        answers.push(asked.await?);
     }
     drop(bar);
-    let now = answers.iter().find(|answers| answers.way == Way::Ebb);
-    let now = now.map(|answers| SavedAnswer::of(&questions, answers)).unwrap_or_default();
-    let comparison = before.map(|before| compared(args, &before, &now, &views)).transpose()?;
     let resamples = usize::try_from(args.resamples).unwrap_or(usize::MAX);
-    let mut evaluation = Evaluation::of(&questions, &answers, top, resamples);
-    evaluation.memories_missing = missing_gold(&questions, &views);
-    if let Some(file) = &args.svg {
-        plot::save(&evaluation.plot().svg(), file)?;
-        evaluation.svg = Some(file.clone());
-    }
-    evaluation.comparison = comparison;
-    evaluation.answers = now;
-    Ok(evaluation)
+    in_thread(move || {
+        let now = answers.iter().find(|answers| answers.way == Way::Ebb);
+        let now = now.map(|answers| SavedAnswer::of(&questions, answers)).unwrap_or_default();
+        let mut evaluation = Evaluation::of(&questions, &answers, top, resamples);
+        evaluation.memories_missing = missing_gold(&questions, &views);
+        evaluation.comparison = before.and_then(|before| Comparison::of(&before, &now, &views));
+        evaluation.answers = now;
+        Ok(evaluation)
+    })
+    .await
 }
 
 fn read_saved(file: &Path) -> Result<Vec<SavedAnswer>, CliError> {
@@ -211,18 +280,6 @@ fn read_saved(file: &Path) -> Result<Vec<SavedAnswer>, CliError> {
         CliError::usage(format!("{} is no saved evaluation", file.display()))
             .why(why)
             .try_this("ebb eval QUESTIONS -o json > FILE")
-    })
-}
-
-fn compared(
-    args: &Eval,
-    before: &[SavedAnswer],
-    now: &[SavedAnswer],
-    views: &Views,
-) -> Result<Comparison, CliError> {
-    Comparison::of(before, now, views).ok_or_else(|| {
-        let file = args.compare.as_deref().unwrap_or_else(|| Path::new("")).display();
-        CliError::usage(format!("{file} has none of the questions of {}", args.questions.display()))
     })
 }
 

@@ -90,6 +90,10 @@ async fn bad_input_is_refused_with_its_place() {
         ("q.ndjson", QUESTIONS),
         ("none.ndjson", "\n"),
         ("bad.ndjson", "{\"question\":\"a\",\"gold\":[\"tea\"]}\n{\"question\":\"b\"}\n"),
+        (
+            "twice.ndjson",
+            "{\"question\":\"a\",\"gold\":[\"tea\"]}\n{\"question\":\"a\",\"gold\":[\"key\"]}\n",
+        ),
         ("bad_events.ndjson", "{\"at\":\"2026-01-01T10:00:00Z\",\"kind\":\"memry\"}\n"),
         ("other.json", "{\"answers\":[{\"question\":\"else\",\"scope\":\"local\",\"gold\":{}}]}"),
     ]);
@@ -103,7 +107,14 @@ async fn bad_input_is_refused_with_its_place() {
     run(&["eval", "e.ndjson", "q.ndjson", "--max-loss", "0.1"]).fails(2, "--compare");
     run(&["eval", "q.ndjson", "--after-jobs"]).fails(2, "EVENTS");
     run(&["eval", "e.ndjson", "q.ndjson", "--compare", "e.ndjson"]).fails(2, "is no saved evaluation");
-    run(&["eval", "e.ndjson", "q.ndjson", "--compare", "other.json"]).fails(2, "none of the questions");
+    // Before the events are read, which are missing.
+    run(&["eval", "no.ndjson", "q.ndjson", "--compare", "other.json"]).fails(2, "none of the questions");
+    run(&["eval", "no.ndjson", "twice.ndjson"]).fails(1, "twice.ndjson:2: the question is that of line 1");
+    let few = [NOWHERE, DIMENSIONS, ("EBB__ENGINE__TOP_K_MAX", "15")];
+    on(&db, folder.path(), &few, &["eval", "no.ndjson", "q.ndjson"]).fails(2, "engine.top_k_max is 15");
+    let undrawn = run(&["eval", "e.ndjson", "q.ndjson", "--svg", "no/r.svg"]);
+    assert_eq!(undrawn.any_json()["questions"], 4, "the figures are printed before the picture");
+    undrawn.fails(1, "no/r.svg");
     let bare = on(&db, folder.path(), &[NOWHERE], &["eval", "e.ndjson", "q.ndjson"]);
     bare.fails(1, "embedding.dimensions");
 }
@@ -153,16 +164,26 @@ async fn maintenance_that_loses_memories_is_noticed() {
     let has = |metric: &str| served.get("/metrics").body.lines().any(|line| line == metric);
     eventually("the questions are asked", async || has("ebb_recall_guard_recall 1")).await;
     assert!(has("ebb_recall_guard_baseline 1") && has("ebb_recall_guard_lost_questions 0"));
+    assert!(has("ebb_recall_guard_max_loss 0.05"));
     ebb(&db, &["job", "run", "decay", "--at", "+2d", "--yes"]).json();
     eventually("the loss is noticed", async || has("ebb_recall_guard_lost_questions 1")).await;
     assert!(has("ebb_recall_guard_recall 0"));
-    let log = served.log();
-    assert!(log.contains("recall is worse than before") && log.contains("m1 (expired)"), "{log}");
+    eventually("the loss is logged", async || served.log().contains("m1 (expired)")).await;
+    assert!(served.log().contains("recall is worse than before"));
 
     let later = run(&["eval", "q.ndjson", "--compare", "before.json"]);
     later.fails(7, "fell from 1.000 to 0.000");
     assert_eq!(later.any_json()["comparison"]["lost"][0]["memories"][0]["state"], "expired");
     run(&["eval", "q.ndjson", "--compare", "before.json", "--max-loss", "1"]).json();
+
+    let without_baseline = guard.map(|(name, value)| match name {
+        "EBB__RECALL_GUARD__BASELINE" => ("EBB__RECALL_GUARD__MAX_LOSS", "0.1"),
+        _ => (name, value),
+    });
+    let restarted = TestServer::on(&db, &without_baseline);
+    let has = |metric: &str| restarted.get("/metrics").body.lines().any(|line| line == metric);
+    eventually("the first answers are the baseline", async || has("ebb_recall_guard_baseline 0")).await;
+    assert!(has("ebb_recall_guard_max_loss 0.1") && has("ebb_recall_guard_failures_total 0"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -175,8 +196,14 @@ async fn a_recall_guard_that_cannot_be_used_stops_the_start() {
     for (file, says) in [
         ("bad.ndjson", "bad.ndjson:1: missing field `gold`"),
         ("other.ndjson", "the scope elsewhere of a question is not in mirror.scopes"),
+        ("few.ndjson", "the first 10 hits are compared, and engine.top_k_max is 9"),
     ] {
-        let variables = [("EBB__RECALL_GUARD__QUESTIONS", file), ("EBB__HTTP__LISTEN", "127.0.0.1:0")];
+        let most = if file == "few.ndjson" { "9" } else { "100" };
+        let variables = [
+            ("EBB__RECALL_GUARD__QUESTIONS", file),
+            ("EBB__HTTP__LISTEN", "127.0.0.1:0"),
+            ("EBB__ENGINE__TOP_K_MAX", most),
+        ];
         on(&db, folder.path(), &variables, &["serve", "--roles", "http"])
             .fails(1, &format!("the section [recall_guard] cannot be used: {says}"));
     }

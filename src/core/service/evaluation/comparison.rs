@@ -38,6 +38,11 @@ impl SavedAnswer {
         questions.iter().zip(&answers.ranks).map(saved).collect()
     }
 
+    /// What makes it the answer to the same question.
+    fn key(&self) -> (&Scope, &str) {
+        (&self.scope, &self.question)
+    }
+
     fn recall(&self) -> f64 {
         Ranks(self.gold.values().copied().collect()).recall(COMPARED_AT)
     }
@@ -46,9 +51,9 @@ impl SavedAnswer {
 /// The difference between two evaluations.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
-    /// Questions of both.
+    /// Questions of both with the same gold memories.
     pub questions: usize,
-    /// Questions of only one of them, which are not compared.
+    /// Other questions, which are not compared.
     pub left_out: usize,
     /// Mean recall among the first [`COMPARED_AT`] hits before.
     pub before: f64,
@@ -124,14 +129,33 @@ pub fn saved(path: &Path) -> io::Result<Vec<SavedAnswer>> {
     Ok(saved.answers)
 }
 
+/// Answers by their scope and question.
+fn by_question(answers: &[SavedAnswer]) -> BTreeMap<(&Scope, &str), &SavedAnswer> {
+    answers.iter().map(|answer| (answer.key(), answer)).collect()
+}
+
+/// Number of questions that saved answers do not have with the same gold memories, so that they are not compared.
+#[must_use]
+pub fn uncovered(questions: &[Question], answers: &[SavedAnswer]) -> usize {
+    let known = by_question(answers);
+    let is_covered = |question: &Question| {
+        let found = known.get(&(&question.scope, question.text.as_str()));
+        found.is_some_and(|answer| answer.gold.keys().eq(&question.gold))
+    };
+    questions.iter().filter(|question| !is_covered(question)).count()
+}
+
 impl Comparison {
-    /// Compares the answers of two evaluations, the later ones from these views; `None` if no question is in both.
+    /// Compares the answers of two evaluations, the later ones from these views; `None` if no question is in both with the
+    /// same gold memories.
     #[must_use]
     pub fn of(before: &[SavedAnswer], now: &[SavedAnswer], views: &Views) -> Option<Self> {
-        let key = |answer: &SavedAnswer| (answer.scope.clone(), answer.question.clone());
-        let known: BTreeMap<_, &SavedAnswer> = before.iter().map(|answer| (key(answer), answer)).collect();
-        let both: Vec<(&SavedAnswer, &SavedAnswer)> =
-            now.iter().filter_map(|answer| Some((*known.get(&key(answer))?, answer))).collect();
+        let known = by_question(before);
+        let same: Vec<(&SavedAnswer, &SavedAnswer)> =
+            now.iter().filter_map(|answer| Some((*known.get(&answer.key())?, answer))).collect();
+        let has_same_gold =
+            |(before, now): &&(&SavedAnswer, &SavedAnswer)| before.gold.keys().eq(now.gold.keys());
+        let both: Vec<_> = same.iter().filter(has_same_gold).copied().collect();
         if both.is_empty() {
             return None;
         }
@@ -142,7 +166,7 @@ impl Comparison {
         let lost = both.iter().filter_map(|(before, now)| lost(before, now, views)).collect();
         Some(Self {
             questions: both.len(),
-            left_out: (now.len() - both.len()) + known.len().saturating_sub(both.len()),
+            left_out: (known.len() + now.len()).saturating_sub(same.len() + both.len()),
             before: means[0],
             now: means[1],
             loss: (means[0] - means[1]).max(0.0),

@@ -2,18 +2,19 @@
 //!
 //! # Design notes
 //! The baseline is a saved evaluation where one is given, so that a restart after a loss does not make the loss the new
-//! baseline, and all processes compare with the same. Without one it is the first asking of this process.
+//! baseline, and all processes compare with the same. Without one it is the first asking of this process, of whole mirrors that
+//! were refreshed before: one from a saved state is as old as that, and a partial one may hold other memories each time.
 //!
 //! Questions are asked in a thread beside the permits of recalls, so that no request waits for them.
 
-use super::comparison::{Comparison, SavedAnswer, State};
+use super::comparison::{COMPARED_AT, Comparison, Lost, SavedAnswer, State, uncovered};
 use super::ways::Way;
 use super::{Question, Views, ask};
 use crate::domain::ids::{MemoryKey, Scope};
 use crate::service::Service;
 use crate::service::recall::Error;
 use crate::store;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Most questions: all are asked after each change of a mirror.
@@ -32,21 +33,23 @@ impl RecallGuard {
     /// A guard of these questions.
     ///
     /// # Errors
-    /// More than [`QUESTIONS_MAX`] questions; a baseline that has none of them.
+    /// More than [`QUESTIONS_MAX`] questions; a baseline that has none of them with the same gold ids.
     pub fn new(questions: Vec<Question>, baseline: Option<Vec<SavedAnswer>>) -> Result<Self, String> {
         if questions.len() > QUESTIONS_MAX {
             let count = questions.len();
             return Err(format!("there are {count} questions; at most {QUESTIONS_MAX} are asked"));
         }
-        let is_asked = |answer: &SavedAnswer| {
-            questions
-                .iter()
-                .any(|question| question.text == answer.question && question.scope == answer.scope)
-        };
-        if baseline.as_ref().is_some_and(|answers| !answers.iter().any(is_asked)) {
-            return Err("the baseline has none of the questions".to_owned());
+        let guard = Self { questions: Arc::new(questions), baseline, asked: BTreeMap::new() };
+        match guard.uncovered() == guard.questions.len() {
+            true => Err("the baseline has none of the questions with the same gold ids".to_owned()),
+            false => Ok(guard),
         }
-        Ok(Self { questions: Arc::new(questions), baseline, asked: BTreeMap::new() })
+    }
+
+    /// Number of questions that a given baseline does not cover, so that their losses are not noticed.
+    #[must_use]
+    pub fn uncovered(&self) -> usize {
+        self.baseline.as_ref().map_or(0, |baseline| uncovered(&self.questions, baseline))
     }
 
     /// Asks all questions and compares the answers with the baseline; `None` if no view changed since the last time.
@@ -54,6 +57,9 @@ impl RecallGuard {
     /// # Errors
     /// As a recall.
     pub async fn look(&mut self, service: &Service) -> Result<Option<Comparison>, Error> {
+        if self.baseline.is_none() {
+            self.prepare_baseline(service).await?;
+        }
         let views = service.views(&self.questions).await?;
         let version = |(scope, view): (&Scope, &Arc<super::View>)| {
             (scope.clone(), (view.generation().0, view.ticks().at_start()))
@@ -63,18 +69,31 @@ impl RecallGuard {
             return Ok(None);
         }
         let answers = self.answers(&views, service).await?;
-        self.asked = now;
         let baseline = self.baseline.get_or_insert_with(|| answers.clone());
-        let Some(mut comparison) = Comparison::of(baseline, &answers, &views) else { return Ok(None) };
-        service.find_lost(&mut comparison).await?;
-        Ok(Some(comparison))
+        let comparison = Comparison::of(baseline, &answers, &views);
+        self.asked = now;
+        Ok(comparison)
+    }
+
+    /// Brings the mirrors up to date, and refuses partial ones.
+    async fn prepare_baseline(&self, service: &Service) -> Result<(), Error> {
+        let scopes: BTreeSet<&Scope> = self.questions.iter().map(|question| &question.scope).collect();
+        for scope in scopes {
+            let mirror = service.refresh_mirror(scope).await?;
+            if mirror.whole != Some(true) {
+                return Err(Error::Fault(format!(
+                    "the graph in memory holds a part of the scope {scope} only, which is no baseline: raise \
+                     mirror.max_bytes, or set recall_guard.baseline"
+                )));
+            }
+        }
+        Ok(())
     }
 
     async fn answers(&self, views: &Views, service: &Service) -> Result<Vec<SavedAnswer>, Error> {
         let (questions, views, rules) = (Arc::clone(&self.questions), views.clone(), service.rules().clone());
-        let depth = super::comparison::COMPARED_AT;
         let work = move || {
-            let answers = ask(Way::Ebb, &questions, &views, &rules, depth)?;
+            let answers = ask(Way::Ebb, &questions, &views, &rules, COMPARED_AT)?;
             Ok(SavedAnswer::of(&questions, &answers))
         };
         let asked = tokio::task::spawn_blocking(work).await;
@@ -85,28 +104,35 @@ impl RecallGuard {
 }
 
 impl Service {
-    /// Finds out why memories that a comparison lost are not in the graph in memory.
-    pub async fn find_lost(&self, comparison: &mut Comparison) -> Result<(), store::Error> {
-        for lost in &mut comparison.lost {
-            let missing: Vec<_> =
-                lost.memories.iter_mut().filter(|memory| memory.state == State::NotHeld).collect();
-            let key = |id: &str| MemoryKey::of_row(lost.scope.as_str(), id);
-            let keys: Vec<MemoryKey> = missing.iter().map(|memory| key(&memory.id)).collect();
-            if keys.is_empty() {
-                continue;
-            }
-            let rows = self.store.memories(&keys).await?;
-            let is_live: BTreeMap<&str, bool> = rows
-                .iter()
-                .map(|row| (row.id.as_str(), row.life.as_ref().is_ok_and(|life| life.state.tier.is_live())))
-                .collect();
-            for memory in missing {
-                memory.state = match is_live.get(memory.id.as_str()) {
-                    Some(true) => State::NotHeld,
-                    Some(false) => State::Expired,
-                    None => State::Missing,
-                };
-            }
+    /// Finds out why memories of these questions are not in the graph in memory. If the store fails, they are left as they are.
+    ///
+    /// # Errors
+    /// Of the store.
+    pub async fn find_lost(&self, lost: &mut [Lost]) -> Result<(), store::Error> {
+        let missing = lost.iter_mut().flat_map(|Lost { scope, memories, .. }| {
+            let missing = memories.iter_mut().filter(|memory| memory.state == State::NotHeld);
+            missing.map(|memory| (MemoryKey::of_row(scope.as_str(), &memory.id), memory))
+        });
+        let (keys, missing): (Vec<MemoryKey>, Vec<_>) = missing.unzip();
+        if keys.is_empty() {
+            return Ok(());
+        }
+        let rows = self.store.memories(&keys).await?;
+        // A row without a scope is in this one.
+        let local = Scope::local();
+        let is_live: BTreeMap<(&str, &str), bool> = rows
+            .iter()
+            .map(|row| {
+                let is_live = row.life.as_ref().is_ok_and(|life| life.state.tier.is_live());
+                ((row.scope.as_deref().unwrap_or(local.as_str()), row.id.as_str()), is_live)
+            })
+            .collect();
+        for (key, memory) in keys.iter().zip(missing) {
+            memory.state = match is_live.get(&(key.scope(), key.id())) {
+                Some(true) => State::NotHeld,
+                Some(false) => State::Expired,
+                None => State::Missing,
+            };
         }
         Ok(())
     }

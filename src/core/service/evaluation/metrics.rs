@@ -22,10 +22,11 @@ impl Ranks {
         share(found, self.0.len())
     }
 
-    /// 1 over the rank of the first gold memory; 0 if none is found.
+    /// 1 over the rank of the first gold memory; 0 if none is among the first `k` hits.
     #[must_use]
-    pub fn reciprocal(&self) -> f64 {
-        self.0.iter().flatten().min().map_or(0.0, |first| 1.0 / f64::from(*first))
+    pub fn reciprocal(&self, k: usize) -> f64 {
+        let first = self.0.iter().flatten().min().filter(|first| **first as usize <= k);
+        first.map_or(0.0, |first| 1.0 / f64::from(*first))
     }
 }
 

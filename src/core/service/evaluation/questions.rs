@@ -1,13 +1,13 @@
 //! A file of questions: NDJSON, one question a line, with the ids of the memories that answer it together.
 
 use crate::domain::ids::Scope;
-use crate::domain::similarity::Similarity;
+use crate::domain::similarity::{Similarity, fault};
 use crate::service::check_range;
 use crate::service::events::FeedError;
 use crate::service::events::lines::Lines;
 use crate::service::recall::TEXT_BYTES_MAX;
 use serde::Deserialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Most gold memories of one question.
@@ -41,11 +41,18 @@ struct Line {
 /// Reads a file of questions; `scope` is that of questions that name none.
 ///
 /// # Errors
-/// [`FeedError`] for a file that cannot be read or has no question, or for its first line that is none.
+/// [`FeedError`] for a file that cannot be read or has no question, or for its first line that is none or repeats the text of
+/// another in the same scope: two evaluations are compared by these.
 pub fn questions(path: &Path, scope: &Scope, similarity: &Similarity) -> Result<Vec<Question>, FeedError> {
-    let mut questions = Vec::new();
-    Lines::open(path)?.read_all(|_, text| {
-        questions.push(question(text, scope, similarity)?);
+    let (mut questions, mut lines) = (Vec::new(), BTreeMap::new());
+    Lines::open(path)?.read_all(|number, text| {
+        let question = question(text, scope, similarity)?;
+        if let Some(first) = lines.insert((question.scope.clone(), question.text.clone()), number) {
+            return Err(format!(
+                "the question is that of line {first}, in the same scope; join their gold ids in one line"
+            ));
+        }
+        questions.push(question);
         Ok(())
     })?;
     match questions.is_empty() {
@@ -72,6 +79,9 @@ fn question(text: &str, scope: &Scope, similarity: &Similarity) -> Result<Questi
             "the embedding has {} numbers, and embedding.dimensions is {wanted}",
             found.unwrap_or_default()
         ));
+    }
+    if let Some(fault) = line.embedding.iter().find_map(|all| fault(all.iter().copied().map(f64::from))) {
+        return Err(format!("the embedding {fault}"));
     }
     Ok(Question {
         text: line.question,

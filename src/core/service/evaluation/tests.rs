@@ -50,9 +50,10 @@ fn shares_and_ranks_of_a_known_example() {
     let ranks = Ranks(vec![Some(3), None, Some(7), Some(1)]);
     let shares = [1, 2, 3, 7].map(|k| ranks.recall(k));
     assert_eq!(shares.map(|share| 4.0 * share).map(f64::to_bits), [1.0, 1.0, 2.0, 3.0].map(f64::to_bits));
-    assert!((ranks.reciprocal() - 1.0).abs() < 1e-12);
-    assert!((Ranks(vec![Some(4), Some(8)]).reciprocal() - 0.25).abs() < 1e-12);
-    assert!(Ranks(vec![None]).reciprocal() == 0.0 && Ranks(vec![]).recall(5) == 0.0);
+    assert!((ranks.reciprocal(10) - 1.0).abs() < 1e-12);
+    let later = Ranks(vec![Some(4), Some(8)]);
+    assert!((later.reciprocal(4) - 0.25).abs() < 1e-12 && later.reciprocal(3) == 0.0);
+    assert!(Ranks(vec![None]).reciprocal(10) == 0.0 && Ranks(vec![]).recall(5) == 0.0);
     assert!((mean([1.0, 0.0, 0.5].into_iter()) - 0.5).abs() < 1e-12);
     let sorted: Vec<u32> = (0..200).collect();
     assert_eq!([percentile(&sorted, 50), percentile(&sorted, 99), percentile(&[], 50)], [100, 198, 0]);
@@ -90,6 +91,15 @@ fn questions_are_read_and_faults_have_their_place() {
         ("{\"question\":\"who\",\"gold\":[]}", "1: the number of ids in gold is 0; it must be 1 to 1000"),
         ("{\"question\":\" \",\"gold\":[\"a\"]}", "1: the number of bytes of question is 0"),
         ("{\"question\":\"who\",\"gold\":[\"a\"],\"embedding\":[1]}", "1: the embedding has 1 numbers, and"),
+        ("{\"question\":\"who\",\"gold\":[\"a\"],\"embedding\":[0,0]}", "1: the embedding is all zeros"),
+        (
+            "{\"question\":\"who\",\"gold\":[\"a\"],\"embedding\":[3e38,3e38]}",
+            "1: the embedding contains a number that is not",
+        ),
+        (
+            "{\"question\":\"who\",\"gold\":[\"a\"]}\n\n{\"question\":\"who\",\"gold\":[\"b\"]}",
+            "3: the question is that of line 1, in the same scope",
+        ),
         ("who", "1: expected value"),
     ] {
         let found = read(text).unwrap_err();
@@ -108,6 +118,9 @@ fn each_way_finds_what_it_can() {
     )
     .unwrap();
     assert_eq!(missing_gold(&all, &views), 2, "an unknown id, and one of a scope without memories");
+    let local = &views[&Scope::local()];
+    let entity = local.graph().nodes().find(|node| local.kind(*node) == "Entity").unwrap();
+    assert_eq!(held(local, local.graph().external_id(entity)), None, "an entity is no answer");
     let shares = |way: Way| {
         let answers = ask(way, &all, &views, &RecallConfig::default(), 10).unwrap();
         answers.ranks.iter().map(|ranks| ranks.recall(10)).collect::<Vec<_>>()
@@ -139,4 +152,12 @@ fn what_a_later_evaluation_lost_is_named() {
     let better = Comparison::of(&now[..1], &before[..1], &views).unwrap();
     assert!(better.loss == 0.0 && better.lost.is_empty(), "a gain is no loss");
     assert_eq!(Comparison::of(&before[1..], &now[1..], &views), None);
+    let other_gold = [answer("a", &[("tea", Some(1))]), now[1].clone()];
+    assert_eq!(
+        Comparison::of(&before, &other_gold, &views),
+        None,
+        "shares of other memories are not compared"
+    );
+    let both = Comparison::of(&other_gold, &now, &views).unwrap();
+    assert_eq!((both.questions, both.left_out), (1, 1));
 }

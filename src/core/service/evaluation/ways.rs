@@ -5,7 +5,6 @@ use crate::service::recall::{RecallConfig, RecallQuery, View};
 use ebb_engine::graph::index::NodeId;
 use ebb_engine::recall::{Filter, FusionWeights, recall};
 use ebb_engine::scratch::Scratch;
-use std::collections::BTreeSet;
 
 /// A part of recall that can be left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,16 +92,16 @@ impl Way {
         }
     }
 
-    /// The first hits, of these kinds, the best first.
+    /// The first memories with a text, the best first.
     pub(super) fn rank(
         self,
         view: &View,
         question: &Question,
         rules: &RecallConfig,
-        (kinds, depth): (&BTreeSet<String>, usize),
+        depth: usize,
         scratch: &mut Scratch,
     ) -> Result<Vec<NodeId>, ebb_engine::Error> {
-        let passes = |node: NodeId| kinds.contains(view.kind(node).as_ref());
+        let passes = |node: NodeId| view.has_text(node);
         Ok(match self {
             Self::Words => {
                 let ranking = view.rank_by_text(&question.text, depth, passes);
@@ -119,7 +118,7 @@ impl Way {
                     text: question.text.clone(),
                     vector: question.embedding.clone(),
                     top_k: depth,
-                    filter: Filter { kinds: kinds.iter().cloned().collect(), ..Filter::default() },
+                    filter: Filter { has_text: true, ..Filter::default() },
                     ..rules.default_query().clone()
                 };
                 recall(view, &query, rules, scratch)?.hits.iter().map(|hit| hit.node).collect()

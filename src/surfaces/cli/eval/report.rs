@@ -2,13 +2,13 @@
 
 use crate::surfaces::cli::page::{Column, Page, harmless};
 use crate::surfaces::cli::plot::recall::{RecallPlot, Row};
+use ebb_core::domain::ids::Scope;
 use ebb_core::service::evaluation::comparison::{COMPARED_AT, Comparison, Lost, SavedAnswer};
 use ebb_core::service::evaluation::metrics::{Estimate, mean, percentile};
 use ebb_core::service::evaluation::ways::Way;
 use ebb_core::service::evaluation::{Answers, Question};
 use serde::Serialize;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 
 /// Questions that a page shows of those that lost memories.
 const LOST_SHOWN: usize = 20;
@@ -20,19 +20,27 @@ const NO_CLASS: &str = "without class";
 pub(super) struct Evaluation {
     questions: usize,
     scopes: usize,
-    /// Gold ids that are of no memory.
+    /// Gold ids that are not in the graph in memory.
     pub(super) memories_missing: usize,
     /// Events that the graph leaves out.
     pub(super) events_left_out: u64,
+    /// Scopes of which the graph in memory holds a part only.
+    pub(super) partial: Vec<PartialScope>,
     top: Vec<usize>,
     ways: Vec<WayResult>,
     classes: Vec<ClassResult>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) comparison: Option<Comparison>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) svg: Option<PathBuf>,
     /// The answers of recall.
     pub(super) answers: Vec<SavedAnswer>,
+}
+
+/// A scope that is not whole in memory.
+#[derive(Debug, Serialize)]
+pub(super) struct PartialScope {
+    pub(super) scope: Scope,
+    /// Share of its nodes that are held.
+    pub(super) held_share: f64,
 }
 
 /// The result of one way.
@@ -41,7 +49,7 @@ struct WayResult {
     way: String,
     /// Share of gold memories among the first hits, by number of hits.
     recall: Vec<Estimate>,
-    /// Reciprocal rank of the first gold memory.
+    /// Reciprocal rank of the first gold memory among the first [`COMPARED_AT`].
     reciprocal_rank: Estimate,
     /// Difference to Ebb of the share among the first [`COMPARED_AT`], question by question.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,7 +65,7 @@ struct ClassResult {
     questions: usize,
     words: Vec<f64>,
     ebb: Vec<f64>,
-    /// Whether Ebb finds less among the first [`COMPARED_AT`] than words alone.
+    /// Whether Ebb finds less among the first [`COMPARED_AT`] than words alone: the interval of the difference is below 0.
     below_words: bool,
 }
 
@@ -77,7 +85,7 @@ impl Evaluation {
             WayResult {
                 way: of.way.name(),
                 recall: top.iter().map(|k| each(&|at| of.ranks[at].recall(*k))).collect(),
-                reciprocal_rank: each(&|at| of.ranks[at].reciprocal()),
+                reciprocal_rank: each(&|at| of.ranks[at].reciprocal(COMPARED_AT)),
                 difference: ebb.map(|ebb| each(&|at| compared(of, at) - compared(ebb, at))),
                 p50_ms: percentile(&took, 50),
                 p99_ms: percentile(&took, 99),
@@ -87,7 +95,7 @@ impl Evaluation {
             questions: questions.len(),
             scopes: questions.iter().map(|question| &question.scope).collect::<BTreeSet<_>>().len(),
             ways: answers.iter().map(way).collect(),
-            classes: classes(questions, answers, &top),
+            classes: classes(questions, answers, &top, resamples),
             top,
             ..Self::default()
         }
@@ -111,7 +119,7 @@ impl Evaluation {
         });
         if self.memories_missing > 0 {
             page.line(&format!(
-                "Gold ids that are of no memory, so that nothing finds them: {}.",
+                "Gold ids not in the graph in memory, so that nothing finds them: {}.",
                 self.memories_missing
             ));
         }
@@ -119,6 +127,12 @@ impl Evaluation {
             page.line(&format!(
                 "Events that have no part without jobs, such as accesses: {}. --after-jobs applies them.",
                 self.events_left_out
+            ));
+        }
+        for PartialScope { scope, held_share } in &self.partial {
+            let share = points(*held_share);
+            page.line(&format!(
+                "The graph in memory holds {share} percent of the scope {scope}; mirror.max_bytes limits it."
             ));
         }
         page.line("");
@@ -133,10 +147,6 @@ impl Evaluation {
             page.line("");
             compared(comparison, page);
         }
-        if let Some(file) = &self.svg {
-            page.line("");
-            page.line(&format!("Wrote {}.", file.display()));
-        }
     }
 
     fn shares(&self, page: &mut Page) {
@@ -144,7 +154,8 @@ impl Evaluation {
         let names: Vec<String> = self.top.iter().map(|k| format!("FIRST {k}")).collect();
         let mut columns = vec![Column::left("WAY")];
         columns.extend(names.iter().map(|name| Column::right(name)));
-        columns.push(Column::right("MRR"));
+        let rank = format!("MRR@{COMPARED_AT}");
+        columns.push(Column::right(&rank));
         let row = |way: &WayResult| {
             let shares = way.recall.iter().map(interval);
             let rank = format!("{:.3}", way.reciprocal_rank.mean);
@@ -188,7 +199,7 @@ impl Evaluation {
 }
 
 /// The results of recall and of words alone by class, if a question has one.
-fn classes(questions: &[Question], answers: &[Answers], top: &[usize]) -> Vec<ClassResult> {
+fn classes(questions: &[Question], answers: &[Answers], top: &[usize], resamples: usize) -> Vec<ClassResult> {
     let of_way = |way: Way| answers.iter().find(|answers| answers.way == way);
     let (Some(words), Some(ebb)) = (of_way(Way::Words), of_way(Way::Ebb)) else { return Vec::new() };
     let class = |question: &Question| question.class.clone().unwrap_or_else(|| NO_CLASS.to_owned());
@@ -200,11 +211,13 @@ fn classes(questions: &[Question], answers: &[Answers], top: &[usize]) -> Vec<Cl
         let of = (0..questions.len()).filter(|at| class(&questions[*at]) == name);
         let own: Vec<usize> = of.collect();
         let share = |answers: &Answers, k: usize| mean(own.iter().map(|at| answers.ranks[*at].recall(k)));
+        let compared = |answers: &Answers, at: usize| answers.ranks[at].recall(COMPARED_AT);
+        let differences: Vec<f64> = own.iter().map(|at| compared(ebb, *at) - compared(words, *at)).collect();
         ClassResult {
             questions: own.len(),
             words: top.iter().map(|k| share(words, *k)).collect(),
             ebb: top.iter().map(|k| share(ebb, *k)).collect(),
-            below_words: share(ebb, COMPARED_AT) < share(words, COMPARED_AT),
+            below_words: Estimate::of(&differences, resamples).high < 0.0,
             class: name,
         }
     };
@@ -220,7 +233,9 @@ fn compared(found: &Comparison, page: &mut Page) {
         points(*now)
     ));
     if *left_out > 0 {
-        page.line(&format!("Questions of only one of the two evaluations, not compared: {left_out}."));
+        page.line(&format!(
+            "Questions not in both with the same gold ids, which are not compared: {left_out}."
+        ));
     }
     for Lost { question, memories, .. } in lost.iter().take(LOST_SHOWN) {
         page.line(&format!("  {}", harmless(question)));
