@@ -2,13 +2,16 @@
 //!
 //! Nothing here writes to stdout, which is for data. Log lines hold ids, names, counts and durations, never the text of a memory and
 //! never a secret. The message of a panic may contain a string of the data, for example of a failed slice: so only its place is
-//! logged, and the message only if it is a literal of the program.
+//! logged, and the message only if it is a literal of the program. The client of the embedder logs whole requests at the
+//! levels debug and trace, with the key and the texts: those lines are left out whatever the filter is.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use std::any::Any;
 use std::panic::PanicHookInfo;
+use tracing::{Metadata, level_filters::LevelFilter};
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
@@ -90,7 +93,7 @@ pub fn start(config: &Config, color: bool) -> Result<(), Error> {
         .parse(&config.filter)
         .map_err(|source| Error::Filter { filter: config.filter.clone(), source })?;
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(color);
-    let registry = tracing_subscriber::registry().with(filter);
+    let registry = tracing_subscriber::registry().with(filter).with(filter_fn(is_safe));
     match config.format {
         LogFormat::Text => registry.with(lines.with_target(false)).try_init(),
         LogFormat::Json => registry.with(lines.with_ansi(false).json().flatten_event(true)).try_init(),
@@ -98,6 +101,11 @@ pub fn start(config: &Config, color: bool) -> Result<(), Error> {
     .map_err(Error::Taken)?;
     std::panic::set_hook(Box::new(log_panic));
     Ok(())
+}
+
+/// Whether a line may be logged: `ureq` and `ureq_proto` log requests.
+fn is_safe(line: &Metadata<'_>) -> bool {
+    !line.target().starts_with("ureq") || *line.level() <= LevelFilter::INFO
 }
 
 fn log_panic(info: &PanicHookInfo<'_>) {

@@ -170,6 +170,7 @@ fn embedder(settings: &Settings) -> Result<Option<Arc<Embedder>>, Error> {
         timeout: of.timeout,
         recall_timeout: of.recall_timeout,
         expired: settings.mirror.expired,
+        pauses: embedder::Pauses::default(),
     };
     Ok(Some(Arc::new(Embedder::new(config).map_err(Error::Embedder)?)))
 }

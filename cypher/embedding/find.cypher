@@ -5,8 +5,8 @@
 // bound: $limit
 // idempotent: by embedDue
 //
-// An embedding without embeddingModel is of the writer of the memory, and stays. What is queued by mistake, because
-// another program changed it meanwhile, is not embedded: embedding/due decides again.
+// An embedding counts as Ebb's if its first and last numbers are those that Ebb has written; any other is of its writer,
+// and stays. A row that another program changes meanwhile is queued in vain: embedding/due decides again.
 MATCH (m:Memory)
 WHERE m.id >= $afterId AND (m.id > $afterId OR coalesce(toStringOrNull(m.scope), '') > $afterScope)
 WITH m, m.id AS id, coalesce(toStringOrNull(m.scope), '') AS scope
@@ -14,8 +14,8 @@ ORDER BY id, scope
 LIMIT $limit
 WITH m, id, scope, m:EbbMemory AND NOT m:EbbQuarantined AND m.embedDue IS NULL AND m.content IS :: STRING NOT NULL
     AND coalesce(m.tier IN ['working', 'shortTerm', 'longTerm'] OR $expired AND m.tier = 'expiredWorking', false)
-    AND (m.embedding IS NULL OR coalesce(m.embeddingModel <> $model, false)
-      OR coalesce(m.embeddingModel = $model, false) AND NOT coalesce(m.embedding IS :: LIST<FLOAT NOT NULL> NOT NULL AND size(m.embedding) = $dimensions, false)) AS lacks
+    AND (m.embedding IS NULL OR coalesce(CASE WHEN m.embedding IS :: LIST<FLOAT NOT NULL> NOT NULL
+      THEN m.ebbEmbeddingEnds = [m.embedding[0], m.embedding[-1]] AND (m.ebbEmbeddingModel <> $model OR size(m.embedding) <> $dimensions) END, false)) AS lacks
 FOREACH (_ IN CASE WHEN lacks THEN [1] ELSE [] END | SET m.embedDue = datetime({epochMillis: $now}))
 WITH count(*) AS scanned, sum(CASE WHEN lacks THEN 1 ELSE 0 END) AS queued, max([id, scope]) AS last
 RETURN scanned, queued, last[0] AS lastId, last[1] AS lastScope

@@ -34,4 +34,5 @@ RETURN n.id AS key,
     CASE WHEN n.namespace IS :: STRING NOT NULL THEN left(n.namespace, 1024) END,
     CASE WHEN n.canonical IS :: BOOLEAN NOT NULL THEN n.canonical END
   ] AS provenance,
-  CASE WHEN n.embedding IS :: LIST<FLOAT NOT NULL> NOT NULL AND size(n.embedding) = $dimensions AND coalesce(n.embeddingModel = $model, true) THEN n.embedding END AS embedding
+  CASE WHEN n.embedding IS :: LIST<FLOAT NOT NULL> NOT NULL AND size(n.embedding) = $dimensions
+    AND NOT coalesce(n.ebbEmbeddingModel <> $model AND n.ebbEmbeddingEnds = [n.embedding[0], n.embedding[-1]], false) THEN n.embedding END AS embedding

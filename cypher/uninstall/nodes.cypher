@@ -12,5 +12,6 @@ WHERE n:EbbMemory|EbbStamped|EbbFact|EbbEntity|EbbQuarantined OR n.ebbLock IS NO
   OR n.ebbMoved IS NOT NULL OR n.coactivateDue IS NOT NULL OR n.coactivated IS NOT NULL
 WITH n LIMIT $limit
 REMOVE n:EbbMemory:EbbStamped:EbbFact:EbbEntity:EbbQuarantined, n.ebbLock, n.ebbReason, n.ebbTrailReason, n.ebbMoved, n.coactivateDue,
-  n.coactivated, n.dueAt, n.ripeAt, n.reinforceDue, n.clusterDue, n.embedDue
+  n.coactivated, n.dueAt, n.ripeAt, n.reinforceDue, n.clusterDue, n.embedDue,
+  n.ebbEmbeddingModel, n.ebbEmbeddingEnds
 RETURN count(*) AS rows

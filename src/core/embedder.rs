@@ -1,12 +1,12 @@
 //! A server that computes embeddings of texts, by OpenAI's protocol (`POST /v1/embeddings`).
 //!
 //! The job embed sends the texts of memories, a recall the words of its question. A recall waits for a short time only
-//! and is then answered without an embedding; vectors of the last questions are kept. After a failure the server is not
-//! called for a while, which doubles with each further failure: counted for questions and for the job apart, since their
-//! time-outs differ.
+//! and is then answered without an embedding; its call goes on, and vectors of the last questions are kept. After a failure
+//! the server is not called for a while, which doubles with each further failure: counted for questions and for the job
+//! apart, since a recall waits for less than the job does.
 //!
 //! # Design notes
-//! The client blocks, so each call has a thread of its own. At most four are for questions, so an embedder that does not
+//! The client blocks, so each call has a thread of its own. At most eight are for questions, so an embedder that does not
 //! answer holds that many threads, each no longer than its time-out.
 //!
 //! The body of an error response is not read: servers repeat texts and parts of keys in it, and neither belongs in a log.
@@ -15,6 +15,7 @@ mod address;
 mod client;
 mod pause;
 mod questions;
+mod request_size;
 
 pub use address::Address;
 pub use client::{Failure, FailureKind};
@@ -22,6 +23,7 @@ pub use client::{Failure, FailureKind};
 use client::Client;
 use pause::Pause;
 use questions::Questions;
+use request_size::RequestSize;
 use secrecy::SecretString;
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,8 +33,24 @@ use tracing::warn;
 pub const TEXT_BYTES_MAX: usize = 8_192;
 /// A text that every embedder accepts. If it refuses this one too, the fault is not in the texts.
 const PROBE: &str = "memory";
-/// Pause of the job after a failure, the first and the longest.
-const JOB_PAUSE: [Duration; 2] = [Duration::from_secs(30), Duration::from_secs(3_600)];
+
+/// Pauses after failures: the first and the longest of each kind.
+#[derive(Debug, Clone, Copy)]
+pub struct Pauses {
+    /// Of the job.
+    pub job: [Duration; 2],
+    /// Of questions.
+    pub questions: [Duration; 2],
+}
+
+impl Default for Pauses {
+    fn default() -> Self {
+        Self {
+            job: [Duration::from_secs(30), Duration::from_secs(3_600)],
+            questions: [Duration::from_secs(5), Duration::from_secs(60)],
+        }
+    }
+}
 
 /// Settings of an embedder.
 #[derive(Debug, Clone)]
@@ -42,14 +60,15 @@ pub struct Config {
     /// Numbers of each embedding.
     pub dimensions: usize,
     pub key: Option<SecretString>,
-    /// Texts of one request of the job.
+    /// Texts of one request of the job, at most.
     pub batch: usize,
-    /// Time-out of a request of the job.
+    /// Time-out of a request.
     pub timeout: Duration,
     /// Time that a recall waits for the embedding of its question.
     pub recall_timeout: Duration,
     /// Whether expired memories are embedded, because mirrors hold them.
     pub expired: bool,
+    pub pauses: Pauses,
 }
 
 /// The client of an embedder.
@@ -59,6 +78,7 @@ pub struct Embedder {
     client: Arc<Client>,
     questions: Questions,
     job_pause: Pause,
+    request_size: RequestSize,
 }
 
 impl Embedder {
@@ -68,8 +88,9 @@ impl Embedder {
     /// A sentence, if the key cannot be sent or the system has no certificates for TLS.
     pub fn new(config: Config) -> Result<Self, String> {
         let client = Arc::new(Client::new(&config)?);
-        let questions = Questions::new(Arc::clone(&client), config.recall_timeout);
-        Ok(Self { config, client, questions, job_pause: Pause::new(JOB_PAUSE) })
+        let questions = Questions::new(Arc::clone(&client), config.timeout, config.pauses.questions);
+        let (job_pause, request_size) = (Pause::new(config.pauses.job), RequestSize::new(config.batch));
+        Ok(Self { config, client, questions, job_pause, request_size })
     }
 
     /// Settings.
@@ -78,21 +99,44 @@ impl Embedder {
         &self.config
     }
 
+    /// Number of texts that the job is to send at once: as many as the embedder has answered.
+    #[must_use]
+    pub fn texts_at_once(&self) -> usize {
+        self.request_size.texts()
+    }
+
     /// Embeddings of texts, in their order.
     pub async fn embed(&self, texts: Vec<String>) -> Result<Vec<Vec<f64>>, Failure> {
+        let sent = texts.len();
+        let answer = self.call(texts).await;
+        match &answer {
+            Ok(_) => self.request_size.grow(),
+            Err(_) => self.request_size.shrink(sent),
+        }
+        answer
+    }
+
+    /// Embeds a text that every embedder accepts.
+    pub async fn probe(&self) -> Result<(), Failure> {
+        self.call(vec![PROBE.to_owned()]).await.map(drop)
+    }
+
+    async fn call(&self, texts: Vec<String>) -> Result<Vec<Vec<f64>>, Failure> {
         let (client, timeout) = (Arc::clone(&self.client), self.config.timeout);
         let answer = tokio::task::spawn_blocking(move || client.embed(&texts, timeout)).await;
         answer.unwrap_or_else(|_| Err(self.client.panicked()))
     }
 
-    /// Embeds a text that every embedder accepts.
-    pub async fn probe(&self) -> Result<(), Failure> {
-        self.embed(vec![PROBE.to_owned()]).await.map(drop)
-    }
-
     /// Embedding of a question; `None` if it was not there in time, or failed a moment ago.
     pub async fn question(&self, text: &str) -> Option<Arc<[f32]>> {
-        tokio::time::timeout(self.config.recall_timeout, self.questions.vector(cut(text))).await.ok()?
+        let limit = self.config.recall_timeout;
+        match tokio::time::timeout(limit, self.questions.vector(cut(text))).await {
+            Ok(vector) => vector,
+            Err(_) => {
+                self.questions.begin_pause(&self.client.late(limit));
+                None
+            }
+        }
     }
 
     /// The reason why the job does not call the embedder.

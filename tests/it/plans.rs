@@ -188,6 +188,7 @@ const SCANS: &[(&str, &str)] = &[
 
 /// Statements that read in two ways and put the rows together, and why they may.
 const UNIONS: &[(&str, &str)] = &[
+    ("embedding/due", "each reads up to its limit, from its end of one index; one of the limits is 0"),
     ("layout/names", "both are lists of the database's names"),
     ("report/dangling", "a person asks, now and then; keys of both are grouped together, without an index"),
     ("inspect/conflicts", "a person asks, now and then, about both"),

@@ -168,14 +168,20 @@ impl Client {
 
     /// A request without a response.
     fn unreached(&self, why: &ureq::Error, timeout: Duration) -> Failure {
-        let (what, fix) = match why {
-            ureq::Error::Timeout(_) => (
-                format!("did not answer within {} ms", timeout.as_millis()),
-                "check that it runs; if it is slow, raise embedding.timeout or embedding.recall_timeout, or lower \
-                 embedding.batch",
-            ),
-            why => (format!("cannot be reached: {why}"), "check that it runs, and embedding.url"),
-        };
+        match why {
+            ureq::Error::Timeout(_) => self.late(timeout),
+            why => {
+                let what = format!("cannot be reached: {why}");
+                self.failure(Unavailable, &what, "check that it runs, and embedding.url")
+            }
+        }
+    }
+
+    /// No response in time.
+    pub(super) fn late(&self, timeout: Duration) -> Failure {
+        let what = format!("did not answer within {} ms", timeout.as_millis());
+        let fix = "check that it runs; if it is slow, raise embedding.timeout or embedding.recall_timeout, or lower \
+                   embedding.batch";
         self.failure(Unavailable, &what, fix)
     }
 
@@ -220,6 +226,7 @@ fn tls() -> Result<TlsConfig, String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Pauses;
     use super::*;
 
     fn client() -> Client {
@@ -233,6 +240,7 @@ mod tests {
             timeout: Duration::from_secs(1),
             recall_timeout: Duration::from_secs(1),
             expired: false,
+            pauses: Pauses::default(),
         };
         Client::new(&config).unwrap()
     }

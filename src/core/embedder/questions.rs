@@ -1,33 +1,51 @@
 //! Embeddings of questions: each computed once, the last thousand kept.
 //!
-//! Equal questions at a time wait for one call. The call itself decides about the pause and publishes its vector, so it
-//! does not matter whether the recall that began it still waits.
+//! Equal questions at a time wait for one call. The call publishes its vector whether the recall that began it still waits
+//! or not, so a model that is slow at first serves the next recall. A question that the embedder refuses, while it accepts
+//! a probe, is not sent again for a while, and delays no other.
 
-use super::client::Client;
+use super::PROBE;
+use super::client::{Client, Failure, FailureKind};
 use super::pause::Pause;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::{Semaphore, watch};
 use tracing::warn;
 
 /// Questions whose vectors are kept.
 const KEPT: usize = 1_000;
 /// Calls at a time.
-const CALLS: usize = 4;
-/// Pause after a failure, the first and the longest.
-const PAUSE: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(60)];
+const CALLS: usize = 8;
 
 /// Hash of a question: texts may be long.
 type Key = [u8; 32];
-/// The vector of a question, once it is there. Its sender is dropped if the call fails.
-type Vector = watch::Receiver<Option<Arc<[f32]>>>;
+/// The answer to a question, once it is there. Its sender is dropped if the call fails.
+type Pending = watch::Receiver<Option<Answer>>;
+
+#[derive(Debug, Clone)]
+enum Answer {
+    Vector(Arc<[f32]>),
+    /// The question is not sent again until then.
+    RefusedUntil(Instant),
+}
+
+impl Answer {
+    fn vector(&self) -> Option<Arc<[f32]>> {
+        match self {
+            Self::Vector(vector) => Some(Arc::clone(vector)),
+            Self::RefusedUntil(_) => None,
+        }
+    }
+}
 
 #[derive(Debug)]
 pub(super) struct Questions {
     client: Arc<Client>,
     timeout: Duration,
+    /// Time for which a refused question is not sent again.
+    refused: Duration,
     permits: Arc<Semaphore>,
     pause: Arc<Pause>,
     /// Written by the recalls that begin a call.
@@ -36,46 +54,46 @@ pub(super) struct Questions {
 
 #[derive(Debug, Default)]
 struct Kept {
-    vectors: BTreeMap<Key, (u64, Vector)>,
+    answers: BTreeMap<Key, (u64, Pending)>,
     /// Number of uses so far.
     uses: u64,
 }
 
 impl Questions {
-    pub(super) fn new(client: Arc<Client>, timeout: Duration) -> Self {
-        let permits = Arc::new(Semaphore::new(CALLS));
-        Self { client, timeout, permits, pause: Arc::new(Pause::new(PAUSE)), kept: Mutex::default() }
+    pub(super) fn new(client: Arc<Client>, timeout: Duration, pauses: [Duration; 2]) -> Self {
+        let (permits, pause) = (Arc::new(Semaphore::new(CALLS)), Arc::new(Pause::new(pauses)));
+        Self { client, timeout, refused: pauses[1], permits, pause, kept: Mutex::default() }
     }
 
-    /// The vector of a question; `None` if the call failed, or another did a moment ago.
+    /// The vector of a question; `None` if the call failed, if another did a moment ago, or if too many are under way.
     pub(super) async fn vector(&self, text: &str) -> Option<Arc<[f32]>> {
-        let key: Key = Sha256::digest(text.as_bytes()).into();
-        let known = self.open().find(&key);
-        let mut vector = match known {
-            Some(known) => known,
-            None if self.pause.left().is_some() => return None,
-            None => {
-                let permit = Arc::clone(&self.permits).acquire_owned().await.ok()?;
-                self.call(key, text, permit)?
-            }
-        };
-        let found = vector.wait_for(Option::is_some).await.ok()?;
-        found.clone()
+        let mut answer = self.pending(text)?;
+        if self.pause.left().is_some() {
+            return answer.borrow().as_ref().and_then(Answer::vector);
+        }
+        answer.wait_for(Option::is_some).await.ok()?.as_ref().and_then(Answer::vector)
     }
 
-    /// Begins a call, unless another recall has begun it, or one has failed meanwhile.
-    fn call(&self, key: Key, text: &str, permit: OwnedSemaphorePermit) -> Option<Vector> {
-        let mut kept = self.open();
+    /// Begins a pause after a failure.
+    pub(super) fn begin_pause(&self, why: &Failure) {
+        begin(&self.pause, why);
+    }
+
+    /// The answer to a question, by a new call if none is there or under way.
+    fn pending(&self, text: &str) -> Option<Pending> {
+        let key: Key = Sha256::digest(text.as_bytes()).into();
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = kept.find(&key) {
             return Some(known);
         }
         if self.pause.left().is_some() {
             return None;
         }
-        let (publish, vector) = watch::channel(None);
-        kept.keep(key, vector.clone());
+        let permit = Arc::clone(&self.permits).try_acquire_owned().ok()?;
+        let (publish, answer) = watch::channel(None);
+        kept.keep(key, answer.clone());
         let (client, pause, timeout) = (Arc::clone(&self.client), Arc::clone(&self.pause), self.timeout);
-        let text = text.to_owned();
+        let (text, refused) = (text.to_owned(), self.refused);
         tokio::task::spawn_blocking(move || {
             let _permit = permit;
             match client.embed(&[text], timeout) {
@@ -83,40 +101,51 @@ impl Questions {
                     pause.end();
                     #[expect(clippy::cast_possible_truncation, reason = "embeddings are compared as f32")]
                     let single = vectors.concat().into_iter().map(|number| number as f32).collect();
-                    publish.send_replace(Some(single));
+                    publish.send_replace(Some(Answer::Vector(single)));
                 }
-                Err(why) => {
-                    let pause_s = pause.begin().as_secs();
-                    warn!(%why, pause_s, "questions are answered without embeddings during a pause");
+                Err(why) if why.kind == FailureKind::Refused && accepts_probe(&client, timeout) => {
+                    warn!(%why, "a question is answered without an embedding");
+                    let until = Instant::now().checked_add(refused);
+                    publish.send_replace(until.map(Answer::RefusedUntil));
                 }
+                Err(why) => begin(&pause, &why),
             }
         });
-        Some(vector)
-    }
-
-    fn open(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+        Some(answer)
     }
 }
 
+fn accepts_probe(client: &Client, timeout: Duration) -> bool {
+    client.embed(&[PROBE.to_owned()], timeout).is_ok()
+}
+
+fn begin(pause: &Pause, why: &Failure) {
+    let pause_s = pause.begin().as_secs();
+    warn!(%why, pause_s, "questions are answered without embeddings during a pause");
+}
+
 impl Kept {
-    /// The vector of a question that is there or under way.
-    fn find(&mut self, key: &Key) -> Option<Vector> {
+    /// The answer to a question that is there or under way.
+    fn find(&mut self, key: &Key) -> Option<Pending> {
         self.uses += 1;
-        let (used, vector) = self.vectors.get_mut(key)?;
-        let is_lost = vector.borrow().is_none() && vector.has_changed().is_err();
+        let (used, answer) = self.answers.get_mut(key)?;
         *used = self.uses;
-        (!is_lost).then(|| vector.clone())
+        let is_over = match *answer.borrow() {
+            None => answer.has_changed().is_err(),
+            Some(Answer::Vector(_)) => false,
+            Some(Answer::RefusedUntil(until)) => Instant::now() >= until,
+        };
+        (!is_over).then(|| answer.clone())
     }
 
-    /// Keeps a vector instead of the one that was not used for longest.
-    fn keep(&mut self, key: Key, vector: Vector) {
-        if self.vectors.len() >= KEPT
-            && let Some(oldest) = self.vectors.iter().min_by_key(|(_, (used, _))| *used).map(|(key, _)| *key)
+    /// Keeps an answer instead of the one that was not used for longest.
+    fn keep(&mut self, key: Key, answer: Pending) {
+        if self.answers.len() >= KEPT
+            && let Some(oldest) = self.answers.iter().min_by_key(|(_, (used, _))| *used).map(|(key, _)| *key)
         {
-            self.vectors.remove(&oldest);
+            self.answers.remove(&oldest);
         }
-        self.vectors.insert(key, (self.uses, vector));
+        self.answers.insert(key, (self.uses, answer));
     }
 }
 
@@ -134,15 +163,20 @@ mod tests {
         let (mut kept, mut senders) = (Kept::default(), Vec::new());
         for n in 0..KEPT as u64 {
             assert!(kept.find(&key(n)).is_none());
-            let (publish, vector) = watch::channel(None);
-            kept.keep(key(n), vector);
+            let (publish, answer) = watch::channel(None);
+            kept.keep(key(n), answer);
             senders.push(publish);
         }
         assert!(kept.find(&key(0)).is_some());
         kept.keep(key(5_000), watch::channel(None).1);
-        assert_eq!(kept.vectors.len(), KEPT);
+        assert_eq!(kept.answers.len(), KEPT);
         assert!(kept.find(&key(0)).is_some() && kept.find(&key(1)).is_none());
         // Its sender is gone, and nothing was sent.
         assert!(kept.find(&key(5_000)).is_none());
+        for (until, is_kept) in [(Duration::from_secs(3_600), true), (Duration::ZERO, false)] {
+            let answer = Answer::RefusedUntil(Instant::now() + until);
+            kept.keep(key(5_000), watch::channel(Some(answer)).1);
+            assert_eq!(kept.find(&key(5_000)).is_some(), is_kept);
+        }
     }
 }

@@ -65,7 +65,8 @@ impl Store {
     pub async fn release(&self, run: &mut Run, tunables: Option<&Tunables>) -> Result<Tally, Error> {
         let now = run.now;
         self.in_run(run, "memories.release", async |tx: &mut Tx| {
-            let released = release_page(tx, now, tunables, Judged::Mended).await?;
+            let released =
+                release_page(tx, (now, self.similarity.embeds()), tunables, Judged::Mended).await?;
             Ok(Tally { released, changed: released, ..Tally::default() })
         })
         .await

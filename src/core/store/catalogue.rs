@@ -71,7 +71,7 @@ catalogue! {
     CONFIG_READ = "config/read";
     CONFIG_SETTINGS = "config/settings";
     EMBEDDING_ADVANCE = "embedding/advance";
-    EMBEDDING_COUNT = "embedding/count";
+    EMBEDDING_CLAIM = "embedding/claim";
     EMBEDDING_DUE = "embedding/due";
     EMBEDDING_FIND = "embedding/find";
     EMBEDDING_PASS = "embedding/pass";

@@ -67,7 +67,8 @@ impl Store {
         let release = async |tunables| {
             self.transactions
                 .run("rows.release", Mode::Write, async |tx: &mut Tx| {
-                    let rows = release_page(tx, now, tunables, Judged::All).await?;
+                    let rows =
+                        release_page(tx, (now, self.similarity.embeds()), tunables, Judged::All).await?;
                     Ok(rows + super::fade::release(tx, now, RELEASED, tunables.is_some()).await?)
                 })
                 .await
@@ -114,7 +115,7 @@ pub(super) enum Judged {
 /// rows.
 pub(super) async fn release_page(
     tx: &mut Tx,
-    now: Timestamp,
+    (now, embeds): (Timestamp, bool),
     tunables: Option<&Tunables>,
     judged: Judged,
 ) -> Result<i64, Error> {
@@ -126,7 +127,7 @@ pub(super) async fn release_page(
     }
     tx.touch_everything();
     if let Some(tunables) = tunables {
-        let mut adopted = adopt_page(tx, (now, tunables), false, PageMode::Rows(RELEASED)).await?;
+        let mut adopted = adopt_page(tx, (now, tunables), embeds, PageMode::Rows(RELEASED)).await?;
         adopted += super::fact::adopt(tx, now, PageMode::Rows(RELEASED)).await?;
         released = (released - adopted.quarantined).max(0);
     }

@@ -6,7 +6,7 @@
 
 use super::Store;
 use super::catalogue::{
-    EMBEDDING_ADVANCE, EMBEDDING_COUNT, EMBEDDING_DUE, EMBEDDING_FIND, EMBEDDING_PASS, EMBEDDING_WRITE,
+    EMBEDDING_ADVANCE, EMBEDDING_CLAIM, EMBEDDING_DUE, EMBEDDING_FIND, EMBEDDING_PASS, EMBEDDING_WRITE,
 };
 use super::encode::{instants, list, slices};
 use super::error::Error;
@@ -23,6 +23,9 @@ use serde::Deserialize;
 /// Time between two searches.
 const SEARCH_EVERY_MS: i64 = 24 * 3_600_000;
 
+/// Time for which the model of a program keeps programs with other models away.
+const CLAIM_MS: i64 = 3_600_000;
+
 /// Which embeddings memories are to have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EmbeddingTarget {
@@ -34,10 +37,10 @@ pub struct EmbeddingTarget {
 }
 
 impl EmbeddingTarget {
-    /// Text that differs between any two targets.
-    fn version(&self) -> String {
-        let Self { model, dimensions, expired } = self;
-        format!("{dimensions}{} {model}", if *expired { " with expired" } else { "" })
+    /// Model and dimensions. Embeddings of two targets with the same text can be compared.
+    #[must_use]
+    pub fn space(&self) -> String {
+        format!("{} ({} numbers)", self.model, self.dimensions)
     }
 
     fn call(&self, call: Call) -> Call {
@@ -65,6 +68,27 @@ pub struct EmbeddedText {
 }
 
 impl Store {
+    /// Records the model of this program, as a batch of `run`. Returns the other one instead, if another program has used
+    /// one within the last hour.
+    pub async fn claim_embeddings(
+        &self,
+        run: &mut Run,
+        target: &EmbeddingTarget,
+    ) -> Result<Option<String>, Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            other: Option<String>,
+        }
+        let now = run.now.millis();
+        self.in_run(run, "embedding.claim", async |tx: &mut Tx| {
+            let call = EMBEDDING_CLAIM.call().set("model", target.space()).set("by", self.holder());
+            let call = call.set("now", now).set("since", now.saturating_sub(CLAIM_MS));
+            Ok((Tally::default(), tx.only::<Row>(call).await?.other))
+        })
+        .await
+        .map(|(_, other)| other)
+    }
+
     /// Where the search for memories without an embedding continues; `None` if none is due at `now`.
     pub async fn embedding_search(
         &self,
@@ -80,7 +104,7 @@ impl Store {
             passed: Option<i64>,
         }
         let row: Option<Row> = self.read_optional(EMBEDDING_PASS.call()).await?;
-        let Some(row) = row.filter(|row| row.model == Some(target.version())) else {
+        let Some(row) = row.filter(|row| row.model == Some(target.space())) else {
             return Ok(Some(MemoryKey::FIRST));
         };
         let place = row.after_scope.zip(row.after_id).map(|(scope, id)| MemoryKey::of_row(&scope, &id));
@@ -88,15 +112,15 @@ impl Store {
         Ok(place.or_else(|| (!row.passed.is_some_and(is_fresh)).then_some(MemoryKey::FIRST)))
     }
 
-    /// Queues those of a page of memories after `after` that lack an embedding, as a batch of `run`. Returns the last
-    /// memory of the page; `None` after the last page.
+    /// Queues those of a page of memories after `after` that lack an embedding, as a batch of `run`. Returns their number,
+    /// and the last memory of the page; `None` after the last page.
     pub async fn find_unembedded(
         &self,
         run: &mut Run,
         target: &EmbeddingTarget,
         after: &MemoryKey,
         limit: usize,
-    ) -> Result<Option<MemoryKey>, Error> {
+    ) -> Result<(usize, Option<MemoryKey>), Error> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Row {
@@ -105,7 +129,7 @@ impl Store {
             last_id: Option<String>,
             last_scope: Option<String>,
         }
-        let (now, is_dry) = (run.now, run.is_dry());
+        let now = run.now;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let body = async |tx: &mut Tx| {
             let call = target
@@ -118,38 +142,32 @@ impl Store {
             let last = last_scope.zip(last_id).filter(|_| scanned >= limit);
             let call = EMBEDDING_ADVANCE
                 .call()
-                .set("model", target.version())
+                .set("model", target.space())
                 .set("afterId", last.as_ref().map(|(_, id)| id.as_str()))
                 .set("afterScope", last.as_ref().map(|(scope, _)| scope.as_str()))
                 .set("passed", last.is_none().then_some(now.millis()));
             tx.run(call).await?;
-            // A run reads them from the backlog and counts them there.
-            let counted = if is_dry { queued } else { 0 };
-            let tally = Tally { scanned: counted, changed: counted, ..Tally::default() };
-            Ok((tally, last.map(|(scope, id)| MemoryKey::of_row(&scope, &id))))
+            let last = last.map(|(scope, id)| MemoryKey::of_row(&scope, &id));
+            // They are counted when they are read from the backlog.
+            Ok((Tally::default(), (usize::try_from(queued).unwrap_or(0), last)))
         };
         Ok(self.in_run(run, "embedding.find", body).await?.1)
     }
 
-    /// Memories of the backlog at `now`, the longest-waiting first, with the first `chars` characters of their texts.
+    /// Memories of the backlog at `now`, the newest or the longest-waiting, with the first `chars` characters of their
+    /// texts. Fewer than `limit` are all.
     pub async fn waiting_texts(
         &self,
         target: &EmbeddingTarget,
-        now: Timestamp,
+        (now, newest): (Timestamp, bool),
         (chars, limit): (usize, usize),
     ) -> Result<Vec<WaitingText>, Error> {
-        let call = target.call(EMBEDDING_DUE.call()).set("now", now.millis());
-        self.read(
-            call.set("chars", i64::try_from(chars).unwrap_or(i64::MAX))
-                .set("limit", i64::try_from(limit).unwrap_or(i64::MAX)),
-        )
-        .await
-    }
-
-    /// Number of memories in the backlog at `now`, up to `limit`.
-    pub async fn count_waiting_texts(&self, now: Timestamp, limit: usize) -> Result<i64, Error> {
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        self.read_one(EMBEDDING_COUNT.call().set("now", now.millis()).set("limit", limit)).await
+        let (oldest, newest) = if newest { (0, limit) } else { (limit, 0) };
+        let mut call = target.call(EMBEDDING_DUE.call()).set("now", now.millis());
+        for (name, number) in [("chars", chars), ("oldest", oldest), ("newest", newest)] {
+            call = call.set(name, i64::try_from(number).unwrap_or(i64::MAX));
+        }
+        self.read(call).await
     }
 
     /// Writes embeddings, takes memories off the backlog, and puts refused ones off until `again`, as a batch of `run`.

@@ -2,7 +2,7 @@
 //!
 //! A vector has a number for each subject of [`SUBJECTS`], so words of one subject are similar and others are not.
 
-use ebb_core::embedder::{Address, Config, Embedder};
+use ebb_core::embedder::{Address, Config, Embedder, Pauses};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -29,6 +29,8 @@ pub(crate) enum Manner {
     Numbers(usize),
     /// With this instead of the first number.
     Instead(&'static str),
+    /// With the status 503 to a request of more texts.
+    AtMost(usize),
     /// With this status to a request with a text that contains the word.
     Refuses(u16, &'static str),
 }
@@ -86,17 +88,23 @@ impl TestEmbedder {
 
     /// A client, without a memory of earlier failures.
     pub(crate) fn client(&self, model: &str) -> Arc<Embedder> {
-        let config = Config {
+        Arc::new(Embedder::new(self.config(model)).unwrap())
+    }
+
+    /// Settings with time-outs and pauses that no test waits for.
+    pub(crate) fn config(&self, model: &str) -> Config {
+        let hour = Duration::from_secs(3_600);
+        Config {
             address: Address::parse(&self.url()).unwrap(),
             model: model.to_owned(),
             dimensions: DIMENSIONS,
             key: None,
             batch: 8,
-            timeout: Duration::from_secs(2),
-            recall_timeout: Duration::from_secs(2),
+            timeout: Duration::from_secs(60),
+            recall_timeout: Duration::from_secs(60),
             expired: false,
-        };
-        Arc::new(Embedder::new(config).unwrap())
+            pauses: Pauses { job: [hour; 2], questions: [hour; 2] },
+        }
     }
 
     fn answer(&self, mut connection: TcpStream) -> std::io::Result<()> {
@@ -133,6 +141,7 @@ impl TestEmbedder {
         }
         let (status, body) = match manner {
             Manner::Status(status) | Manner::Once(status) => (status, quoting(&texts, authorization)),
+            Manner::AtMost(count) if texts.len() > count => (503, quoting(&texts, authorization)),
             Manner::Refuses(status, word) if texts.iter().any(|text| text.contains(word)) => {
                 (status, quoting(&texts, authorization))
             }

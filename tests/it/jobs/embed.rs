@@ -17,6 +17,7 @@ use ebb_core::jobs::{JobName, Request};
 use ebb_core::scheduler::driver::{JobReport, Wanted, dry_run_job, run_job};
 use ebb_core::store::{Config, Store};
 use std::sync::Arc;
+use std::time::Duration;
 
 const MODEL: &str = "small";
 
@@ -43,8 +44,13 @@ fn with(client: &Arc<Embedder>) -> Request {
 }
 
 async fn run(db: &Fresh, client: &Arc<Embedder>, hours: f64) -> JobReport {
+    run_some(db, client, hours, None).await
+}
+
+/// A run of so many rows.
+async fn run_some(db: &Fresh, client: &Arc<Embedder>, hours: f64, limit: Option<u64>) -> JobReport {
     let wanted = Wanted::by_hand(at(hours), Right::Lease);
-    run_job(&db.store, JobName::Embed, &wanted, with(client)).await.unwrap()
+    run_job(&db.store, JobName::Embed, &wanted, Request { limit, ..with(client) }).await.unwrap()
 }
 
 fn says(id: &str, content: &str) -> Event {
@@ -60,7 +66,7 @@ fn given(id: &str, numbers: [f64; DIMENSIONS]) -> Event {
 /// `id model numbers` of each memory with an embedding.
 async fn embedded(db: &Fresh) -> Vec<String> {
     let text = "MATCH (m:Memory) WHERE m.embedding IS NOT NULL \
-                RETURN m.id + ' ' + coalesce(m.embeddingModel, '-') + ' ' + \
+                RETURN m.id + ' ' + coalesce(m.ebbEmbeddingModel, '-') + ' ' + \
                 reduce(text = '', n IN m.embedding | text + toString(n) + ' ') AS row ORDER BY row";
     db.client.column(text).await
 }
@@ -110,10 +116,20 @@ async fn twice_is_once() {
     let embedder = TestEmbedder::start();
     let client = embedder.client(MODEL);
     db.apply(&(0..20).map(|n| says(&format!("m{n}"), "soup")).collect::<Vec<_>>()).await;
-    let said = dry_run_job(&db.store, JobName::Embed, at(1.0), with(&client)).await.unwrap();
-    assert!(embedder.requests().is_empty(), "a dry run sends nothing");
-    let did = run(&db, &client, 1.0).await.tally;
-    assert_eq!((said, did.changed), (did, 20));
+    // Two that are only taken off the backlog: one has an embedding, and one is in no mirror.
+    db.apply(&[given("own", [0.5, 0.5, 0.0, 0.0])]).await;
+    let off = "MATCH (m:Memory) WHERE m.id IN ['m0', 'own'] SET m.embedDue = m.created - duration('PT1H')";
+    db.client.run(off, &[]).await;
+    db.client.run("MATCH (m:Memory {id: 'm0'}) SET m.tier = 'expiredWorking'", &[]).await;
+    for (limit, counts) in [(Some(5), (5, 5)), (None, (16, 14))] {
+        let asked = embedder.requests().len();
+        let wanted = Request { limit, ..with(&client) };
+        let said = dry_run_job(&db.store, JobName::Embed, at(1.0), wanted).await.unwrap();
+        assert_eq!(embedder.requests().len(), asked, "a dry run sends nothing");
+        let did = run_some(&db, &client, 1.0, limit).await.tally;
+        assert_eq!((said, (did.scanned, did.changed)), (did, counts), "{limit:?}");
+    }
+    assert_eq!((embedded(&db).await.len(), due(&db).await.len()), (20, 0));
     let (before, asked) = (remembered(&db.client).await, embedder.requests().len());
     let again = run(&db, &client, 1.0).await.tally;
     assert_eq!((again.scanned, again.changed), (0, 0));
@@ -135,7 +151,7 @@ async fn without_an_embedder_nothing_is_due() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refused_text_is_put_off_alone() {
     let db = bed(Some(MODEL)).await;
-    for (round, status) in [400, 413, 422, 500].into_iter().enumerate() {
+    for (round, status) in [400, 413, 422, 429, 500, 503].into_iter().enumerate() {
         let embedder = TestEmbedder::start();
         embedder.behave(Manner::Refuses(status, "poison"));
         let client = embedder.client(MODEL);
@@ -161,7 +177,7 @@ async fn an_embedder_that_cannot_be_used_ends_the_run_and_all_stays_due() {
     db.client.run("MATCH (m:Memory) SET m.embedDue = m.created, m.embedding = null", &[]).await;
     let before = remembered(&db.client).await;
     for (manner, word) in [
-        (Manner::Hangs, "did not answer within 2000 ms"),
+        (Manner::Hangs, "did not answer within 100 ms"),
         (Manner::Status(500), "answered 500"),
         (Manner::Status(503), "answered 503"),
         (Manner::Status(429), "answered 429"),
@@ -176,12 +192,17 @@ async fn an_embedder_that_cannot_be_used_ends_the_run_and_all_stays_due() {
     ] {
         let embedder = TestEmbedder::start();
         embedder.behave(manner);
-        let report = run(&db, &embedder.client(MODEL), 1.0).await;
+        let mut config = embedder.config(MODEL);
+        if manner == Manner::Hangs {
+            config.timeout = Duration::from_millis(100);
+        }
+        let client = Arc::new(Embedder::new(config).unwrap());
+        let report = run(&db, &client, 1.0).await;
         let why = report.reason.unwrap_or_default();
         assert!(why.contains(word) && why.contains(&embedder.url()), "{manner:?}: {why}");
         assert!(!why.contains("soup"), "{manner:?}: {why}");
         assert_eq!((report.tally.changed, report.truncated, report.due_left), (0, true, 20), "{manner:?}");
-        assert!(embedder.requests().len() <= 3, "{manner:?}");
+        assert!(embedder.requests().len() <= 2, "{manner:?}");
         embedder.behave(Manner::Well);
     }
     same(&before, &remembered(&db.client).await, "after all failures");
@@ -196,14 +217,42 @@ async fn after_a_failure_the_embedder_is_left_alone_for_a_while() {
     let db = bed(Some(MODEL)).await;
     db.apply(&[says("a", "soup")]).await;
     let embedder = TestEmbedder::start();
-    embedder.behave(Manner::Once(429));
+    embedder.behave(Manner::Status(429));
     let client = embedder.client(MODEL);
     assert!(run(&db, &client, 1.0).await.reason.unwrap().contains("429"));
+    embedder.behave(Manner::Well);
     let rests = run(&db, &client, 1.0).await;
     assert!(rests.reason.unwrap().contains("tried again in") && rests.truncated);
-    assert_eq!(embedder.requests().len(), 1);
-    // Another process knows nothing of it.
+    assert_eq!(embedder.requests().len(), 2);
+    // Another process knows nothing of it. A failure that passes puts no text off.
+    embedder.behave(Manner::Once(429));
     assert_eq!(run(&db, &embedder.client(MODEL), 1.0).await.tally.changed, 1);
+    leave(db).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_embedder_that_takes_few_texts_at_once_gets_fewer() {
+    let db = bed(Some(MODEL)).await;
+    db.apply(&(0..20).map(|n| says(&format!("m{n}"), "soup")).collect::<Vec<_>>()).await;
+    let embedder = TestEmbedder::start();
+    embedder.behave(Manner::AtMost(3));
+    let report = run(&db, &embedder.client(MODEL), 1.0).await;
+    assert_eq!((report.tally.changed, report.tally.skipped, report.reason), (20, 0, None));
+    let too_many: Vec<usize> = embedder.requests().iter().map(Vec::len).filter(|texts| *texts > 3).collect();
+    assert_eq!(too_many, [8, 4]);
+    leave(db).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_memory_does_not_wait_for_all_older_ones() {
+    let db = bed(Some(MODEL)).await;
+    db.apply(&(0..30).map(|n| says(&format!("m{n}"), "soup")).collect::<Vec<_>>()).await;
+    db.apply(&[Event::Remember(remember("new", 0.5))]).await;
+    let client = TestEmbedder::start().client(MODEL);
+    let report = run_some(&db, &client, 1.0, Some(8)).await;
+    let waiting = due(&db).await;
+    assert_eq!((report.tally.changed, waiting.len()), (8, 23));
+    assert!(!waiting.contains(&"new".to_owned()), "{waiting:?}");
     leave(db).await;
 }
 
@@ -213,24 +262,47 @@ async fn another_model_replaces_what_the_first_one_embedded_and_nothing_else() {
     let mut db = bed(None).await;
     db.apply(&[says("a", "soup"), says("b", "salary"), given("own", [0.0, 0.0, 1.0, 0.0])]).await;
     db.put(&[row("expired", "expiredWorking", 0.01)]).await;
+    // Writers may name their own models.
+    db.client.run("MATCH (m {id: 'own'}) SET m.embeddingModel = 'theirs'", &[]).await;
     assert!(due(&db).await.is_empty());
     let embedder = TestEmbedder::start();
-    for model in [MODEL, "large"] {
+    for (model, hours, changed) in [(MODEL, 1.0, 2), ("large", 4.0, 1)] {
         db.config = Config { similarity: similarity(Some(model)), ..db.config.clone() };
         db.store = Store::connect(&db.config).unwrap();
         let client = embedder.client(model);
-        let said = dry_run_job(&db.store, JobName::Embed, at(1.0), with(&client)).await.unwrap();
-        let did = run(&db, &client, 1.0).await.tally;
-        assert_eq!((said, did.changed), (did, 2), "{model}");
+        let said = dry_run_job(&db.store, JobName::Embed, at(hours), with(&client)).await.unwrap();
+        let did = run(&db, &client, hours).await.tally;
+        assert_eq!((said, did.changed), (did, changed), "{model}");
         let (all, own) = (embedded(&db).await, "own - 0.0 0.0 1.0 0.0 ".to_owned());
-        let of = |id: &str, text: &str| format!("{id} {model} {}", numbers(text));
-        assert_eq!(all, [of("a", "soup"), of("b", "salary"), own], "{model}");
-        assert_eq!(run(&db, &client, 2.0).await.tally.scanned, 0);
+        let a = format!("a {model} {}", numbers("soup"));
+        let b = if model == MODEL { numbers("salary") } else { "0.0 0.0 0.0 1.0 ".to_owned() };
+        assert_eq!(all, [a, format!("b {MODEL} {b}"), own], "{model}");
+        assert_eq!(run(&db, &client, hours + 1.0).await.tally.scanned, 0);
+        // A program that overwrites the embedding becomes its writer.
+        db.client.run("MATCH (m {id: 'b'}) SET m.embedding = [0.0, 0.0, 0.0, 1.0]", &[]).await;
     }
     // One whose embedding somebody removed is found by the search of the next day.
     db.client.run("MATCH (m {id: 'a'}) SET m.embedding = null", &[]).await;
-    assert_eq!(run(&db, &embedder.client("large"), 2.0).await.tally.changed, 0);
-    assert_eq!(run(&db, &embedder.client("large"), 26.0).await.tally.changed, 1);
+    assert_eq!(run(&db, &embedder.client("large"), 5.0).await.tally.changed, 0);
+    assert_eq!(run(&db, &embedder.client("large"), 29.0).await.tally.changed, 1);
+    leave(db).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_programs_with_two_models_do_not_replace_each_other() {
+    let mut db = bed(Some(MODEL)).await;
+    db.apply(&[says("a", "soup")]).await;
+    let embedder = TestEmbedder::start();
+    assert_eq!(run(&db, &embedder.client(MODEL), 1.0).await.tally.changed, 1);
+    db.config = Config { similarity: similarity(Some("large")), ..db.config.clone() };
+    db.store = Store::connect(&db.config).unwrap();
+    let large = embedder.client("large");
+    let stopped = run(&db, &large, 1.9).await;
+    let why = stopped.reason.unwrap_or_default();
+    assert!(why.contains("by small (4 numbers)") && why.contains("by large (4 numbers)"), "{why}");
+    assert_eq!((stopped.tally.changed, stopped.truncated), (0, true));
+    // The other program is gone.
+    assert_eq!(run(&db, &large, 2.1).await.tally.changed, 1);
     leave(db).await;
 }
 
@@ -297,7 +369,8 @@ async fn killed_anywhere_it_leaves_nothing_half_done() {
         ]);
         CliOutput::from(command.envs(stop.map(|stop| ("EBB_STOP", stop))).output().unwrap())
     };
-    let half = "MATCH (m:Memory) WHERE (m.embedding IS NULL) <> (m.embeddingModel IS NULL) \
+    let half = "MATCH (m:Memory) WHERE (m.embedding IS NULL) <> (m.ebbEmbeddingModel IS NULL) \
+                OR (m.embedding IS NULL) <> (m.ebbEmbeddingEnds IS NULL) \
                 OR (m.embedding IS NULL) <> (m.embedDue IS NOT NULL) RETURN count(m) AS n";
     let free = "RETURN NOT EXISTS { MATCH (r:EbbRun {state: 'open'}) WHERE r.leaseUntil > datetime.realtime().epochMillis } AS free";
     let mut killed = 0;
@@ -312,7 +385,7 @@ async fn killed_anywhere_it_leaves_nothing_half_done() {
         killed += i32::from(run(Some(&format!("{stop}:kill"))).code.is_none());
         assert_eq!(db.client.value::<i64>(half).await, 0, "{stop}");
         while !db.client.value::<bool>(free).await {
-            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+            tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
     assert!(killed >= 5, "{killed} were killed");

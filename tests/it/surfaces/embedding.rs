@@ -7,8 +7,10 @@ use super::{CliOutput, command};
 use crate::harness::embedder::{DIMENSIONS, Manner, TestEmbedder};
 use crate::harness::neo4j::{Fresh, fresh};
 use crate::worker::process::eventually;
+use ebb_core::embedder::{Config, Embedder};
 use serde_json::{Value, json};
 use std::path::Path;
+use std::time::Duration;
 
 /// A key that must be nowhere but in the request.
 const KEY: &str = "sk-of-the-test-4711";
@@ -33,8 +35,8 @@ impl Bed {
             ("EBB__EMBEDDING__DIMENSIONS", DIMENSIONS.to_string()),
             ("EBB__EMBEDDING__API_KEY_FILE", file.display().to_string()),
             // Longer than any answer of the test's embedder takes, however slow the machine is.
-            ("EBB__EMBEDDING__RECALL_TIMEOUT", "5s".to_owned()),
-            ("EBB__EMBEDDING__TIMEOUT", "5s".to_owned()),
+            ("EBB__EMBEDDING__RECALL_TIMEOUT", "10s".to_owned()),
+            ("EBB__EMBEDDING__TIMEOUT", "60s".to_owned()),
             ("EBB__MIRROR__REFRESH", "1s".to_owned()),
             ("EBB__JOBS__EMBED__EVERY", "1s".to_owned()),
         ];
@@ -122,19 +124,66 @@ async fn a_recall_is_answered_without_an_embedder_and_says_so() {
         (Manner::Instead("NaN"), "sent no JSON"),
     ] {
         bed.embedder.behave(manner);
-        let api = bed.serve("http", &[("EBB__EMBEDDING__RECALL_TIMEOUT", "100ms")]);
-        let asked = bed.embedder.requests().len();
+        let limit = if manner == Manner::Hangs { "100ms" } else { "10s" };
+        let api = bed.serve("http", &[("EBB__EMBEDDING__RECALL_TIMEOUT", limit)]);
         let answer = recall(&api, "salary");
         assert_eq!((ids(&answer)[0], flags(&answer)), ("m1", vec!["embedding_unavailable"]), "{manner:?}");
         eventually("the failure is logged", async || api.log().contains(log)).await;
-        // The embedder is left alone, so the next recalls wait for nothing.
         for question in ["salary", "wages", "pay"] {
             assert_eq!(flags(&recall(&api, question)), ["embedding_unavailable"], "{manner:?}");
         }
-        assert_eq!(bed.embedder.requests().len(), asked + 1, "{manner:?}");
         assert!(!api.log().contains(KEY) && !api.log().contains("salary"), "{}", api.log());
         bed.embedder.behave(Manner::Well);
     }
+    bed.leave().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_delays_others_only_if_the_embedder_fails() {
+    let embedder = TestEmbedder::start();
+    let client = embedder.client("small");
+    let asked = || embedder.requests().len();
+    embedder.behave(Manner::Refuses(500, "poison"));
+    // The question and a probe; not again.
+    for _ in 0..2 {
+        assert!(client.question("poison").await.is_none());
+        assert_eq!(asked(), 2);
+    }
+    assert!(client.question("wages").await.is_some());
+    embedder.behave(Manner::Status(503));
+    for question in ["pay", "lunch", "pay"] {
+        assert!(client.question(question).await.is_none());
+        assert_eq!(asked(), 4, "after {question}");
+    }
+    assert!(client.question("wages").await.is_some(), "its vector is kept");
+    assert_eq!(asked(), 4);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_goes_on_after_its_recall_and_ends_the_pause() {
+    let embedder = TestEmbedder::start();
+    let config = Config { recall_timeout: Duration::from_millis(100), ..embedder.config("small") };
+    let client = Embedder::new(config).unwrap();
+    embedder.behave(Manner::Hangs);
+    assert!(client.question("wages").await.is_none());
+    eventually("the embedder is asked", async || !embedder.requests().is_empty()).await;
+    assert!(client.question("lunch").await.is_none(), "during the pause");
+    embedder.behave(Manner::Well);
+    eventually("the vector is there", async || client.question("wages").await.is_some()).await;
+    assert_eq!(embedder.requests(), [["wages"]]);
+    eventually("the pause is over", async || client.question("lunch").await.is_some()).await;
+}
+
+/// Libraries log what they send.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_filter_of_the_log_shows_the_key_or_a_text() {
+    let mut bed = Bed::new().await;
+    bed.run(&["memory", "add", "The salary comes on Friday", "--id", "m1"]).json();
+    bed.settings.push(("EBB__LOG__FILTER", "trace,ureq_proto=trace".to_owned()));
+    let run = bed.run(&["job", "run", "embed", "-o", "json"]);
+    assert_eq!(bed.embedder.requests().concat(), ["The salary comes on Friday"]);
+    assert!(run.err.contains("TRACE") && !run.err.contains("ureq"), "{}", run.err);
+    assert!(!run.err.contains(KEY) && !run.err.contains("salary"), "{}", run.err);
     bed.leave().await;
 }
 
