@@ -43,8 +43,8 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     };
     if let Some(other) = work.store.claim_embeddings(work.run, &target).await? {
         return Ok(Completion::Stopped(format!(
-            "another process has embedded by {other} within the last hour, and this one is to embed by {}: give all \
-             processes of a database the same section [embedding]; after a change of the model wait for an hour",
+            "another process has embedded by {other} within the last ten minutes, and this one is to embed by {}: give all \
+             processes of a database the same section [embedding]; after a change of the model wait as long",
             target.space()
         )));
     }

@@ -24,7 +24,7 @@ use serde::Deserialize;
 const SEARCH_EVERY_MS: i64 = 24 * 3_600_000;
 
 /// Time for which the model of a program keeps programs with other models away.
-const CLAIM_MS: i64 = 3_600_000;
+const CLAIM_MS: i64 = 10 * 60 * 1_000;
 
 /// Which embeddings memories are to have.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,7 +69,7 @@ pub struct EmbeddedText {
 
 impl Store {
     /// Records the model of this program, as a batch of `run`. Returns the other one instead, if another program has used
-    /// one within the last hour.
+    /// one within the last ten minutes.
     pub async fn claim_embeddings(
         &self,
         run: &mut Run,

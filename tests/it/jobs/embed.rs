@@ -297,7 +297,7 @@ async fn two_programs_with_two_models_do_not_replace_each_other() {
     db.config = Config { similarity: similarity(Some("large")), ..db.config.clone() };
     db.store = Store::connect(&db.config).unwrap();
     let large = embedder.client("large");
-    let stopped = run(&db, &large, 1.9).await;
+    let stopped = run(&db, &large, 1.1).await;
     let why = stopped.reason.unwrap_or_default();
     assert!(why.contains("by small (4 numbers)") && why.contains("by large (4 numbers)"), "{why}");
     assert_eq!((stopped.tally.changed, stopped.truncated), (0, true));
