@@ -221,7 +221,8 @@ impl Search {
         let passing = by_vector(view, query, |node| filter.passes(view, node))?;
         let mut vectors = Both { all: Vec::new(), passing };
         // Entities have vectors as well, of their names.
-        if filter.is_open() && vectors.passing.iter().all(|ranked| view.has_text(ranked.node)) {
+        let are_texts = || vectors.passing.iter().all(|ranked| view.has_text(ranked.node));
+        if filter.is_of_texts() || filter.is_open() && are_texts() {
             vectors.all.clone_from(&vectors.passing);
         } else {
             vectors.all = by_vector(view, query, |node| view.has_text(node))?;

@@ -335,12 +335,11 @@ fn names(sources: &SeedIndexes<'_>, folded: &str) -> (Joined, bool) {
 fn hits(sources: &SeedIndexes<'_>, tokens: &[String], with_memories: bool) -> (Vec<Hit>, bool) {
     let (graph, labels) = (sources.graph, sources.labels);
     let (mut hits, mut truncated) = (Vec::new(), false);
-    let mut tagged: Vec<u32> = tokens.iter().flat_map(|token| labels.tagged(token)).copied().collect();
-    tagged.sort_unstable();
+    let tagged: Vec<&[u32]> = tokens.iter().map(|token| labels.tagged(token)).collect();
     let may = |node: &u32| {
         with_memories
             || graph.node_type(NodeId(*node)) != NodeType::MEMORY
-            || tagged.binary_search(node).is_ok()
+            || tagged.iter().any(|nodes| nodes.binary_search(node).is_ok())
     };
     for (token, text) in (0..).zip(tokens) {
         let mut note = |ground: MatchKind, score: f32, nodes: &[u32]| {

@@ -179,6 +179,7 @@ pub fn recall_in(
     }
     let mut query = request.to_query(rules.default_query());
     query.now_ms = Some(now.millis()).filter(|_| query.dimensions.contains(&Dimension::Temporal));
+    query.asked_ms = Some(now.millis());
     let recalled = recall(view, &query, rules, &mut Scratch::default())
         .map_err(|why| Error::Invalid(why.to_string()))?;
     let freshness = Freshness::of_file(view.ticks().at_start());
@@ -200,6 +201,7 @@ impl RecallRequest {
             fusion: if self.words { Fusion::Text } else { Fusion::Off },
             dimensions: self.dimensions.as_ref().map_or_else(|| usual.dimensions.clone(), chosen),
             now_ms: None,
+            asked_ms: None,
             xlr: self.xlr.unwrap_or(usual.xlr),
             seed_mass: self.seed_mass,
             priming: self.priming.unwrap_or(usual.priming),
@@ -370,6 +372,7 @@ impl Service {
     ) -> Result<RecallResult, Error> {
         let (view, rules) = (Arc::clone(&current.view), self.config.engine.clone());
         let (memory, now) = (self.questions.of_scope(scope), self.clock.now());
+        let query = RecallQuery { asked_ms: Some(now.millis()), ..query };
         let work = move |scratch: &mut Scratch| recall_after(&view, &query, &rules, (&memory, now), scratch);
         let recalled = self.compute.run(work).await?.map_err(|why| Error::Invalid(why.to_string()))?;
         self.mirror.recalled(scope, &current.view);

@@ -34,7 +34,6 @@ use super::query::RecallQuery;
 use crate::View;
 use crate::graph::index::NodeId;
 use crate::merge::MergedScore;
-use crate::text::dates::span;
 use crate::text::fold::fold;
 use crate::text::ranking::RankedMemory;
 use crate::text::situation::{SPEAKER_WORDS_MAX, asks_when};
@@ -269,7 +268,7 @@ impl<'a> Asked<'a> {
             .map(|(from, length)| hash(&all[from..from + length].join(" ")))
             .collect();
         spoken.sort_unstable();
-        let (span, when) = (span(&folded, query.instant(view)), asks_when(&folded));
+        let (span, when) = (query.dates(view), asks_when(&folded));
         let FusionWeights { time, speaker, date, .. } = *weights;
         Self { when, spoken, hubs, span, time, speaker, date }
     }

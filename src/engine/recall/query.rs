@@ -3,9 +3,12 @@
 use crate::graph;
 use crate::graph::index::{Generation, NodeId};
 use crate::graph::kinds::{Dimension, NodeType};
+use crate::text::dates::span;
+use crate::text::fold::fold;
 use crate::{Error, View};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use std::ops::Range;
 use xxhash_rust::xxh3::xxh3_128;
 
 /// Greatest number of kinds or tiers of a filter.
@@ -34,8 +37,11 @@ pub struct RecallQuery {
     pub fusion: Fusion,
     /// Dimensions of evidence to use.
     pub dimensions: BTreeSet<Dimension>,
-    /// The instant for temporal scores and relative dates, epoch milliseconds; by default that of the snapshot.
+    /// The instant for temporal scores, epoch milliseconds; by default that of the snapshot.
     pub now_ms: Option<i64>,
+    /// The instant at which it is asked, to which dates such as "yesterday" are relative, epoch milliseconds; by default `now_ms`,
+    /// else that of the snapshot.
+    pub asked_ms: Option<i64>,
     /// Use of contrast.
     pub xlr: XlrMode,
     /// Whether seeds keep their initial values.
@@ -57,6 +63,7 @@ impl Default for RecallQuery {
             fusion: Fusion::default(),
             dimensions: BTreeSet::from([Dimension::Structural]),
             now_ms: None,
+            asked_ms: None,
             xlr: XlrMode::default(),
             seed_mass: SeedMass::default(),
             priming: false,
@@ -153,6 +160,11 @@ impl RecallQuery {
         self.now_ms.or(view.snapshot().as_of)
     }
 
+    /// The instants that the text speaks of.
+    pub(super) fn dates(&self, view: &View) -> Option<Range<i64>> {
+        span(&fold(&self.text), self.asked_ms.or_else(|| self.instant(view)))
+    }
+
     /// Id of the query and its result: equal for equal queries of one generation with equal primed nodes.
     pub(super) fn id(&self, generation: Generation, primed: &[(&str, f32)]) -> String {
         let mut all = Vec::new();
@@ -185,6 +197,12 @@ impl RecallQuery {
         put(&since.map_or_else(Vec::new, |since| since.to_le_bytes().to_vec()));
         put(session.as_deref().map_or(&[], str::as_bytes));
         put(&[u8::from(session.is_some()) | u8::from(*has_text) << 1]);
+        // A relative date is another one on another day.
+        if let Some(dates) = self.asked_ms.and_then(|asked| span(&fold(&self.text), Some(asked))) {
+            put(b"dates");
+            put(&dates.start.to_le_bytes());
+            put(&dates.end.to_le_bytes());
+        }
         if let Some(vector) = &self.vector {
             put(b"vector");
             vector.iter().for_each(|number| put(&number.to_bits().to_le_bytes()));
@@ -224,6 +242,11 @@ impl<'a> ResolvedFilter<'a> {
     /// Whether every node passes.
     pub(super) fn is_open(&self) -> bool {
         *self.filter == Filter::default()
+    }
+
+    /// Whether every memory with a text passes, and nothing else.
+    pub(super) fn is_of_texts(&self) -> bool {
+        *self.filter == Filter { has_text: true, ..Filter::default() }
     }
 
     pub(super) fn passes(&self, view: &View, node: NodeId) -> bool {

@@ -9,15 +9,17 @@
 //! | 2 weeks ago | the day, three before and three after |
 //!
 //! # Design notes
-//! What was said on a day is often written down on the next, or about the one before, so a day is not exact. The first date of a
-//! question counts. A month or a year needs its number: "may" is a verb, and most numbers are no years.
+//! What was said on a day is often written down on the next, or about the one before, so a day is not exact. The first full date of
+//! a question counts, else its first year, else its first relative date. A month or a year needs its number: "may" is a verb, and most
+//! numbers are no years. A Portuguese weekday needs `feira` or the end of its phrase: "na segunda vez" is the second time.
 
+use super::stop::is_stop;
 use super::words::words;
 use std::ops::Range;
 
 const DAY_MS: i64 = 86_400_000;
 
-/// Names of the months and of the weekdays from Monday: English, its short form, Portuguese.
+/// Names of the months: English, its short form, Portuguese.
 const MONTHS: [[&str; 3]; 12] = [
     ["january", "jan", "janeiro"],
     ["february", "feb", "fevereiro"],
@@ -32,14 +34,15 @@ const MONTHS: [[&str; 3]; 12] = [
     ["november", "nov", "novembro"],
     ["december", "dec", "dezembro"],
 ];
-const WEEKDAYS: [[&str; 3]; 7] = [
-    ["monday", "mon", "segunda"],
-    ["tuesday", "tue", "terça"],
-    ["wednesday", "wed", "quarta"],
-    ["thursday", "thu", "quinta"],
-    ["friday", "fri", "sexta"],
-    ["saturday", "sat", "sábado"],
-    ["sunday", "sun", "domingo"],
+/// Names of the weekdays from Monday: English, Portuguese.
+const WEEKDAYS: [[&str; 2]; 7] = [
+    ["monday", "segunda"],
+    ["tuesday", "terça"],
+    ["wednesday", "quarta"],
+    ["thursday", "quinta"],
+    ["friday", "sexta"],
+    ["saturday", "sábado"],
+    ["sunday", "domingo"],
 ];
 /// Small numbers as words.
 const NUMBERS: [&[&str]; 10] = [
@@ -55,7 +58,7 @@ const NUMBERS: [&[&str]; 10] = [
     &["ten", "dez"],
 ];
 /// Words between the parts of a date.
-const BETWEEN: [&str; 3] = ["of", "de", "the"];
+const BETWEEN: [&str; 2] = ["of", "de"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Unit {
@@ -69,16 +72,21 @@ enum Unit {
 /// relative to it.
 #[must_use]
 pub fn span(folded: &str, now: Option<i64>) -> Option<Range<i64>> {
-    let all: Vec<&str> = words(folded).filter(|word| !BETWEEN.contains(word)).collect();
+    let all: Vec<&str> = words(folded).filter(|word| *word != "the").collect();
+    let joined: Vec<&str> = all.iter().copied().filter(|word| !BETWEEN.contains(word)).collect();
     let today = now.map(|now| now.div_euclid(DAY_MS));
-    let days = (0..all.len()).find_map(|from| {
-        let words = &all[from..];
-        named(words).or_else(|| relative(words, today?))
-    })?;
+    let days = first(&joined, named)
+        .or_else(|| first(&joined, of_year))
+        .or_else(|| first(&all, |words| relative(words, today?)))?;
     Some(days.start.saturating_mul(DAY_MS)..days.end.saturating_mul(DAY_MS))
 }
 
-/// The days of a date with a year at the beginning of some words.
+/// The first days that begin at some word.
+fn first(words: &[&str], days: impl Fn(&[&str]) -> Option<Range<i64>>) -> Option<Range<i64>> {
+    (0..words.len()).find_map(|from| days(&words[from..]))
+}
+
+/// The days of a day or a month with its year at the beginning of some words.
 fn named(words: &[&str]) -> Option<Range<i64>> {
     if let [first, second, third, ..] = words {
         let two = |word: &str| (word.len() == 2).then(|| day(word)).flatten();
@@ -94,32 +102,48 @@ fn named(words: &[&str]) -> Option<Range<i64>> {
         }
     }
     let [first, second, ..] = words else { return None };
-    let year = year(second)?;
-    match month(first) {
-        Some(month) => Some(days_of_months(12 * year + month - 1, 1)),
-        None => matches!(*first, "in" | "em").then(|| days_of_months(12 * year, 12)),
-    }
+    let (month, year) = (month(first)?, year(second)?);
+    Some(days_of_months(12 * year + month - 1, 1))
+}
+
+/// The days of "in 2023" at the beginning of some words.
+fn of_year(words: &[&str]) -> Option<Range<i64>> {
+    let [first, second, ..] = words else { return None };
+    let year = year(second).filter(|_| matches!(*first, "in" | "em"))?;
+    Some(days_of_months(12 * year, 12))
 }
 
 /// The days of a date relative to `today` at the beginning of some words.
 fn relative(words: &[&str], today: i64) -> Option<Range<i64>> {
     let [first, rest @ ..] = words else { return None };
     match *first {
+        "hoje" if rest.starts_with(&["em", "dia"]) => return None,
         "today" | "hoje" => return Some(around(today, 1)),
         "yesterday" | "ontem" => return Some(around(today - 1, 1)),
         _ => {}
     }
     let [second, rest @ ..] = rest else { return None };
     match (*first, *second) {
+        // "The last week of May" is another one.
+        ("last" | "this" | "esta" | "este", _) if rest.first().is_some_and(|next| BETWEEN.contains(next)) => {
+            return None;
+        }
         ("last", of) | (of, "passado" | "passada") if unit(of).is_some_and(|unit| unit != Unit::Day) => {
             return unit(of).map(|unit| back(today, 1, unit));
         }
         ("this" | "esta" | "este", of) if unit(of).is_some_and(|unit| unit != Unit::Day) => {
             return unit(of).map(|unit| back(today, 0, unit));
         }
-        ("on" | "last" | "na" | "no", of) => {
-            if let Some(weekday) = position(&WEEKDAYS, of) {
-                return Some(around(today - 1 - (today - 1 + 3 - weekday).rem_euclid(7), 1));
+        ("on" | "last", of) => {
+            if let Some(weekday) = weekday(of, 0) {
+                return Some(before(today, weekday));
+            }
+        }
+        ("na" | "no", of) => {
+            // From Monday to Friday they are ordinals, too.
+            let ends = rest.first().is_none_or(|next| *next == "feira" || is_stop(next));
+            if let Some(weekday) = weekday(of, 1).filter(|weekday| *weekday > 4 || ends) {
+                return Some(before(today, weekday));
             }
         }
         _ => {}
@@ -187,12 +211,19 @@ fn is_date(year: i64, month: i64, day: i64) -> bool {
     }
 }
 
-fn position<const N: usize>(names: &[[&str; 3]; N], word: &str) -> Option<i64> {
-    i64::try_from(names.iter().position(|of| of.contains(&word))?).ok()
+fn month(word: &str) -> Option<i64> {
+    let month = MONTHS.iter().position(|of| of.contains(&word))?;
+    i64::try_from(month + 1).ok()
 }
 
-fn month(word: &str) -> Option<i64> {
-    position(&MONTHS, word).map(|month| month + 1)
+/// The weekday of a name in a language, from Monday, which is 0.
+fn weekday(word: &str, language: usize) -> Option<i64> {
+    i64::try_from(WEEKDAYS.iter().position(|of| of[language] == word)?).ok()
+}
+
+/// The last such weekday before a day.
+const fn before(today: i64, weekday: i64) -> Range<i64> {
+    around(today - 1 - (today - 1 + 3 - weekday).rem_euclid(7), 1)
 }
 
 fn digits(word: &str, most: usize) -> Option<i64> {
@@ -252,15 +283,25 @@ mod tests {
                     "2023-05-07?",
                     "7 de maio de 2023",
                     "the 7th of may 2023",
+                    "on monday, 7 may 2023",
+                    "in 2023-05-07",
                 ][..],
                 "2023-05-06",
                 "2023-05-08",
             ),
-            (&["in february 2024", "fevereiro de 2024", "feb 2024"], "2024-02-01", "2024-02-29"),
+            (
+                &["in february 2024", "fevereiro de 2024", "feb 2024", "the last week of february 2024"],
+                "2024-02-01",
+                "2024-02-29",
+            ),
             (&["in 2022", "em 2022"], "2022-01-01", "2022-12-31"),
             (&["what did i say today", "hoje"], "2023-05-16", "2023-05-18"),
             (&["yesterday", "ontem", "1 day ago", "há um dia", "a day ago"], "2023-05-15", "2023-05-17"),
-            (&["on monday", "na segunda-feira", "last monday"], "2023-05-14", "2023-05-16"),
+            (
+                &["on monday", "na segunda-feira", "na segunda", "last monday", "on the monday"],
+                "2023-05-14",
+                "2023-05-16",
+            ),
             (&["on wednesday"], "2023-05-09", "2023-05-11"),
             (&["last week", "semana passada"], "2023-05-08", "2023-05-14"),
             (&["this week", "esta semana"], "2023-05-15", "2023-05-21"),
@@ -289,6 +330,12 @@ mod tests {
             "2023-13-01",
             "99999 days ago",
             "monday",
+            "the last year of college",
+            "na segunda vez",
+            "na quinta tentativa",
+            "plants that need no sun",
+            "on sat scores",
+            "hoje em dia",
             "",
         ] {
             assert_eq!(span(question, Some(0)), None, "{question}");

@@ -185,6 +185,11 @@ impl<'a, P: Fn(NodeId) -> bool> Search<'a, P> {
         let mut order: Vec<&mut List<'_>> = lists.iter_mut().collect();
         // Without an order, all of them give too little as well.
         if all * SLACK >= bar {
+            // To look up each of many words for each memory costs more than to read them.
+            if order.len() > FEW_WORDS {
+                order.iter_mut().for_each(|list| list.is_read = list.gain_max > 0.0);
+                return 0.0;
+            }
             order.sort_unstable_by(|a, b| a.gain_max.total_cmp(&b.gain_max));
         }
         let mut rest = 0.0;
@@ -232,7 +237,7 @@ impl<'a, P: Fn(NodeId) -> bool> Search<'a, P> {
     /// The score of a number, from all lists.
     fn sum(&mut self, lists: &mut [List<'_>], number: u32) -> f64 {
         let mut sum = 0.0;
-        for list in lists {
+        for list in lists.iter_mut().filter(|list| list.gain_max > 0.0) {
             list.seek(number);
             self.postings_read += 1;
             if let Some(posting) = list.postings.get(list.at).filter(|posting| posting.number == number) {

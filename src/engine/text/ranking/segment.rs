@@ -63,10 +63,11 @@ impl Block {
 impl Segment {
     pub(super) fn is_sound(&self, is_number: impl Fn(u32) -> bool) -> bool {
         self.words.len() == self.ends.len()
-            && self.words.is_sorted()
+            && self.words.is_sorted_by(|a, b| a < b)
             && self.ends.is_sorted()
             && self.ends.last().copied().unwrap_or(0) == self.postings.len()
             && self.postings.iter().all(|posting| is_number(posting.number))
+            && (0..self.words.len()).all(|place| self.at(place).is_sorted_by(|a, b| a.number < b.number))
             && self.postings.chunks(BLOCK).map(Block::of).eq(self.blocks.iter().copied())
     }
 

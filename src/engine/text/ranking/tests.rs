@@ -1,5 +1,6 @@
 //! BM25 against the formula, over memories that are added, changed and removed.
 
+use super::segment::{Posting, Segment};
 use super::*;
 use crate::graph::builder::GraphBuilder;
 use crate::graph::columns::NodeRow;
@@ -135,7 +136,10 @@ proptest! {
     #[test]
     fn pruning_changes_no_result(
         texts in prop::collection::vec(spoken(), 1..1_500),
-        query in "[a-f]( [a-f]){0,4}( [g-z]{2}){0,3}",
+        query in prop_oneof![
+            3 => "[a-f]( [a-f]){0,4}( [g-z]{2}){0,3}",
+            1 => "[a-f]( [a-f]){2,5}( [g-z]{2}){40,60}",
+        ],
         (most, share, gone) in (prop_oneof![1_usize..4, 20_usize..60], 1_usize..9, 2_usize..50),
     ) {
         let ids: Vec<String> = (0..texts.len()).map(|n| format!("{:04}", n * 7_919 % 9_973)).collect();
@@ -154,6 +158,15 @@ proptest! {
         let kept = whole.ranked.iter().copied().filter(|one| passes(one.node)).collect::<Vec<_>>();
         prop_assert_eq!(whole.passing, kept);
     }
+}
+
+#[test]
+fn postings_that_do_not_ascend_are_not_sound() {
+    let posting = |number| Posting { number, count: 1, length: 2 };
+    let is_sound = |numbers: [u32; 2]| {
+        Segment::of(&numbers.map(|number| (7, posting(number)))).finished().is_sound(|_| true)
+    };
+    assert_eq!([[3, 5], [5, 3], [3, 3]].map(is_sound), [true, false, false]);
 }
 
 #[test]
