@@ -1,7 +1,7 @@
 //! Embeds memories whose writers gave no embedding, by the configured embedder.
 //!
-//! The backlog is read in pages, in turn from its newest and from its oldest end. The embedder is called outside of any transaction; its vectors are written in one, and
-//! only where the text is still the one that was embedded. After a failed request the embedder gets a probe. If that fails,
+//! The backlog is read in pages, in turn from its newest and from its oldest end. The embedder is called outside of any
+//! transaction; its vectors are written in one, and only where the text is still the one that was embedded. After a failed request the embedder gets a probe. If that fails,
 //! the run ends with the reason; what waits stays due, and later runs do not call the embedder during a pause that doubles
 //! up to an hour. Otherwise half of the texts are sent, and so on; a single text that fails twice is put off for a day and
 //! delays no other.

@@ -268,7 +268,7 @@ impl<'a> Asked<'a> {
             .map(|(from, length)| hash(&all[from..from + length].join(" ")))
             .collect();
         spoken.sort_unstable();
-        let (span, when) = (query.dates(view), asks_when(&folded));
+        let (span, when) = (query.dates(&folded, view), asks_when(&folded));
         let FusionWeights { time, speaker, date, .. } = *weights;
         Self { when, spoken, hubs, span, time, speaker, date }
     }

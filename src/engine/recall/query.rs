@@ -160,9 +160,9 @@ impl RecallQuery {
         self.now_ms.or(view.snapshot().as_of)
     }
 
-    /// The instants that the text speaks of.
-    pub(super) fn dates(&self, view: &View) -> Option<Range<i64>> {
-        span(&fold(&self.text), self.asked_ms.or_else(|| self.instant(view)))
+    /// The instants that the text, which is given folded, speaks of.
+    pub(super) fn dates(&self, folded: &str, view: &View) -> Option<Range<i64>> {
+        span(folded, self.asked_ms.or_else(|| self.instant(view)))
     }
 
     /// Id of the query and its result: equal for equal queries of one generation with equal primed nodes.
