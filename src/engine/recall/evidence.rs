@@ -123,8 +123,8 @@ impl Scorer<'_> {
         sort_by_score(self.view.graph(), scored)
     }
 
-    /// The strongest activated nodes that pass: their lift, or, without fusion, their values divided by the greatest of all if that
-    /// is above 1.
+    /// The strongest activated nodes that pass: their lift, or, without fusion or memories, their values divided by the greatest of
+    /// all if that is above 1.
     fn structural(&self, mut activation: ActivationResult) -> DimensionScores {
         if !self.uses(Dimension::Structural) {
             return DimensionScores::default();
@@ -144,9 +144,9 @@ impl Scorer<'_> {
         let mut pool = activation.strongest(self.view.graph(), POOL);
         pool.nodes.append(&mut memories.nodes);
         #[expect(clippy::cast_possible_truncation, reason = "in 0 ..= 1, rounded once")]
-        let score = |value: f32| match self.query.fusion {
-            Fusion::Off => value / most,
-            Fusion::Text => lift(f64::from(value) / self.mass, self.view.memories()) as f32,
+        let score = |value: f32| match (self.query.fusion, self.view.memories()) {
+            (Fusion::Off, _) | (_, 0) => value / most,
+            (Fusion::Text, memories) => lift(f64::from(value) / self.mass, memories) as f32,
         };
         let of = pool.nodes.iter().map(|ActivatedNode { node, value }| (*node, score(*value))).collect();
         DimensionScores { of, active }
