@@ -1,13 +1,13 @@
 // purpose: Read the relationships that begin at nodes of a label and scope, each with the element id of its other end.
 // mode: read
-// params: $scope: String, $rows.keys: List, $rows.never: List, $rows.costed: List
+// params: $scope: String, $rows.keys: List, $rows.never: List, $rows.costed: List, $unnamed: Float
 // returns: key: String, edges: List (a row for each node that is there)
 // names: :Room, n.id
 //
 // An edge is [type, element of its other end, a number or, for RELATES_TO, a list of all values that its law reads, its
 // causal strength]. The meaning of the number depends on the type: a cost, a strength, a weight. Values are returned unchecked: the
 // reader skips and counts the unusable ones. Types of $rows.never are never mirrored; those of $rows.costed are walked
-// at a cost. The other end is not checked here: the reader knows the elements of all mirrored nodes, and checking each
+// at a cost. A mention has a number, $unnamed, if neither the name nor a word of it is in the text. The other end is not checked here: the reader knows the elements of all mirrored nodes, and checking each
 // end again costs half as much again.
 UNWIND $rows.keys AS key
 MATCH (n:Room)
@@ -20,5 +20,8 @@ RETURN n.id AS key,
         CASE WHEN datetime({epochMillis: -62135596800000}) <= r.lastObserved < datetime({epochMillis: 253402300800000}) THEN r.lastObserved.epochMillis END,
         coalesce(r.current_cost, r.base_cost), r.weight]
       WHEN 'REINFORCES' THEN r.strength
+      WHEN 'MENTIONS' THEN CASE WHEN n.content IS :: STRING NOT NULL AND b.name IS :: STRING NOT NULL
+        AND none(word IN split(toLower(b.name), ' ') WHERE size(word) > 2 AND toLower(left(n.content, 65536)) CONTAINS word)
+        AND NOT toLower(left(n.content, 65536)) CONTAINS toLower(b.name) THEN $unnamed END
       ELSE CASE WHEN type(r) IN $rows.costed THEN coalesce(r.current_cost, r.base_cost) ELSE r.weight END END, r.causal_strength]
   ] AS edges

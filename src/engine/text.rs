@@ -15,6 +15,7 @@
 pub mod counts;
 pub mod dates;
 pub mod fold;
+pub mod mention;
 pub(super) mod merge;
 pub mod ranking;
 pub mod situation;

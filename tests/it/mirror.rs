@@ -1,6 +1,8 @@
 //! The mirror beside a changing graph: what is patched is what a load makes, what was learned is heard, what was forgotten is
 //! gone, what other writers changed is found, and what does not fit is said.
 
+mod events;
+
 use crate::harness::ebb::{access, id, remember, session};
 use crate::harness::neo4j::{Fresh, at, fresh};
 use crate::harness::random::Random;

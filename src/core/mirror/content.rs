@@ -24,6 +24,8 @@ use std::collections::{BTreeMap, HashSet};
 
 /// Most bytes of a label.
 pub(super) const LABEL_BYTES_MAX: usize = 200;
+/// Type of relationships from a memory to what it mentions.
+pub(super) const MENTIONS: &str = "MENTIONS";
 /// Type of decaying relations.
 pub(super) const RELATES_TO: &str = "RELATES_TO";
 const DAY_MS: f64 = 86_400_000.0;

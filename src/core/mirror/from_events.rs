@@ -3,16 +3,17 @@
 //! Memories with their mentions and embeddings, and relations with the weight of their last observation. Energy, clusters,
 //! facts, trails and rows of other libraries have no part in it.
 
-use super::content::{LABEL_BYTES_MAX, RELATES_TO};
+use super::content::{LABEL_BYTES_MAX, MENTIONS, RELATES_TO};
 use super::{Error, load::set_vectors};
 use crate::domain::event::{Observe, Remember, Tie};
 use crate::domain::ids::labelled;
 use ebb_engine::graph::builder::{GraphBuilder, StagedKind, WeightRange};
 use ebb_engine::graph::columns::NodeRow;
-use ebb_engine::graph::kinds::{Kinds, NodeType, Properties};
+use ebb_engine::graph::kinds::{Kinds, NodeType, Properties, UNNAMED};
 use ebb_engine::graph::snapshot::{SkippedCounts, Snapshot};
 use ebb_engine::text::counts::WordCounts;
 use ebb_engine::text::fold::cut;
+use ebb_engine::text::mention;
 use ebb_engine::text::ranking::{Content, TextIndex};
 use ebb_engine::vectors::VectorIndex;
 use ebb_engine::{Texts, View};
@@ -21,7 +22,6 @@ use std::sync::Arc;
 
 const MEMORY: &str = "Memory";
 const ENTITY: &str = "Entity";
-const MENTIONS: &str = "MENTIONS";
 
 /// Weights of relations by their ends and their predicate.
 type Latest<'a> = BTreeMap<(&'a str, &'a str, &'a str), f64>;
@@ -95,12 +95,15 @@ impl ScopeEvents {
             builder.kind(kind, rule.direction, rule.inhibitory)
         };
         let (mentions, relates) = (staged(builder, MENTIONS), staged(builder, RELATES_TO));
-        let weight = kinds.of(MENTIONS).of(MENTIONS, &Properties::default())?;
+        let rule = kinds.of(MENTIONS);
+        let weight = |strength| rule.of(MENTIONS, &Properties { strength, ..Properties::default() });
+        let (named, unnamed) = (weight(None)?, weight(Some(UNNAMED))?);
         for memory in &self.memories {
             let from = builder.find(&names.external(MEMORY, memory.id.as_str()));
             for name in &memory.mentions {
                 let to = builder.find(&names.external(ENTITY, name.as_str()));
                 if let (Some(from), Some(to)) = (from, to) {
+                    let weight = if mention::names(&memory.content, name.as_str()) { named } else { unnamed };
                     builder.connect(from, to, mentions, weight)?;
                 }
             }

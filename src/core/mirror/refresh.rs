@@ -25,7 +25,7 @@
 //!
 //! Invariant: a refreshed mirror equals a loaded one (held by `mirror::patched_is_loaded`).
 
-use super::content::{Conducts, RELATES_TO, Relations, conductance, view_of};
+use super::content::{Conducts, MENTIONS, RELATES_TO, Relations, conductance, view_of};
 use super::learned::records;
 use super::load::set_vectors;
 use super::{Config, Error, MirroredScope, hot};
@@ -192,6 +192,7 @@ struct Read {
 async fn read(store: &Store, held: &MirroredScope, touched: Touched) -> Result<Option<Read>, Error> {
     let mut read = Read::default();
     let mut new: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    let mut said: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     for (label, keys) in &touched.nodes {
         let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
         let mut there: HashSet<String> = HashSet::new();
@@ -205,6 +206,8 @@ async fn read(store: &Store, held: &MirroredScope, touched: Touched) -> Result<O
                 }
                 if !is_held {
                     new.entry(*label).or_default().push(seen.key.clone());
+                } else if content(&id, &seen).is_some_and(|content| !held.view.texts().index.has(content)) {
+                    said.entry(*label).or_default().push(seen.key.clone());
                 }
                 there.insert(seen.key.clone());
                 if read.nodes.insert(id, (seen, is_held)).is_some_and(|(_, was_held)| !was_held) {
@@ -227,6 +230,10 @@ async fn read(store: &Store, held: &MirroredScope, touched: Touched) -> Result<O
     }
     for (label, keys) in new {
         read.around(store, held, label, &keys, None).await?;
+    }
+    // What a text names decides how much its mentions conduct.
+    for (label, keys) in said {
+        read.around(store, held, label, &keys, Some(MENTIONS)).await?;
     }
     // A new text may be evidence of facts about what it mentions.
     let own = held.asked.own_labels();
@@ -371,10 +378,7 @@ fn texts(held: &MirroredScope, read: &Read) -> Result<Texts, Error> {
     let mut texts = held.view.texts().clone();
     let said = || {
         let nodes = read.nodes.iter();
-        nodes.filter_map(|(id, (seen, is_held))| {
-            let (text, session) = (seen.content.as_deref()?, seen.session.as_deref());
-            Some((Content { id, text, session, at: seen.created }, *is_held))
-        })
+        nodes.filter_map(|(id, (seen, is_held))| Some((content(id, seen)?, *is_held)))
     };
     if said().next().is_some() || !read.gone.is_empty() {
         let index = Arc::make_mut(&mut texts.index);
@@ -393,6 +397,12 @@ fn texts(held: &MirroredScope, read: &Read) -> Result<Texts, Error> {
         set_vectors(vectors, embedded)?;
     }
     Ok(texts)
+}
+
+/// What is indexed of a node with a text.
+fn content<'a>(id: &'a str, seen: &'a MirroredNode) -> Option<Content<'a>> {
+    let (text, session) = (seen.content.as_deref()?, seen.session.as_deref());
+    Some(Content { id, text, session, at: seen.created })
 }
 
 impl MirroredScope {

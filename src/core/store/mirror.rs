@@ -36,6 +36,7 @@ use crate::domain::trail::{Allowed, Cycles, MirroredLabel, Place, PlaceLabel, Tr
 use crate::domain::tunables::Tunables;
 use crate::domain::units::{Energy, Pheromone, Timestamp, Weight};
 use adopted::AdoptedLabel;
+use ebb_engine::graph::kinds::UNNAMED;
 use neo4rs::{BoltNull, BoltType};
 use rows::{begun, ends, keyed, node};
 use serde::Deserialize;
@@ -352,6 +353,7 @@ impl MirrorQuery {
     fn walked(&self, call: Call) -> Call {
         call.set("never", list(self.never.iter().map(String::as_str)))
             .set("costed", list(self.costed.iter().map(String::as_str)))
+            .set("unnamed", UNNAMED)
     }
 }
 

@@ -169,7 +169,7 @@ pub struct Properties {
     pub weight: Option<f64>,
     /// Confidence, `0 ..= 1`.
     pub confidence: Option<f64>,
-    /// Strength of support, at least 0.
+    /// Strength of support or of a mention, at least 0.
     pub strength: Option<f64>,
 }
 
@@ -221,6 +221,8 @@ pub const NEVER_MIRRORED: [&str; 4] = ["ACCESSED_IN", "CONSOLIDATING", "PROMOTED
 
 /// Conductance if no formula applies.
 const PLAIN: f64 = 0.5;
+/// Strength of a mention that the text does not bear out: see [`mention`](crate::text::mention).
+pub const UNNAMED: f64 = PLAIN / 10.0;
 
 impl Default for Kinds {
     fn default() -> Self {
@@ -252,7 +254,8 @@ impl Kinds {
         put(&["RELATES_TO"], rule(Bidirectional, &[Relation, Cost, Fixed(PLAIN)]));
         put(&["COACTIVATED"], rule(Bidirectional, &[Coactivation, Fixed(PLAIN)]));
         put(&["REINFORCES"], rule(Forward, &[Strength, Fixed(0.7)]));
-        put(&["BELONGS_TO", "MENTIONS", "HAS_MEMBER"], rule(Bidirectional, &[Fixed(PLAIN)]));
+        put(&["BELONGS_TO", "HAS_MEMBER"], rule(Bidirectional, &[Fixed(PLAIN)]));
+        put(&["MENTIONS"], rule(Bidirectional, &[Strength, Fixed(PLAIN)]));
         let other = rule(Forward, &[Weight, Fixed(PLAIN)]);
         put(&["CONTRADICTS", "INHIBITS", "SUPERSEDES"], KindRule { inhibitory: true, ..other.clone() });
         for (kind, rule) in &mut rules {
@@ -420,6 +423,7 @@ mod tests {
         near(conducts("REINFORCES", Properties { strength: Some(0.9), ..weight(0.1) }), 0.9);
         near(conducts("REINFORCES", weight(0.1)), 0.7);
         near(conducts("MENTIONS", weight(9.0)), 0.5);
+        near(conducts("MENTIONS", Properties { strength: Some(UNNAMED), ..weight(9.0) }), 0.05);
         near(conducts("CALLS", weight(1.25)), 1.25);
         near(conducts("CALLS", Properties::default()), 0.5);
         near(conducts("whatever", weight(17.0)), 17.0);

@@ -88,6 +88,14 @@ pub struct Content<'a> {
     pub at: Option<i64>,
 }
 
+impl Content<'_> {
+    /// Hash of what is indexed. A memory that moved is another one.
+    fn hash(&self) -> u64 {
+        let (session, at) = (self.session.map_or(0, hash), self.at.unwrap_or(i64::MIN));
+        hash(self.text) ^ session.rotate_left(1) ^ at.cast_unsigned().rotate_left(32)
+    }
+}
+
 impl<'a> From<(&'a str, &'a str)> for Content<'a> {
     fn from((id, text): (&'a str, &'a str)) -> Self {
         Self { id, text, session: None, at: None }
@@ -158,10 +166,9 @@ impl TextIndex {
     }
 
     fn take(&mut self, memory: Content<'_>, gathered: &mut Vec<(u64, Posting)>) -> Result<(), Error> {
+        let content_hash = memory.hash();
         let Content { id, text, session, at } = memory;
         let (session, at) = (session.map_or(0, hash), at.unwrap_or(i64::MIN));
-        // A memory that moved is another one.
-        let content_hash = hash(text) ^ session.rotate_left(1) ^ at.cast_unsigned().rotate_left(32);
         let id = hash(id);
         let before = self.numbers.get(&id).map(|number| *number as usize);
         if before.is_some_and(|before| self.contents[before] == content_hash) {
@@ -191,6 +198,13 @@ impl TextIndex {
             self.add_segment(gathered);
         }
         Ok(())
+    }
+
+    /// Whether a memory is here with this content.
+    #[must_use]
+    pub fn has(&self, memory: Content<'_>) -> bool {
+        let number = self.numbers.get(&hash(memory.id));
+        number.is_some_and(|number| self.contents[*number as usize] == memory.hash())
     }
 
     /// Removes a memory; its postings are dropped when their segment is merged.
