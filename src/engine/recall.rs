@@ -62,6 +62,7 @@ mod tests;
 
 pub use between::between;
 pub use config::{EvidenceConfig, FusionWeights, RANDOM_SEED, RecallConfig, TOP_K_MAX};
+pub use fusion::VectorScale;
 pub use query::{Filter, Fusion, NAMES_MAX, Profile, RecallQuery, SeedMass, Spread, TEXT_BYTES_MAX, XlrMode};
 pub use result::{Dimensions, Hit, PrimedNode, RecallCounters, RecallResult, Route, Seed};
 
@@ -151,6 +152,7 @@ pub fn recall_primed(
     let scorer = Scorer { view, query, config, filter: &filter, seeds: &seeds, mass };
     let Scored { scored, contrast, flags } = scorer.score(activation, &mut scratch.xlr);
     let by_text: Vec<NodeId> = texts.passing.iter().map(|ranked| ranked.node).collect();
+    let scale = VectorScale::of(&vectors.all, &query.outside, &config.fusion);
     let mut ranked: Vec<(NodeId, f32)> = match query.fusion {
         Fusion::Text => {
             let lists = Lists {
@@ -159,6 +161,7 @@ pub fn recall_primed(
                 links: &scored,
                 activated: &activated,
                 hubs: &hubs,
+                scale,
             };
             lists.fuse(view, query, &config.fusion, |node| filter.passes(view, node))
         }
@@ -178,6 +181,7 @@ pub fn recall_primed(
         generation: view.generation(),
         as_of: view.snapshot().as_of,
         hits: hits(view, &ranked, paths, (&scored, &by_text, &vectors.passing, contrast.as_ref())),
+        scale,
         seeds: result_seeds(view, &found),
         primed: primed.into_iter().map(|(id, score)| PrimedNode { id: id.to_owned(), score }).collect(),
         unknown: found.unknown,

@@ -23,7 +23,7 @@ use ebb_engine::{Texts, View};
 use std::collections::{BTreeMap, HashSet};
 
 /// Most bytes of a label.
-pub(super) const LABEL_BYTES_MAX: usize = 200;
+pub const LABEL_BYTES_MAX: usize = 200;
 /// Type of decaying relations.
 pub(super) const RELATES_TO: &str = "RELATES_TO";
 const DAY_MS: f64 = 86_400_000.0;

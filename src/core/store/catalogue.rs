@@ -192,6 +192,7 @@ catalogue! {
     MIRROR_CENSUS = "mirror/census";
     MIRROR_DATABASE = "mirror/database";
     MIRROR_EDGES = "mirror/edges";
+    MIRROR_NEAREST = "mirror/nearest";
     MIRROR_NODES = "mirror/nodes";
     MIRROR_CLEAR = "mirror/clear";
     MIRROR_PUBLISH = "mirror/publish";
