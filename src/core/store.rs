@@ -83,7 +83,7 @@ pub use connection::Config;
 pub use database::{ChangeMark, Database};
 pub use decay::DecayCursor;
 pub use decode::Life;
-pub use embedding::{EmbeddedText, EmbeddingTarget, WaitingText};
+pub use embedding::{EmbeddedText, EmbeddingTarget, OtherEmbeddings, WaitingText};
 pub use error::{Class, Error, Refusal, RefusedWhy};
 pub use evaporate::TrailKind;
 pub use fact::{Fact, FactFilter, FactReceipt, RequestedSweep, SweepJob, SweepPage, SweepState};

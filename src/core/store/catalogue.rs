@@ -74,6 +74,7 @@ catalogue! {
     EMBEDDING_CLAIM = "embedding/claim";
     EMBEDDING_DUE = "embedding/due";
     EMBEDDING_FIND = "embedding/find";
+    EMBEDDING_OTHERS = "embedding/others";
     EMBEDDING_PASS = "embedding/pass";
     EMBEDDING_WRITE = "embedding/write";
     ENTITY_CREATE = "entity/create";
