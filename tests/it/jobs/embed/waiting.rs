@@ -69,8 +69,8 @@ async fn a_revived_memory_waits_for_an_embedding_if_it_has_none() {
 async fn waits_of_more_than_a_day_are_of_a_wrong_clock() {
     let db = bed(Some(MODEL)).await;
     db.apply(&[says("soon", "soup"), says("ahead", "soup")]).await;
-    let set = "MATCH (m:Memory) SET m.embedDue = m.created + duration({hours: CASE m.id WHEN 'soon' THEN 24 ELSE 60 END}), \
-               m.reinforceDue = m.embedDue";
+    let set = "MATCH (m:Memory) WITH m, m.created + duration({hours: CASE m.id WHEN 'soon' THEN 24 ELSE 60 END}) AS due \
+               SET m.embedDue = due, m.reinforceDue = due";
     db.client.run(set, &[]).await;
     let found = db.store.future_rows(at(0.0)).await.unwrap();
     assert_eq!((found.memories, found.named), (1, vec!["ahead".to_owned()]));
