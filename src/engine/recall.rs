@@ -141,12 +141,7 @@ pub fn recall_primed(
     if (from_texts || query.seed_mass == SeedMass::Subtract) && query.spread == Spread::Activation {
         subtract(&mut activation, &seeds, params);
     }
-    let mass = match query.spread {
-        Spread::Activation => {
-            activation::initial_values(&seeds, params).iter().map(|(_, value)| f64::from(*value)).sum()
-        }
-        Spread::PersonalPageRank => 1.0,
-    };
+    let mass = mass(query.spread, &seeds, params);
     let memories = activation.nodes.iter().filter(|reached| view.has_text(reached.node));
     let activated: Vec<(NodeId, f32)> = memories.map(|reached| (reached.node, reached.value)).collect();
     let scorer = Scorer { view, query, config, filter: &filter, seeds: &seeds, mass };
@@ -292,6 +287,16 @@ fn spread(
         ActivationCounters { slots_read, useful_slots: slots_read, rows, touched: nodes.len() as u64 };
     let hops_max = u8::try_from(near.iterations).map_or(HOPS_MAX, |hops| hops.min(HOPS_MAX));
     (ActivationResult { nodes, counters, truncated: false }, hops_max)
+}
+
+/// The sum of what the seeds begin with.
+fn mass(spread: Spread, seeds: &[(NodeId, f32)], params: &ActivationConfig) -> f64 {
+    match spread {
+        Spread::Activation => {
+            activation::initial_values(seeds, params).iter().map(|(_, value)| f64::from(*value)).sum()
+        }
+        Spread::PersonalPageRank => 1.0,
+    }
 }
 
 /// Subtracts the initial values of seeds, so that each is scored by the activation that returned to it.
