@@ -239,6 +239,8 @@ fn run_on_file(
 /// folder, so that the same command continues where it stopped.
 fn replay_settings(settings: &Settings, file: &Path, output: &Output) -> Result<Settings, CliError> {
     let mut settings = settings.clone();
+    // No memory waits for an embedding that nobody computes.
+    settings.embedding.url = None;
     if settings.neo4j.uri.is_none() {
         settings.neo4j.home = ebb_core::service::events::scratch_folder(file).map_err(CliError::failed)?;
         let home = settings.neo4j.home.display();
@@ -307,6 +309,7 @@ async fn run_demo(settings: &Settings, scope: Scope, output: &Output) -> Result<
         settings.neo4j.home.clone_from(&folder);
         output.remark("Starting a scratch Neo4j of its own, in .ebb/demo");
     }
+    settings.embedding.url = None;
     settings.policies = settings::policies_of(demo::POLICIES).map_err(CliError::failed)?;
     let open = wiring::open(&settings, scope).await.map_err(not_open)?;
     let shown = demo::run(&open.service, open.endpoint(), &folder, output).await;

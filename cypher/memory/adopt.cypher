@@ -57,7 +57,8 @@ FOREACH (_ IN CASE WHEN fault IS NULL THEN [1] ELSE [] END |
   SET m.scope = coalesce(m.scope, 'local'), m.tier = tier)
 FOREACH (_ IN CASE WHEN lives THEN [1] ELSE [] END |
   SET m.energy = energy,
-    m.reinforceDue = CASE WHEN m.energyAt IS NULL AND tier = 'working' THEN coalesce(m.reinforceDue, now) ELSE m.reinforceDue END,
+    m.reinforceDue = CASE WHEN m.energyAt IS NULL AND tier = 'working'
+      THEN coalesce(m.reinforceDue, CASE WHEN $embeds AND m.embedding IS NULL THEN now + duration('P1D') ELSE now END) ELSE m.reinforceDue END,
     m.embedDue = CASE WHEN $embeds AND m.embedding IS NULL THEN coalesce(m.embedDue, now) ELSE m.embedDue END,
     m.energyAt = anchor,
     m.lastAccessed = accessed,

@@ -8,8 +8,9 @@
 // Sessions and entities exist already. $rows.at and $rows.count give the time and number of accesses of the memory by
 // the session in this batch; the pair is not yet counted for co-activation, for which the session waits. Instants are
 // epoch milliseconds, null where there is none; a memory that is not pinned has no such property, nor one without an
-// embedding. It is queued to reinforce similar ones, and to be embedded if $embeds and it has no embedding. This is one statement, because a new memory has no relationship to
-// look for.
+// embedding. It is queued to reinforce similar ones, and to be embedded if $embeds and it has no embedding: then it reinforces
+// once it is embedded (embedding/write), or a day later by its text. This is one statement, because a new memory has no
+// relationship to look for.
 UNWIND range(0, size($rows.id) - 1) AS i
 CREATE (m:Memory:EbbMemory {
   id: $rows.id[i],
@@ -26,7 +27,7 @@ CREATE (m:Memory:EbbMemory {
   created: datetime({epochMillis: $rows.created[i]}),
   sessionId: $rows.session[i],
   instanceId: $rows.instance[i],
-  reinforceDue: datetime({epochMillis: $rows.created[i]}),
+  reinforceDue: datetime({epochMillis: $rows.created[i] + CASE WHEN $embeds AND $rows.embedding[i] IS NULL THEN 86400000 ELSE 0 END}),
   embedding: $rows.embedding[i],
   embedDue: CASE WHEN $embeds AND $rows.embedding[i] IS NULL THEN datetime({epochMillis: $rows.created[i]}) END
 })

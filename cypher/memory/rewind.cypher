@@ -6,16 +6,19 @@
 // idempotent: by the dates
 //
 // No law applies before the anchor is reached, an access before it does not count, and a memory that is due from an
-// instant on waits until that is reached. ebbMoved keeps the former dates. A date outside the supported years is not
+// instant on waits until that is reached. A memory may wait up to a day to be embedded again, or to reinforce others
+// (embedding/write, memory/create). ebbMoved keeps the former dates. A date outside the supported years is not
 // moved: that row is quarantined. Each row is locked first and checked after.
 MATCH (m:Memory)
 WHERE NOT m:EbbQuarantined AND m.promotionKey IS NULL
-  AND any(at IN [m.energyAt, m.lastAccessed, m.ripeAt, m.created, m.clusterDue, m.reinforceDue] WHERE at > datetime({epochMillis: $latest}))
+  AND (any(at IN [m.energyAt, m.lastAccessed, m.ripeAt, m.created, m.clusterDue] WHERE at > datetime({epochMillis: $latest}))
+    OR any(at IN [m.reinforceDue, m.embedDue] WHERE at > datetime({epochMillis: $latest + 86400000})))
 WITH m LIMIT $limit
 SET m.ebbLock = true
-WITH m, datetime({epochMillis: $now}) AS now, datetime({epochMillis: $latest}) AS latest, datetime({epochMillis: 253402300800000}) AS end
+WITH m, datetime({epochMillis: $now}) AS now, datetime({epochMillis: $latest}) AS latest,
+  datetime({epochMillis: $latest + 86400000}) AS later, datetime({epochMillis: 253402300800000}) AS end
 WITH m, now, end, latest < m.energyAt < end AS energy, latest < m.lastAccessed < end AS accessed, latest < m.ripeAt < end AS ripe,
-  latest < m.created < end AS made, m.clusterDue > latest AS clusters, m.reinforceDue > latest AS reinforces,
+  latest < m.created < end AS made, m.clusterDue > latest AS clusters, m.reinforceDue > later AS reinforces, m.embedDue > later AS embeds,
   CASE WHEN m.energyAt >= end THEN 'energyAt' WHEN m.lastAccessed >= end THEN 'lastAccessed' WHEN m.ripeAt >= end THEN 'ripeAt'
     WHEN m.created >= end THEN 'created' END AS beyond
 FOREACH (_ IN CASE WHEN beyond IS NULL THEN [1] ELSE [] END |
@@ -24,13 +27,14 @@ FOREACH (_ IN CASE WHEN beyond IS NULL THEN [1] ELSE [] END |
       + CASE WHEN ripe THEN 'ripeAt ' + toString(m.ripeAt) + ' ' ELSE '' END
       + CASE WHEN made THEN 'created ' + toString(m.created) + ' ' ELSE '' END
       + CASE WHEN clusters THEN 'clusterDue ' + toString(m.clusterDue) + ' ' ELSE '' END
-      + CASE WHEN reinforces THEN 'reinforceDue ' + toString(m.reinforceDue) ELSE '' END),
+      + CASE WHEN reinforces THEN 'reinforceDue ' + toString(m.reinforceDue) + ' ' ELSE '' END
+      + CASE WHEN embeds THEN 'embedDue ' + toString(m.embedDue) ELSE '' END),
     m.dueAt = CASE WHEN energy OR accessed OR ripe THEN CASE WHEN m.dueAt > now THEN now ELSE m.dueAt END ELSE m.dueAt END,
     m.ripeAt = CASE WHEN ripe THEN now ELSE m.ripeAt END,
     m.energyAt = CASE WHEN energy THEN now ELSE m.energyAt END,
     m.lastAccessed = CASE WHEN accessed THEN now ELSE m.lastAccessed END,
     m.created = CASE WHEN made THEN now ELSE m.created END,
-    m.embedDue = CASE WHEN made AND m.embedDue > now THEN now ELSE m.embedDue END,
+    m.embedDue = CASE WHEN embeds OR made AND m.embedDue > now THEN now ELSE m.embedDue END,
     m.clusterDue = CASE WHEN clusters THEN now ELSE m.clusterDue END,
     m.reinforceDue = CASE WHEN reinforces THEN now ELSE m.reinforceDue END)
 FOREACH (_ IN CASE WHEN beyond IS NOT NULL THEN [1] ELSE [] END |

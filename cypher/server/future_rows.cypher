@@ -9,7 +9,8 @@
 CALL () {
   MATCH (m:Memory)
   WHERE NOT m:EbbQuarantined AND m.promotionKey IS NULL
-    AND any(at IN [m.energyAt, m.lastAccessed, m.ripeAt, m.created, m.clusterDue, m.reinforceDue] WHERE at > datetime({epochMillis: $latest}))
+    AND (any(at IN [m.energyAt, m.lastAccessed, m.ripeAt, m.created, m.clusterDue] WHERE at > datetime({epochMillis: $latest}))
+      OR any(at IN [m.reinforceDue, m.embedDue] WHERE at > datetime({epochMillis: $latest + 86400000})))
   RETURN count(m) AS memories, collect(toStringOrNull(m.id))[0..5] AS ids
 }
 CALL () {

@@ -21,6 +21,7 @@ pub use address::Address;
 pub use client::{Failure, FailureKind};
 
 use client::Client;
+use ebb_engine::text::fold::cut;
 use pause::Pause;
 use questions::Questions;
 use request_size::RequestSize;
@@ -130,7 +131,7 @@ impl Embedder {
     /// Embedding of a question; `None` if it was not there in time, or failed a moment ago.
     pub async fn question(&self, text: &str) -> Option<Arc<[f32]>> {
         let limit = self.config.recall_timeout;
-        match tokio::time::timeout(limit, self.questions.vector(cut(text))).await {
+        match tokio::time::timeout(limit, self.questions.vector(cut(text, TEXT_BYTES_MAX))).await {
             Ok(vector) => vector,
             Err(_) => {
                 self.questions.begin_pause(&self.client.late(limit));
@@ -159,28 +160,5 @@ impl Embedder {
     /// Ends the pause of the job after a success.
     pub fn end_pause(&self) {
         self.job_pause.end();
-    }
-}
-
-/// The part of a text that is embedded.
-#[must_use]
-pub fn cut(text: &str) -> &str {
-    let mut end = text.len().min(TEXT_BYTES_MAX);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_long_text_is_cut_between_two_characters() {
-        assert_eq!(cut("short"), "short");
-        let long = format!("x{}", "ä".repeat(TEXT_BYTES_MAX));
-        assert_eq!(cut(&long).len(), TEXT_BYTES_MAX - 1);
-        assert!(long.starts_with(cut(&long)));
     }
 }

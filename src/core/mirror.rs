@@ -39,6 +39,7 @@ use crate::domain::units::Timestamp;
 use crate::store::{self, MirrorQuery, Relation, Store, WrittenRow};
 use compare::Difference;
 use compute::{Refused, WAIT_TIMEOUT};
+pub use content::LABEL_BYTES_MAX;
 use content::{Names, Relations};
 use ebb_engine::View;
 use ebb_engine::graph;

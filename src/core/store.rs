@@ -83,7 +83,7 @@ pub use connection::Config;
 pub use database::{ChangeMark, Database};
 pub use decay::DecayCursor;
 pub use decode::Life;
-pub use embedding::{EmbeddedText, EmbeddingTarget, WaitingText};
+pub use embedding::{EmbeddedText, EmbeddingTarget, OtherEmbeddings, WaitingText};
 pub use error::{Class, Error, Refusal, RefusedWhy};
 pub use evaporate::TrailKind;
 pub use fact::{Fact, FactFilter, FactReceipt, RequestedSweep, SweepJob, SweepPage, SweepState};
@@ -98,7 +98,8 @@ pub use lease::{JobStatus, LedgerSurvey, OpenRunStatus, RunRelease};
 pub use memory::{Filter, MemoryEvent, Record, TierCount, TierHealth, Waiting};
 pub use mirror::{
     AdoptedFact, AdoptedNode, Amount, Census, FACT_STATE, FadingRelation, Heat, MirrorCandidate, MirrorQuery,
-    MirroredEnd, MirroredNode, NODE_STATE, OutgoingRelation, RowState, STATE_LABEL, WrittenRow, bond,
+    MirroredEnd, MirroredNode, NODE_STATE, NearestMemories, NearestMemory, OutgoingRelation, RowState,
+    STATE_LABEL, WrittenRow, bond,
 };
 pub use mirror_status::MirrorStatus;
 pub use outcome::{OutcomeReceipt, OutcomeReport};

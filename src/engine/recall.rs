@@ -62,6 +62,7 @@ mod tests;
 
 pub use between::between;
 pub use config::{EvidenceConfig, FusionWeights, RANDOM_SEED, RecallConfig, TOP_K_MAX};
+pub use fusion::VectorScale;
 pub use query::{Filter, Fusion, NAMES_MAX, Profile, RecallQuery, SeedMass, Spread, TEXT_BYTES_MAX, XlrMode};
 pub use result::{Dimensions, Hit, PrimedNode, RecallCounters, RecallResult, Route, Seed};
 
@@ -140,17 +141,13 @@ pub fn recall_primed(
     if (from_texts || query.seed_mass == SeedMass::Subtract) && query.spread == Spread::Activation {
         subtract(&mut activation, &seeds, params);
     }
-    let mass = match query.spread {
-        Spread::Activation => {
-            activation::initial_values(&seeds, params).iter().map(|(_, value)| f64::from(*value)).sum()
-        }
-        Spread::PersonalPageRank => 1.0,
-    };
+    let mass = mass(query.spread, &seeds, params);
     let memories = activation.nodes.iter().filter(|reached| view.has_text(reached.node));
     let activated: Vec<(NodeId, f32)> = memories.map(|reached| (reached.node, reached.value)).collect();
     let scorer = Scorer { view, query, config, filter: &filter, seeds: &seeds, mass };
     let Scored { scored, contrast, flags } = scorer.score(activation, &mut scratch.xlr);
     let by_text: Vec<NodeId> = texts.passing.iter().map(|ranked| ranked.node).collect();
+    let scale = VectorScale::of(&vectors.all, &query.outside, &config.fusion);
     let mut ranked: Vec<(NodeId, f32)> = match query.fusion {
         Fusion::Text => {
             let lists = Lists {
@@ -159,6 +156,7 @@ pub fn recall_primed(
                 links: &scored,
                 activated: &activated,
                 hubs: &hubs,
+                scale,
             };
             lists.fuse(view, query, &config.fusion, |node| filter.passes(view, node))
         }
@@ -178,6 +176,7 @@ pub fn recall_primed(
         generation: view.generation(),
         as_of: view.snapshot().as_of,
         hits: hits(view, &ranked, paths, (&scored, &by_text, &vectors.passing, contrast.as_ref())),
+        scale,
         seeds: result_seeds(view, &found),
         primed: primed.into_iter().map(|(id, score)| PrimedNode { id: id.to_owned(), score }).collect(),
         unknown: found.unknown,
@@ -288,6 +287,16 @@ fn spread(
         ActivationCounters { slots_read, useful_slots: slots_read, rows, touched: nodes.len() as u64 };
     let hops_max = u8::try_from(near.iterations).map_or(HOPS_MAX, |hops| hops.min(HOPS_MAX));
     (ActivationResult { nodes, counters, truncated: false }, hops_max)
+}
+
+/// The sum of what the seeds begin with.
+fn mass(spread: Spread, seeds: &[(NodeId, f32)], params: &ActivationConfig) -> f64 {
+    match spread {
+        Spread::Activation => {
+            activation::initial_values(seeds, params).iter().map(|(_, value)| f64::from(*value)).sum()
+        }
+        Spread::PersonalPageRank => 1.0,
+    }
 }
 
 /// Subtracts the initial values of seeds, so that each is scored by the activation that returned to it.

@@ -120,7 +120,7 @@ def main():
         environment["EBB__EMBEDDING__DIMENSIONS"] = str(len(own[0]))
     subprocess.run([arguments.ebb, "neo4j", "start"], env=environment, check=True, stdout=subprocess.DEVNULL)
     try:
-        subprocess.run([arguments.ebb, "init"], env=environment, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([arguments.ebb, "init", "--yes"], env=environment, check=True, stdout=subprocess.DEVNULL)
         scopes = imported(arguments.ebb, events, environment)
         environment["EBB__MIRROR__SCOPES"] = ",".join(scopes)
         measured("plain", arguments.ebb, environment, questions, vectors)

@@ -151,6 +151,7 @@ const SCANS: &[(&str, &str)] = &[
     ("relation/release", "a reason has no index; a person asks, now and then"),
     ("server/quarantined", "a reason has no index; a person asks, now and then"),
     ("server/future_rows", "the dates have no index; a person asks, now and then"),
+    ("embedding/others", "the model has no index; a person asks the doctor"),
     ("memory/rewind", "the dates have no index; a person asks, now and then"),
     ("fact/rewind", "the date has no index; a person asks, now and then"),
     ("relation/foreign", "the absence of a key has no index; part of a pass that reads every relation"),

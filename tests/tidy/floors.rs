@@ -52,6 +52,7 @@ const FLOORS: &[Floor] = &[
         module: "embedder",
         inside: &["domain"],
         outside: &[
+            "ebb_engine",
             "rustls",
             "rustls_native_certs",
             "secrecy",

@@ -176,7 +176,7 @@ pub struct Recall {
     /// Anti-seeds of the contrast, with xlr.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub anti_seeds: Vec<String>,
-    /// Flags of a result that is truncated, not converged, or without the embedding of its text (embedding_unavailable).
+    /// Flags of a result that is truncated, not converged, without the embedding of its text (embedding_unavailable), or without the memories that did not fit into memory (vector_index_unavailable).
     pub flags: Vec<&'static str>,
     /// Counters of the work done.
     pub counters: RecallCounters,
@@ -221,6 +221,9 @@ pub struct Hit {
     pub provenance: Option<Provenance>,
     /// Whether it lacks relationships because their other ends did not fit into memory.
     pub partial: bool,
+    /// Whether it did not fit into memory itself, and was found by the vector index of the database.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub from_database: bool,
 }
 
 /// A relationship of a path.

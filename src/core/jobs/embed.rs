@@ -15,8 +15,9 @@
 
 use super::{Budget, Completion, DAY_MS, DRY_RUN_ROWS, Job, MINUTE_MS, Work};
 use crate::domain::units::Timestamp;
-use crate::embedder::{Embedder, Failure, FailureKind, TEXT_BYTES_MAX, cut};
+use crate::embedder::{Embedder, Failure, FailureKind, TEXT_BYTES_MAX};
 use crate::store::{EmbeddedText, EmbeddingTarget, Error, Tally, WaitingText};
+use ebb_engine::text::fold::cut;
 use std::sync::Arc;
 use tracing::warn;
 
@@ -180,5 +181,7 @@ async fn judge(
 }
 
 fn texts(waiting: &[WaitingText]) -> Vec<String> {
-    waiting.iter().map(|waiting| cut(waiting.text.as_deref().unwrap_or_default()).to_owned()).collect()
+    let text =
+        |waiting: &WaitingText| cut(waiting.text.as_deref().unwrap_or_default(), TEXT_BYTES_MAX).to_owned();
+    waiting.iter().map(text).collect()
 }

@@ -23,7 +23,7 @@ use ebb_engine::{Texts, View};
 use std::collections::{BTreeMap, HashSet};
 
 /// Most bytes of a label.
-pub(super) const LABEL_BYTES_MAX: usize = 200;
+pub const LABEL_BYTES_MAX: usize = 200;
 /// Type of relationships from a memory to what it mentions.
 pub(super) const MENTIONS: &str = "MENTIONS";
 /// Type of decaying relations.

@@ -5,13 +5,13 @@
 
 mod text;
 
-use super::recall::{Error, Found, StoredText};
+use super::recall::{Error, Found, StoredText, by_score};
 use super::{Service, check_range};
 use crate::api::context::{Context, ContextMemory, ContextOptions, TOKENS_MAX};
 use crate::api::recall::RecallRequest;
 use crate::domain::ids::Scope;
 use ebb_engine::graph::index::NodeId;
-use ebb_engine::recall::{Filter, Hit, RecallQuery, between};
+use ebb_engine::recall::{Filter, RecallQuery, Route, between};
 use std::collections::{BTreeMap, BTreeSet};
 use text::{Candidate, Composed, Selection};
 
@@ -34,19 +34,24 @@ impl Service {
         let filter = Filter { has_text: true, ..usual.filter.clone() };
         let top_k = (options.max_tokens / LINE_TOKENS).max(HITS_MIN).min(self.config.engine.top_k_max());
         let query = RecallQuery { filter: filter.clone(), top_k, ..usual };
-        let Found { current, recalled, mut texts, freshness, flags } =
-            Box::pin(self.find(scope, &request, query)).await?;
-        let ranked = recalled.hits.iter().zip(1..);
-        let hits = ranked.filter_map(|(hit, rank)| candidate(&hit.id, Some((rank, hit)), &mut texts));
+        let (view, found) = Box::pin(self.find(scope, &request, query)).await?;
+        let Found { recalled, stored, mut texts, freshness, flags } = found;
+        let held = recalled.hits.iter().map(|hit| (hit.id.as_str(), hit.score, hit.route.as_ref()));
+        let stored = stored.iter().map(|hit| (hit.id.as_str(), hit.score, None));
+        let mut ranked: Vec<(&str, f32, Option<&Route>)> = held.chain(stored).collect();
+        ranked.sort_by(|a, b| by_score((a.1, a.0), (b.1, b.0)));
+        let hits = ranked.into_iter().zip(1..).filter_map(|((id, score, route), rank)| {
+            candidate(id, Some(RankedHit { rank, score, route }), &mut texts)
+        });
         let mut selection = Selection::of_hits(hits, options.max_tokens);
         if selection.has_room() {
-            let graph = current.view.graph();
+            let graph = view.graph();
             let id = |node: NodeId| graph.external_id(node).to_owned();
             let nodes: Vec<NodeId> = selection.ids().iter().filter_map(|id| graph.find(id)).collect();
-            let between = between(&current.view, &filter, &nodes);
+            let between = between(&view, &filter, &nodes);
             let missing: BTreeSet<String> = between.iter().map(|(node, _)| id(*node)).collect();
             if !missing.is_empty() {
-                let mut texts = self.texts_of(scope, &current.view, &missing).await?;
+                let mut texts = self.texts_of(scope, &view, &missing).await?;
                 let between = between
                     .into_iter()
                     .filter_map(|(node, from)| Some((candidate(&id(node), None, &mut texts)?, id(from))));
@@ -71,10 +76,18 @@ impl Service {
     }
 }
 
+/// A hit among all.
+struct RankedHit<'a> {
+    /// From 1.
+    rank: usize,
+    score: f32,
+    route: Option<&'a Route>,
+}
+
 /// A memory with its text, and its rank if it is a hit; `None` without a text.
 fn candidate(
     id: &str,
-    hit: Option<(usize, &Hit)>,
+    hit: Option<RankedHit<'_>>,
     texts: &mut BTreeMap<String, StoredText>,
 ) -> Option<Candidate> {
     let StoredText { content, created, session } = texts.remove(id)?;
@@ -83,9 +96,9 @@ fn candidate(
         id: id.to_owned(),
         created,
         session,
-        rank: hit.map(|(rank, _)| rank),
-        score: hit.map(|(_, hit)| hit.score),
-        path: hit.and_then(|(_, hit)| hit.route.as_ref()).map_or_else(Vec::new, |route| route.ids.clone()),
+        rank: hit.as_ref().map(|hit| hit.rank),
+        score: hit.as_ref().map(|hit| hit.score),
+        path: hit.and_then(|hit| hit.route).map_or_else(Vec::new, |route| route.ids.clone()),
         duplicates: Vec::new(),
         is_cut: false,
     };

@@ -3,7 +3,9 @@
 use super::Service;
 use crate::api::layout::{Layout, LayoutState};
 use crate::embedder::Config;
-use crate::store::{About, AdoptionCounts, Drift, Error, FutureRows, MirrorStatus, QuarantineCounts};
+use crate::store::{
+    About, AdoptionCounts, Drift, EmbeddingTarget, Error, FutureRows, MirrorStatus, QuarantineCounts,
+};
 use serde::Serialize;
 
 /// The result of a check, with advice.
@@ -99,7 +101,7 @@ impl Service {
         ));
         findings.push(layouts(self.detect_layouts().await));
         findings.push(mirror_shares(&self.store.mirrors_status().await?));
-        findings.push(self.embeddings(waiting.embed).await);
+        findings.push(self.embeddings(waiting.embed).await?);
         findings.push(match self.store.policies().await {
             Ok(found) => well("policies", format!("{} are valid", found.policies.all().len())),
             Err(why) => problem(
@@ -135,24 +137,33 @@ impl Service {
         Ok(done)
     }
 
-    /// Whether the embedder answers with the configured dimensions.
-    async fn embeddings(&self, waiting: i64) -> Finding {
+    /// Whether the embedder answers with the configured dimensions, and whether memories have embeddings of another model.
+    async fn embeddings(&self, waiting: i64) -> Result<Finding, Error> {
         let Some(embedder) = self.embedder() else {
-            return well(
-                "embedder",
-                "none is configured: memories have the embeddings of their writers".to_owned(),
-            );
+            let found = "none is configured: memories have the embeddings of their writers";
+            return Ok(well("embedder", found.to_owned()));
         };
-        let Config { address, model, dimensions, .. } = embedder.config();
-        match embedder.probe().await {
-            Ok(()) => well(
-                "embedder",
-                format!(
-                    "{model} at {address} answers with {dimensions} numbers; {waiting} memories wait for the job embed"
-                ),
-            ),
+        let Config { address, model, dimensions, expired, .. } = embedder.config();
+        let target = EmbeddingTarget { model: model.clone(), dimensions: *dimensions, expired: *expired };
+        let others = self.store.other_embeddings(&target).await?;
+        let found = format!(
+            "{model} at {address} answers with {dimensions} numbers; {waiting} memories wait for the job embed"
+        );
+        Ok(match embedder.probe().await {
             Err(why) => problem("embedder", why.what, why.fix),
-        }
+            Ok(()) if others.memories == 0 => well("embedder", found),
+            Ok(()) => Finding {
+                level: Level::Warning,
+                what: "embedder".to_owned(),
+                found: format!(
+                    "{found}; {} have embeddings of another model ({}), which no recall compares until the job has \
+                     replaced them",
+                    others.memories,
+                    others.models.join(", ")
+                ),
+                fix: "leave that to the worker, or run: ebb job run embed".to_owned(),
+            },
+        })
     }
 
     fn clock_skew(&self, about: &About) -> Finding {

@@ -11,6 +11,7 @@
 //! Outcomes change the weights of a graph while it is read. So an answer states how many had been learned before its
 //! first weight was read and after its last: if equal, no outcome was learned meanwhile.
 
+mod stored;
 mod texts;
 
 use super::Service;
@@ -34,7 +35,9 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use stored::StoredHits;
 
+pub(super) use stored::by_score;
 pub(super) use texts::StoredText;
 
 pub use crate::mirror::compute::Refused;
@@ -80,10 +83,11 @@ impl From<mirror::Error> for Error {
 /// Flag of a recall whose words could not be embedded in time: it was answered by words and links alone.
 const NO_EMBEDDING: &str = "embedding_unavailable";
 
-/// What was found for a question, and in which state of the mirror.
+/// What was found for a question.
 pub(super) struct Found {
-    pub(super) current: Current,
     pub(super) recalled: RecallResult,
+    /// Hits that the mirror has no room for.
+    pub(super) stored: Vec<Hit>,
     pub(super) texts: BTreeMap<String, StoredText>,
     pub(super) freshness: Freshness,
     /// Flags of a result that is not all it could be.
@@ -183,7 +187,9 @@ pub fn recall_in(
     let recalled = recall(view, &query, rules, &mut Scratch::default())
         .map_err(|why| Error::Invalid(why.to_string()))?;
     let freshness = Freshness::of_file(view.ticks().at_start());
-    Ok(answer(view, recalled, BTreeMap::new(), freshness, request))
+    let flags = recalled.flags.names().collect();
+    let found = Found { recalled, stored: Vec::new(), texts: BTreeMap::new(), freshness, flags };
+    Ok(answer(view, found, request))
 }
 
 impl RecallRequest {
@@ -193,6 +199,7 @@ impl RecallRequest {
         RecallQuery {
             text: self.text.clone(),
             vector: self.embedding.clone(),
+            outside: Vec::new(),
             seeds: self.seeds.iter().map(|seed| (seed.id.as_str().to_owned(), seed.score)).collect(),
             top_k: self.top_k,
             filter: self.filter(),
@@ -222,20 +229,15 @@ impl RecallRequest {
 }
 
 /// The response of a recall: with the texts of memories by id, and with reasons and excerpts if requested.
-fn answer(
-    view: &View,
-    recalled: RecallResult,
-    mut contents: BTreeMap<String, StoredText>,
-    freshness: Freshness,
-    request: &RecallRequest,
-) -> Recall {
+fn answer(view: &View, found: Found, request: &RecallRequest) -> Recall {
+    let Found { recalled, stored, texts: mut contents, freshness, flags } = found;
     let why = request.why;
     let excerpt = |text: String| request.content.then_some(text);
     let source = |known: Provenance| Provenance { excerpt: known.excerpt.and_then(excerpt), ..known };
-    let flags: Vec<&'static str> = recalled.flags.names().collect();
-    let hit = |hit: engine::Hit| Hit {
+    let mut content = |id: &str| contents.remove(id).and_then(|text| text.content);
+    let held = |hit: engine::Hit| Hit {
         steps: why.then(|| steps(view, &hit)),
-        content: contents.remove(&hit.id).and_then(|text| text.content),
+        content: content(&hit.id),
         id: hit.id,
         label: hit.label,
         kind: hit.kind,
@@ -249,7 +251,16 @@ fn answer(
         tags: hit.tags,
         provenance: hit.provenance.map(source).filter(|known| !known.is_empty()),
         partial: hit.partial,
+        from_database: false,
     };
+    let mut hits: Vec<Hit> = recalled.hits.into_iter().map(held).collect();
+    hits.extend(stored.into_iter().map(|hit| Hit {
+        steps: why.then(Vec::new),
+        content: content(&hit.id),
+        provenance: hit.provenance.map(source).filter(|known| !known.is_empty()),
+        ..hit
+    }));
+    hits.sort_by(|a, b| by_score((a.score, &a.id), (b.score, &b.id)));
     let seed = |seed: engine::Seed| RecallSeed {
         id: seed.id,
         label: seed.label,
@@ -261,7 +272,7 @@ fn answer(
         generation: recalled.generation.0,
         freshness,
         truncated: flags.iter().any(|flag| flag.ends_with("_truncated")),
-        hits: recalled.hits.into_iter().map(hit).collect(),
+        hits,
         seeds: recalled.seeds.into_iter().map(seed).collect(),
         primed: recalled.primed,
         unknown_seeds: recalled.unknown,
@@ -305,39 +316,47 @@ impl Service {
     /// this one is recorded as an outcome before it is answered.
     pub async fn recall(&self, scope: &Scope, request: RecallRequest) -> Result<Recall, Error> {
         let query = request.to_query(self.config.engine.default_query());
-        let Found { current, recalled, texts, freshness, flags } =
-            Box::pin(self.find(scope, &request, query)).await?;
-        Ok(Recall { flags, ..answer(&current.view, recalled, texts, freshness, &request) })
+        let (view, found) = Box::pin(self.find(scope, &request, query)).await?;
+        Ok(answer(&view, found, &request))
     }
 
-    /// Finds what answers a question, with texts if requested.
+    /// Finds what answers a question, with texts if requested, and the view in which it was found.
     pub(super) async fn find(
         &self,
         scope: &Scope,
         request: &RecallRequest,
         mut query: RecallQuery,
-    ) -> Result<Found, Error> {
+    ) -> Result<(Arc<View>, Found), Error> {
         self.check_embedding(request)?;
         let current = self.ready(scope).await?;
-        let is_complete = self.embed_words(&current.view, &mut query).await;
+        let is_complete = self.embed_words(&current, &mut query).await;
+        let outside = self.outside(scope, &current, &query).await?;
+        query.outside = outside.similarities();
+        let (filter, top_k) = (query.filter.clone(), query.top_k);
         let mut recalled = self.recalled(scope, &current, query).await?;
+        let stored = self.stored_hits(scope, outside, (&filter, top_k), &mut recalled).await;
+        let StoredHits { hits: stored, texts: mut stored_texts, flag } = stored;
         let texts = match request.content {
-            true => self.contents(scope, &current.view, &mut recalled).await?,
+            true => {
+                stored_texts.extend(self.contents(scope, &current.view, &mut recalled).await?);
+                stored_texts
+            }
             false => BTreeMap::new(),
         };
         let freshness = self.freshness(&current);
         Box::pin(self.file(scope, &recalled)).await;
         let mut flags: Vec<&'static str> = recalled.flags.names().collect();
-        flags.extend((!is_complete).then_some(NO_EMBEDDING));
-        Ok(Found { current, recalled, texts, freshness, flags })
+        flags.extend((!is_complete).then_some(NO_EMBEDDING).into_iter().chain(flag));
+        Ok((current.view, Found { recalled, stored, texts, freshness, flags }))
     }
 
     /// Embeds the words of a question without an embedding, if there is an embedder and something to compare with. Returns
     /// whether the question has what it needs.
-    async fn embed_words(&self, view: &View, query: &mut RecallQuery) -> bool {
+    async fn embed_words(&self, current: &Current, query: &mut RecallQuery) -> bool {
         let has_words =
             query.fusion == Fusion::Text && query.vector.is_none() && !query.text.trim().is_empty();
-        let has_vectors = view.texts().vectors.as_ref().is_some_and(|vectors| !vectors.is_empty());
+        let vectors = current.view.texts().vectors.as_ref();
+        let has_vectors = !current.is_whole() || vectors.is_some_and(|vectors| !vectors.is_empty());
         let Some(embedder) = self.embedder().filter(|_| has_words && has_vectors) else { return true };
         query.vector = embedder.question(&query.text).await.map(|vector| vector.to_vec());
         query.vector.is_some()

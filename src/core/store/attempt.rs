@@ -95,7 +95,8 @@ async fn write_promotions(tx: &mut Tx, promotions: Vec<Promotion>) -> Result<Vec
     let before: Vec<(&MemoryKey, String)> = before.iter().map(|p| (&p.key, reason(p))).collect();
     quarantine(tx, &before).await?;
     let lives: Vec<(&MemoryKey, MemoryState)> = promotions.iter().map(|p| (&p.key, p.after)).collect();
-    write(tx, &lives).await?;
+    // A promotion revives none.
+    write(tx, &lives, false).await?;
     let raised = |p: Promotion| {
         let id = if taken.contains(&p.key) {
             crate::clock::new_id()

@@ -74,6 +74,7 @@ catalogue! {
     EMBEDDING_CLAIM = "embedding/claim";
     EMBEDDING_DUE = "embedding/due";
     EMBEDDING_FIND = "embedding/find";
+    EMBEDDING_OTHERS = "embedding/others";
     EMBEDDING_PASS = "embedding/pass";
     EMBEDDING_WRITE = "embedding/write";
     ENTITY_CREATE = "entity/create";
@@ -192,6 +193,7 @@ catalogue! {
     MIRROR_CENSUS = "mirror/census";
     MIRROR_DATABASE = "mirror/database";
     MIRROR_EDGES = "mirror/edges";
+    MIRROR_NEAREST = "mirror/nearest";
     MIRROR_NODES = "mirror/nodes";
     MIRROR_CLEAR = "mirror/clear";
     MIRROR_PUBLISH = "mirror/publish";

@@ -1,12 +1,13 @@
 //! The backlog of memories without an embedding of the configured model: how it is filled, read and worked off.
 //!
-//! A memory that is created without an embedding is queued at once. Others are found by a search over all memories, which
-//! continues where it stopped, begins anew when the model changes, and is repeated daily: memories from before the model
-//! was configured, revived ones, and those whose embedding another program removed.
+//! A memory that is created or revived without an embedding is queued at once. Others are found by a search over all
+//! memories, which continues where it stopped, begins anew when the model changes, and is repeated daily: memories from
+//! before the model was configured, and those whose embedding another program removed.
 
 use super::Store;
 use super::catalogue::{
-    EMBEDDING_ADVANCE, EMBEDDING_CLAIM, EMBEDDING_DUE, EMBEDDING_FIND, EMBEDDING_PASS, EMBEDDING_WRITE,
+    EMBEDDING_ADVANCE, EMBEDDING_CLAIM, EMBEDDING_DUE, EMBEDDING_FIND, EMBEDDING_OTHERS, EMBEDDING_PASS,
+    EMBEDDING_WRITE,
 };
 use super::encode::{instants, list, slices};
 use super::error::Error;
@@ -67,7 +68,20 @@ pub struct EmbeddedText {
     pub embedding: Option<Vec<f64>>,
 }
 
+/// Memories with embeddings of other models.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub struct OtherEmbeddings {
+    pub memories: i64,
+    /// The models of most of them.
+    pub models: Vec<String>,
+}
+
 impl Store {
+    /// Counts the memories whose embeddings were written by other models than the target's. Reads all memories.
+    pub async fn other_embeddings(&self, target: &EmbeddingTarget) -> Result<OtherEmbeddings, Error> {
+        self.read_one(target.call(EMBEDDING_OTHERS.call())).await
+    }
+
     /// Records the model of this program, as a batch of `run`. Returns the other one instead, if another program has used
     /// one within the last ten minutes.
     pub async fn claim_embeddings(
@@ -179,6 +193,7 @@ impl Store {
         (chars, again): (usize, Timestamp),
     ) -> Result<Tally, Error> {
         let mut rows: Vec<&EmbeddedText> = rows.iter().collect();
+        let now = run.now;
         // Locks are taken in the order of the keys.
         rows.sort_unstable_by(|a, b| a.waiting.key.cmp(&b.waiting.key));
         self.in_run(run, "embedding.write", async |tx: &mut Tx| {
@@ -189,6 +204,7 @@ impl Store {
                     .set("embedding", list(slice.iter().map(|row| row.numbers())))
                     .set("due", instants(slice.iter().map(|row| row.is_refused().then_some(again))))
                     .set("model", target.model.as_str())
+                    .set("now", now.millis())
                     .set("chars", i64::try_from(chars).unwrap_or(i64::MAX));
                 let places: Vec<usize> = tx.rows(call).await?;
                 let written: Vec<&MemoryKey> =

@@ -71,11 +71,17 @@ pub(super) fn bytes(key: &MemoryKey) -> usize {
     key.scope().len() + key.id().len() + 4
 }
 
-/// Writes the states of memories that this transaction has locked.
-pub(super) async fn write(tx: &mut Tx, lives: &[(&MemoryKey, MemoryState)]) -> Result<(), Error> {
+/// Writes the states of memories that this transaction has locked. `embeds` says whether a revived one without an
+/// embedding is queued to get one.
+pub(super) async fn write(
+    tx: &mut Tx,
+    lives: &[(&MemoryKey, MemoryState)],
+    embeds: bool,
+) -> Result<(), Error> {
     tx.touch_memories(lives.iter().map(|(key, _)| *key), "");
     for slice in slices(&MEMORY_WRITE, lives, |(key, _)| bytes(key) + 90) {
-        tx.run(state_columns(MEMORY_WRITE.call(), slice.iter().map(|(key, state)| (*key, state)))).await?;
+        let call = state_columns(MEMORY_WRITE.call(), slice.iter().map(|(key, state)| (*key, state)));
+        tx.run(call.set("embeds", embeds)).await?;
     }
     Ok(())
 }

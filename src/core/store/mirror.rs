@@ -13,11 +13,13 @@
 //! Labels of other libraries' rows follow Ebb's own: see `adopted`.
 
 mod adopted;
+mod nearest;
 mod rows;
 
 pub use adopted::{
     AdoptedFact, AdoptedNode, FACT_STATE, NODE_STATE, RowState, STATE_LABEL, WrittenRow, bond,
 };
+pub use nearest::{NearestMemories, NearestMemory};
 
 use super::Store;
 use super::catalogue::{MIRROR_AROUND, MIRROR_CENSUS, MIRROR_EDGES, MIRROR_NODES};
@@ -324,6 +326,11 @@ impl MirrorQuery {
     #[must_use]
     pub fn mapped(&self) -> String {
         format!("{:?}", self.adopted)
+    }
+
+    /// Index of one of Ebb's own labels.
+    fn label(&self, name: &str) -> Option<usize> {
+        self.own().iter().position(|label| label.as_str() == name)
     }
 
     fn own(&self) -> &[PlaceLabel] {

@@ -164,7 +164,8 @@ async fn reinforce(
         }
     }
     let written: Vec<(&MemoryKey, MemoryState)> = after.into_iter().collect();
-    write(tx, &written).await?;
+    // Reinforced memories are not expired.
+    write(tx, &written, false).await?;
     tx.touch_memories(drawn.iter().map(|(new, ..)| *new), "REINFORCES");
     for slice in slices(&REINFORCEMENT_DRAW, &drawn, |(new, old, _)| bytes(new) + old.id().len() + 14) {
         let call = paired(REINFORCEMENT_DRAW.call(), slice)

@@ -61,7 +61,8 @@ impl Store {
                             changed.push((key, next));
                         }
                     }
-                    write(tx, &changed).await?;
+                    // Only live memories are pinned.
+                    write(tx, &changed, false).await?;
                     answer(tx, mode, &()).await?;
                 }
                 read(tx, keys).await

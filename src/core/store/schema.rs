@@ -58,6 +58,8 @@ pub struct InitReport {
     pub applied: Vec<String>,
     /// Tunables added to the ConsolidationConfig node.
     pub tunables_added: i64,
+    /// Whether the vector index of embeddings was created.
+    pub vector_index: bool,
 }
 
 /// A difference between a database and its migrations.
@@ -245,27 +247,28 @@ impl Store {
                 })
                 .await?;
         }
-        self.ensure_embedding_index().await?;
+        let vector_index = self.ensure_embedding_index().await?;
         self.ensure_trail_indexes().await?;
         self.ensure_cycle(now).await?;
         let tunables_added = self.ensure_tunables(config).await?;
         self.accept_before_facts(now).await?;
-        Ok(InitReport { applied: pending.into_iter().map(str::to_owned).collect(), tunables_added })
+        let applied = pending.into_iter().map(str::to_owned).collect();
+        Ok(InitReport { applied, tunables_added, vector_index })
     }
 
-    /// Creates the vector index of embeddings, if their dimensions are configured.
+    /// The dimensions of the vector index of embeddings, if they are configured and there is none.
     ///
     /// # Errors
     /// [`Error::Conflict`] if there is one with other dimensions.
-    pub async fn ensure_embedding_index(&self) -> Result<(), Error> {
+    async fn lacking_embedding_index(&self) -> Result<Option<i64>, Error> {
         let Some(wanted) = self.similarity.dimensions.and_then(|d| i64::try_from(d).ok()) else {
-            return Ok(());
+            return Ok(None);
         };
         let index: Option<VectorIndex> = self.read_optional(SERVER_EMBEDDING.call()).await?;
         if let Some(VectorIndex { name, dimensions }) = index {
             let found = dimensions.map_or_else(|| "any number of".to_owned(), |number| number.to_string());
             if dimensions == Some(wanted) {
-                return Ok(());
+                return Ok(None);
             }
             return Err(Error::Conflict(format!(
                 "the vector index {name} is for embeddings of {found} numbers, and embedding.dimensions is \
@@ -273,6 +276,15 @@ impl Store {
                  then run: ebb init"
             )));
         }
+        Ok(Some(wanted))
+    }
+
+    /// Creates the vector index of embeddings, if their dimensions are configured. Returns whether there was none.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] if there is one with other dimensions.
+    pub async fn ensure_embedding_index(&self) -> Result<bool, Error> {
+        let Some(wanted) = self.lacking_embedding_index().await? else { return Ok(false) };
         let entry = |name: &str, value: BoltType| (BoltString::from(name), value);
         let config: BoltMap =
             [entry("vector.dimensions", wanted.into()), entry("vector.similarity_function", "cosine".into())]
@@ -285,7 +297,8 @@ impl Store {
                 tx.run(SCHEMA_EMBEDDING.call().set("options", BoltType::Map(options.clone()))).await
             })
             .await;
-        made.or_else(|why| if why.is_made_already() { Ok(()) } else { Err(why) })
+        made.or_else(|why| if why.is_made_already() { Ok(()) } else { Err(why) })?;
+        Ok(true)
     }
 
     /// Creates the key and the indexes of the labels and relationship types that the configuration adds to those of the
@@ -323,7 +336,9 @@ impl Store {
         let pending = self.pending().await?;
         self.refuse_upgrade(&pending).await?;
         let tunables_added = self.lacking_tunables(config).await?;
-        Ok(InitReport { applied: pending.into_iter().map(str::to_owned).collect(), tunables_added })
+        let vector_index = self.lacking_embedding_index().await?.is_some();
+        let applied = pending.into_iter().map(str::to_owned).collect();
+        Ok(InitReport { applied, tunables_added, vector_index })
     }
 
     /// Differences of the constraints and indexes from those of the migrations and of the configuration.

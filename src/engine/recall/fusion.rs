@@ -35,7 +35,7 @@ use crate::View;
 use crate::graph::index::NodeId;
 use crate::merge::MergedScore;
 use crate::text::fold::fold;
-use crate::text::ranking::RankedMemory;
+use crate::text::ranking::{RANKED_MAX, RankedMemory};
 use crate::text::situation::{SPEAKER_WORDS_MAX, asks_when};
 use crate::text::words::{hash, words};
 use crate::vectors::RankedVector;
@@ -69,6 +69,43 @@ pub(super) struct Lists<'a> {
     pub(super) activated: &'a [(NodeId, f32)],
     /// Entities that the query names and too many memories mention to be seeds, but at most a third of all.
     pub(super) hubs: &'a [NodeId],
+    /// Of similarities.
+    pub(super) scale: VectorScale,
+}
+
+/// What the similarity of a vector gives to a score: its place between the least and the greatest of the most similar memories.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct VectorScale {
+    least: f64,
+    greatest: f64,
+    weight: f64,
+}
+
+impl VectorScale {
+    /// The scale of the most similar memories of a graph, and of others outside it.
+    pub(super) fn of(ranked: &[RankedVector], outside: &[(String, f32)], weights: &FusionWeights) -> Self {
+        let held = ranked.iter().map(|ranked| ranked.similarity);
+        let mut all: Vec<f32> = held.chain(outside.iter().map(|(_, similarity)| *similarity)).collect();
+        all.sort_unstable_by(|a, b| b.total_cmp(a));
+        all.truncate(RANKED_MAX);
+        let [greatest, least] = [all.first(), all.last()].map(|one| one.map_or(0.0, |one| f64::from(*one)));
+        Self { least, greatest, weight: weights.vectors }
+    }
+
+    /// `V` of a similarity.
+    fn value(&self, similarity: f32) -> f64 {
+        let (similarity, Self { least, greatest, .. }) = (f64::from(similarity), *self);
+        let share = if greatest > least { (similarity - least).max(0.0) / (greatest - least) } else { 1.0 };
+        (share * share).max(VECTOR_MIN * f64::midpoint(1.0, similarity))
+    }
+
+    /// The score of a memory of which nothing but the similarity of its vector is known.
+    #[must_use]
+    pub fn score(&self, similarity: f32) -> f32 {
+        #[expect(clippy::cast_possible_truncation, reason = "rounded once, far below the greatest f32")]
+        let score = (self.weight * self.value(similarity)) as f32;
+        score
+    }
 }
 
 /// Evidence about one node.
@@ -148,13 +185,9 @@ impl Lists<'_> {
                 )
             }));
         }
-        let most = self.vectors[0].first().map_or(0.0, |best| f64::from(best.similarity));
-        let least = self.vectors[0].last().map_or(0.0, |last| f64::from(last.similarity));
         for (list, is_all) in self.vectors.iter().zip([true, false]) {
             all.extend(list.iter().map(|ranked| {
-                let similarity = f64::from(ranked.similarity);
-                let share = if most > least { (similarity - least).max(0.0) / (most - least) } else { 1.0 };
-                let vector = (share * share).max(VECTOR_MIN * f64::midpoint(1.0, similarity));
+                let vector = self.scale.value(ranked.similarity);
                 let listed = [0.0, if is_all { vector } else { 0.0 }];
                 (ranked.node, Evidence { vector, listed, ..Evidence::default() })
             }));

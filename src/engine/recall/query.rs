@@ -23,6 +23,9 @@ pub struct RecallQuery {
     pub text: String,
     /// A vector to compare with those of the memories, in their space.
     pub vector: Option<Vec<f32>>,
+    /// Memories outside the graph, by id, with the similarities of their vectors to that of the query: no hits, but the
+    /// similarities of all memories are put on one scale.
+    pub outside: Vec<(String, f32)>,
     /// External seeds: external ids with scores in `(0, 1]`.
     pub seeds: Vec<(String, f32)>,
     /// Greatest number of hits, from 1 to the configured maximum.
@@ -55,6 +58,7 @@ impl Default for RecallQuery {
         Self {
             text: String::new(),
             vector: None,
+            outside: Vec::new(),
             seeds: Vec::new(),
             top_k: 20,
             filter: Filter::default(),
@@ -206,6 +210,11 @@ impl RecallQuery {
         if let Some(vector) = &self.vector {
             put(b"vector");
             vector.iter().for_each(|number| put(&number.to_bits().to_le_bytes()));
+        }
+        for (id, similarity) in &self.outside {
+            put(b"outside");
+            put(id.as_bytes());
+            put(&similarity.to_bits().to_le_bytes());
         }
         if self.priming {
             put(b"priming");

@@ -1,5 +1,6 @@
 //! Result of a recall: hits, seeds and counters.
 
+use super::fusion::VectorScale;
 use super::query::RecallQuery;
 use crate::Flags;
 use crate::activation::paths::Path;
@@ -26,6 +27,8 @@ pub struct RecallResult {
     pub as_of: Option<i64>,
     /// Hits, the best first, then by external id.
     pub hits: Vec<Hit>,
+    /// Scale of the similarities, for the scores of memories outside the graph.
+    pub scale: VectorScale,
     /// Seeds, the strongest first.
     pub seeds: Vec<Seed>,
     /// Nodes that priming added to the seeds, the strongest first.

@@ -341,7 +341,9 @@ fn reasons(answer: &Recall, page: &mut Page) {
             format!("contrast {:.2} (hot {:.3}, cold {:.3})", found.gate, found.hot, found.cold)
         });
         let similar = hit.similarity.map(|similarity| format!("similarity {similarity:.2}"));
-        let mut reasons: Vec<String> = way.into_iter().chain(rank).chain(similar).chain(contrast).collect();
+        let stored = hit.from_database.then(|| "from the database".to_owned());
+        let reasons = way.into_iter().chain(rank).chain(similar).chain(stored).chain(contrast);
+        let mut reasons: Vec<String> = reasons.collect();
         if reasons.is_empty() {
             reasons.push("next to a hit in its session".to_owned());
         }

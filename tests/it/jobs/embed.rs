@@ -1,5 +1,7 @@
 //! Embedding: memories whose writers gave no embedding get one of the configured model, whatever the embedder does.
 
+mod waiting;
+
 use crate::harness::ebb::{remember, together};
 use crate::harness::embedder::{DIMENSIONS, Manner, TestEmbedder, vector};
 use crate::harness::graph::{remembered, same};

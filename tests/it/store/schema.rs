@@ -45,9 +45,12 @@ async fn twice_applies_nothing() {
     assert!(matches!(&why, Error::Schema(why) if why.contains("ebb init")), "{why}");
     let first = init(&db).await.unwrap();
     let applied = MIGRATIONS.map(str::to_owned).to_vec();
-    assert_eq!(first, InitReport { applied, tunables_added: 15 });
+    assert_eq!(first, InitReport { applied, tunables_added: 15, vector_index: false });
     let before = (everything(&db.client).await, names(&db).await);
-    assert_eq!(init(&db).await.unwrap(), InitReport { applied: Vec::new(), tunables_added: 0 });
+    assert_eq!(
+        init(&db).await.unwrap(),
+        InitReport { applied: Vec::new(), tunables_added: 0, vector_index: false }
+    );
     same(&before.0, &everything(&db.client).await, "initialised twice");
     assert_eq!(before.1, names(&db).await);
     db.store.check_schema().await.unwrap();

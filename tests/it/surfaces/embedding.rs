@@ -6,6 +6,7 @@ use super::recall::ids;
 use super::{CliOutput, command};
 use crate::harness::embedder::{DIMENSIONS, Manner, TestEmbedder};
 use crate::harness::neo4j::{Fresh, fresh};
+use crate::harness::proxy::{Cut, Proxy, ProxyFault, RUN};
 use crate::worker::process::eventually;
 use ebb_core::embedder::{Config, Embedder};
 use serde_json::{Value, json};
@@ -41,7 +42,7 @@ impl Bed {
             ("EBB__JOBS__EMBED__EVERY", "1s".to_owned()),
         ];
         let bed = Self { db, embedder, folder, settings };
-        bed.run(&["init"]).json();
+        bed.run(&["init", "--yes"]).json();
         bed
     }
 
@@ -197,6 +198,17 @@ async fn a_run_of_the_job_and_the_doctor_say_what_is_wrong() {
         "{}",
         well.out
     );
+    bed.run(&["job", "run", "embed"]).json();
+    let folder = bed.folder.path();
+    let mut other = command(&bed.db, folder, &["doctor", "-o", "json"]);
+    other.envs(bed.variables()).env("EBB__EMBEDDING__MODEL", "large");
+    let other = CliOutput::from(other.output().unwrap()).out;
+    assert!(
+        other.contains("1 have embeddings of another model (small)") && other.contains("job run embed"),
+        "{other}"
+    );
+    assert!(!bed.run(&["doctor", "-o", "json"]).out.contains("another model"));
+    bed.run(&["memory", "add", "Soup again", "--id", "m2"]).json();
     for (manner, word) in [
         (Manner::Status(401), "check the key in embedding.api_key_file"),
         (Manner::Numbers(7), "embedding.dimensions is 4"),
@@ -217,5 +229,126 @@ async fn a_run_of_the_job_and_the_doctor_say_what_is_wrong() {
     bed.run(&["status"]).fails(1, "[embedding] cannot be used: the key in embedding.api_key_file has spaces");
     std::fs::remove_file(bed.folder.path().join("key")).unwrap();
     bed.run(&["status"]).fails(1, "cannot be used");
+    bed.leave().await;
+}
+
+/// Memories `m0` to `m2999` about lunch, hotter than those about wages: of these `cold` alone may be found.
+const LARGE: &str = "UNWIND range(0, 2999) AS n CREATE (:Memory:EbbMemory {scope: 'local', id: 'm' + n, \
+    content: 'note of word' + n, tier: 'longTerm', energy: 2.0 + n / 1000.0, energyAt: datetime(), lastAccessed: datetime(), \
+    created: datetime(), accessCount: 1, pinned: false, embedding: [0.0, 1.0, 0.5 + n / 3000.0, 0.1]})";
+const COLD: &str = "UNWIND [ \
+      {id: 'cold', tier: 'longTerm'}, {id: 'other', tier: 'longTerm', scope: 'team'}, {id: 'stub', tier: 'archivedWorking'}, \
+      {id: 'expired', tier: 'expiredWorking'}, {id: 'foreign', tier: 'longTerm', model: 'large'}] AS row \
+    CREATE (m:Memory:EbbMemory {scope: coalesce(row.scope, 'local'), id: row.id, content: 'Money of ' + row.id, tier: row.tier, \
+      energy: 0.5, energyAt: datetime(), lastAccessed: datetime(), created: datetime(), accessCount: 1, pinned: false, \
+      sessionId: 's1', tags: ['pay'], embedding: [1.0, 0.0, 0.0, 0.1], ebbEmbeddingEnds: [1.0, 0.1], ebbEmbeddingModel: coalesce(row.model, 'small')}) \
+    WITH m WHERE m.id = 'cold' \
+    CREATE (:Memory:EbbMemory:EbbQuarantined {scope: 'local', id: 'invalid', content: m.content, tier: m.tier, embedding: m.embedding})";
+const SMALL: [(&str, &str); 3] = [
+    ("EBB__MIRROR__MAX_BYTES", "1 MiB"),
+    ("EBB__MIRROR__EXPIRED", "false"),
+    ("EBB__MIRROR__SCOPES", "local,team"),
+];
+
+async fn large_bed() -> Bed {
+    let mut bed = Bed::new().await;
+    bed.settings.extend(SMALL.map(|(name, value)| (name, value.to_owned())));
+    for text in [LARGE, COLD, "CALL db.awaitIndexes(300)"] {
+        bed.db.client.run(text, &[]).await;
+    }
+    bed
+}
+
+/// The hits from the database.
+fn from_database(answer: &Value) -> Vec<&str> {
+    let hits = answer["hits"].as_array().unwrap().iter();
+    hits.filter(|hit| hit["from_database"] == true).map(|hit| hit["id"].as_str().unwrap()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn memories_that_did_not_fit_into_the_mirror_are_found_by_the_index() {
+    let bed = large_bed().await;
+    let api = bed.serve("http", &[]);
+    let ask = |body: Value| api.post("/v1/recall", &body.to_string()).json(200);
+    // The first statements of a server take longest.
+    eventually("the index answers in time", async || {
+        from_database(&ask(json!({"text": "wages"}))).contains(&"cold")
+    })
+    .await;
+    let answer = ask(json!({"text": "wages"}));
+    assert_eq!((&answer["whole"], ids(&answer)[0]), (&json!(false), "cold"), "{answer:#}\n{}", api.log());
+    let hit = &answer["hits"][0];
+    for (field, value) in [
+        ("content", json!("Money of cold")),
+        ("label", json!("Money of cold")),
+        ("kind", json!("Memory")),
+        ("tags", json!(["pay"])),
+        ("score", json!(1.0)),
+        ("from_database", json!(true)),
+    ] {
+        assert_eq!(hit[field], value, "{field}: {hit:#}");
+    }
+    assert!(hit["similarity"].as_f64().unwrap() > 0.99);
+    let found = from_database(&answer);
+    for hidden in ["other", "stub", "expired", "foreign", "invalid"] {
+        assert!(!found.contains(&hidden), "{hidden}: {answer:#}");
+    }
+    assert_eq!(answer["hits"].as_array().unwrap().len(), 20, "no more than asked for");
+    let given = json!([1, 0, 0, 0.05]);
+    for (filter, is_found) in [
+        (json!({"tiers": ["longTerm"]}), true),
+        (json!({"tiers": ["shortTerm"]}), false),
+        (json!({"kinds": ["Memory"]}), true),
+        (json!({"kinds": ["Entity"]}), false),
+        (json!({"session": "s1"}), true),
+        (json!({"session": "s2"}), false),
+        (json!({"since": "2999-01-01T00:00:00Z"}), false),
+        (json!({"content": false}), true),
+        (json!({"words": false}), false),
+    ] {
+        let mut body = json!({"text": "wages"});
+        if filter["words"] != false {
+            body["embedding"] = given.clone();
+        }
+        body.as_object_mut().unwrap().extend(filter.as_object().unwrap().clone());
+        let answer = ask(body);
+        assert_eq!(from_database(&answer).contains(&"cold"), is_found, "{filter}: {answer:#}");
+    }
+    let team = ask(json!({"text": "wages", "scope": "team"}));
+    assert_eq!((ids(&team), from_database(&team)), (vec!["other"], Vec::new()), "that mirror is whole");
+    let context = api.post("/v1/context", &json!({"text": "wages"}).to_string()).json(200);
+    let best = context["memories"].as_array().unwrap().iter().find(|memory| memory["rank"] == 1);
+    assert_eq!(best.unwrap()["id"], "cold", "{context:#}");
+    let table = bed.run(&["recall", "wages", "--why", "-o", "table"]).out;
+    assert!(table.contains("cold: similarity 1.00; from the database"), "{table}");
+    drop(api);
+    bed.leave().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_recall_is_answered_without_the_index_and_says_so() {
+    let bed = large_bed().await;
+    let proxy = Proxy::before(&bed.db.config.uri).await;
+    let uri = proxy.uri();
+    let api = bed.serve("http", &[("NEO4J_URI", uri.as_str()), ("EBB__MIRROR__REFRESH", "1h")]);
+    let send = || api.post("/v1/recall", &json!({"text": "wages", "content": false}).to_string());
+    let ask = || send().json(200);
+    eventually("the index answers in time", async || from_database(&ask()).contains(&"cold")).await;
+    eventually("the statement of a recall has no response", async || {
+        // Then the keys were read a moment ago, and are not read by the next request.
+        ask();
+        proxy.hurt(Cut::Before, ProxyFault::Silent, RUN, 1);
+        let sent = send();
+        if sent.status != 200 {
+            return false;
+        }
+        let answer = sent.json(200);
+        assert!(!answer["hits"].as_array().unwrap().is_empty());
+        flags(&answer) == ["vector_index_unavailable"] && from_database(&answer).is_empty()
+    })
+    .await;
+    bed.db.client.run("DROP INDEX ebb_memory_embedding", &[]).await;
+    assert_eq!(flags(&ask()), ["vector_index_unavailable"]);
+    drop(api);
     bed.leave().await;
 }

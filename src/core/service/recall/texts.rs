@@ -28,7 +28,7 @@ struct Texts {
 }
 
 impl StoredText {
-    fn of_memory(record: Record) -> (String, Self) {
+    pub(super) fn of_memory(record: Record) -> (String, Self) {
         let life = record.life.ok();
         let created = life.as_ref().map(|life| life.created);
         (record.id, Self { content: record.content, created, session: life.and_then(|life| life.session) })

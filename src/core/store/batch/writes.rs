@@ -98,8 +98,8 @@ fn embedding(remember: &Remember) -> BoltType {
     }
 }
 
-/// Writes a folded batch: each memory once, after the nodes that it refers to. `embeds` says whether a new memory without
-/// an embedding is queued to get one.
+/// Writes a folded batch: each memory once, after the nodes that it refers to. `embeds` says whether a new or revived memory
+/// without an embedding is queued to get one.
 pub(super) async fn store(
     tx: &mut Tx,
     memories: &BTreeMap<&MemoryKey, FoldedMemory<'_>>,
@@ -140,7 +140,7 @@ pub(super) async fn store(
             .set("mentions", list(slice.iter().map(|made| list(made.mentions.iter().copied()))));
         tx.run(call).await?;
     }
-    write(tx, &changed).await?;
+    write(tx, &changed, embeds).await?;
     for slice in slices(&SESSION_JOIN, &joins, |join| bytes(join.memory) + join.session.len() + 20) {
         let call = SESSION_JOIN
             .call()

@@ -165,6 +165,32 @@ fn vectors_find_what_words_do_not_and_all_of_them_are_hits() {
     assert_eq!(scores(&none), scores(&asked(&view, "harbour", None, alone)), "a weight of 0 leaves them out");
 }
 
+/// As if the graph held them, but for what words, links and neighbours would give.
+#[test]
+fn memories_outside_the_graph_are_on_the_scale_of_all() {
+    let vectors = [("a", [1.0, 0.0]), ("c", [0.6, 0.8]), ("e", [0.0, 1.0])];
+    let view = talk(&TURNS, &[], &vectors);
+    let config = RecallConfig::default();
+    let ask = |outside: &[(&str, f32)]| {
+        let outside = outside.iter().map(|(id, similarity)| ((*id).to_owned(), *similarity)).collect();
+        let query = RecallQuery { vector: Some(vec![0.6, 0.8]), outside, ..RecallQuery::default() };
+        recall(&view, &query, &config, &mut Scratch::default()).unwrap()
+    };
+    let alone = ask(&[]);
+    assert!((alone.scale.score(1.0) - 1.0).abs() < 1e-6);
+    let between = ask(&[("x", 0.7)]);
+    assert_eq!(scores(&between), scores(&alone), "neither the least nor the greatest");
+    assert!((0.0..0.2).contains(&between.scale.score(0.7)) && between.scale.score(0.7) > 0.0);
+    assert_ne!(between.id, alone.id);
+    let least = ask(&[("x", -0.5)]);
+    assert!(least.scale.score(-0.5) < 0.001 && least.scale.score(0.6) > alone.scale.score(0.6));
+    let none = RecallQuery { outside: vec![("x".to_owned(), 0.9)], ..RecallQuery::default() };
+    let unweighed =
+        RecallConfig::default().with_fusion(FusionWeights { vectors: 0.0, ..FusionWeights::default() });
+    let found = recall(&view, &none, &unweighed.unwrap(), &mut Scratch::default()).unwrap();
+    assert!(found.hits.is_empty() && found.scale.score(0.9) <= 0.0);
+}
+
 #[test]
 fn memories_between_two_of_a_session_are_found_if_they_are_few() {
     let many: Vec<Turn> =

@@ -5,7 +5,7 @@ use crate::surfaces::cli::Global;
 use crate::surfaces::cli::confirm::confirm;
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::output::Output;
-use ebb_core::service::Service;
+use ebb_core::service::{InitReport, Service};
 use ebb_files::Readers;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -15,6 +15,7 @@ struct Answer<'a> {
     uri: &'a str,
     applied: Vec<String>,
     tunables_added: i64,
+    vector_index: bool,
     config_written: Option<&'a PathBuf>,
     dry_run: bool,
 }
@@ -46,25 +47,25 @@ pub async fn write_config(
 /// Runs `ebb init`. Asks before it changes anything.
 pub async fn init(args: &Init, service: &Service, output: &Output, global: &Global) -> Result<(), CliError> {
     let mut done = service.dry_run_initialise().await?;
-    let lacks = !done.applied.is_empty() || done.tunables_added > 0;
+    let lacks = !done.applied.is_empty() || done.tunables_added > 0 || done.vector_index;
     let uri = service.store().uri();
     if lacks && !args.dry_run {
-        let question =
-            format!("Prepare the database at {uri}: {}?", parts(&done.applied, done.tunables_added));
+        let question = format!("Prepare the database at {uri}: {}?", parts(&done));
         confirm(&question, global.yes).await?;
         done = service.initialise().await?;
     } else if !args.dry_run {
         service.store_settings().await?;
     }
+    let parts = parts(&done);
     let answer = Answer {
         uri,
         applied: done.applied,
         tunables_added: done.tunables_added,
+        vector_index: done.vector_index,
         config_written: args.write_config.as_ref().filter(|_| !args.dry_run),
         dry_run: args.dry_run,
     };
     output.emit("init", &answer, |page| {
-        let parts = parts(&answer.applied, answer.tunables_added);
         page.paragraph(&match (lacks, answer.dry_run) {
             (false, _) => format!("The database at {uri} is ready; nothing was missing."),
             (true, true) => format!("The database at {uri} lacks {parts}."),
@@ -76,18 +77,19 @@ pub async fn init(args: &Init, service: &Service, output: &Output, global: &Glob
     })
 }
 
-fn parts(applied: &[String], tunables: i64) -> String {
-    let schema = match applied {
+fn parts(report: &InitReport) -> String {
+    let schema = match report.applied.as_slice() {
         [] => None,
         names => {
             let names: Vec<&str> = names.iter().map(|name| name.trim_start_matches("schema/")).collect();
             Some(format!("the constraints and indexes of {}", names.join(", ")))
         }
     };
-    let tunables = match tunables {
+    let tunables = match report.tunables_added {
         0 => None,
         1 => Some("1 tunable on the ConsolidationConfig node".to_owned()),
         n => Some(format!("{n} tunables on the ConsolidationConfig node")),
     };
-    schema.into_iter().chain(tunables).collect::<Vec<_>>().join(" and ")
+    let vectors = report.vector_index.then(|| "the vector index of embeddings".to_owned());
+    schema.into_iter().chain(tunables).chain(vectors).collect::<Vec<_>>().join(" and ")
 }
