@@ -43,6 +43,8 @@ use std::cmp::Ordering;
 
 /// Approximate limit of a node's characters that are read: its content is cut at 65,536.
 const READ_MAX: u64 = 65_536;
+/// Characters that a word of an expired memory counts as, beside its own.
+const WORD_CHARS: u64 = 20;
 
 /// Parameters of the queries that mirror one scope.
 #[derive(Debug, Clone)]
@@ -79,14 +81,26 @@ pub struct MirrorCandidate {
     pub degree: u64,
 }
 
-/// Order of selection: pinned nodes, then by present energy, last expired ones by their last access.
+/// Order of selection: pinned nodes, then by present energy, last expired memories by what they are worth.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Heat {
     Pinned,
     /// Any other node: energy of a memory, exploitation of others, at the instant of the census.
     Alive(f64),
-    /// An expired memory, with its last access.
-    Expired(i64),
+    /// An expired memory, with its worth.
+    Expired(f64),
+}
+
+impl Heat {
+    /// An expired memory with a text of so many characters and words, and so many accesses. Little of its energy is left, so it is
+    /// worth as much as its text tells, which grows with its words and their length, times the square root of its accesses,
+    /// since each proves less than the one before. Characters count, too, because not every script has spaces.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "an order, of numbers that are exact far beyond any text")]
+    pub fn expired(chars: u64, words: u64, accesses: i64) -> Self {
+        let text = chars.saturating_add(words.saturating_mul(WORD_CHARS));
+        Self::Expired(text as f64 * (accesses.max(1) as f64).sqrt())
+    }
 }
 
 impl MirrorCandidate {
@@ -97,10 +111,9 @@ impl MirrorCandidate {
             (Heat::Pinned, Heat::Pinned) => Ordering::Equal,
             (Heat::Pinned, _) => Ordering::Less,
             (_, Heat::Pinned) => Ordering::Greater,
-            (Heat::Alive(a), Heat::Alive(b)) => b.total_cmp(&a),
             (Heat::Alive(_), Heat::Expired(_)) => Ordering::Less,
             (Heat::Expired(_), Heat::Alive(_)) => Ordering::Greater,
-            (Heat::Expired(a), Heat::Expired(b)) => b.cmp(&a),
+            (Heat::Alive(a), Heat::Alive(b)) | (Heat::Expired(a), Heat::Expired(b)) => b.total_cmp(&a),
         };
         heat.then_with(|| (&a.key, a.label).cmp(&(&b.key, b.label)))
     }
@@ -364,14 +377,21 @@ struct CensusRow {
     energy: Option<f64>,
     energy_at: Option<i64>,
     last_accessed: Option<i64>,
+    accesses: Option<i64>,
     pinned: bool,
     exploitation: Option<f64>,
     cycle: Option<i64>,
+    words: u64,
     bytes: u64,
     degree: u64,
 }
 
 impl CensusRow {
+    /// Characters that are read.
+    fn chars(&self) -> u64 {
+        self.bytes.min(READ_MAX)
+    }
+
     fn heat(&self, now: Timestamp, tunables: &Tunables, trails: &Trails, cycles: &Cycles) -> Heat {
         let Some(tier) = self.tier.as_deref().and_then(Tier::named) else {
             let exploitation = self.exploitation.and_then(|amount| Pheromone::new(amount).ok());
@@ -382,8 +402,10 @@ impl CensusRow {
         if self.pinned {
             return Heat::Pinned;
         }
+        let Some(curve) = tunables.curve(tier) else {
+            return Heat::expired(self.chars(), self.words, self.accesses.unwrap_or(1));
+        };
         let accessed = self.last_accessed.unwrap_or(0);
-        let Some(curve) = tunables.curve(tier) else { return Heat::Expired(accessed) };
         let anchor = self.energy_at.unwrap_or(accessed).max(accessed);
         let energy = self.energy.and_then(|energy| Energy::new(energy).ok());
         let since = Timestamp::from_millis(anchor).map_or(now, |anchor| anchor);
@@ -406,9 +428,9 @@ impl Store {
             let eligible = |row: CensusRow| MirrorCandidate {
                 label,
                 heat: row.heat(now, tunables, &self.trails, &counter.cycles),
+                bytes: row.chars(),
                 key: row.key,
                 element: row.element,
-                bytes: row.bytes.min(READ_MAX),
                 degree: row.degree,
             };
             let mut of_label = self

@@ -28,16 +28,16 @@ const SAMPLES: usize = 1_000;
 const SHARED: &str = "Zyxkor";
 
 /// Questions of one scope.
-struct Scope {
-    events: ScopeEvents,
-    view: View,
-    questions: Vec<(Question, Option<Vec<f32>>)>,
+pub(crate) struct Scope {
+    pub(crate) events: ScopeEvents,
+    pub(crate) view: View,
+    pub(crate) questions: Vec<(Question, Option<Vec<f32>>)>,
 }
 
 /// A set of questions.
 pub(crate) struct Set {
-    name: String,
-    scopes: Vec<Scope>,
+    pub(crate) name: String,
+    pub(crate) scopes: Vec<Scope>,
 }
 
 /// Answers a question, ids by rank.
