@@ -8,13 +8,16 @@
 
 use crate::quality::{config, whole};
 use crate::record::Run;
-use crate::table::{Scope, Set};
+use crate::table::Set;
 use ebb_core::domain::event::Remember;
+use ebb_core::domain::ids::Scope;
 use ebb_core::domain::memory::{self, MemoryState, Revive};
 use ebb_core::domain::tunables::{ConsolidationConfig, Tunables};
 use ebb_core::domain::units::Timestamp;
 use ebb_core::mirror::hot::{Joined, Selection, bytes_of_all};
+use ebb_core::service::evaluation::Question;
 use ebb_core::store::{Heat, MirrorCandidate};
+use ebb_engine::View;
 use ebb_engine::graph::index::NodeId;
 use ebb_engine::graph::pairs::adjacent;
 use ebb_engine::random::SplitMix64;
@@ -27,7 +30,7 @@ const HALVES: u64 = 10;
 const HOUR_MS: f64 = 3_600_000.0;
 const HITS: usize = 10;
 /// Shares that are left out, in percent.
-const OUT: [u64; 5] = [10, 20, 30, 40, 50];
+const OUT: [u32; 5] = [10, 20, 30, 40, 50];
 
 /// A memory at an instant.
 struct Facts<'a> {
@@ -77,20 +80,32 @@ enum Share {
 
 /// A scope after a half of its questions was asked.
 struct Past<'a> {
-    scope: &'a Scope,
+    memories: &'a [Remember],
+    view: &'a View,
+    questions: Vec<&'a Question>,
+    /// Places of those that were asked.
     asked: BTreeSet<usize>,
     states: BTreeMap<&'a str, MemoryState>,
     now: Timestamp,
 }
 
 impl<'a> Past<'a> {
-    fn of(scope: &'a Scope, accessed: Accessed, tunables: &Tunables, draw: &mut SplitMix64) -> Self {
-        let memories = &scope.events.memories;
+    fn of(
+        (set, scope): (&'a Set, &Scope),
+        accessed: Accessed,
+        tunables: &Tunables,
+        draw: &mut SplitMix64,
+    ) -> Self {
+        let memories = &set.events[scope].memories;
+        let questions: Vec<&Question> =
+            set.questions.iter().filter(|question| question.scope == *scope).collect();
         let created = |one: &'a Remember| (one.id.as_str(), memory::created(one.at, one.pinned));
         let last = memories.iter().map(|memory| memory.at).max();
         let mut past = Self {
-            scope,
-            asked: (0..scope.questions.len()).filter(|_| draw.draw_below(2) == 0).collect(),
+            memories,
+            view: &set.views[scope],
+            asked: (0..questions.len()).filter(|_| draw.draw_below(2) == 0).collect(),
+            questions,
             states: memories.iter().map(created).collect(),
             now: last.expect("a memory"),
         };
@@ -98,9 +113,9 @@ impl<'a> Past<'a> {
         for at in &past.asked {
             past.now = past.now.after(HOUR_MS);
             maintain(&mut past.states, past.now, tunables);
-            let question = &scope.questions[*at].0;
+            let question = past.questions[*at];
             let query = RecallQuery { text: question.text.clone(), top_k: HITS, ..whole() };
-            let found = recall(&scope.view, &query, &config, &mut scratch).expect("an answer");
+            let found = recall(past.view, &query, &config, &mut scratch).expect("an answer");
             let counts = |id: &String| accessed == Accessed::Hits || question.gold.contains(id);
             for id in found.hits.into_iter().map(|hit| hit.id).filter(counts) {
                 let state = past.states.get_mut(id.as_str()).expect("a memory");
@@ -114,9 +129,9 @@ impl<'a> Past<'a> {
 
     /// All nodes as the census of a mirror has them.
     fn candidates(&self, order: Order, tunables: &Tunables) -> Vec<MirrorCandidate> {
-        let graph = self.scope.view.graph();
-        let memories = self.scope.events.memories.iter();
-        let memories: BTreeMap<&str, &Remember> = memories.map(|one| (one.id.as_str(), one)).collect();
+        let graph = self.view.graph();
+        let memories: BTreeMap<&str, &Remember> =
+            self.memories.iter().map(|one| (one.id.as_str(), one)).collect();
         let candidate = |node: NodeId| {
             let key = graph.external_id(node);
             let memory = memories.get(key);
@@ -135,17 +150,17 @@ impl<'a> Past<'a> {
     }
 
     /// The keys that stay when so many percent are left out.
-    fn kept<'c>(&self, all: &'c [MirrorCandidate], share: Share, out: u64) -> BTreeSet<&'c str> {
+    fn kept<'c>(&self, all: &'c [MirrorCandidate], share: Share, out: u32) -> BTreeSet<&'c str> {
         match share {
             Share::Memories => {
                 let is_memory = |one: &&MirrorCandidate| self.states.contains_key(one.key.as_str());
                 let mut memories: Vec<&MirrorCandidate> = all.iter().filter(is_memory).collect();
                 memories.sort_by(|a, b| MirrorCandidate::by_heat(a, b));
-                let count = memories.len() - memories.len() * out as usize / 100;
+                let count = memories.len() * (100 - out as usize) / 100;
                 memories[..count].iter().map(|one| one.key.as_str()).collect()
             }
             Share::Bytes => {
-                let taken = self.selected(all, bytes_of_all(all) * (100 - out) / 100);
+                let taken = self.selected(all, bytes_of_all(all) * u64::from(100 - out) / 100);
                 all.iter().zip(taken).filter(|(_, taken)| *taken).map(|(one, _)| one.key.as_str()).collect()
             }
         }
@@ -153,7 +168,7 @@ impl<'a> Past<'a> {
 
     /// The nodes that the selection of a mirror takes.
     fn selected(&self, all: &[MirrorCandidate], bytes_max: u64) -> Vec<bool> {
-        let graph = self.scope.view.graph();
+        let graph = self.view.graph();
         let nodes: Vec<NodeId> = graph.nodes().collect();
         let places: BTreeMap<NodeId, u32> = nodes.iter().copied().zip(0..).collect();
         let joined = |place: u32| -> Joined {
@@ -186,11 +201,11 @@ struct Kept {
     memories: f64,
 }
 
-fn kept(pasts: &[Past<'_>], candidates: &[Vec<MirrorCandidate>], share: Share, out: u64) -> Kept {
+fn kept(pasts: &[Past<'_>], candidates: &[Vec<MirrorCandidate>], share: Share, out: u32) -> Kept {
     let (mut unseen, mut all, mut memories) = (Vec::new(), Vec::new(), Vec::new());
     for (past, candidates) in pasts.iter().zip(candidates) {
         let kept = past.kept(candidates, share, out);
-        for (at, (question, _)) in past.scope.questions.iter().enumerate() {
+        for (at, question) in past.questions.iter().enumerate() {
             let held = question.gold.iter().filter(|gold| kept.contains(gold.as_str())).count();
             let share = held as f64 / question.gold.len() as f64;
             all.push(share);
@@ -213,7 +228,9 @@ pub(crate) fn run(set: &Set) -> Vec<Run> {
         let mut pasts = Vec::new();
         for seed in 0..HALVES {
             let mut draw = SplitMix64::new(seed);
-            pasts.extend(set.scopes.iter().map(|scope| Past::of(scope, accessed, &tunables, &mut draw)));
+            pasts.extend(
+                set.events.keys().map(|scope| Past::of((set, scope), accessed, &tunables, &mut draw)),
+            );
         }
         for (name, order) in ORDERS {
             let candidates: Vec<Vec<MirrorCandidate>> =
