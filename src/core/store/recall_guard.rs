@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 pub struct GuardedRecall {
     /// Process that asked the questions.
     pub process: String,
-    /// Milliseconds since then, by the database's clock.
+    /// Milliseconds since it asked them, by the database's clock.
     pub age_ms: i64,
     /// Questions that were compared.
     pub questions: i64,
