@@ -1,10 +1,11 @@
 // purpose: List the nodes of a label and scope that may be mirrored, with the values by which they are selected.
 // mode: read
 // params: $scope: String, $rows.before: List, $rows.marks: List, $expired: Boolean
-// returns: key: String, element: String, tier: String, energy: Float, energyAt: Integer, lastAccessed: Integer, pinned: Boolean, exploitation: Float, cycle: Integer, bytes: Integer, degree: Integer (a row for each, in no order)
+// returns: key: String, element: String, tier: String, energy: Float, energyAt: Integer, lastAccessed: Integer, accesses: Integer, pinned: Boolean, exploitation: Float, cycle: Integer, words: Integer, bytes: Integer, degree: Integer (a row for each, in no order)
 // names: :Room, n.id
 //
 // A row with a property of $rows.marks is of another library, and read by its mapping. Stubs, dissolved clusters and quarantined rows are excluded; expired ones are included where $expired is true.
+// Words are counted in expired memories alone, since the order of others needs none.
 // Instants are epoch milliseconds. A value of a wrong type is null: the jobs find such a row and quarantine it.
 MATCH (n:Room)
 WHERE n.scope = $scope AND n.id IS :: STRING NOT NULL
@@ -15,9 +16,11 @@ WHERE n.scope = $scope AND n.id IS :: STRING NOT NULL
 RETURN n.id AS key, elementId(n) AS element, CASE WHEN n.tier IS :: STRING THEN n.tier END AS tier, toFloatOrNull(n.energy) AS energy,
   CASE WHEN datetime({epochMillis: -62135596800000}) <= n.energyAt < datetime({epochMillis: 253402300800000}) THEN n.energyAt.epochMillis END AS energyAt,
   CASE WHEN datetime({epochMillis: -62135596800000}) <= n.lastAccessed < datetime({epochMillis: 253402300800000}) THEN n.lastAccessed.epochMillis END AS lastAccessed,
+  CASE WHEN n.accessCount IS :: INTEGER NOT NULL THEN n.accessCount END AS accesses,
   n.pinned IS :: BOOLEAN NOT NULL AND n.pinned AS pinned,
   toFloatOrNull(n.exploitation_pheromone) AS exploitation,
   CASE WHEN n.pheromone_cycle IS :: INTEGER NOT NULL THEN n.pheromone_cycle END AS cycle,
+  CASE WHEN n.tier = 'expiredWorking' AND n.content IS :: STRING NOT NULL THEN size(split(n.content, ' ')) ELSE 0 END AS words,
   CASE WHEN n.content IS :: STRING NOT NULL THEN size(n.content) ELSE 0 END
     + CASE WHEN n.excerpt IS :: STRING NOT NULL THEN size(n.excerpt) ELSE 0 END
     + CASE WHEN n.tags IS :: LIST<STRING NOT NULL> NOT NULL THEN reduce(chars = 0, tag IN n.tags | chars + size(tag)) ELSE 0 END

@@ -9,7 +9,8 @@
 use crate::surfaces::http::Usage;
 use ebb_core::api::recall::Mirror;
 use ebb_core::jobs::JobName;
-use ebb_core::scheduler::meter::{Counts, Ending, GuardedRecall, JobCounts};
+use ebb_core::scheduler::meter::{Counts, Ending, JobCounts};
+use ebb_core::store::GuardedRecall;
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -191,7 +192,7 @@ fn recall_guard(page: &mut Page, found: Option<&GuardedRecall>) {
     gauge(
         "recall_guard_lost_questions",
         "Questions that find fewer memories than in the baseline.",
-        |found| whole(found.lost_questions as u64),
+        |found| whole(found.lost_questions.unsigned_abs()),
     );
 }
 
@@ -261,7 +262,15 @@ mod tests {
     use std::time::Duration;
 
     fn worked() -> String {
-        let guarded = GuardedRecall { recall: 0.5, baseline: 0.75, max_loss: 0.05, lost_questions: 2 };
+        let guarded = GuardedRecall {
+            process: "here".to_owned(),
+            age_ms: 0,
+            questions: 8,
+            recall: 0.5,
+            baseline: 0.75,
+            max_loss: 0.05,
+            lost_questions: 2,
+        };
         let recall_guard = Some(guarded);
         let mut counts = Counts { quarantined: 3, skew_ms: -1_500, recall_guard, ..Counts::default() };
         let decay = counts.jobs.entry(JobName::Decay).or_default();

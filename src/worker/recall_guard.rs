@@ -7,12 +7,13 @@
 use super::Roles;
 use crate::settings::sections;
 use ebb_core::domain::ids::Scope;
-use ebb_core::scheduler::meter::{GuardedRecall, Meter};
+use ebb_core::scheduler::meter::Meter;
 use ebb_core::service::Service;
 use ebb_core::service::evaluation::comparison::{COMPARED_AT, Comparison, Lost, LostMemory, saved};
 use ebb_core::service::evaluation::guard::RecallGuard;
 use ebb_core::service::evaluation::questions;
 use ebb_core::service::recall::Error;
+use ebb_core::store::GuardedRecall;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
@@ -101,12 +102,24 @@ impl Guarding {
         }
     }
 
-    /// Counts a result, and logs what is new.
+    /// Counts a result, records it for `status`, and logs what is new.
     async fn report(&mut self, found: Comparison, service: &Service, meter: &Meter) {
         let Comparison { before: baseline, now: recall, questions, lost, .. } = &found;
-        let (lost_questions, max_loss) = (lost.len(), self.losses.max_loss);
-        meter.counts().recall_guard =
-            Some(GuardedRecall { recall: *recall, baseline: *baseline, max_loss, lost_questions });
+        let lost_questions = lost.len();
+        let whole = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
+        let guarded = GuardedRecall {
+            process: service.store().holder().to_owned(),
+            age_ms: 0,
+            questions: whole(*questions),
+            recall: *recall,
+            baseline: *baseline,
+            max_loss: self.losses.max_loss,
+            lost_questions: whole(lost_questions),
+        };
+        meter.counts().recall_guard = Some(guarded.clone());
+        if let Err(why) = service.store().record_guarded_recall(&guarded).await {
+            warn!(%why, "the result of the recall guard could not be recorded: status shows an earlier one");
+        }
         match self.losses.judge(&found) {
             Verdict::Same => {}
             Verdict::Recovered => info!(recall, baseline, "recall is near its baseline again"),

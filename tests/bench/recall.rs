@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `--events FILE --questions FILE` | questions that take several steps to answer |
 //! | `--set NAME EVENTS,QUESTIONS[,VECTORS,QUESTION_VECTORS]`, several times | one table for each set: words, vectors, Ebb, and Ebb without each of its parts |
+//! | `--forget` | the gold that stays of these sets when a part of each scope is left out of memory |
 //! | `--memories NUMBER` | the processor time of a question among so many generated memories, and what it reads |
 //! | `--icews FILE` | a year of dated relations: what comes next, with learning and without |
 //! | `--json FILE` | all figures, as the file of results has them, too |
@@ -20,6 +21,8 @@
 
 #[path = "recall/days.rs"]
 mod days;
+#[path = "recall/forget.rs"]
+mod forget;
 #[path = "recall/large.rs"]
 mod large;
 #[path = "recall/learning.rs"]
@@ -60,7 +63,12 @@ fn main() {
     for (at, _) in words.iter().enumerate().filter(|(_, word)| *word == "--set") {
         let (Some(name), Some(files)) = (words.get(at + 1), words.get(at + 2)) else { continue };
         let files: Vec<String> = files.split(',').map(str::to_owned).collect();
-        runs.extend(table::Set::of(name, &files).table());
+        let set = table::Set::of(name, &files);
+        runs.extend(if words.iter().any(|word| word == "--forget") {
+            forget::run(&set)
+        } else {
+            set.table()
+        });
     }
     if let Some(dated) = after("--icews") {
         runs.extend(days::run(dated));

@@ -18,7 +18,7 @@ use ebb_core::jobs::JobName;
 use ebb_core::mirror::compare::compare;
 use ebb_core::mirror::hot::at_peak;
 use ebb_core::mirror::{Config, Current, Mirror, RefreshOutcome};
-use ebb_core::store::{RequestMode, Store};
+use ebb_core::store::{MirrorQuery, RequestMode, Store};
 use ebb_engine::activation::ActivationConfig;
 use ebb_engine::graph::builder::WeightRange;
 use ebb_engine::graph::kinds::Kinds;
@@ -503,6 +503,36 @@ async fn every_budget_is_kept_and_holds_the_hottest() {
             assert_eq!(hits(&current, "own").first().map(String::as_str), Some("hottest"), "{budget}");
         }
     }
+}
+
+/// A short one that was accessed five times, a long one that was not, and a short one that was not.
+#[tokio::test(flavor = "multi_thread")]
+async fn expired_memories_are_selected_by_their_text_and_their_accesses() {
+    let bed = Bed::new(1 << 30).await;
+    let texts = [
+        ("asked", "the spare key hangs by the door"),
+        ("brief", "good to know"),
+        ("long", "the harbour office moved to the second floor of the house above the fish market"),
+    ];
+    bed.db.apply(&texts.map(|(name, text)| about(name, 0.0, text, &[]))).await;
+    // So far apart that none is promoted.
+    for n in 1..=5 {
+        bed.db.apply(&[Event::Access(access("asked", 5.0 * f64::from(n)))]).await;
+    }
+    bed.db.apply(&[about("young", 60.0, "yes", &[])]).await;
+    assert_eq!(bed.db.run(JobName::Decay, 60.0).await.tally.changed, 3);
+    let trails = crate::harness::neo4j::trails();
+    let asked = MirrorQuery::new(Scope::local(), (&trails, &[]), true, Vec::new(), Vec::new()).unwrap();
+    let (tunables, counter) = (bed.db.tunables().await, bed.db.store.cycles().await.unwrap());
+    let mut taken = Vec::new();
+    for most in 1..=4 {
+        let census =
+            bed.db.store.census(&asked, at(60.0), (&tunables, &counter), (most, u64::MAX)).await.unwrap();
+        let keys: Vec<String> = census.hottest.into_iter().map(|one| one.key).collect();
+        assert_eq!((keys.len(), census.count), (most, 4));
+        taken.extend(keys.into_iter().find(|key| !taken.contains(key)));
+    }
+    assert_eq!(taken, ["young", "asked", "long", "brief"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

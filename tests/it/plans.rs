@@ -61,6 +61,8 @@ const HOT: &[(&str, &str)] = &[
     ("mirror/trim", "EbbCounter(name)"),
     ("outcome/learned", "EbbRequest(id)"),
     ("outcome/waiting", "EbbRequest(waits, at, id)"),
+    ("recall_guard/read", "EbbCounter(name)"),
+    ("recall_guard/record", "EbbCounter(name)"),
     ("request/open", "EbbRequest(id)"),
     ("run/guard", "EbbRun(job, occurrence)"),
     ("sweep/read", "EbbSweepJob(id)"),

@@ -17,9 +17,9 @@ const KEYS: [&str; 10] =
 const TYPES: [&str; 6] = ["String", "Integer", "Float", "Boolean", "List", "Map"];
 /// Words that write, wherever they stand in a statement.
 const WRITING: [&str; 8] = ["CREATE", "MERGE", "SET", "DELETE", "REMOVE", "FOREACH", "DROP", "LOAD"];
-/// Folders whose statements may ask the server what time it is: leases, keys that expire, the change log, signs of life of mirrors, what a person
+/// Folders whose statements may ask the server what time it is: leases, keys that expire, the change log, signs of life of mirrors, the age of a result, what a person
 /// pastes into Neo4j Browser, and the question what its clock shows.
-const CLOCKS: [&str; 13] = [
+const CLOCKS: [&str; 14] = [
     "adopted/nodes",
     "attempt",
     "change",
@@ -28,6 +28,7 @@ const CLOCKS: [&str; 13] = [
     "key",
     "migration/processes",
     "mirror",
+    "recall_guard",
     "request",
     "run",
     "scratch/look",

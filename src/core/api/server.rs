@@ -7,7 +7,7 @@ use crate::store;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub use crate::store::{MirrorStatus, OpenRun, TierCount, TierHealth};
+pub use crate::store::{GuardedRecall, MirrorStatus, OpenRun, TierCount, TierHealth};
 
 /// The documented health check.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -63,6 +63,8 @@ pub struct Status {
     pub runs: Vec<OpenRun>,
     /// Mirrors of the graph held in memory, by process.
     pub mirrors: Vec<MirrorStatus>,
+    /// Last result of the recall guard, if its questions were asked.
+    pub recall_guard: Option<GuardedRecall>,
 }
 
 /// An unfinished attempt.

@@ -1,7 +1,7 @@
 //! Selection of the nodes to mirror when a scope exceeds its memory budget: the hottest that fit.
 //!
-//! Candidates are taken in the order of their heat: pinned memories, then by present energy, last expired ones by their
-//! last access; of equals the lower key first. A page is the 1,000 hottest that are not taken yet, or fewer that cost
+//! Candidates are taken in the order of their heat: pinned memories, then by present energy, last expired ones by the length of
+//! their text and the number of their accesses; of equals the lower key first. A page is the 1,000 hottest that are not taken yet, or fewer that cost
 //! half of the remaining budget, so that neighbours have space however small the budget is. Each node of a page is
 //! taken if it fits; then the neighbours of those taken, at most 100 of each, in the same order, as far as these fit. A
 //! node that does not fit is skipped and the next one is tried, so a node that alone exceeds the budget excludes only
@@ -328,7 +328,8 @@ mod tests {
 
     #[test]
     fn the_pinned_come_first_and_the_expired_last() {
-        let heats = [Heat::Expired(9), Heat::Alive(0.0), Heat::Alive(2.0), Heat::Pinned, Heat::Expired(10)];
+        let heats =
+            [Heat::Expired(9.0), Heat::Alive(0.0), Heat::Alive(2.0), Heat::Pinned, Heat::Expired(10.0)];
         let candidates: Vec<MirrorCandidate> =
             heats.into_iter().enumerate().map(|(key, heat)| candidate(key, heat)).collect();
         assert_eq!(Selection::new(&candidates, 0).order, [3, 2, 1, 4, 0]);

@@ -4,7 +4,7 @@
 
 use crate::domain::units::Timestamp;
 use crate::jobs::JobName;
-use crate::store::Tally;
+use crate::store::{GuardedRecall, Tally};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -65,18 +65,6 @@ pub struct JobCounts {
     pub stranded: Duration,
     /// When the last completed run ended.
     pub last_done: Option<Timestamp>,
-}
-
-/// A result of the recall guard.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct GuardedRecall {
-    /// Mean recall now, and of the baseline.
-    pub recall: f64,
-    pub baseline: f64,
-    /// Loss above which it warns.
-    pub max_loss: f64,
-    /// Questions that lost memories.
-    pub lost_questions: usize,
 }
 
 /// Counters of the worker.

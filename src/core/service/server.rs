@@ -95,6 +95,7 @@ impl Service {
             attempts: self.store.attempts(true, 20).await?.into_iter().map(OpenAttempt::from).collect(),
             runs: self.store.open_runs().await?,
             mirrors: self.store.mirrors_status().await?,
+            recall_guard: self.store.guarded_recall().await?,
         })
     }
 

@@ -216,6 +216,8 @@ catalogue! {
     REINFORCEMENT_DUE = "reinforcement/due";
     REINFORCEMENT_KNOWN = "reinforcement/known";
     REINFORCEMENT_NEAREST = "reinforcement/nearest";
+    RECALL_GUARD_READ = "recall_guard/read";
+    RECALL_GUARD_RECORD = "recall_guard/record";
     RELATION_ADOPT = "relation/adopt";
     RELATION_ANY = "relation/any";
     RELATION_CREATE = "relation/create";

@@ -13,36 +13,33 @@
 //! Labels of other libraries' rows follow Ebb's own: see `adopted`.
 
 mod adopted;
+mod census;
 mod nearest;
 mod rows;
 
 pub use adopted::{
     AdoptedFact, AdoptedNode, FACT_STATE, NODE_STATE, RowState, STATE_LABEL, WrittenRow, bond,
 };
+pub use census::{Census, Heat, MirrorCandidate};
 pub use nearest::{NearestMemories, NearestMemory};
 
 use super::Store;
-use super::catalogue::{MIRROR_AROUND, MIRROR_CENSUS, MIRROR_EDGES, MIRROR_NODES};
+use super::catalogue::{MIRROR_AROUND, MIRROR_EDGES, MIRROR_NODES};
 use super::encode::list;
 use super::error::Error;
 use super::statement::Call;
-use super::trail::cycle::Counter;
 use super::tx::{Mode, Tx};
 use crate::domain::annotations::Provenance;
 use crate::domain::ids::Scope;
 use crate::domain::mapping::Mapping;
 use crate::domain::relation::{Fading, RelationState};
 use crate::domain::similarity::Similarity;
-use crate::domain::tier::Tier;
-use crate::domain::trail::{Allowed, Cycles, MirroredLabel, Place, PlaceLabel, Trails};
-use crate::domain::tunables::Tunables;
-use crate::domain::units::{Energy, Pheromone, Timestamp, Weight};
+use crate::domain::trail::{Allowed, MirroredLabel, PlaceLabel, Trails};
+use crate::domain::units::{Timestamp, Weight};
 use adopted::AdoptedLabel;
 use ebb_engine::graph::kinds::UNNAMED;
 use neo4rs::{BoltNull, BoltType};
 use rows::{begun, ends, keyed, node};
-use serde::Deserialize;
-use std::cmp::Ordering;
 
 /// Approximate limit of a node's characters that are read: its content is cut at 65,536.
 const READ_MAX: u64 = 65_536;
@@ -64,82 +61,6 @@ pub struct MirrorQuery {
     labels: Allowed,
     mirrored: Vec<MirroredLabel>,
     adopted: Vec<AdoptedLabel>,
-}
-
-/// A candidate for the mirror.
-#[derive(Debug, Clone, PartialEq)]
-pub struct MirrorCandidate {
-    /// Index of its label.
-    pub label: usize,
-    pub key: String,
-    /// Its present element id.
-    pub element: Box<str>,
-    /// Rank for selection.
-    pub heat: Heat,
-    /// Characters of its key and its content, as far as they are read.
-    pub bytes: u64,
-    /// Number of its relationships in both directions, of any type.
-    pub degree: u64,
-}
-
-/// Order of selection: pinned nodes, then by present energy, last expired ones by their last access.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Heat {
-    Pinned,
-    /// Any other node: energy of a memory, exploitation of others, at the instant of the census.
-    Alive(f64),
-    /// An expired memory, with its last access.
-    Expired(i64),
-}
-
-impl MirrorCandidate {
-    /// Hotter nodes first; of equals the lower label and key.
-    #[must_use]
-    pub fn by_heat(a: &Self, b: &Self) -> Ordering {
-        let heat = match (a.heat, b.heat) {
-            (Heat::Pinned, Heat::Pinned) => Ordering::Equal,
-            (Heat::Pinned, _) => Ordering::Less,
-            (_, Heat::Pinned) => Ordering::Greater,
-            (Heat::Alive(a), Heat::Alive(b)) => b.total_cmp(&a),
-            (Heat::Alive(_), Heat::Expired(_)) => Ordering::Less,
-            (Heat::Expired(_), Heat::Alive(_)) => Ordering::Greater,
-            (Heat::Expired(a), Heat::Expired(b)) => b.cmp(&a),
-        };
-        heat.then_with(|| (&a.key, a.label).cmp(&(&b.key, b.label)))
-    }
-}
-
-/// The hottest candidates, at most the requested number, and the number of all. Rows beyond the limit are dropped as
-/// they arrive, so the memory of a census depends on the limit, not on the number of nodes.
-#[derive(Debug, Default)]
-pub struct Census {
-    /// The hottest, by label and key: neighbours in the order of keys are adjacent in the store.
-    pub hottest: Vec<MirrorCandidate>,
-    /// Number of all candidates.
-    pub count: u64,
-    /// Number of candidates that are too large by themselves.
-    pub too_large: u64,
-}
-
-impl Census {
-    fn take(&mut self, one: MirrorCandidate, (most, bytes_max): (usize, u64)) {
-        self.count += 1;
-        if one.bytes > bytes_max {
-            self.too_large += 1;
-            return;
-        }
-        self.hottest.push(one);
-        if self.hottest.len() > most.saturating_add(most / 4 + 256) {
-            self.cut(most);
-        }
-    }
-
-    fn cut(&mut self, most: usize) {
-        if self.hottest.len() > most {
-            self.hottest.select_nth_unstable_by(most, MirrorCandidate::by_heat);
-            self.hottest.truncate(most);
-        }
-    }
 }
 
 /// Contents of a node.
@@ -364,86 +285,7 @@ impl MirrorQuery {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct CensusRow {
-    key: String,
-    element: Box<str>,
-    tier: Option<String>,
-    energy: Option<f64>,
-    energy_at: Option<i64>,
-    last_accessed: Option<i64>,
-    pinned: bool,
-    exploitation: Option<f64>,
-    cycle: Option<i64>,
-    bytes: u64,
-    degree: u64,
-}
-
-impl CensusRow {
-    fn heat(&self, now: Timestamp, tunables: &Tunables, trails: &Trails, cycles: &Cycles) -> Heat {
-        let Some(tier) = self.tier.as_deref().and_then(Tier::named) else {
-            let exploitation = self.exploitation.and_then(|amount| Pheromone::new(amount).ok());
-            let place = Place { exploitation, cycle: self.cycle.unwrap_or(0), ..Place::default() };
-            let now = place.evaporated(cycles.at(now), &trails.evaporation);
-            return Heat::Alive(now.exploitation.map_or(0.0, Pheromone::value));
-        };
-        if self.pinned {
-            return Heat::Pinned;
-        }
-        let accessed = self.last_accessed.unwrap_or(0);
-        let Some(curve) = tunables.curve(tier) else { return Heat::Expired(accessed) };
-        let anchor = self.energy_at.unwrap_or(accessed).max(accessed);
-        let energy = self.energy.and_then(|energy| Energy::new(energy).ok());
-        let since = Timestamp::from_millis(anchor).map_or(now, |anchor| anchor);
-        Heat::Alive(energy.map_or(0.0, |energy| energy.faded(curve.factor(now.since(since))).value()))
-    }
-}
-
 impl Store {
-    /// The candidates with their heat at `now`: the `most` hottest of those with at most `bytes_max` characters.
-    pub async fn census(
-        &self,
-        asked: &MirrorQuery,
-        now: Timestamp,
-        (tunables, counter): (&Tunables, &Counter),
-        (most, bytes_max): (usize, u64),
-    ) -> Result<Census, Error> {
-        let mut all = Census::default();
-        for label in 0..asked.own_labels() {
-            let call = || asked.of(MIRROR_CENSUS.about(&asked.own()[label..=label], &[]), label);
-            let eligible = |row: CensusRow| MirrorCandidate {
-                label,
-                heat: row.heat(now, tunables, &self.trails, &counter.cycles),
-                key: row.key,
-                element: row.element,
-                bytes: row.bytes.min(READ_MAX),
-                degree: row.degree,
-            };
-            let mut of_label = self
-                .transactions
-                .run("mirror.census", Mode::Read, async |tx: &mut Tx| {
-                    let mut found = Census::default();
-                    tx.each(call(), |row| found.take(eligible(row), (most, bytes_max))).await?;
-                    Ok(found)
-                })
-                .await?;
-            all.hottest.append(&mut of_label.hottest);
-            all.count += of_label.count;
-            all.too_large += of_label.too_large;
-            all.cut(most);
-        }
-        for label in asked.own_labels()..asked.label_count() {
-            for one in self.adopted_census(asked, label, now).await? {
-                all.take(one, (most, bytes_max));
-            }
-            all.cut(most);
-        }
-        all.hottest.sort_unstable_by(|a, b| (a.label, &a.key).cmp(&(b.label, &b.key)));
-        all.hottest.shrink_to_fit();
-        Ok(all)
-    }
-
     /// Nodes of a label by their keys, without deleted and excluded ones.
     pub async fn mirrored(
         &self,

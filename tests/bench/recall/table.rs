@@ -4,21 +4,23 @@
 //! scope have ids with the same text before the first colon; a question is asked in the scope of its gold. Intervals are those of
 //! 1,000 resamplings of the questions.
 
-use crate::quality::{self, AT, config, whole};
+use crate::quality::{AT, config};
 use crate::record::Run;
 use crate::set::{events, questions, view};
-use ebb_core::domain::ids::EntityName;
+use ebb_core::domain::ids::{EntityName, Scope};
 use ebb_core::domain::similarity::{Embedding, Similarity};
-use ebb_core::service::evaluation::Question;
-use ebb_core::service::evaluation::metrics::Estimate;
+use ebb_core::service::evaluation::metrics::{Estimate, Ranks};
+use ebb_core::service::evaluation::ways::{Part, Way};
+use ebb_core::service::evaluation::{Question, Views, ask, held};
 use ebb_core::service::events::in_memory::ScopeEvents;
 use ebb_engine::View;
+use ebb_engine::graph::index::NodeId;
 use ebb_engine::graph::kinds::Dimension;
 use ebb_engine::merge::{DIMENSION_WEIGHTS, DimensionWeights};
 use ebb_engine::random::SplitMix64;
-use ebb_engine::recall::{EvidenceConfig, FusionWeights, RecallConfig, RecallQuery, recall};
-use ebb_engine::scratch::Scratch;
+use ebb_engine::recall::{EvidenceConfig, FusionWeights, RecallConfig, RecallQuery};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Length of the lists that are fused by ranks, and the constant of that.
 const LISTED: usize = 200;
@@ -27,29 +29,30 @@ const SAMPLES: usize = 1_000;
 /// A name that no text has.
 const SHARED: &str = "Zyxkor";
 
-/// Questions of one scope.
-struct Scope {
-    events: ScopeEvents,
-    view: View,
-    questions: Vec<(Question, Option<Vec<f32>>)>,
-}
-
-/// A set of questions.
+/// A set of questions, each in the scope of its gold, with the events of each scope.
 pub(crate) struct Set {
-    name: String,
-    scopes: Vec<Scope>,
+    pub(crate) name: String,
+    pub(crate) questions: Vec<Question>,
+    pub(crate) events: BTreeMap<Scope, ScopeEvents>,
+    pub(crate) views: Views,
 }
 
-/// Answers a question, ids by rank.
-type Rank<'a> = dyn Fn(&Scope, &Question, Option<&[f32]>) -> Vec<String> + 'a;
-/// A way to ask, by name.
-type Way<'a> = (String, Box<Rank<'a>>);
+/// A way to rank memories.
+enum Rank {
+    /// One of an evaluation, by these rules.
+    Way(Way, Box<RecallConfig>),
+    /// Words alone and vectors alone, fused by ranks.
+    Fused,
+}
+
+/// The shares of gold of a question, in percent, with its class.
+type Shares = (String, [f64; 4]);
 
 impl Set {
     /// Reads a set; `files` are events, questions, and vectors of memories and of questions if there are any.
     pub(crate) fn of(name: &str, files: &[String]) -> Self {
         let ScopeEvents { mut memories, relations } = events(&files[0]);
-        let questions = questions(&files[1]);
+        let mut questions = questions(&files[1]);
         if let Some(file) = files.get(2) {
             let rows = vectors(file, memories.len());
             for (memory, row) in memories.iter_mut().zip(rows) {
@@ -58,34 +61,36 @@ impl Set {
                 memory.embedding = Some(Embedding::new(&memory.id, numbers, &similarity).expect("numbers"));
             }
         }
-        let of_questions = files.get(3).map(|file| vectors(file, questions.len()));
-        let scope_of = |id: &str| id.split_once(':').map_or("", |(scope, _)| scope).to_owned();
-        let named: BTreeSet<String> = memories.iter().map(|memory| scope_of(memory.id.as_str())).collect();
-        let scopes = named.into_iter().map(|scope| {
-            let own = memories.iter().filter(|memory| scope_of(memory.id.as_str()) == scope);
-            let events = ScopeEvents { memories: own.cloned().collect(), relations: relations.clone() };
-            let asked = questions
-                .iter()
-                .enumerate()
-                .filter(|(_, question)| question.gold.first().is_some_and(|gold| scope_of(gold) == scope));
-            let questions = asked
-                .map(|(at, question)| (question.clone(), of_questions.as_ref().map(|all| all[at].clone())));
-            Scope { questions: questions.collect(), view: view(&events), events }
-        });
-        Self { name: name.to_owned(), scopes: scopes.collect() }
+        if let Some(file) = files.get(3) {
+            let rows = vectors(file, questions.len());
+            questions.iter_mut().zip(rows).for_each(|(question, row)| question.embedding = Some(row));
+        }
+        let scope_of = |id: &str| {
+            id.split_once(':').map_or_else(Scope::local, |(scope, _)| Scope::new(scope).expect("a scope"))
+        };
+        let mut events: BTreeMap<Scope, ScopeEvents> = BTreeMap::new();
+        for memory in memories {
+            events.entry(scope_of(memory.id.as_str())).or_default().memories.push(memory);
+        }
+        events.values_mut().for_each(|of| of.relations.clone_from(&relations));
+        questions.retain(|question| !question.gold.is_empty());
+        for question in &mut questions {
+            question.scope = question.gold.first().map_or_else(Scope::local, |gold| scope_of(gold));
+        }
+        Self { name: name.to_owned(), questions, views: views(&events), events }
     }
 
     /// Prints the table of the set.
     pub(crate) fn table(&self) -> Vec<Run> {
-        let questions: usize = self.scopes.iter().map(|scope| scope.questions.len()).sum();
         println!(
-            "\n{}: {} scopes, {questions} questions; R@2, 5, 10, 20 in percent, 95 % of resamplings\n",
+            "\n{}: {} scopes, {} questions; R@2, 5, 10, 20 in percent, 95 % of resamplings\n",
             self.name,
-            self.scopes.len()
+            self.views.len(),
+            self.questions.len()
         );
         println!("| | without vectors | with vectors |\n|---|---|---|");
         let mut runs = Vec::new();
-        for (name, rank) in ways() {
+        for (name, rank) in ranks() {
             let mut cells = Vec::new();
             for with in [false, true] {
                 let shares = self.shares(&rank, with);
@@ -98,20 +103,21 @@ impl Set {
             }
             println!("| {name} | {} | {} |", cells[0], cells[1]);
         }
+        let usual = Rank::Way(Way::Ebb, Box::new(config()));
         for (name, set) in [
             ("half share a mention that each question names", self.shared()),
             ("two random mentions each", self.random()),
         ] {
-            let cells = [false, true].map(|with| cell(&set.shares(&weighed(FusionWeights::default()), with)));
+            let cells = [false, true].map(|with| cell(&set.shares(&usual, with)));
             println!("| Ebb, {name} | {} | {} |", cells[0], cells[1]);
         }
         println!("\nby class, R@5, 10, 20: words alone; Ebb without vectors; with vectors\n");
-        let all = ways();
-        let found: Vec<Vec<(String, [f64; 4])>> =
-            [(0, false), (3, false), (3, true)].map(|(way, with)| self.shares(&all[way].1, with)).into();
+        let words = Rank::Way(Way::Words, Box::new(config()));
+        let found = [(&words, false), (&usual, false), (&usual, true)];
+        let found = found.map(|(rank, with)| self.shares(rank, with));
         let classes: BTreeSet<&String> = found[0].iter().map(|(class, _)| class).collect();
         for class in classes {
-            let of = |shares: &Vec<(String, [f64; 4])>| {
+            let of = |shares: &Vec<Shares>| {
                 let own: Vec<_> = shares.iter().filter(|(other, _)| other == class).cloned().collect();
                 let [_, five, ten, twenty] = mean(&own);
                 format!("{five:.1}/{ten:.1}/{twenty:.1}")
@@ -125,15 +131,14 @@ impl Set {
     /// The set, with one more mention in every second memory, which each question names.
     fn shared(&self) -> Self {
         let named = self.changed(|events| {
-            events.memories.iter_mut().step_by(2).for_each(|memory| memory.mentions.push(name(SHARED)));
+            let shared = EntityName::new(SHARED).expect("a name");
+            events.memories.iter_mut().step_by(2).for_each(|memory| memory.mentions.push(shared.clone()));
         });
-        let scopes = named.scopes.into_iter().map(|scope| {
-            let ask = |(question, vector): (Question, _)| {
-                (Question { text: format!("{} {SHARED}", question.text), ..question }, vector)
-            };
-            Scope { questions: scope.questions.into_iter().map(ask).collect(), ..scope }
-        });
-        Self { scopes: scopes.collect(), ..named }
+        let ask = |question: &Question| {
+            let text = format!("{} {SHARED}", question.text);
+            Question { text, ..question.clone() }
+        };
+        Self { questions: self.questions.iter().map(ask).collect(), ..named }
     }
 
     /// The set, with mentions of two entities at random in every memory; the speakers are those of a dialogue.
@@ -155,105 +160,83 @@ impl Set {
 
     /// The set with other events.
     fn changed(&self, change: impl Fn(&mut ScopeEvents)) -> Self {
-        let scopes = self.scopes.iter().map(|scope| {
-            let mut events = scope.events.clone();
-            change(&mut events);
-            Scope { view: view(&events), events, questions: scope.questions.clone() }
-        });
-        Self { name: self.name.clone(), scopes: scopes.collect() }
+        let mut events = self.events.clone();
+        events.values_mut().for_each(change);
+        Self { name: self.name.clone(), questions: self.questions.clone(), views: views(&events), events }
     }
 
-    /// The shares of gold of each question, with its class.
-    fn shares(&self, rank: &Rank<'_>, with_vectors: bool) -> Vec<(String, [f64; 4])> {
-        let mut all = Vec::new();
-        for scope in &self.scopes {
-            for (question, vector) in &scope.questions {
-                let ranked = rank(scope, question, vector.as_deref().filter(|_| with_vectors));
-                let found = quality::shares(question, &ranked).map(|share| 100.0 * share);
-                all.push((question.class.clone().unwrap_or_default(), found));
-            }
+    /// The shares of all questions.
+    fn shares(&self, rank: &Rank, with_vectors: bool) -> Vec<Shares> {
+        let mut questions = self.questions.clone();
+        if !with_vectors {
+            questions.iter_mut().for_each(|question| question.embedding = None);
         }
-        all
+        let ranks = match rank {
+            Rank::Way(way, rules) => {
+                let depth = AT.into_iter().max().unwrap_or_default();
+                ask(*way, &questions, &self.views, rules, depth).expect("answers").ranks
+            }
+            Rank::Fused => {
+                questions.iter().map(|question| fused(&self.views[&question.scope], question)).collect()
+            }
+        };
+        let shares = |(question, ranks): (Question, Ranks)| {
+            (question.class.unwrap_or_default(), AT.map(|at| 100.0 * ranks.recall(at)))
+        };
+        questions.into_iter().zip(ranks).map(shares).collect()
     }
 }
 
-/// Ebb with such a configuration, and such a query for each question.
-fn asked(
-    config: RecallConfig,
-    query: RecallQuery,
-) -> impl Fn(&Scope, &Question, Option<&[f32]>) -> Vec<String> {
-    move |scope, question, vector| {
-        let query =
-            RecallQuery { text: question.text.clone(), vector: vector.map(<[f32]>::to_vec), ..query.clone() };
-        let found = recall(&scope.view, &query, &config, &mut Scratch::default()).expect("an answer");
-        found.hits.into_iter().map(|hit| hit.id).collect()
+fn views(events: &BTreeMap<Scope, ScopeEvents>) -> Views {
+    events.iter().map(|(scope, events)| (scope.clone(), Arc::new(view(events)))).collect()
+}
+
+/// The ranks of gold when words alone and vectors alone are fused by ranks.
+fn fused(view: &View, question: &Question) -> Ranks {
+    let words = view.rank_by_text(&question.text, LISTED, |_| true).ranked;
+    let similar = question.embedding.as_ref();
+    let similar = similar.map(|vector| view.rank_by_vector(vector, LISTED, |_| true).expect("its space"));
+    let words: Vec<NodeId> = words.iter().map(|hit| hit.node).collect();
+    let similar: Vec<NodeId> = similar.iter().flatten().map(|hit| hit.node).collect();
+    let mut sums: BTreeMap<NodeId, f64> = BTreeMap::new();
+    for list in [words, similar] {
+        for (place, node) in list.into_iter().enumerate() {
+            *sums.entry(node).or_default() += 1.0 / (RANK_C + place as f64 + 1.0);
+        }
     }
+    let mut ranked: Vec<(NodeId, f64)> = sums.into_iter().collect();
+    ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let rank = |gold: &String| {
+        let node = held(view, gold)?;
+        (1..).zip(&ranked).find_map(|(rank, (hit, _))| (*hit == node).then_some(rank))
+    };
+    Ranks(question.gold.iter().map(rank).collect())
 }
 
-fn weighed(fusion: FusionWeights) -> impl Fn(&Scope, &Question, Option<&[f32]>) -> Vec<String> {
-    asked(config().with_fusion(fusion).expect("weights"), whole())
-}
-
-fn name(text: &str) -> EntityName {
-    EntityName::new(text).expect("a name")
-}
-
-fn ways<'a>() -> Vec<Way<'a>> {
-    let words = |scope: &Scope, question: &Question| -> Vec<String> {
-        let ranked = scope.view.rank_by_text(&question.text, LISTED, |_| true).ranked;
-        ranked.iter().map(|hit| scope.view.graph().external_id(hit.node).to_owned()).collect()
-    };
-    let similar = |scope: &Scope, vector: Option<&[f32]>| -> Vec<String> {
-        let Some(vector) = vector else { return Vec::new() };
-        let ranked = scope.view.rank_by_vector(vector, LISTED, |_| true).expect("a vector of the space");
-        ranked.iter().map(|hit| scope.view.graph().external_id(hit.node).to_owned()).collect()
-    };
-    let usual = FusionWeights::default();
-    let mut ways: Vec<Way<'a>> = vec![
-        ("words alone (BM25)".to_owned(), Box::new(move |scope, question, _| words(scope, question))),
-        ("vectors alone".to_owned(), Box::new(move |scope, _, vector| similar(scope, vector))),
-        (
-            "words and vectors, fused by ranks".to_owned(),
-            Box::new(move |scope, question, vector| {
-                let mut sums: BTreeMap<String, f64> = BTreeMap::new();
-                for list in [words(scope, question), similar(scope, vector)] {
-                    for (place, id) in list.into_iter().enumerate() {
-                        *sums.entry(id).or_default() += 1.0 / (RANK_C + place as f64 + 1.0);
-                    }
-                }
-                let mut ranked: Vec<(String, f64)> = sums.into_iter().collect();
-                ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
-                ranked.into_iter().map(|(id, _)| id).collect()
-            }),
-        ),
-        ("**Ebb**".to_owned(), Box::new(weighed(usual))),
-    ];
-    let without = [
-        ("words", FusionWeights { text: 0.0, ..usual }),
-        ("links", FusionWeights { links: 0.0, ..usual }),
-        ("neighbours", FusionWeights { neighbours: 0.0, ..usual }),
-        ("time", FusionWeights { time: 0.0, ..usual }),
-        ("speakers", FusionWeights { speaker: 0.0, ..usual }),
-        ("dates", FusionWeights { date: 0.0, ..usual }),
-    ];
-    for (part, fusion) in without {
-        ways.push((format!("Ebb without {part}"), Box::new(weighed(fusion))));
-    }
-    let with = |more: &[Dimension], weights: [f32; 4]| {
-        let weights = DimensionWeights::new(weights).expect("weights");
-        let config = config().with_evidence(EvidenceConfig { weights, ..EvidenceConfig::default() });
-        let dimensions = [Dimension::Structural].iter().chain(more).copied().collect();
-        asked(config, RecallQuery { dimensions, ..whole() })
-    };
+/// All ways, by name.
+fn ranks() -> Vec<(String, Rank)> {
+    let by = |way: Way| (way.name(), Rank::Way(way, Box::new(config())));
+    let parts = Part::ALL.into_iter().filter(|part| *part != Part::Vectors);
+    let mut ranks: Vec<(String, Rank)> = [Way::Words, Way::Vectors].map(by).into();
+    ranks.push(("words and vectors, fused by ranks".to_owned(), Rank::Fused));
+    ranks.push(by(Way::Ebb));
+    ranks.extend(parts.map(Way::Without).map(by));
+    let undated = config().with_fusion(FusionWeights { date: 0.0, ..FusionWeights::default() });
+    ranks.push(("without dates".to_owned(), Rank::Way(Way::Ebb, Box::new(undated.expect("weights")))));
     for (part, more, weights) in [
         ("semantic", &[Dimension::Semantic][..], DIMENSION_WEIGHTS),
         ("semantic at a tenth", &[Dimension::Semantic], [0.9, 0.1, 0.0, 0.0]),
         ("temporal", &[Dimension::Temporal], DIMENSION_WEIGHTS),
         ("causal", &[Dimension::Causal], DIMENSION_WEIGHTS),
     ] {
-        ways.push((format!("Ebb with {part}"), Box::new(with(more, weights))));
+        let weights = DimensionWeights::new(weights).expect("weights");
+        let dimensions = [Dimension::Structural].iter().chain(more).copied().collect();
+        let rules = config()
+            .with_evidence(EvidenceConfig { weights, ..EvidenceConfig::default() })
+            .with_default_query(RecallQuery { dimensions, ..RecallQuery::default() });
+        ranks.push((format!("with {part}"), Rank::Way(Way::Ebb, Box::new(rules))));
     }
-    ways
+    ranks
 }
 
 /// 16-bit floats of a file, as many rows as expected.
@@ -273,20 +256,20 @@ fn vectors(file: &str, rows: usize) -> Vec<Vec<f32>> {
     bytes.chunks(2 * dimensions).map(|row| row.chunks(2).map(number).collect()).collect()
 }
 
-fn mean(shares: &[(String, [f64; 4])]) -> [f64; 4] {
+fn mean(shares: &[Shares]) -> [f64; 4] {
     let count = shares.len().max(1) as f64;
     [0, 1, 2, 3].map(|at| shares.iter().map(|(_, found)| found[at]).sum::<f64>() / count)
 }
 
 /// Means with the interval of the one at 5.
-fn cell(shares: &[(String, [f64; 4])]) -> String {
+fn cell(shares: &[Shares]) -> String {
     let [two, five, ten, twenty] = mean(shares);
     let fives: Vec<f64> = shares.iter().map(|(_, found)| found[1]).collect();
     let Estimate { low, high, .. } = Estimate::of(&fives, SAMPLES);
     format!("{two:.1}/{five:.1}/{ten:.1}/{twenty:.1} ({low:.1} to {high:.1})")
 }
 
-fn run(set: &str, class: &str, shares: &[(String, [f64; 4])]) -> Run {
+fn run(set: &str, class: &str, shares: &[Shares]) -> Run {
     let found = mean(shares);
     let counters = AT.iter().zip(found).map(|(at, share)| (format!("all_r{at}_percent"), share)).collect();
     Run {

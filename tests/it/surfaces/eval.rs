@@ -165,9 +165,21 @@ async fn maintenance_that_loses_memories_is_noticed() {
     eventually("the questions are asked", async || has("ebb_recall_guard_recall 1")).await;
     assert!(has("ebb_recall_guard_baseline 1") && has("ebb_recall_guard_lost_questions 0"));
     assert!(has("ebb_recall_guard_max_loss 0.05"));
+    let recorded = || ebb(&db, &["status"]).json()["recall_guard"].clone();
+    eventually("the result is recorded", async || recorded()["recall"] == 1.0).await;
+    assert_eq!((&recorded()["questions"], &recorded()["lost_questions"]), (&json!(1), &json!(0)));
     ebb(&db, &["job", "run", "decay", "--at", "+2d", "--yes"]).json();
     eventually("the loss is noticed", async || has("ebb_recall_guard_lost_questions 1")).await;
     assert!(has("ebb_recall_guard_recall 0"));
+    eventually("the loss is recorded", async || recorded()["recall"] == 0.0).await;
+    let lost = recorded();
+    assert_eq!((&lost["baseline"], &lost["lost_questions"]), (&json!(1.0), &json!(1)));
+    assert!(lost["max_loss"] == 0.05 && lost["age_ms"].as_i64().unwrap() >= 0, "{lost:#}");
+    let page = ebb(&db, &["status", "-o", "table"]).out;
+    assert!(page.contains("lost more than recall_guard.max_loss"), "{page}");
+    // A row that is no result is none.
+    db.client.run("MATCH (c:EbbCounter {name: 'recall_guard'}) SET c.recall = 'all'", &[]).await;
+    assert_eq!(recorded(), Value::Null);
     eventually("the loss is logged", async || served.log().contains("m1 (expired)")).await;
     assert!(served.log().contains("recall is worse than before"));
 

@@ -1,4 +1,4 @@
-//! `ebb status`: jobs, tiers, backlog, leases and mirrors.
+//! `ebb status`: jobs, tiers, backlog, leases, mirrors and the recall guard.
 
 use super::Status;
 use crate::surfaces::cli::attempt::lease;
@@ -8,7 +8,7 @@ use crate::surfaces::cli::job;
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::page::{Column, Page, percent};
 use ebb_core::api::server::{
-    MirrorStatus, OpenAttempt, OpenRun, Server, Status as Answer, TierCount, Waiting,
+    GuardedRecall, MirrorStatus, OpenAttempt, OpenRun, Server, Status as Answer, TierCount, Waiting,
 };
 use ebb_core::service::Service;
 use std::time::Duration;
@@ -79,6 +79,34 @@ fn lay_out(status: &Answer, page: &mut Page) {
         page.line("");
         mirrors(&status.mirrors, page);
     }
+    if let Some(found) = &status.recall_guard {
+        page.line("");
+        recall_guard(found, page);
+    }
+}
+
+/// Lays out the last result of the recall guard.
+fn recall_guard(found: &GuardedRecall, page: &mut Page) {
+    let columns = [
+        Column::left("RECALL GUARD"),
+        Column::cut("PROCESS"),
+        Column::right("QUESTIONS"),
+        Column::right("LOSING"),
+        Column::right("R@10 BEFORE"),
+        Column::right("NOW"),
+        Column::left("STATE"),
+    ];
+    let state = if found.is_loss() { "lost more than recall_guard.max_loss" } else { "ok" };
+    let row = [
+        format!("{} ago", about(Duration::from_millis(found.age_ms.max(0).unsigned_abs()))),
+        found.process.clone(),
+        found.questions.to_string(),
+        found.lost_questions.to_string(),
+        percent(found.baseline),
+        percent(found.recall),
+        state.to_owned(),
+    ];
+    page.table(&columns, [row]);
 }
 
 /// Lays out open runs and attempts.
