@@ -72,7 +72,7 @@ use super::merge::MergedScore;
 use super::pagerank::personalised_pagerank;
 use super::scratch::Scratch;
 use super::seeds::{self, MAX_SEEDS, SeedQuery, SeedResult};
-use super::semantic::pipeline::spelling_similarity;
+use super::semantic::pipeline::spelling_similarity_from;
 use super::text::ranking::{RANKED_MAX, RankedMemory, Ranking};
 use super::vectors::RankedVector;
 use super::xlr::XlrResult;
@@ -149,9 +149,9 @@ pub fn recall_primed(
     let memories = activation.nodes.iter().filter(|reached| view.has_text(reached.node));
     let activated: Vec<(NodeId, f32)> = memories.map(|reached| (reached.node, reached.value)).collect();
     let scorer = Scorer { view, query, config, filter: &filter, seeds: &seeds, mass };
-    let Scored { scored, contrast, flags } = scorer.score(activation, &mut scratch.xlr);
+    let Scored { mut scored, contrast, flags } = scorer.score(activation, &mut scratch.xlr);
     let by_text: Vec<NodeId> = texts.passing.iter().map(|ranked| ranked.node).collect();
-    let mut ranked: Vec<(NodeId, f32)> = match query.fusion {
+    let ranked: Vec<(NodeId, f32)> = match query.fusion {
         Fusion::Text => {
             let lists = Lists {
                 texts: [&texts.all, &texts.passing],
@@ -162,13 +162,15 @@ pub fn recall_primed(
             };
             lists.fuse(view, query, &config.fusion, |node| filter.passes(view, node))
         }
-        Fusion::Off => scored.iter().map(|scored| (scored.node, scored.score)).collect(),
+        Fusion::Off => {
+            scored.iter().take(query.top_k).map(|scored| (scored.node, scored.score)).collect()
+        }
     };
-    ranked.truncate(query.top_k);
     let shown: BTreeSet<NodeId> = ranked.iter().map(|(node, _)| *node).collect();
+    scored.retain(|one| shown.contains(&one.node));
     let explained: BTreeSet<NodeId> = reached.iter().filter(|node| shown.contains(node)).copied().collect();
     let walk = ActivationConfig { max_depth: hops_max, ..*params };
-    let paths = paths::paths(graph, &seeds, &walk, &explained, &reached);
+    let paths = paths::paths(graph, &seeds, &walk, &explained, &reached, &mut scratch.activation);
     let flags = view.flags().union(flags);
     let flags = flags.with(Flag::SeedsTruncated, found.truncated).with(Flag::ActivationTruncated, truncated);
     let ActivationCounters { slots_read, useful_slots, rows: rows_touched, touched: nodes_touched } =
@@ -218,29 +220,17 @@ impl Search {
             Fusion::Off => Ranking::default(),
         };
         let texts = Both { all, passing };
-        let passing = by_vector(view, query, |node| filter.passes(view, node))?;
-        let mut vectors = Both { all: Vec::new(), passing };
         // Entities have vectors as well, of their names.
-        let are_texts = || vectors.passing.iter().all(|ranked| view.has_text(ranked.node));
-        if filter.is_of_texts() || filter.is_open() && are_texts() {
-            vectors.all.clone_from(&vectors.passing);
-        } else {
-            vectors.all = by_vector(view, query, |node| view.has_text(node))?;
-        }
+        let [all, passing] = match (&query.vector, query.fusion) {
+            (Some(vector), Fusion::Text) => {
+                let passes = |node: NodeId| [view.has_text(node), filter.passes(view, node)];
+                view.rank_by_vector(vector, RANKED_MAX, passes)?
+            }
+            _ => Default::default(),
+        };
+        let vectors = Both { all, passing };
         let found = find(view, query, &texts.all, vectors.all.is_empty())?;
         Ok(Self { texts, vectors, postings_read, found })
-    }
-}
-
-/// The memories most similar to the vector of a query, among those that pass.
-fn by_vector(
-    view: &View,
-    query: &RecallQuery,
-    passes: impl Fn(NodeId) -> bool,
-) -> Result<Vec<RankedVector>, Error> {
-    match (&query.vector, query.fusion) {
-        (Some(vector), Fusion::Text) => view.rank_by_vector(vector, RANKED_MAX, passes),
-        _ => Ok(Vec::new()),
     }
 }
 
@@ -257,7 +247,7 @@ fn find(
     let seed_query = SeedQuery { text: &query.text, external: &external, limit: MAX_SEEDS, with_memories };
     let by_text = |most: usize| texts.iter().take(most).copied().collect();
     let spelt = view.sources().labels.ngrams().query(&query.text);
-    let d2 = |node: NodeId| spelling_similarity(&spelt, node);
+    let d2 = |node: NodeId, least: f64| spelling_similarity_from(&spelt, node, least);
     seeds::find(&view.sources(), &seed_query, by_text, d2)
 }
 

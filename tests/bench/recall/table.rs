@@ -205,7 +205,8 @@ fn ways<'a>() -> Vec<Way<'a>> {
     };
     let similar = |scope: &Scope, vector: Option<&[f32]>| -> Vec<String> {
         let Some(vector) = vector else { return Vec::new() };
-        let ranked = scope.view.rank_by_vector(vector, LISTED, |_| true).expect("a vector of the space");
+        let [ranked] =
+            scope.view.rank_by_vector(vector, LISTED, |_| [true]).expect("a vector of the space");
         ranked.iter().map(|hit| scope.view.graph().external_id(hit.node).to_owned()).collect()
     };
     let usual = FusionWeights::default();

@@ -103,14 +103,29 @@ impl NgramQuery<'_> {
     /// Similarity to a text of the index, `0 ..= 1`; 0 if the index has no such text.
     #[must_use]
     pub fn score(&self, text: u32) -> f32 {
+        self.score_from(text, 0.0)
+    }
+
+    /// As [`Self::score`], but 0 if that is certainly less than `least`.
+    #[must_use]
+    pub fn score_from(&self, text: u32, least: f64) -> f32 {
         let Some(place) = self.index.places.get(text as usize) else { return 0.0 };
-        let marks = self.index.marks[*place as usize];
-        let gain = |list: &List<'_>| {
-            let at = list.postings.binary_search_by_key(place, |posting| posting.place).ok()?;
-            Some(list.weight * f64::from(list.postings[at].weight))
-        };
-        let possible = self.lists.iter().filter(|list| marks & list.mark != 0);
-        narrow(possible.filter_map(gain).sum::<f64>().min(1.0))
+        let at = *place as usize;
+        let (marks, length) = (self.index.marks[at], f64::from(self.index.lengths[at]));
+        let group = self.index.groups.iter().find(|group| at < group.end);
+        let repeats = group.map_or(u8::MAX, |group| group.repeats);
+        let mut left = Left::of(&self.lists, marks, f64::from(repeats), length);
+        let mut score = 0.0;
+        for list in self.lists.iter().filter(|list| marks & list.mark != 0) {
+            if left.is_below(least - score) {
+                return 0.0;
+            }
+            let met = list.postings.binary_search_by_key(place, |posting| posting.place);
+            let held = met.map_or(0.0, |at| f64::from(list.postings[at].weight));
+            score += list.weight * held;
+            left.take(list, held);
+        }
+        narrow(score.min(1.0))
     }
 
     /// The `most` texts most similar to it, above `least`.
@@ -134,6 +149,41 @@ impl NgramQuery<'_> {
         let matches =
             matches.map(|(score, Reverse(text))| NgramMatch { text, score: f32::from_bits(score) }).collect();
         NgramMatches { matches, postings_read: search.postings_read }
+    }
+}
+
+/// What a text can still gain from lists that its signature allows.
+struct Left {
+    /// Square of the norm of their weights in the query, and of what the text has left.
+    query: f64,
+    square: f64,
+    reach: f64,
+    repeats: f64,
+    /// Norm of the text.
+    length: f64,
+}
+
+impl Left {
+    fn of(lists: &[List<'_>], marks: u64, repeats: f64, length: f64) -> Self {
+        let possible = lists.iter().filter(|list| marks & list.mark != 0);
+        let (query, reach) = possible.fold((0.0, 0.0), |(query, reach), list| {
+            (query + list.weight * list.weight, reach + list.reach)
+        });
+        Self { query, square: 1.0 + SQUARE_SLACK, reach, repeats, length }
+    }
+
+    /// Removes a list, in which the text has this weight.
+    fn take(&mut self, list: &List<'_>, held: f64) {
+        self.query -= list.weight * list.weight;
+        self.square -= held * held;
+        self.reach -= list.reach;
+    }
+
+    /// Whether it is certainly less than this, by either bound. Products are compared: a quotient or a root takes longer than all else.
+    fn is_below(&self, gain: f64) -> bool {
+        let gain = gain - SQUARE_SLACK;
+        gain * self.length > self.reach * self.repeats * SLACK
+            || gain > 0.0 && gain * gain > (self.query * self.square).max(0.0) * SLACK * SLACK
     }
 }
 
@@ -279,27 +329,17 @@ impl<'a> Search<'a> {
     fn complete(&mut self, place: u32, mut score: f64, square: f64, scanned: usize, repeats: f64) {
         let marks = self.query.index.marks[place as usize];
         let others = &self.query.lists[scanned..];
-        let possible = |list: &List<'_>| marks & list.mark != 0;
-        let (mut query, mut reach) = (0.0, 0.0);
-        for list in others.iter().filter(|list| possible(list)) {
-            query += list.weight * list.weight;
-            reach += list.reach;
-        }
-        let mut left = 1.0 + SQUARE_SLACK - square;
-        let per_reach = repeats / self.length(place);
-        for (list, other) in (scanned..).zip(others).filter(|(_, list)| possible(list)) {
-            let root = f64::sqrt((query * left).max(0.0));
-            if score + (root.min(reach * per_reach) + SQUARE_SLACK) * SLACK < self.threshold {
+        let mut left = Left::of(others, marks, repeats, self.length(place));
+        left.square -= square;
+        for (list, other) in (scanned..).zip(others).filter(|(_, list)| marks & list.mark != 0) {
+            if left.is_below(self.threshold - score) {
                 return;
             }
             self.seek(list, place);
-            if self.cursors[list].place == place {
-                let held = f64::from(other.postings[self.cursors[list].at].weight);
-                score += other.weight * held;
-                left -= held * held;
-            }
-            query -= other.weight * other.weight;
-            reach -= other.reach;
+            let is_met = self.cursors[list].place == place;
+            let held = if is_met { f64::from(other.postings[self.cursors[list].at].weight) } else { 0.0 };
+            score += other.weight * held;
+            left.take(other, held);
         }
         if score > self.least {
             let text = self.query.index.order[place as usize];
