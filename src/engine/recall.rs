@@ -162,9 +162,7 @@ pub fn recall_primed(
             };
             lists.fuse(view, query, &config.fusion, |node| filter.passes(view, node))
         }
-        Fusion::Off => {
-            scored.iter().take(query.top_k).map(|scored| (scored.node, scored.score)).collect()
-        }
+        Fusion::Off => scored.iter().take(query.top_k).map(|scored| (scored.node, scored.score)).collect(),
     };
     let shown: BTreeSet<NodeId> = ranked.iter().map(|(node, _)| *node).collect();
     scored.retain(|one| shown.contains(&one.node));

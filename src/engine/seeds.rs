@@ -363,7 +363,9 @@ fn hits(sources: &SeedIndexes<'_>, tokens: &[String], with_memories: bool) -> (V
         truncated |= more || still_more || yet_more;
     }
     // One number is compared faster than three: there are at most 64 tokens, and nine kinds of match.
-    hits.sort_unstable_by_key(|hit| u64::from(hit.node) << 32 | u64::from(hit.token) << 8 | hit.ground as u64);
+    hits.sort_unstable_by_key(|hit| {
+        u64::from(hit.node) << 32 | u64::from(hit.token) << 8 | hit.ground as u64
+    });
     hits.dedup_by_key(|hit| (hit.node, hit.token));
     (hits, truncated)
 }

@@ -281,9 +281,9 @@ impl VectorIndex {
         candidates.sort_unstable_by(|a, b| b.upper.total_cmp(&a.upper));
         let mut lists: [TopK<(i32, Reverse<u32>, NodeId)>; LISTS] = [(); LISTS].map(|()| TopK::new(most));
         for candidate in candidates {
-            let least = lists.each_ref().map(|list| {
-                list.threshold().map_or(f32::NEG_INFINITY, |(least, ..)| of_ordered(*least))
-            });
+            let least = lists
+                .each_ref()
+                .map(|list| list.threshold().map_or(f32::NEG_INFINITY, |(least, ..)| of_ordered(*least)));
             if !candidate.is_open(&least) {
                 continue;
             }

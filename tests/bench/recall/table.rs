@@ -7,6 +7,7 @@
 use crate::quality::{self, AT, config, whole};
 use crate::record::Run;
 use crate::set::{events, questions, view};
+use crate::speed::speed;
 use ebb_core::domain::ids::EntityName;
 use ebb_core::domain::similarity::{Embedding, Similarity};
 use ebb_core::service::evaluation::Question;
@@ -119,7 +120,26 @@ impl Set {
             let count = found[0].iter().filter(|(other, _)| other == class).count();
             println!("| {class} ({count}) | {} |", found.iter().map(of).collect::<Vec<_>>().join(" | "));
         }
+        println!();
+        for (name, with_vectors) in [("words and links", false), ("words, vectors and links", true)] {
+            let asks = self.asks(with_vectors);
+            if !with_vectors || asks.iter().any(|(_, ask)| ask.vector.is_some()) {
+                speed(name, &asks);
+            }
+        }
         runs
+    }
+
+    /// Each question as a recall of its scope.
+    fn asks(&self, with_vectors: bool) -> Vec<(&View, RecallQuery)> {
+        let mut asks = Vec::new();
+        for scope in &self.scopes {
+            for (question, vector) in &scope.questions {
+                let vector = vector.clone().filter(|_| with_vectors);
+                asks.push((&scope.view, RecallQuery { text: question.text.clone(), vector, ..whole() }));
+            }
+        }
+        asks
     }
 
     /// The set, with one more mention in every second memory, which each question names.
@@ -205,8 +225,7 @@ fn ways<'a>() -> Vec<Way<'a>> {
     };
     let similar = |scope: &Scope, vector: Option<&[f32]>| -> Vec<String> {
         let Some(vector) = vector else { return Vec::new() };
-        let [ranked] =
-            scope.view.rank_by_vector(vector, LISTED, |_| [true]).expect("a vector of the space");
+        let [ranked] = scope.view.rank_by_vector(vector, LISTED, |_| [true]).expect("a vector of the space");
         ranked.iter().map(|hit| scope.view.graph().external_id(hit.node).to_owned()).collect()
     };
     let usual = FusionWeights::default();

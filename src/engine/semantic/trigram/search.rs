@@ -21,7 +21,8 @@
 //! `f64` in the order of the lists, the shortest first, then by window, whichever way a text was found: content alone
 //! decides its bits.
 
-use super::{CharNgramIndex, Group, NgramMatch, Posting, count_of, each_window, mark, narrow, rarity};
+use super::{CharNgramIndex, Group, Marks, NgramMatch, Posting, count_of, each_window, narrow, rarity};
+use crate::graph::raw::prefetch;
 use crate::top_k::TopK;
 use std::cmp::Reverse;
 
@@ -57,7 +58,8 @@ struct List<'a> {
     weight: f64,
     /// Greatest contribution to a text with the window once, times the norm of the text.
     reach: f64,
-    mark: u64,
+    /// Of the window in signatures.
+    bit: (usize, u64),
 }
 
 /// Result of a search.
@@ -85,7 +87,7 @@ impl CharNgramIndex {
             square += weight * weight;
             repeats = repeats.max(count);
             if !postings.is_empty() {
-                lists.push(List { postings, weight, reach: rarity, mark: mark(same[0]) });
+                lists.push(List { postings, weight, reach: rarity, bit: Marks::bit(same[0]) });
             }
         }
         let length = f64::sqrt(square);
@@ -111,12 +113,12 @@ impl NgramQuery<'_> {
     pub fn score_from(&self, text: u32, least: f64) -> f32 {
         let Some(place) = self.index.places.get(text as usize) else { return 0.0 };
         let at = *place as usize;
-        let (marks, length) = (self.index.marks[at], f64::from(self.index.lengths[at]));
+        let (marks, length) = (&self.index.marks[at], f64::from(self.index.lengths[at]));
         let group = self.index.groups.iter().find(|group| at < group.end);
         let repeats = group.map_or(u8::MAX, |group| group.repeats);
         let mut left = Left::of(&self.lists, marks, f64::from(repeats), length);
         let mut score = 0.0;
-        for list in self.lists.iter().filter(|list| marks & list.mark != 0) {
+        for list in self.lists.iter().filter(|list| marks.may_have(list.bit)) {
             if left.is_below(least - score) {
                 return 0.0;
             }
@@ -164,11 +166,10 @@ struct Left {
 }
 
 impl Left {
-    fn of(lists: &[List<'_>], marks: u64, repeats: f64, length: f64) -> Self {
-        let possible = lists.iter().filter(|list| marks & list.mark != 0);
-        let (query, reach) = possible.fold((0.0, 0.0), |(query, reach), list| {
-            (query + list.weight * list.weight, reach + list.reach)
-        });
+    fn of(lists: &[List<'_>], marks: &Marks, repeats: f64, length: f64) -> Self {
+        let possible = lists.iter().filter(|list| marks.may_have(list.bit));
+        let (query, reach) = possible
+            .fold((0.0, 0.0), |(query, reach), list| (query + list.weight * list.weight, reach + list.reach));
         Self { query, square: 1.0 + SQUARE_SLACK, reach, repeats, length }
     }
 
@@ -253,7 +254,7 @@ impl<'a> Search<'a> {
     }
 
     /// Greatest gain of a text of this norm from all but the first `done` lists.
-    fn bound(&self, done: usize, repeats: f64, length: f64) -> f64 {
+    fn gain_max(&self, done: usize, repeats: f64, length: f64) -> f64 {
         let (root, reach) = self.rest[done];
         root.min(reach * repeats / length) * SLACK
     }
@@ -268,7 +269,7 @@ impl<'a> Search<'a> {
         while from < end {
             // Scan as many of the first lists as needed so that the others cannot lift a text to the threshold.
             let length = self.length(from);
-            while scanned > 0 && self.bound(scanned - 1, repeats, length) < self.threshold {
+            while scanned > 0 && self.gain_max(scanned - 1, repeats, length) < self.threshold {
                 scanned -= 1;
             }
             for list in 0..scanned {
@@ -291,7 +292,7 @@ impl<'a> Search<'a> {
             return;
         }
         let List { postings, weight, .. } = self.query.lists[list];
-        let rest = &postings[at..];
+        let (rest, marks) = (&postings[at..], &self.query.index.marks);
         let mut read = 0;
         for posting in rest.iter().take_while(|posting| posting.place < end) {
             let cell = (posting.place - first) as usize;
@@ -299,6 +300,7 @@ impl<'a> Search<'a> {
             self.frame.scores[cell] += weight * held;
             self.frame.squares[cell] += held * held;
             self.frame.touched[cell / 64] |= 1 << (cell % 64);
+            prefetch(std::slice::from_ref(&marks[posting.place as usize]));
             read += 1;
         }
         self.postings_read += read as u64;
@@ -308,7 +310,7 @@ impl<'a> Search<'a> {
 
     /// Examines and clears the frame that begins at `first`.
     fn examine(&mut self, first: u32, scanned: usize, repeats: f64) {
-        let gain_max = self.bound(scanned, repeats, self.length(first));
+        let gain_max = self.gain_max(scanned, repeats, self.length(first));
         for (word, place) in (0..FRAME / 64).zip((first..).step_by(64)) {
             let mut touched = std::mem::take(&mut self.frame.touched[word]);
             while touched != 0 {
@@ -327,11 +329,11 @@ impl<'a> Search<'a> {
     /// Completes the score of a text, which has `score` from the scanned lists, by probing the other lists, and adds it if it
     /// is among the best.
     fn complete(&mut self, place: u32, mut score: f64, square: f64, scanned: usize, repeats: f64) {
-        let marks = self.query.index.marks[place as usize];
+        let marks = &self.query.index.marks[place as usize];
         let others = &self.query.lists[scanned..];
         let mut left = Left::of(others, marks, repeats, self.length(place));
         left.square -= square;
-        for (list, other) in (scanned..).zip(others).filter(|(_, list)| marks & list.mark != 0) {
+        for (list, other) in (scanned..).zip(others).filter(|(_, list)| marks.may_have(list.bit)) {
             if left.is_below(self.threshold - score) {
                 return;
             }
@@ -350,13 +352,18 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Advances in a list to a place or the first after it: by exponential and binary search, or by binary search from the
-    /// start.
+    /// Advances in a list to a place or the first after it.
     fn seek(&mut self, list: usize, place: u32) {
         let cursor = self.cursors[list];
-        if cursor.place >= place && cursor.place > 0 {
-            return;
+        if cursor.place < place || cursor.place == 0 {
+            self.advance(list, place);
         }
+    }
+
+    /// As [`Self::seek`]: by exponential and binary search, or by binary search from the start.
+    #[inline(never)]
+    fn advance(&mut self, list: usize, place: u32) {
+        let cursor = self.cursors[list];
         let rest = &self.query.lists[list].postings[cursor.at..];
         let (mut low, mut high) = (0, if cursor.at == 0 { rest.len() } else { 1 });
         while high < rest.len() && rest[high].place < place {
