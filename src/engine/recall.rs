@@ -178,7 +178,7 @@ pub fn recall_primed(
         generation: view.generation(),
         as_of: view.snapshot().as_of,
         hits: hits(view, &ranked, paths, (&scored, &by_text, &vectors.passing, contrast.as_ref())),
-        seeds: result_seeds(view, &found),
+        seeds: result_seeds(view, found.seeds),
         primed: primed.into_iter().map(|(id, score)| PrimedNode { id: id.to_owned(), score }).collect(),
         unknown: found.unknown,
         anti_seeds: contrast.map_or_else(Vec::new, |contrast| {
@@ -288,16 +288,16 @@ fn subtract(activation: &mut ActivationResult, seeds: &[(NodeId, f32)], params: 
 }
 
 /// The seeds of the result.
-fn result_seeds(view: &View, found: &SeedResult) -> Vec<Seed> {
+fn result_seeds(view: &View, found: Vec<seeds::Seed>) -> Vec<Seed> {
     let graph = view.graph();
-    let seed = |seed: &seeds::Seed| Seed {
+    let seed = |seed: seeds::Seed| Seed {
         node: seed.node,
         id: graph.external_id(seed.node).to_owned(),
         label: graph.label(seed.node).to_owned(),
         score: seed.score,
-        evidence: seed.evidence.clone(),
+        evidence: seed.evidence,
     };
-    found.seeds.iter().map(seed).collect()
+    found.into_iter().map(seed).collect()
 }
 
 /// The hits of the result, with their scores in both rankings and their paths.

@@ -288,7 +288,8 @@ impl VectorIndex {
                 continue;
             }
             let segment = &self.segments[candidate.segment as usize];
-            let similarity = query.similarity(segment.row(candidate.row as usize));
+            let row = candidate.row as usize;
+            let similarity = query.similarity(segment.row(row), segment.length(row));
             let place = (ordered(similarity), Reverse(graph.rank(candidate.node)), candidate.node);
             for (list, _) in lists.iter_mut().zip(candidate.passes).filter(|(_, passes)| *passes) {
                 list.push(place);

@@ -197,7 +197,7 @@ proptest! {
         let query = Query::new(&asked);
         let row: Vec<f64> = segment.row(0).components().take(dimensions).map(f64::from).collect();
         let exact = cosine(asked.iter().map(|value| f64::from(*value)), row.iter().copied());
-        let similarity = query.similarity(segment.row(0));
+        let similarity = query.similarity(segment.row(0), segment.length(0));
         prop_assert!((f64::from(similarity) - exact).abs() < 1e-7);
         let (_, scanned) = segment.scan().next().unwrap();
         let Bounds { lower, upper } = query.bounds(scanned);
@@ -226,7 +226,7 @@ fn the_greatest_sums_do_not_wrap() {
             let (_, scanned) = segment.scan().next().unwrap();
             let Bounds { lower, upper } = query.bounds(scanned);
             assert!(lower <= sign && sign <= upper && upper - lower < 0.01, "{dimensions} {lower} {upper}");
-            assert!((query.similarity(segment.row(0)) - sign).abs() < 1e-6);
+            assert!((query.similarity(segment.row(0), segment.length(0)) - sign).abs() < 1e-6);
         }
     }
 }

@@ -24,8 +24,11 @@
 use super::{CharNgramIndex, Group, Marks, NgramMatch, Posting, count_of, each_window, narrow, rarity};
 use crate::graph::raw::prefetch;
 use crate::top_k::TopK;
+use smallvec::SmallVec;
 use std::cmp::Reverse;
 
+/// Windows that a text and a query usually share at most, by the signature of the text.
+const POSSIBLE: usize = 32;
 /// Number of texts summed at once.
 const FRAME: usize = 256;
 /// [`FRAME`] as a number of places.
@@ -116,9 +119,11 @@ impl NgramQuery<'_> {
         let (marks, length) = (&self.index.marks[at], f64::from(self.index.lengths[at]));
         let group = self.index.groups.iter().find(|group| at < group.end);
         let repeats = group.map_or(u8::MAX, |group| group.repeats);
-        let mut left = Left::of(&self.lists, marks, f64::from(repeats), length);
+        let possible: SmallVec<[&List<'_>; POSSIBLE]> =
+            self.lists.iter().filter(|list| marks.may_have(list.bit)).collect();
+        let mut left = Left::of(possible.iter().copied(), f64::from(repeats), length);
         let mut score = 0.0;
-        for list in self.lists.iter().filter(|list| marks.may_have(list.bit)) {
+        for list in possible {
             if left.is_below(least - score) {
                 return 0.0;
             }
@@ -166,8 +171,7 @@ struct Left {
 }
 
 impl Left {
-    fn of(lists: &[List<'_>], marks: &Marks, repeats: f64, length: f64) -> Self {
-        let possible = lists.iter().filter(|list| marks.may_have(list.bit));
+    fn of<'a>(possible: impl Iterator<Item = &'a List<'a>>, repeats: f64, length: f64) -> Self {
         let (query, reach) = possible
             .fold((0.0, 0.0), |(query, reach), list| (query + list.weight * list.weight, reach + list.reach));
         Self { query, square: 1.0 + SQUARE_SLACK, reach, repeats, length }
@@ -331,7 +335,8 @@ impl<'a> Search<'a> {
     fn complete(&mut self, place: u32, mut score: f64, square: f64, scanned: usize, repeats: f64) {
         let marks = &self.query.index.marks[place as usize];
         let others = &self.query.lists[scanned..];
-        let mut left = Left::of(others, marks, repeats, self.length(place));
+        let possible = others.iter().filter(|list| marks.may_have(list.bit));
+        let mut left = Left::of(possible, repeats, self.length(place));
         left.square -= square;
         for (list, other) in (scanned..).zip(others).filter(|(_, list)| marks.may_have(list.bit)) {
             if left.is_below(self.threshold - score) {
