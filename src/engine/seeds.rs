@@ -225,7 +225,8 @@ impl Joined {
 }
 
 /// Finds the seeds of a query. `by_text` returns the given number of memories that match it best by text, and is called
-/// only if nothing else is found; `d2` is the semantic score of a node, `0 ..= 1`, or 0 if that is certainly less than a number.
+/// only if nothing else is found; `d2` returns the semantic score of a node, `0 ..= 1`, or 0 if it is certainly less than the given
+/// number.
 ///
 /// # Errors
 /// [`graph::Error::NonFinite`] and [`graph::Error::ParameterOutOfRange`] for an external score or the limit.

@@ -266,7 +266,8 @@ impl View {
         self.texts.index.rank((self.graph(), &self.documents), query, most, passes)
     }
 
-    /// Lists of the `most` memories whose vectors are most similar to one, among those that pass for each list; empty without vectors.
+    /// Lists of the `most` memories whose vectors are most similar to one, among those that pass for each list; empty without
+    /// vectors.
     ///
     /// # Errors
     /// [`Error::VectorDimensions`], [`Error::ZeroVector`], [`crate::graph::Error::NonFinite`].

@@ -184,7 +184,8 @@ impl Left {
         self.reach -= list.reach;
     }
 
-    /// Whether it is certainly less than this, by either bound. Products are compared: a quotient or a root takes longer than all else.
+    /// Whether it is certainly less than this, by either bound. Products are compared: a quotient or a root takes longer than all
+    /// else.
     fn is_below(&self, gain: f64) -> bool {
         let gain = gain - SQUARE_SLACK;
         gain * self.length > self.reach * self.repeats * SLACK
@@ -304,6 +305,7 @@ impl<'a> Search<'a> {
             self.frame.scores[cell] += weight * held;
             self.frame.squares[cell] += held * held;
             self.frame.touched[cell / 64] |= 1 << (cell % 64);
+            // Read when the frame is examined.
             prefetch(std::slice::from_ref(&marks[posting.place as usize]));
             read += 1;
         }
