@@ -211,6 +211,11 @@ impl Graph {
         self.csr.inhibitory(node)
     }
 
+    /// Prefetches the first slots of a node.
+    pub(crate) fn prefetch_row(&self, node: NodeId) {
+        self.csr.prefetch_row(node);
+    }
+
     /// Whether any slot is inhibitory.
     #[must_use]
     pub fn has_inhibition(&self) -> bool {

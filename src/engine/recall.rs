@@ -73,7 +73,7 @@ use super::merge::MergedScore;
 use super::pagerank::personalised_pagerank;
 use super::scratch::Scratch;
 use super::seeds::{self, MAX_SEEDS, SeedQuery, SeedResult};
-use super::semantic::pipeline::spelling_similarity;
+use super::semantic::pipeline::spelling_similarity_from;
 use super::text::ranking::{RANKED_MAX, RankedMemory, Ranking};
 use super::vectors::RankedVector;
 use super::xlr::XlrResult;
@@ -145,10 +145,10 @@ pub fn recall_primed(
     let memories = activation.nodes.iter().filter(|reached| view.has_text(reached.node));
     let activated: Vec<(NodeId, f32)> = memories.map(|reached| (reached.node, reached.value)).collect();
     let scorer = Scorer { view, query, config, filter: &filter, seeds: &seeds, mass };
-    let Scored { scored, contrast, flags } = scorer.score(activation, &mut scratch.xlr);
+    let Scored { mut scored, contrast, flags } = scorer.score(activation, &mut scratch.xlr);
     let by_text: Vec<NodeId> = texts.passing.iter().map(|ranked| ranked.node).collect();
     let scale = VectorScale::of(&vectors.all, &query.outside, &config.fusion);
-    let mut ranked: Vec<(NodeId, f32)> = match query.fusion {
+    let ranked: Vec<(NodeId, f32)> = match query.fusion {
         Fusion::Text => {
             let lists = Lists {
                 texts: [&texts.all, &texts.passing],
@@ -160,13 +160,13 @@ pub fn recall_primed(
             };
             lists.fuse(view, query, &config.fusion, |node| filter.passes(view, node))
         }
-        Fusion::Off => scored.iter().map(|scored| (scored.node, scored.score)).collect(),
+        Fusion::Off => scored.iter().take(query.top_k).map(|scored| (scored.node, scored.score)).collect(),
     };
-    ranked.truncate(query.top_k);
     let shown: BTreeSet<NodeId> = ranked.iter().map(|(node, _)| *node).collect();
+    scored.retain(|one| shown.contains(&one.node));
     let explained: BTreeSet<NodeId> = reached.iter().filter(|node| shown.contains(node)).copied().collect();
     let walk = ActivationConfig { max_depth: hops_max, ..*params };
-    let paths = paths::paths(graph, &seeds, &walk, &explained, &reached);
+    let paths = paths::paths(graph, &seeds, &walk, &explained, &reached, &mut scratch.activation);
     let flags = view.flags().union(flags);
     let flags = flags.with(Flag::SeedsTruncated, found.truncated).with(Flag::ActivationTruncated, truncated);
     let ActivationCounters { slots_read, useful_slots, rows: rows_touched, touched: nodes_touched } =
@@ -177,7 +177,7 @@ pub fn recall_primed(
         as_of: view.snapshot().as_of,
         hits: hits(view, &ranked, paths, (&scored, &by_text, &vectors.passing, contrast.as_ref())),
         scale,
-        seeds: result_seeds(view, &found),
+        seeds: result_seeds(view, found.seeds),
         primed: primed.into_iter().map(|(id, score)| PrimedNode { id: id.to_owned(), score }).collect(),
         unknown: found.unknown,
         anti_seeds: contrast.map_or_else(Vec::new, |contrast| {
@@ -217,29 +217,17 @@ impl Search {
             Fusion::Off => Ranking::default(),
         };
         let texts = Both { all, passing };
-        let passing = by_vector(view, query, |node| filter.passes(view, node))?;
-        let mut vectors = Both { all: Vec::new(), passing };
         // Entities have vectors as well, of their names.
-        let are_texts = || vectors.passing.iter().all(|ranked| view.has_text(ranked.node));
-        if filter.is_of_texts() || filter.is_open() && are_texts() {
-            vectors.all.clone_from(&vectors.passing);
-        } else {
-            vectors.all = by_vector(view, query, |node| view.has_text(node))?;
-        }
+        let [all, passing] = match (&query.vector, query.fusion) {
+            (Some(vector), Fusion::Text) => {
+                let passes = |node: NodeId| [view.has_text(node), filter.passes(view, node)];
+                view.rank_by_vector(vector, RANKED_MAX, passes)?
+            }
+            _ => Default::default(),
+        };
+        let vectors = Both { all, passing };
         let found = find(view, query, &texts.all, vectors.all.is_empty())?;
         Ok(Self { texts, vectors, postings_read, found })
-    }
-}
-
-/// The memories most similar to the vector of a query, among those that pass.
-fn by_vector(
-    view: &View,
-    query: &RecallQuery,
-    passes: impl Fn(NodeId) -> bool,
-) -> Result<Vec<RankedVector>, Error> {
-    match (&query.vector, query.fusion) {
-        (Some(vector), Fusion::Text) => view.rank_by_vector(vector, RANKED_MAX, passes),
-        _ => Ok(Vec::new()),
     }
 }
 
@@ -256,7 +244,7 @@ fn find(
     let seed_query = SeedQuery { text: &query.text, external: &external, limit: MAX_SEEDS, with_memories };
     let by_text = |most: usize| texts.iter().take(most).copied().collect();
     let spelt = view.sources().labels.ngrams().query(&query.text);
-    let d2 = |node: NodeId| spelling_similarity(&spelt, node);
+    let d2 = |node: NodeId, least: f64| spelling_similarity_from(&spelt, node, least);
     seeds::find(&view.sources(), &seed_query, by_text, d2)
 }
 
@@ -309,16 +297,16 @@ fn subtract(activation: &mut ActivationResult, seeds: &[(NodeId, f32)], params: 
 }
 
 /// The seeds of the result.
-fn result_seeds(view: &View, found: &SeedResult) -> Vec<Seed> {
+fn result_seeds(view: &View, found: Vec<seeds::Seed>) -> Vec<Seed> {
     let graph = view.graph();
-    let seed = |seed: &seeds::Seed| Seed {
+    let seed = |seed: seeds::Seed| Seed {
         node: seed.node,
         id: graph.external_id(seed.node).to_owned(),
         label: graph.label(seed.node).to_owned(),
         score: seed.score,
-        evidence: seed.evidence.clone(),
+        evidence: seed.evidence,
     };
-    found.seeds.iter().map(seed).collect()
+    found.into_iter().map(seed).collect()
 }
 
 /// The hits of the result, with their scores in both rankings and their paths.

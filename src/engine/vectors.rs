@@ -10,8 +10,8 @@
 //! which the compiler uses SIMD instructions that every x86-64 has; the plane is a quarter of the f32 vectors. From it follow
 //! an upper and a lower bound of each similarity (`query.rs` has the proof). A row whose upper bound is below the `most`-th
 //! greatest lower bound is not among the best; the others are candidates. Their similarities are computed from both planes,
-//! in descending order of the upper bounds, until the next bound is below the least similarity of the `most` best. So the
-//! result is that of computing all similarities, ties included.
+//! in descending order of the upper bounds, while these are not below the least similarity of the `most` best. So the
+//! result is that of computing all similarities, ties included. Lists of several filters are kept in one pass.
 //!
 //! Rows are numbered in the order of insertion and found by hashes as in [`TextIndex`](super::text::ranking::TextIndex):
 //! the node of each number is resolved once for each generation ([`VectorIndex::nodes`]), a node is identified by a 64-bit
@@ -75,13 +75,21 @@ pub struct RankedVector {
     pub similarity: f32,
 }
 
-/// A row that may be among the best.
-struct Candidate {
+/// A row that may be among the best of a list.
+struct Candidate<const LISTS: usize> {
     /// Upper bound of its similarity.
     upper: f32,
     node: NodeId,
     segment: u32,
     row: u32,
+    passes: [bool; LISTS],
+}
+
+impl<const LISTS: usize> Candidate<LISTS> {
+    /// Whether it may be in any list, of which `least` are the least similarities.
+    fn is_open(&self, least: &[f32; LISTS]) -> bool {
+        self.passes.iter().zip(least).any(|(passes, least)| *passes && self.upper >= *least)
+    }
 }
 
 impl VectorIndex {
@@ -252,63 +260,76 @@ impl VectorIndex {
         resolved
     }
 
-    /// The `most` nodes of `graph` whose vectors are the most similar to a query, among those that pass: the best first,
-    /// then by external id. `nodes` are those of this index and graph.
+    /// Lists of the `most` nodes of `graph` whose vectors are the most similar to a query, among those that pass for each list: the
+    /// best first, then by external id. `nodes` are those of this index and graph.
     ///
     /// # Errors
     /// As [`Self::check`], for the query.
-    pub fn rank(
+    pub fn rank<const LISTS: usize>(
         &self,
         (graph, nodes): (&Graph, &VectorNodes),
         query: &[f32],
         most: usize,
-        passes: impl Fn(NodeId) -> bool,
-    ) -> Result<Vec<RankedVector>, Error> {
+        passes: impl Fn(NodeId) -> [bool; LISTS],
+    ) -> Result<[Vec<RankedVector>; LISTS], Error> {
         self.check("the query", query)?;
         if most == 0 {
-            return Ok(Vec::new());
+            return Ok([const { Vec::new() }; LISTS]);
         }
         let query = Query::new(query);
         let mut candidates = self.candidates(nodes, &query, most, passes);
         candidates.sort_unstable_by(|a, b| b.upper.total_cmp(&a.upper));
-        let mut best: TopK<(i32, Reverse<u32>, NodeId)> = TopK::new(most);
+        let mut lists: [TopK<(i32, Reverse<u32>, NodeId)>; LISTS] = [(); LISTS].map(|()| TopK::new(most));
         for candidate in candidates {
-            if best.threshold().is_some_and(|(least, ..)| candidate.upper < of_ordered(*least)) {
-                break;
+            let least = lists
+                .each_ref()
+                .map(|list| list.threshold().map_or(f32::NEG_INFINITY, |(least, ..)| of_ordered(*least)));
+            if !candidate.is_open(&least) {
+                continue;
             }
             let segment = &self.segments[candidate.segment as usize];
-            let similarity = query.similarity(segment.row(candidate.row as usize));
-            let rank = Reverse(graph.rank(candidate.node));
-            best.push((ordered(similarity), rank, candidate.node));
+            let row = candidate.row as usize;
+            let similarity = query.similarity(segment.row(row), segment.length(row));
+            let place = (ordered(similarity), Reverse(graph.rank(candidate.node)), candidate.node);
+            for (list, _) in lists.iter_mut().zip(candidate.passes).filter(|(_, passes)| *passes) {
+                list.push(place);
+            }
         }
-        let ranked = best.into_sorted().into_iter();
-        Ok(ranked.map(|(key, _, node)| RankedVector { node, similarity: of_ordered(key) }).collect())
+        let ranked = |(key, _, node)| RankedVector { node, similarity: of_ordered(key) };
+        Ok(lists.map(|list| list.into_sorted().into_iter().map(ranked).collect()))
     }
 
     /// The rows that pass and are not excluded by bounds; the first pass over all rows.
-    fn candidates(
+    fn candidates<const LISTS: usize>(
         &self,
         nodes: &VectorNodes,
         query: &Query,
         most: usize,
-        passes: impl Fn(NodeId) -> bool,
-    ) -> Vec<Candidate> {
+        passes: impl Fn(NodeId) -> [bool; LISTS],
+    ) -> Vec<Candidate<LISTS>> {
         let mut candidates = Vec::new();
-        let mut lowers = TopK::new(most);
-        let mut least = f32::NEG_INFINITY;
+        let mut lowers = [(); LISTS].map(|()| TopK::new(most));
+        // By list: a row with a lesser upper bound is not among the best.
+        let mut least = [f32::NEG_INFINITY; LISTS];
         for (segment, at) in self.segments.iter().zip(0..) {
             for ((number, scanned), row) in segment.scan().zip(0..) {
                 let Bounds { lower, upper } = query.bounds(scanned);
-                if upper < least {
+                if least.iter().all(|least| upper < *least) {
                     continue;
                 }
-                let Some(node) = nodes.node(number).filter(|node| passes(*node)) else { continue };
-                candidates.push(Candidate { upper, node, segment: at, row });
-                lowers.push(ordered(lower));
-                least = lowers.threshold().map_or(least, |key| of_ordered(*key));
+                let Some(node) = nodes.node(number) else { continue };
+                let passes = passes(node);
+                for list in (0..LISTS).filter(|list| passes[*list]) {
+                    lowers[list].push(ordered(lower));
+                    least[list] = lowers[list].threshold().map_or(least[list], |key| of_ordered(*key));
+                }
+                let candidate = Candidate { upper, node, segment: at, row, passes };
+                if candidate.is_open(&least) {
+                    candidates.push(candidate);
+                }
             }
         }
-        candidates.retain(|candidate| candidate.upper >= least);
+        candidates.retain(|candidate| candidate.is_open(&least));
         candidates
     }
 

@@ -266,17 +266,18 @@ impl View {
         self.texts.index.rank((self.graph(), &self.documents), query, most, passes)
     }
 
-    /// The `most` memories whose vectors are most similar to one, among those that pass; none without vectors.
+    /// Lists of the `most` memories whose vectors are most similar to one, among those that pass for each list; empty without
+    /// vectors.
     ///
     /// # Errors
     /// [`Error::VectorDimensions`], [`Error::ZeroVector`], [`crate::graph::Error::NonFinite`].
-    pub fn rank_by_vector(
+    pub fn rank_by_vector<const LISTS: usize>(
         &self,
         query: &[f32],
         most: usize,
-        passes: impl Fn(NodeId) -> bool,
-    ) -> Result<Vec<RankedVector>, Error> {
-        let Some(vectors) = &self.texts.vectors else { return Ok(Vec::new()) };
+        passes: impl Fn(NodeId) -> [bool; LISTS],
+    ) -> Result<[Vec<RankedVector>; LISTS], Error> {
+        let Some(vectors) = &self.texts.vectors else { return Ok([const { Vec::new() }; LISTS]) };
         vectors.rank((self.graph(), &self.vector_nodes), query, most, passes)
     }
 

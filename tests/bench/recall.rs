@@ -3,7 +3,7 @@
 //! | | |
 //! |---|---|
 //! | `--events FILE --questions FILE` | questions that take several steps to answer |
-//! | `--set NAME EVENTS,QUESTIONS[,VECTORS,QUESTION_VECTORS]`, several times | one table for each set: words, vectors, Ebb, and Ebb without each of its parts |
+//! | `--set NAME EVENTS,QUESTIONS[,VECTORS,QUESTION_VECTORS]`, several times | one table for each set: words, vectors, Ebb, and Ebb without each of its parts; and recalls a second |
 //! | `--forget` | the gold that stays of these sets when a part of each scope is left out of memory |
 //! | `--memories NUMBER` | the processor time of a question among so many generated memories, and what it reads |
 //! | `--icews FILE` | a year of dated relations: what comes next, with learning and without |
@@ -33,25 +33,23 @@ mod quality;
 mod record;
 #[path = "recall/set.rs"]
 mod set;
+#[path = "recall/speed.rs"]
+mod speed;
 #[path = "recall/table.rs"]
 mod table;
 
 use ebb_core::service::evaluation::Question;
 use ebb_core::service::events::in_memory::ScopeEvents;
-use ebb_engine::View;
-use ebb_engine::recall::{RecallQuery, recall};
-use ebb_engine::scratch::Scratch;
+use ebb_engine::recall::RecallQuery;
 use quality::{AT, Row, config, report, whole};
 use record::{Part, Run};
 use set::view;
-use std::fs::read_to_string;
+use speed::speed;
 use std::time::Instant;
 
 /// What the pipeline must reach at each, in percent, and how many questions a second.
 const MUST: [f64; 4] = [48.0, 68.0, 78.0, 83.0];
 const MUST_RATE: f64 = 1_000.0;
-/// How often all questions are asked.
-const PASSES: usize = 10;
 
 fn main() {
     let words: Vec<String> = std::env::args().collect();
@@ -115,7 +113,8 @@ fn multi_hop(events: &ScopeEvents, questions: &[Question]) -> Vec<Run> {
         learning::table(before, &taught);
     }
     println!();
-    let rate = speed(&view, questions, &whole());
+    let ask = |question: &Question| (&view, RecallQuery { text: question.text.clone(), ..whole() });
+    let rate = speed("words and links", &questions.iter().map(ask).collect::<Vec<_>>());
     verdicts(&rows, &taught, &bare, rate);
     rows.extend(taught);
     rows.extend(bare.into_iter().take(1));
@@ -141,38 +140,4 @@ fn verdicts(rows: &[Row], taught: &[Row], bare: &[Row; 2], rate: f64) {
 fn verdict(what: &str, is: f64, must: f64) {
     let state = if is >= must { "met" } else { "MISSED" };
     println!("{what:<44} {is:>8.1}   must {must:>7.1} {state}");
-}
-
-/// Nanoseconds that this thread has run, where the system tells.
-fn ran() -> Option<f64> {
-    let told = read_to_string("/proc/thread-self/schedstat").ok()?;
-    told.split(' ').next()?.parse().ok()
-}
-
-/// Questions a second of one thread, by its own time where the system tells that.
-fn speed(view: &View, questions: &[Question], ask: &RecallQuery) -> f64 {
-    let (config, mut scratch) = (config(), Scratch::default());
-    let asks: Vec<RecallQuery> =
-        questions.iter().map(|question| RecallQuery { text: question.text.clone(), ..ask.clone() }).collect();
-    let mut times = Vec::with_capacity(asks.len() * PASSES);
-    let (mut own, begun) = (ran(), Instant::now());
-    for pass in 0..=PASSES {
-        if pass == 1 {
-            times.clear();
-            own = ran();
-        }
-        for ask in &asks {
-            let begun = Instant::now();
-            let found = recall(view, ask, &config, &mut scratch).expect("an answer");
-            times.push(begun.elapsed().as_secs_f64());
-            std::hint::black_box(found);
-        }
-    }
-    let wall = begun.elapsed().as_secs_f64() * PASSES as f64 / (PASSES + 1) as f64;
-    let took = own.zip(ran()).map_or(wall, |(before, now)| (now - before) / 1e9);
-    times.sort_by(f64::total_cmp);
-    let at = |share: usize| 1e6 * times.get(times.len() * share / 100).copied().unwrap_or_default();
-    let rate = (asks.len() * PASSES) as f64 / took;
-    println!("{rate:.0} questions a second of thread time; p50 {:.0} us, p99 {:.0} us", at(50), at(99));
-    rate
 }

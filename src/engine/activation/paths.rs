@@ -16,12 +16,14 @@
 //!
 //! A path does not depend on which others are searched for, so that a longer list of hits changes none.
 //!
+//! The signals that a node has sent are looked up for each signal, so they are found through its cell and not by a hash.
+//!
 //! Invariant: every activated node has a path that replays (held by `every_activated_node_has_a_path`).
 
+use super::scratch::Scratch;
 use super::{ActivationConfig, FanOut, initial_values, send};
 use crate::graph::Graph;
 use crate::graph::index::{EdgeIdx, NodeId};
-use std::cmp::Reverse;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet};
 
@@ -41,8 +43,25 @@ pub struct Path {
 /// Signals that the search for the strongest examines; beyond them the paths of fewest hops are as good an explanation.
 const SIGNALS_MAX: usize = 20_000;
 
-/// A pending signal: bits of its value, its hops, the rank of its node, its index.
-type Pending = (u32, Reverse<u8>, Reverse<u32>, Reverse<usize>);
+/// A pending signal. The greatest goes first: the strongest, then with the fewest hops, then by external id, then the earlier.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Pending(u128);
+
+impl Pending {
+    /// One number is compared faster than four: bits of the value, and the complements of the hops, the rank of the node and the
+    /// number of the signal.
+    fn of(signal: &Signal, rank: u32, number: usize) -> Self {
+        let number = u32::try_from(number).unwrap_or(u32::MAX);
+        let order = u64::from(!rank) << 32 | u64::from(!number);
+        Self(u128::from(signal.bits) << 72 | u128::from(!signal.hops) << 64 | u128::from(order))
+    }
+
+    /// The number of the signal.
+    #[expect(clippy::cast_possible_truncation, reason = "the last 32 bits")]
+    const fn number(&self) -> usize {
+        !(self.0 as u32) as usize
+    }
+}
 
 /// A signal: bits of its value, its predecessor (index and slot), its hops, its node.
 #[derive(Clone, Copy)]
@@ -62,8 +81,9 @@ pub fn paths(
     params: &ActivationConfig,
     wanted: &BTreeSet<NodeId>,
     reached: &[NodeId],
+    scratch: &mut Scratch,
 ) -> BTreeMap<NodeId, Path> {
-    let mut found = strongest(graph, seeds, params, wanted);
+    let mut found = strongest(graph, seeds, params, wanted, scratch);
     let mut rest: BTreeSet<NodeId> =
         wanted.iter().filter(|node| !found.contains_key(node)).copied().collect();
     if !rest.is_empty() {
@@ -85,19 +105,20 @@ pub fn strongest(
     seeds: &[(NodeId, f32)],
     params: &ActivationConfig,
     wanted: &BTreeSet<NodeId>,
+    scratch: &mut Scratch,
 ) -> BTreeMap<NodeId, Path> {
     let is_first_strongest = params.fan_out == FanOut::Linear;
     let mut signals: Vec<Signal> = Vec::new();
-    // The greatest goes first: strongest, fewest hops, then by external id, then the earlier.
     let mut queue: BinaryHeap<Pending> = BinaryHeap::new();
-    let mut best: HashMap<(u32, u8), u32> = HashMap::new();
+    let mut sent = Sent::of(graph, params, scratch);
     let mut found: BTreeMap<NodeId, usize> = BTreeMap::new();
     for (node, value) in initial_values(seeds, params) {
-        queue.push((value.to_bits(), Reverse(0), Reverse(graph.rank(node)), Reverse(signals.len())));
-        signals.push(Signal { bits: value.to_bits(), before: None, hops: 0, node });
+        let signal = Signal { bits: value.to_bits(), before: None, hops: 0, node };
+        queue.push(Pending::of(&signal, graph.rank(node), signals.len()));
+        signals.push(signal);
     }
     for _ in 0..SIGNALS_MAX {
-        let Some((_, _, _, Reverse(at))) = queue.pop() else { break };
+        let Some(at) = queue.pop().map(|next| next.number()) else { break };
         let Signal { bits, hops, node, .. } = signals[at];
         // The first to arrive is the strongest where no hop amplifies; elsewhere a later one may be.
         if wanted.contains(&node) {
@@ -116,23 +137,24 @@ pub fn strongest(
         if hops == params.max_depth || value <= params.threshold {
             continue;
         }
-        if (0..=hops).any(|less| best.get(&(node.0, less)).is_some_and(|held| *held >= bits)) {
+        if !sent.add(node, hops, bits) {
             continue;
         }
-        best.insert((node.0, hops), bits);
         let part = graph.excitatory(node);
         let k = params.sends(graph, node, value);
         send(&part, k, params.threshold, |slot, target, signal| {
             let bits = signal.min(params.cap).to_bits();
-            if best.get(&(target, hops + 1)).is_some_and(|held| *held >= bits) {
+            if sent.after(NodeId(target), hops + 1) >= bits {
                 return;
             }
             let slot = EdgeIdx(part.first.0 + u32::try_from(slot).unwrap_or(0));
             let node = NodeId(target);
-            queue.push((bits, Reverse(hops + 1), Reverse(graph.rank(node)), Reverse(signals.len())));
-            signals.push(Signal { bits, before: Some((at, slot)), hops: hops + 1, node });
+            let signal = Signal { bits, before: Some((at, slot)), hops: hops + 1, node };
+            queue.push(Pending::of(&signal, graph.rank(node), signals.len()));
+            signals.push(signal);
         });
     }
+    sent.clear();
     let path = |at: usize| {
         let (mut slots, mut here) = (Vec::new(), at);
         while let Some((before, slot)) = signals[here].before {
@@ -149,6 +171,58 @@ pub fn strongest(
         }
     };
     found.into_iter().map(|(node, at)| (node, path(at))).collect()
+}
+
+/// The strongest signals that nodes have sent, by number of hops.
+struct Sent<'a> {
+    /// By node: 1 + the number of its row in `rows`; 0 for none.
+    cells: &'a mut [u32],
+    rows: &'a mut Vec<u32>,
+    /// Nodes with a row.
+    nodes: Vec<NodeId>,
+    /// Length of a row.
+    depths: usize,
+}
+
+impl<'a> Sent<'a> {
+    fn of(graph: &Graph, params: &ActivationConfig, scratch: &'a mut Scratch) -> Self {
+        scratch.fit(graph.node_count(), false, false);
+        let (cells, rows) = (&mut scratch.cells[..], &mut scratch.sent);
+        Self { cells, rows, nodes: Vec::new(), depths: usize::from(params.max_depth) + 1 }
+    }
+
+    /// The row of a node, whose beginning is in `rows`.
+    fn row(&self, node: NodeId) -> Option<usize> {
+        let number = self.cells[node.at()].checked_sub(1)?;
+        Some(number as usize * self.depths)
+    }
+
+    /// Bits of the strongest signal that a node has sent after exactly so many hops; 0 for none.
+    fn after(&self, node: NodeId, hops: u8) -> u32 {
+        self.row(node).map_or(0, |row| self.rows[row + usize::from(hops)])
+    }
+
+    /// Adds a signal, unless the node has sent one as strong after as many hops or fewer.
+    fn add(&mut self, node: NodeId, hops: u8, bits: u32) -> bool {
+        let row = self.row(node).unwrap_or_else(|| {
+            self.nodes.push(node);
+            self.cells[node.at()] = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
+            self.rows.resize(self.nodes.len() * self.depths, 0);
+            self.rows.len() - self.depths
+        });
+        let row = &mut self.rows[row..=row + usize::from(hops)];
+        let is_stronger = row.iter().all(|held| *held < bits);
+        if is_stronger && let Some(held) = row.last_mut() {
+            *held = bits;
+        }
+        is_stronger
+    }
+
+    /// Clears the cells for the next query.
+    fn clear(self) {
+        self.nodes.iter().for_each(|node| self.cells[node.at()] = 0);
+        self.rows.clear();
+    }
 }
 
 /// A path with the fewest hops to each of `wanted`, through nodes that may be `passed`; of several the one whose last hop

@@ -30,6 +30,8 @@ pub struct Scratch {
     pub(super) rising: Vec<(u32, f32)>,
     /// Nodes that receive and send nothing, ascending; set by the caller for one activation.
     pub(crate) blocked: Vec<NodeId>,
+    /// For the search of paths: by node with a cell, the greatest bits of a signal that was sent after each number of hops.
+    pub(super) sent: Vec<u32>,
     /// All activated nodes at the end, from which the strongest are taken.
     pub(super) activated: Vec<ActivatedNode>,
 }
@@ -52,7 +54,7 @@ impl Scratch {
     #[must_use]
     pub fn bytes(&self) -> usize {
         4 * (self.cells.capacity() + self.touched.capacity() + self.inhibited.capacity())
-            + 4 * self.blocked.capacity()
+            + 4 * (self.blocked.capacity() + self.sent.capacity())
             + 8 * (self.sums.capacity()
                 + self.inhibition.capacity()
                 + self.seeds.capacity()

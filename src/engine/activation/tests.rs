@@ -203,7 +203,8 @@ proptest! {
         let strongest = ActivationConfig { aggregation: Aggregation::Max, ..params };
         let values = expected(&graph, &seeds, &strongest);
         let wanted: BTreeSet<NodeId> = graph.nodes().collect();
-        let found = paths::strongest(&graph, &seeds, &params, &wanted);
+        let mut scratch = Scratch::default();
+        let found = paths::strongest(&graph, &seeds, &params, &wanted, &mut scratch);
         prop_assert!(found.keys().eq(values.keys()), "a path to each activated node, and to no other");
         for (node, path) in found {
             prop_assert!(path.slots.len() <= usize::from(params.max_depth));
@@ -211,7 +212,7 @@ proptest! {
             prop_assert_eq!(path.slots.last().map_or(path.seed, |slot| graph.target(*slot)), node);
             prop_assert_eq!(path.arrival.to_bits(), values[&node]);
             // The path is the same when requested alone: an early end of the search changes nothing.
-            prop_assert_eq!(&paths::strongest(&graph, &seeds, &params, &BTreeSet::from([node]))[&node], &path);
+            prop_assert_eq!(&paths::strongest(&graph, &seeds, &params, &BTreeSet::from([node]), &mut scratch)[&node], &path);
         }
     }
 
@@ -224,10 +225,11 @@ proptest! {
         let graph = graph(24, &edges);
         learn(&graph, learned);
         let seeds = named(&graph, &seeds);
+        let mut scratch = Scratch::default();
         let reached: Vec<NodeId> =
-            activated(hybrid::activate, &graph, &seeds, &params, &mut Scratch::default()).into_keys().collect();
+            activated(hybrid::activate, &graph, &seeds, &params, &mut scratch).into_keys().collect();
         let wanted: BTreeSet<NodeId> = reached.iter().copied().collect();
-        let found = paths::paths(&graph, &seeds, &params, &wanted, &reached);
+        let found = paths::paths(&graph, &seeds, &params, &wanted, &reached, &mut scratch);
         prop_assert!(found.keys().eq(&wanted));
         for (node, path) in found {
             prop_assert!(path.slots.len() <= usize::from(params.max_depth));
@@ -239,7 +241,7 @@ proptest! {
                 prop_assert!(graph.slots(here).take(graph.excitatory_slots(here)).any(|own| own == *slot));
                 here = graph.target(*slot);
             }
-            let alone = paths::paths(&graph, &seeds, &params, &BTreeSet::from([node]), &reached);
+            let alone = paths::paths(&graph, &seeds, &params, &BTreeSet::from([node]), &reached, &mut scratch);
             prop_assert_eq!(&alone[&node], &path, "it does not depend on the others");
         }
     }

@@ -11,7 +11,6 @@ use super::{
 };
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
-use crate::graph::raw::prefetch;
 
 /// 2^40: the fixed-point unit of inhibition, in which a sum does not depend on its order.
 const FX40: f64 = 1_099_511_627_776.0;
@@ -102,24 +101,25 @@ fn fire(
     let inhibits = graph.has_inhibition();
     for (at, (node, p)) in frontier.iter().enumerate() {
         if let Some((ahead, _)) = frontier.get(at + AHEAD) {
-            let part = graph.excitatory(*ahead);
-            prefetch(part.targets);
-            prefetch(part.weights);
+            graph.prefetch_row(*ahead);
         }
         if scratch.blocked.binary_search(node).is_ok() {
             continue;
         }
         let k = params.sends(graph, *node, *p);
         counters.rows += 1;
-        let (excitatory, inhibitory) = (graph.excitatory(*node), graph.inhibitory(*node));
+        let excitatory = graph.excitatory(*node);
         // Where rows have two parts, reading one slot too many of each adds up: the bounds are checked first.
         if !inhibits || can_pass(&excitatory, k, params.threshold) {
             let arrive = |_, target, signal| arrive(scratch, target, signal);
             counters.add(send(&excitatory, k, params.threshold, arrive));
         }
-        if inhibits && can_pass(&inhibitory, k, params.threshold) {
-            let inhibit = |_, target, signal| inhibit(scratch, target, signal);
-            counters.add(send(&inhibitory, k, params.threshold, inhibit));
+        if inhibits {
+            let inhibitory = graph.inhibitory(*node);
+            if can_pass(&inhibitory, k, params.threshold) {
+                let inhibit = |_, target, signal| inhibit(scratch, target, signal);
+                counters.add(send(&inhibitory, k, params.threshold, inhibit));
+            }
         }
     }
     frontier.clear();

@@ -59,12 +59,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         figures.push(measured(&flat_queries, |query| best_of(&flat, query, scan).len()));
     }
     let ranked = measured(&queries, |query| {
-        index.rank((&graph, &nodes), query, MOST, |_| true).map_or(0, |ranked| ranked.len())
+        index.rank((&graph, &nodes), query, MOST, |_| [true]).map_or(0, |[ranked]| ranked.len())
     });
     for (query, flat_query) in queries.iter().zip(&flat_queries) {
         let expected: Vec<f32> = best_of(&flat, flat_query, in_sums).into_iter().map(|(s, _)| s).collect();
         let least = expected.get(COMPARED - 1).copied().unwrap_or(-1.0);
-        for one in index.rank((&graph, &nodes), query, COMPARED, |_| true)? {
+        let [nearest] = index.rank((&graph, &nodes), query, COMPARED, |_| [true])?;
+        for one in nearest {
             let n: usize = graph.external_id(one.node)[1..].parse()?;
             let row = &flat[n * DIMENSIONS..(n + 1) * DIMENSIONS];
             agreed += usize::from(in_sums(row, flat_query) >= least);

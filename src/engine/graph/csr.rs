@@ -230,6 +230,13 @@ impl Csr {
         Ok(())
     }
 
+    /// Prefetches the first slots of a row.
+    pub(super) fn prefetch_row(&self, node: NodeId) {
+        let begin = self.offsets[node.at()] as usize;
+        prefetch(&self.targets[begin..]);
+        prefetch(&self.weights[begin..]);
+    }
+
     /// Prefetches the effective weight of a slot.
     pub(super) fn prefetch_weight(&self, slot: EdgeIdx) {
         prefetch(&self.weights[slot.at()..]);

@@ -38,6 +38,7 @@ use crate::text::fold::fold;
 use crate::text::ranking::{RANKED_MAX, RankedMemory};
 use crate::text::situation::{SPEAKER_WORDS_MAX, asks_when};
 use crate::text::words::{hash, words};
+use crate::top_k::TopK;
 use crate::vectors::RankedVector;
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -126,7 +127,7 @@ pub(super) fn lift(share: f64, memories: u32) -> f64 {
 }
 
 impl Lists<'_> {
-    /// The nodes of all lists and their neighbours that pass, the best first, then by external id.
+    /// The best of the nodes of all lists and their neighbours that pass, in order, then by external id: as many as requested.
     pub(super) fn fuse(
         &self,
         view: &View,
@@ -150,7 +151,9 @@ impl Lists<'_> {
             candidates.dedup();
         }
         let asked = Asked::of(view, query, self.hubs, weights);
-        let scored = candidates.into_iter().filter(|node| passes(*node)).filter_map(|node| {
+        let graph = view.graph();
+        let mut best = TopK::new(query.top_k);
+        for node in candidates.into_iter().filter(|node| passes(*node)) {
             let (own_x, own_y) = of(node);
             let mut score = own_x + own_y;
             if has_neighbours {
@@ -163,12 +166,11 @@ impl Lists<'_> {
             score *= asked.factor(view, node);
             #[expect(clippy::cast_possible_truncation, reason = "rounded once, far below the greatest f32")]
             let score = score as f32;
-            (score > 0.0).then_some((node, score))
-        });
-        let mut ranked: Vec<(NodeId, f32)> = scored.collect();
-        let graph = view.graph();
-        ranked.sort_unstable_by_key(|(node, score)| (Reverse(score.to_bits()), graph.rank(*node)));
-        ranked
+            if score > 0.0 {
+                best.push((score.to_bits(), Reverse(graph.rank(node)), node));
+            }
+        }
+        best.into_sorted().into_iter().map(|(score, _, node)| (node, f32::from_bits(score))).collect()
     }
 
     /// The evidence about each node, by node.
@@ -176,7 +178,7 @@ impl Lists<'_> {
         let mut all: Vec<(NodeId, Evidence)> =
             Vec::with_capacity(2 * (self.texts[0].len() + self.vectors[0].len()) + self.links.len());
         let best = self.texts[0].first().map_or(1.0, |best| f64::from(best.score));
-        for (list, is_all) in self.texts.iter().zip([true, false]) {
+        for (list, is_all) in distinct(self.texts) {
             all.extend(list.iter().map(|ranked| {
                 let text = f64::from(ranked.score) / best;
                 (
@@ -185,7 +187,7 @@ impl Lists<'_> {
                 )
             }));
         }
-        for (list, is_all) in self.vectors.iter().zip([true, false]) {
+        for (list, is_all) in distinct(self.vectors) {
             all.extend(list.iter().map(|ranked| {
                 let vector = self.scale.value(ranked.similarity);
                 let listed = [0.0, if is_all { vector } else { 0.0 }];
@@ -268,6 +270,12 @@ impl Lists<'_> {
         };
         (AGREEMENT_GAIN * more).clamp(0.0, 1.0)
     }
+}
+
+/// The list of all memories, and that of those that pass the filter if it is another one.
+fn distinct<T: PartialEq>(lists: [&[T]; 2]) -> impl Iterator<Item = (&[T], bool)> {
+    let [all, passing] = lists;
+    [(all, true)].into_iter().chain((passing != all).then_some((passing, false)))
 }
 
 /// The nodes before and after one in its session: the nearest, then the next ones.

@@ -50,9 +50,8 @@ pub(super) fn select(
     let leads = |seed: &seeds::Seed| is_given(seed) || is_named(seed) && !is_hub(seed);
     let is_by_label =
         |seed: &seeds::Seed| !is_hub(seed) && (!view.has_text(seed.node) || has(seed, &[MatchKind::Tag]));
-    let kept: Vec<seeds::Seed> =
-        found.seeds.iter().filter(|seed| leads(seed) || is_by_label(seed)).cloned().collect();
-    if kept.is_empty() {
+    let is_kept = |seed: &seeds::Seed| leads(seed) || is_by_label(seed);
+    if !found.seeds.iter().any(is_kept) {
         let Some(best) = texts.first() else {
             if !has_no_vectors {
                 found.seeds.clear();
@@ -67,7 +66,7 @@ pub(super) fn select(
         found.seeds = texts.iter().take(TEXT_SEEDS).map(seed).collect();
         return Links { hubs, from_texts: true };
     }
-    found.seeds = kept;
+    found.seeds.retain(is_kept);
     for seed in found.seeds.iter_mut().filter(|seed| !has(seed, &[MatchKind::External])) {
         let spread = view.sources().counts.rarest(&fold(view.graph().label(seed.node)));
         let mentions = view.mentions(seed.node);

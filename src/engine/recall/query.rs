@@ -253,11 +253,6 @@ impl<'a> ResolvedFilter<'a> {
         *self.filter == Filter::default()
     }
 
-    /// Whether every memory with a text passes, and nothing else.
-    pub(super) fn is_of_texts(&self) -> bool {
-        *self.filter == Filter { has_text: true, ..Filter::default() }
-    }
-
     pub(super) fn passes(&self, view: &View, node: NodeId) -> bool {
         let (graph, Filter { kinds, tiers, since, session, has_text }) = (view.graph(), self.filter);
         (kinds.is_empty() || self.types.contains(&graph.node_type(node)))

@@ -77,7 +77,7 @@ impl Dictionary {
     /// The strings of a range that begin with this one.
     pub(super) fn starting(&self, within: Range<usize>, string: &str) -> Range<usize> {
         let begin = self.below(within.clone(), string);
-        begin..partition(begin..within.end, |at| self.get(at).starts_with(string))
+        begin..run_end(begin..within.end, |at| self.get(at).starts_with(string))
     }
 
     fn below(&self, within: Range<usize>, string: &str) -> usize {
@@ -97,6 +97,17 @@ fn partition(within: Range<usize>, holds: impl Fn(usize) -> bool) -> usize {
         if holds(middle) { low = middle + 1 } else { high = middle }
     }
     low
+}
+
+/// As [`partition`], for a condition that holds for few of a range: by exponential, then binary search.
+fn run_end(within: Range<usize>, holds: impl Fn(usize) -> bool) -> usize {
+    let Range { start, end } = within;
+    let (mut low, mut step) = (start, 1);
+    while low < end && holds((low + step - 1).min(end - 1)) {
+        low = (low + step).min(end);
+        step *= 2;
+    }
+    partition(low..(low + step).min(end), holds)
 }
 
 /// The suffixes of all strings of a [`Dictionary`], in the order of their bytes: index of the string, and offset.
@@ -122,7 +133,7 @@ impl Suffixes {
             &dictionary.get(string as usize)[begin as usize..]
         };
         let begin = partition(0..self.0.len(), |at| suffix(at) < part);
-        let end = partition(begin..self.0.len(), |at| suffix(at).starts_with(part));
+        let end = run_end(begin..self.0.len(), |at| suffix(at).starts_with(part));
         self.0[begin..end].iter().map(|(string, _)| *string as usize)
     }
 

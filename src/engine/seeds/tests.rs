@@ -52,7 +52,7 @@ impl World {
 
     fn find(&self, text: &str, external: &[(&str, f32)], by_text: &[RankedMemory]) -> SeedResult {
         let query = SeedQuery { text, external, limit: MAX_SEEDS, with_memories: true };
-        find(&self.sources(), &query, |most| by_text[..most.min(by_text.len())].to_vec(), |_| 0.0).unwrap()
+        find(&self.sources(), &query, |most| by_text[..most.min(by_text.len())].to_vec(), |_, _| 0.0).unwrap()
     }
 
     fn labelled_scores(&self, seeds: &SeedResult) -> Vec<(String, f32)> {
@@ -193,7 +193,8 @@ fn sort(graph: &Graph, seeds: &mut [(NodeId, f32)]) {
 fn compare(world: &World, query: &str, limit: usize, by_text: &[RankedMemory]) {
     let seed_query = SeedQuery { text: query, external: &[], limit, with_memories: true };
     let best = |most: usize| by_text[..most.min(by_text.len())].to_vec();
-    let found = find(&world.sources(), &seed_query, best, some_d2).unwrap();
+    let d2 = |node, least| Some(some_d2(node)).filter(|d2| f64::from(*d2) >= least).unwrap_or_default();
+    let found = find(&world.sources(), &seed_query, best, d2).unwrap();
     let got: Vec<(NodeId, f32)> = found.seeds.iter().map(|seed| (seed.node, seed.score)).collect();
     assert_eq!(got, naive(world, query, limit, by_text), "{query}");
 }
@@ -302,7 +303,7 @@ fn levels_worked_example() {
         assert!((of(label) - wanted).abs() < 1e-6, "{label} {}", of(label));
     }
     let best = [(0.91, world.node("chat_handler"))];
-    let reranked = reranked(&world.graph, best.into_iter(), 1, |_| 0.5);
+    let reranked = reranked(&world.graph, best.into_iter(), 1, |_, _| 0.5);
     assert!((f64::from(reranked[0].1) - 0.746).abs() < 1e-6);
 }
 
@@ -451,7 +452,7 @@ fn invalid_scores_are_refused_by_name() {
             &world.sources(),
             &SeedQuery { text: "", external: &external, limit, with_memories: true },
             |_| Vec::new(),
-            |_| 0.0,
+            |_, _| 0.0,
         )
     };
     for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.0, 0.0, -1.0, 1.5] {
@@ -506,7 +507,7 @@ fn beside_a_ranking_by_text_memories_are_found_by_their_tags_alone() {
     let sources = SeedIndexes { graph: &graph, labels: &labels, facts: &Facts::default(), counts: &counts };
     let found = |with_memories| {
         let query = SeedQuery { text: "a chat", external: &[], limit: MAX_SEEDS, with_memories };
-        let found = find(&sources, &query, |_| Vec::new(), |_| 0.0).unwrap();
+        let found = find(&sources, &query, |_| Vec::new(), |_, _| 0.0).unwrap();
         let mut ids: Vec<&str> = found.seeds.iter().map(|seed| graph.external_id(seed.node)).collect();
         ids.sort_unstable();
         ids.join(" ")

@@ -114,7 +114,13 @@ impl SemanticQuery<'_> {
 /// Spelling similarity of a query and the label of a node, `0 ..= 1`; values up to [`SCORE_MIN`] become 0.
 #[must_use]
 pub fn spelling_similarity(query: &NgramQuery<'_>, node: NodeId) -> f32 {
-    let score = query.score(node.0);
+    spelling_similarity_from(query, node, 0.0)
+}
+
+/// As [`spelling_similarity`], but 0 if that is certainly less than `least`.
+#[must_use]
+pub fn spelling_similarity_from(query: &NgramQuery<'_>, node: NodeId, least: f64) -> f32 {
+    let score = query.score_from(node.0, least);
     if f64::from(score) > SCORE_MIN { score } else { 0.0 }
 }
 

@@ -11,8 +11,8 @@
 //! strings; collisions are rare, and change a cosine in its third digit.
 //!
 //! Postings are sorted by the norm of the vector of their text, smallest first, in groups by how often a text repeats a
-//! window, and those of names apart from those of longer texts, so that a search of names does not read the others; each text has a 64-bit signature that rules most windows out. How a search uses these to read few postings is
-//! described in [`search`].
+//! window, and those of names apart from those of longer texts, so that a search of names does not read the others; each text has a
+//! 256-bit signature that rules most windows out. How a search uses these to read few postings is described in [`search`].
 //!
 //! Invariants: scores equal the cosine computed for every pair (held by `trigram_oracle`); early termination does not
 //! change a result (held by `early_termination_changes_no_result`).
@@ -44,9 +44,31 @@ pub struct CharNgramIndex {
     places: Vec<u32>,
     /// Norm of the vector at each place.
     lengths: Vec<f32>,
-    /// Signature of the text at each place: one of 64 bits for each window.
-    marks: Vec<u64>,
+    /// Signature of the text at each place.
+    marks: Vec<Marks>,
     groups: Vec<Group>,
+}
+
+/// A signature: one of 256 bits for each window of a text.
+#[derive(Debug, Clone, Copy, Default)]
+struct Marks([u64; 4]);
+
+impl Marks {
+    /// The word and the bit of a window: the first eight bits of its scrambled hash.
+    const fn bit(window: u32) -> (usize, u64) {
+        let bit = window.wrapping_mul(0x9e37_79b1) >> 24;
+        ((bit >> 6) as usize, 1 << (bit & 63))
+    }
+
+    fn add(&mut self, window: u32) {
+        let (word, bit) = Self::bit(window);
+        self.0[word] |= bit;
+    }
+
+    /// Whether a text may have the window of a bit.
+    fn may_have(&self, (word, bit): (usize, u64)) -> bool {
+        self.0[word & 3] & bit != 0
+    }
 }
 
 /// A range of places whose texts repeat no window more than a given number of times.
@@ -132,7 +154,7 @@ impl CharNgramIndex {
             let (repeats, are_names) = group(texts[0]);
             groups.push(Group { begin, end: begin + texts.len(), repeats, are_names });
         }
-        let mut marks = vec![0; count];
+        let mut marks = vec![Marks::default(); count];
         for (range, window) in starts.windows(2).zip(&windows) {
             let of_window = &mut postings[range[0]..range[1]];
             let rarity = rarity(count, of_window.len());
@@ -140,7 +162,7 @@ impl CharNgramIndex {
                 let text = posting.place as usize;
                 let weight = narrow(f64::from(posting.weight) * rarity / lengths[text]);
                 *posting = Posting { place: places[text], weight };
-                marks[posting.place as usize] |= mark(*window);
+                marks[posting.place as usize].add(*window);
             }
             of_window.sort_unstable_by_key(|posting| posting.place);
         }
@@ -162,7 +184,8 @@ impl CharNgramIndex {
             + self.places.capacity()
             + self.lengths.capacity();
         4 * columns
-            + 8 * (self.starts.capacity() + self.marks.capacity())
+            + 8 * self.starts.capacity()
+            + size_of::<Marks>() * self.marks.capacity()
             + size_of::<Posting>() * self.postings.capacity()
             + size_of::<Group>() * self.groups.capacity()
     }
@@ -203,11 +226,6 @@ fn each_window(text: &str, mut name: impl FnMut(u32)) {
 fn hash(window: &str) -> u32 {
     let step = |hash: u32, byte: &u8| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
     window.as_bytes().iter().fold(0x811c_9dc5, step) & HASH_MASK
-}
-
-/// The bit of a window in a signature: the first six of its scrambled hash.
-const fn mark(window: u32) -> u64 {
-    1 << (window.wrapping_mul(0x9e37_79b1) >> 26)
 }
 
 #[expect(

@@ -97,20 +97,17 @@ impl Query {
         Bounds { lower: (estimate - error) as f32, upper: (estimate + error) as f32 }
     }
 
-    /// The similarity of a row, from all of its bits.
-    pub(super) fn similarity(&self, row: Row<'_>) -> f32 {
-        let (mut products, mut squares) = ([0_f64; SUMS], [0_f64; SUMS]);
+    /// The similarity of a row of this length, from all of its bits.
+    pub(super) fn similarity(&self, row: Row<'_>, length: f64) -> f32 {
+        let mut products = [0_f64; SUMS];
         let (values, _) = self.values.as_chunks::<SUMS>();
         let ((high, _), (low, _)) = (row.high.as_chunks::<SUMS>(), row.low.as_chunks::<SUMS>());
         for (values, (high, low)) in values.iter().zip(high.iter().zip(low)) {
             for at in 0..SUMS {
-                let component = f64::from(component(high[at], low[at]));
-                products[at] += values[at] * component;
-                squares[at] += component * component;
+                products[at] += values[at] * f64::from(component(high[at], low[at]));
             }
         }
-        let length = self.length * squares.iter().sum::<f64>().sqrt();
-        let similarity = products.iter().sum::<f64>() / length;
+        let similarity = products.iter().sum::<f64>() / (self.length * length);
         #[expect(clippy::cast_possible_truncation, reason = "rounded once, at most 1")]
         let rounded = similarity.clamp(-1.0, 1.0) as f32;
         // No zero has a sign, since equal similarities must be ties.

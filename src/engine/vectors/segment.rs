@@ -30,6 +30,8 @@ pub(super) struct Segment {
 /// Lengths of a row, by which its scan is bounded.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct Measures {
+    /// Length of the row: the root of a sum of integers, so it does not depend on their order.
+    pub(super) length: f64,
     /// 1 divided by the length of the row.
     pub(super) inverse_length: f32,
     /// Length of the remainders, which the scan does not read, divided by that of the row; rounded up.
@@ -60,6 +62,7 @@ impl Row<'_> {
         let length = squares(&mut self.components()).sqrt();
         let remainder = squares(&mut self.low.iter().map(|low| i32::from(*low) - 128)).sqrt();
         Measures {
+            length,
             inverse_length: (1.0 / length) as f32,
             remainder: if remainder > 0.0 { ((remainder / length) as f32).next_up() } else { 0.0 },
         }
@@ -154,6 +157,11 @@ impl Segment {
         let stride = self.high.len() / self.numbers.len();
         let range = at * stride..(at + 1) * stride;
         Row { high: &self.high[range.clone()], low: &self.low[range] }
+    }
+
+    /// The length of a row.
+    pub(super) fn length(&self, at: usize) -> f64 {
+        self.measures[at].length
     }
 
     /// The numbers of all rows with what the scan reads of them.

@@ -51,7 +51,7 @@ fn oracle(index: &VectorIndex, graph: &Graph, query: &[f32]) -> Vec<(String, u32
 }
 
 fn answer(index: &VectorIndex, graph: &Graph, query: &[f32], most: usize) -> Vec<(String, u32)> {
-    let ranked = index.rank((graph, &index.nodes(graph)), query, most, |_| true).unwrap();
+    let [ranked] = index.rank((graph, &index.nodes(graph)), query, most, |_| [true]).unwrap();
     ranked.iter().map(|one| (graph.external_id(one.node).to_owned(), one.similarity.to_bits())).collect()
 }
 
@@ -136,10 +136,13 @@ proptest! {
         // Nodes that do not pass displace no others.
         let passes = |id: &str| id.ends_with(['1', '3', '5', '7', '9']);
         let nodes = index.nodes(&graph);
-        let odd = index.rank((&graph, &nodes), &query, most, |node| passes(graph.external_id(node))).unwrap();
-        let odd: Vec<_> = odd.iter().map(|one| (graph.external_id(one.node).to_owned(), one.similarity.to_bits())).collect();
-        let wanted = all.iter().filter(|(id, _)| passes(id)).take(most);
-        prop_assert_eq!(odd, wanted.cloned().collect::<Vec<_>>());
+        let sides = |node: NodeId| [true, false].map(|side| passes(graph.external_id(node)) == side);
+        let lists = index.rank((&graph, &nodes), &query, most, sides).unwrap();
+        for (list, side) in lists.iter().zip([true, false]) {
+            let list: Vec<_> = list.iter().map(|one| (graph.external_id(one.node).to_owned(), one.similarity.to_bits())).collect();
+            let wanted = all.iter().filter(|(id, _)| passes(id) == side).take(most);
+            prop_assert_eq!(list, wanted.cloned().collect::<Vec<_>>());
+        }
     }
 
     #[test]
@@ -194,7 +197,7 @@ proptest! {
         let query = Query::new(&asked);
         let row: Vec<f64> = segment.row(0).components().take(dimensions).map(f64::from).collect();
         let exact = cosine(asked.iter().map(|value| f64::from(*value)), row.iter().copied());
-        let similarity = query.similarity(segment.row(0));
+        let similarity = query.similarity(segment.row(0), segment.length(0));
         prop_assert!((f64::from(similarity) - exact).abs() < 1e-7);
         let (_, scanned) = segment.scan().next().unwrap();
         let Bounds { lower, upper } = query.bounds(scanned);
@@ -223,7 +226,7 @@ fn the_greatest_sums_do_not_wrap() {
             let (_, scanned) = segment.scan().next().unwrap();
             let Bounds { lower, upper } = query.bounds(scanned);
             assert!(lower <= sign && sign <= upper && upper - lower < 0.01, "{dimensions} {lower} {upper}");
-            assert!((query.similarity(segment.row(0)) - sign).abs() < 1e-6);
+            assert!((query.similarity(segment.row(0), segment.length(0)) - sign).abs() < 1e-6);
         }
     }
 }
@@ -245,12 +248,12 @@ fn vectors_of_another_space_are_refused() {
         let refused = index.add([("m1", &[1.0, 2.0][..]), ("m2", vector)]).unwrap_err();
         assert_eq!(refused.to_string(), message);
         assert_eq!(index.len(), 1);
-        let refused = index.rank((&graph, &index.nodes(&graph)), vector, 5, |_| true).unwrap_err();
+        let refused = index.rank((&graph, &index.nodes(&graph)), vector, 5, |_| [true]).unwrap_err();
         assert_eq!(refused.to_string(), message.replace("m2", "the query"));
     }
     // A square that f32 cannot hold is no reason.
     index.add([("m2", &[1e-45, 0.0][..]), ("m1", &[f32::MAX, f32::MAX])]).unwrap();
-    let ranked = index.rank((&graph, &index.nodes(&graph)), &[f32::MAX, 0.0], 5, |_| true).unwrap();
+    let [ranked] = index.rank((&graph, &index.nodes(&graph)), &[f32::MAX, 0.0], 5, |_| [true]).unwrap();
     assert_eq!(ranked.iter().map(|one| one.similarity).collect::<Vec<_>>(), [1.0, 0.5_f32.sqrt()]);
 }
 
@@ -284,7 +287,8 @@ fn a_copy_shares_all_rows_and_grows_on_its_own() {
     assert_eq!([ids(&index), ids(&copy)], ["abc", "bdc"]);
     assert!(Arc::ptr_eq(&index.segments[0], &copy.segments[0]));
     // The nodes of an earlier index do not know later rows.
-    assert_eq!(copy.rank((&graph, &index.nodes(&graph)), &[1.0], 5, |_| true).unwrap().len(), 3);
+    let [ranked] = copy.rank((&graph, &index.nodes(&graph)), &[1.0], 5, |_| [true]).unwrap();
+    assert_eq!(ranked.len(), 3);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use super::{F_COLD, F_HOT, IMMUNITY_HOPS, SPECTRAL_WAVELENGTH};
 use crate::activation::{ActivationConfig, can_pass, send};
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
-use crate::graph::raw::{in_large_pages, prefetch};
+use crate::graph::raw::in_large_pages;
 use std::cmp::Reverse;
 
 /// Phase of a hop at frequency 1.
@@ -224,9 +224,7 @@ impl Channel {
         let frontier = std::mem::take(&mut self.frontier);
         for (at, pulse) in (0_u32..).zip(&frontier) {
             if let Some(ahead) = frontier.get(at as usize + AHEAD) {
-                let part = graph.excitatory(ahead.node);
-                prefetch(part.targets);
-                prefetch(part.weights);
+                graph.prefetch_row(ahead.node);
             }
             let part = graph.excitatory(pulse.node);
             let k = params.sends(graph, pulse.node, pulse.amplitude);

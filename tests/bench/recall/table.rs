@@ -7,6 +7,7 @@
 use crate::quality::{AT, config};
 use crate::record::Run;
 use crate::set::{events, questions, view};
+use crate::speed::speed;
 use ebb_core::domain::ids::{EntityName, Scope};
 use ebb_core::domain::similarity::{Embedding, Similarity};
 use ebb_core::service::evaluation::metrics::{Estimate, Ranks};
@@ -18,7 +19,7 @@ use ebb_engine::graph::index::NodeId;
 use ebb_engine::graph::kinds::Dimension;
 use ebb_engine::merge::{DIMENSION_WEIGHTS, DimensionWeights};
 use ebb_engine::random::SplitMix64;
-use ebb_engine::recall::{EvidenceConfig, FusionWeights, RecallConfig, RecallQuery};
+use ebb_engine::recall::{EvidenceConfig, Filter, FusionWeights, RecallConfig, RecallQuery};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -125,7 +126,26 @@ impl Set {
             let count = found[0].iter().filter(|(other, _)| other == class).count();
             println!("| {class} ({count}) | {} |", found.iter().map(of).collect::<Vec<_>>().join(" | "));
         }
+        println!();
+        for (name, with_vectors) in [("words and links", false), ("words, vectors and links", true)] {
+            let asks = self.asks(with_vectors);
+            if !with_vectors || asks.iter().any(|(_, ask)| ask.vector.is_some()) {
+                speed(name, &asks);
+            }
+        }
         runs
+    }
+
+    /// Each question as a recall of its scope.
+    fn asks(&self, with_vectors: bool) -> Vec<(&View, RecallQuery)> {
+        let config = config();
+        let ask = |question: &Question| RecallQuery {
+            text: question.text.clone(),
+            vector: question.embedding.clone().filter(|_| with_vectors),
+            filter: Filter { has_text: true, ..Filter::default() },
+            ..config.default_query().clone()
+        };
+        self.questions.iter().map(|question| (&*self.views[&question.scope], ask(question))).collect()
     }
 
     /// The set, with one more mention in every second memory, which each question names.
@@ -195,7 +215,10 @@ fn views(events: &BTreeMap<Scope, ScopeEvents>) -> Views {
 fn fused(view: &View, question: &Question) -> Ranks {
     let words = view.rank_by_text(&question.text, LISTED, |_| true).ranked;
     let similar = question.embedding.as_ref();
-    let similar = similar.map(|vector| view.rank_by_vector(vector, LISTED, |_| true).expect("its space"));
+    let similar = similar.map(|vector| {
+        let [ranked] = view.rank_by_vector(vector, LISTED, |_| [true]).expect("its space");
+        ranked
+    });
     let words: Vec<NodeId> = words.iter().map(|hit| hit.node).collect();
     let similar: Vec<NodeId> = similar.iter().flatten().map(|hit| hit.node).collect();
     let mut sums: BTreeMap<NodeId, f64> = BTreeMap::new();

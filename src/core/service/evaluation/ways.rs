@@ -109,7 +109,8 @@ impl Way {
             }
             Self::Vectors => match &question.embedding {
                 Some(vector) => {
-                    view.rank_by_vector(vector, depth, passes)?.iter().map(|hit| hit.node).collect()
+                    let [ranked] = view.rank_by_vector(vector, depth, |node| [passes(node)])?;
+                    ranked.iter().map(|hit| hit.node).collect()
                 }
                 None => Vec::new(),
             },

@@ -21,10 +21,14 @@
 //! `f64` in the order of the lists, the shortest first, then by window, whichever way a text was found: content alone
 //! decides its bits.
 
-use super::{CharNgramIndex, Group, NgramMatch, Posting, count_of, each_window, mark, narrow, rarity};
+use super::{CharNgramIndex, Group, Marks, NgramMatch, Posting, count_of, each_window, narrow, rarity};
+use crate::graph::raw::prefetch;
 use crate::top_k::TopK;
+use smallvec::SmallVec;
 use std::cmp::Reverse;
 
+/// Windows that a text and a query usually share at most, by the signature of the text.
+const POSSIBLE: usize = 32;
 /// Number of texts summed at once.
 const FRAME: usize = 256;
 /// [`FRAME`] as a number of places.
@@ -57,7 +61,8 @@ struct List<'a> {
     weight: f64,
     /// Greatest contribution to a text with the window once, times the norm of the text.
     reach: f64,
-    mark: u64,
+    /// Of the window in signatures.
+    bit: (usize, u64),
 }
 
 /// Result of a search.
@@ -85,7 +90,7 @@ impl CharNgramIndex {
             square += weight * weight;
             repeats = repeats.max(count);
             if !postings.is_empty() {
-                lists.push(List { postings, weight, reach: rarity, mark: mark(same[0]) });
+                lists.push(List { postings, weight, reach: rarity, bit: Marks::bit(same[0]) });
             }
         }
         let length = f64::sqrt(square);
@@ -103,14 +108,31 @@ impl NgramQuery<'_> {
     /// Similarity to a text of the index, `0 ..= 1`; 0 if the index has no such text.
     #[must_use]
     pub fn score(&self, text: u32) -> f32 {
+        self.score_from(text, 0.0)
+    }
+
+    /// As [`Self::score`], but 0 if that is certainly less than `least`.
+    #[must_use]
+    pub fn score_from(&self, text: u32, least: f64) -> f32 {
         let Some(place) = self.index.places.get(text as usize) else { return 0.0 };
-        let marks = self.index.marks[*place as usize];
-        let gain = |list: &List<'_>| {
-            let at = list.postings.binary_search_by_key(place, |posting| posting.place).ok()?;
-            Some(list.weight * f64::from(list.postings[at].weight))
-        };
-        let possible = self.lists.iter().filter(|list| marks & list.mark != 0);
-        narrow(possible.filter_map(gain).sum::<f64>().min(1.0))
+        let at = *place as usize;
+        let (marks, length) = (&self.index.marks[at], f64::from(self.index.lengths[at]));
+        let group = self.index.groups.iter().find(|group| at < group.end);
+        let repeats = group.map_or(u8::MAX, |group| group.repeats);
+        let possible: SmallVec<[&List<'_>; POSSIBLE]> =
+            self.lists.iter().filter(|list| marks.may_have(list.bit)).collect();
+        let mut left = Left::of(possible.iter().copied(), f64::from(repeats), length);
+        let mut score = 0.0;
+        for list in possible {
+            if left.is_below(least - score) {
+                return 0.0;
+            }
+            let met = list.postings.binary_search_by_key(place, |posting| posting.place);
+            let held = met.map_or(0.0, |at| f64::from(list.postings[at].weight));
+            score += list.weight * held;
+            left.take(list, held);
+        }
+        narrow(score.min(1.0))
     }
 
     /// The `most` texts most similar to it, above `least`.
@@ -134,6 +156,40 @@ impl NgramQuery<'_> {
         let matches =
             matches.map(|(score, Reverse(text))| NgramMatch { text, score: f32::from_bits(score) }).collect();
         NgramMatches { matches, postings_read: search.postings_read }
+    }
+}
+
+/// What a text can still gain from lists that its signature allows.
+struct Left {
+    /// Square of the norm of their weights in the query, and of what the text has left.
+    query: f64,
+    square: f64,
+    reach: f64,
+    repeats: f64,
+    /// Norm of the text.
+    length: f64,
+}
+
+impl Left {
+    fn of<'a>(possible: impl Iterator<Item = &'a List<'a>>, repeats: f64, length: f64) -> Self {
+        let (query, reach) = possible
+            .fold((0.0, 0.0), |(query, reach), list| (query + list.weight * list.weight, reach + list.reach));
+        Self { query, square: 1.0 + SQUARE_SLACK, reach, repeats, length }
+    }
+
+    /// Removes a list, in which the text has this weight.
+    fn take(&mut self, list: &List<'_>, held: f64) {
+        self.query -= list.weight * list.weight;
+        self.square -= held * held;
+        self.reach -= list.reach;
+    }
+
+    /// Whether it is certainly less than this, by either bound. Products are compared: a quotient or a root takes longer than all
+    /// else.
+    fn is_below(&self, gain: f64) -> bool {
+        let gain = gain - SQUARE_SLACK;
+        gain * self.length > self.reach * self.repeats * SLACK
+            || gain > 0.0 && gain * gain > (self.query * self.square).max(0.0) * SLACK * SLACK
     }
 }
 
@@ -203,7 +259,7 @@ impl<'a> Search<'a> {
     }
 
     /// Greatest gain of a text of this norm from all but the first `done` lists.
-    fn bound(&self, done: usize, repeats: f64, length: f64) -> f64 {
+    fn gain_max(&self, done: usize, repeats: f64, length: f64) -> f64 {
         let (root, reach) = self.rest[done];
         root.min(reach * repeats / length) * SLACK
     }
@@ -218,7 +274,7 @@ impl<'a> Search<'a> {
         while from < end {
             // Scan as many of the first lists as needed so that the others cannot lift a text to the threshold.
             let length = self.length(from);
-            while scanned > 0 && self.bound(scanned - 1, repeats, length) < self.threshold {
+            while scanned > 0 && self.gain_max(scanned - 1, repeats, length) < self.threshold {
                 scanned -= 1;
             }
             for list in 0..scanned {
@@ -241,7 +297,7 @@ impl<'a> Search<'a> {
             return;
         }
         let List { postings, weight, .. } = self.query.lists[list];
-        let rest = &postings[at..];
+        let (rest, marks) = (&postings[at..], &self.query.index.marks);
         let mut read = 0;
         for posting in rest.iter().take_while(|posting| posting.place < end) {
             let cell = (posting.place - first) as usize;
@@ -249,6 +305,8 @@ impl<'a> Search<'a> {
             self.frame.scores[cell] += weight * held;
             self.frame.squares[cell] += held * held;
             self.frame.touched[cell / 64] |= 1 << (cell % 64);
+            // Read when the frame is examined.
+            prefetch(std::slice::from_ref(&marks[posting.place as usize]));
             read += 1;
         }
         self.postings_read += read as u64;
@@ -258,7 +316,7 @@ impl<'a> Search<'a> {
 
     /// Examines and clears the frame that begins at `first`.
     fn examine(&mut self, first: u32, scanned: usize, repeats: f64) {
-        let gain_max = self.bound(scanned, repeats, self.length(first));
+        let gain_max = self.gain_max(scanned, repeats, self.length(first));
         for (word, place) in (0..FRAME / 64).zip((first..).step_by(64)) {
             let mut touched = std::mem::take(&mut self.frame.touched[word]);
             while touched != 0 {
@@ -277,29 +335,20 @@ impl<'a> Search<'a> {
     /// Completes the score of a text, which has `score` from the scanned lists, by probing the other lists, and adds it if it
     /// is among the best.
     fn complete(&mut self, place: u32, mut score: f64, square: f64, scanned: usize, repeats: f64) {
-        let marks = self.query.index.marks[place as usize];
+        let marks = &self.query.index.marks[place as usize];
         let others = &self.query.lists[scanned..];
-        let possible = |list: &List<'_>| marks & list.mark != 0;
-        let (mut query, mut reach) = (0.0, 0.0);
-        for list in others.iter().filter(|list| possible(list)) {
-            query += list.weight * list.weight;
-            reach += list.reach;
-        }
-        let mut left = 1.0 + SQUARE_SLACK - square;
-        let per_reach = repeats / self.length(place);
-        for (list, other) in (scanned..).zip(others).filter(|(_, list)| possible(list)) {
-            let root = f64::sqrt((query * left).max(0.0));
-            if score + (root.min(reach * per_reach) + SQUARE_SLACK) * SLACK < self.threshold {
+        let possible = others.iter().filter(|list| marks.may_have(list.bit));
+        let mut left = Left::of(possible, repeats, self.length(place));
+        left.square -= square;
+        for (list, other) in (scanned..).zip(others).filter(|(_, list)| marks.may_have(list.bit)) {
+            if left.is_below(self.threshold - score) {
                 return;
             }
             self.seek(list, place);
-            if self.cursors[list].place == place {
-                let held = f64::from(other.postings[self.cursors[list].at].weight);
-                score += other.weight * held;
-                left -= held * held;
-            }
-            query -= other.weight * other.weight;
-            reach -= other.reach;
+            let is_met = self.cursors[list].place == place;
+            let held = if is_met { f64::from(other.postings[self.cursors[list].at].weight) } else { 0.0 };
+            score += other.weight * held;
+            left.take(other, held);
         }
         if score > self.least {
             let text = self.query.index.order[place as usize];
@@ -310,13 +359,18 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Advances in a list to a place or the first after it: by exponential and binary search, or by binary search from the
-    /// start.
+    /// Advances in a list to a place or the first after it.
     fn seek(&mut self, list: usize, place: u32) {
         let cursor = self.cursors[list];
-        if cursor.place >= place && cursor.place > 0 {
-            return;
+        if cursor.place < place || cursor.place == 0 {
+            self.advance(list, place);
         }
+    }
+
+    /// As [`Self::seek`]: by exponential and binary search, or by binary search from the start.
+    #[inline(never)]
+    fn advance(&mut self, list: usize, place: u32) {
+        let cursor = self.cursors[list];
         let rest = &self.query.lists[list].postings[cursor.at..];
         let (mut low, mut high) = (0, if cursor.at == 0 { rest.len() } else { 1 });
         while high < rest.len() && rest[high].place < place {

@@ -109,6 +109,26 @@ fn early_termination_changes_no_result() {
 }
 
 #[test]
+fn a_score_is_whole_or_certainly_below_the_least() {
+    let labels = labels(1_000);
+    let index = built(&labels);
+    let mut skipped = 0;
+    for label in labels.iter().step_by(97) {
+        let query = index.query(label);
+        for text in 0..1_000 {
+            let score = query.score(text);
+            for least in [0.05, 0.2, 0.5, f64::from(score)] {
+                let bounded = query.score_from(text, least);
+                let is_skipped = bounded.to_bits() != score.to_bits();
+                assert!(!is_skipped || bounded <= 0.0 && f64::from(score) < least, "{label} {text} {least}");
+                skipped += u32::from(is_skipped);
+            }
+        }
+    }
+    assert!(skipped > 10_000, "{skipped}");
+}
+
+#[test]
 fn a_selective_query_reads_few_of_its_postings() {
     let labels = labels(20_000);
     let index = built(&labels);
