@@ -53,6 +53,7 @@ mod between;
 mod config;
 mod evidence;
 mod fusion;
+mod known;
 mod links;
 mod query;
 mod result;
@@ -81,6 +82,7 @@ use super::{Error, Flag, View};
 use crate::graph::index::NodeId;
 use evidence::{Scored, Scorer};
 use fusion::Lists;
+use known::subtract_known;
 use links::Links;
 use query::ResolvedFilter;
 use std::collections::{BTreeMap, BTreeSet};
@@ -140,6 +142,9 @@ pub fn recall_primed(
     // Texts that confirm themselves by links are no evidence; what they lead to is.
     if (from_texts || query.seed_mass == SeedMass::Subtract) && query.spread == Spread::Activation {
         subtract(&mut activation, &seeds, params);
+    }
+    if query.fusion == Fusion::Text && !from_texts && query.spread == Spread::Activation {
+        subtract_known(view, &query.text, &found.seeds, &mut activation, params);
     }
     let mass = mass(query.spread, &seeds, params);
     let memories = activation.nodes.iter().filter(|reached| view.has_text(reached.node));

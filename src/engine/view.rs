@@ -21,7 +21,7 @@ use super::semantic::cooccurrence::CoOccurrenceIndex;
 use super::temporal::co_change::CoChangeMatrix;
 use super::temporal::velocity::VelocityScorer;
 use super::text::counts::WordCounts;
-use super::text::ranking::{Documents, Ranking, TextIndex};
+use super::text::ranking::{Documents, Ranking, SharedWords, TextIndex};
 use super::vectors::{RankedVector, VectorIndex, VectorNodes};
 use super::{Error, Flag, Flags};
 use crate::graph::Graph;
@@ -279,6 +279,16 @@ impl View {
     ) -> Result<[Vec<RankedVector>; LISTS], Error> {
         let Some(vectors) = &self.texts.vectors else { return Ok([const { Vec::new() }; LISTS]) };
         vectors.rank((self.graph(), &self.vector_nodes), query, most, passes)
+    }
+
+    /// Where the words are that two texts share.
+    pub(crate) fn words_shared(&self, one: &str, other: &str) -> SharedWords<'_> {
+        self.texts.index.words_shared(one, other)
+    }
+
+    /// Whether a memory has one of these words.
+    pub(crate) fn has_word(&self, node: NodeId, words: &SharedWords<'_>) -> bool {
+        words.are_in(&self.documents, node)
     }
 
     /// Number of memories with a text.

@@ -49,7 +49,7 @@ pub struct FusionWeights {
 
 impl Default for FusionWeights {
     fn default() -> Self {
-        Self { text: 1.0, vectors: 1.0, links: 3.0, neighbours: 1.0, time: 0.2, speaker: 0.2, date: 1.0 }
+        Self { text: 1.0, vectors: 1.0, links: 2.5, neighbours: 1.0, time: 0.2, speaker: 0.2, date: 1.0 }
     }
 }
 

@@ -319,6 +319,21 @@ impl TextIndex {
         search.ranking()
     }
 
+    /// The postings of the words that two texts share.
+    pub(crate) fn words_shared(&self, one: &str, other: &str) -> SharedWords<'_> {
+        let (one, other) = (fold(one), fold(other));
+        let words: Vec<u64> = stems(&one).collect();
+        let shared: Vec<u64> = stems(&other).filter(|word| words.contains(word)).collect();
+        let segments = self.segments.iter();
+        let of = |segment: &'_ Arc<Segment>, word: &u64| segment.range_of(*word);
+        SharedWords(
+            segments
+                .flat_map(|segment| shared.iter().map(move |word| segment.postings(of(segment, word))))
+                .filter(|postings| !postings.is_empty())
+                .collect(),
+        )
+    }
+
     /// The inverse document frequency of a word.
     fn rarity(&self, documents: &Documents, word: u64) -> f64 {
         let postings: usize = self.segments.iter().map(|segment| segment.range_of(word).len()).sum();
@@ -353,6 +368,27 @@ impl TextIndex {
         // A hash table has one more byte for each bucket, and up to 8 buckets for 7 entries.
         let numbers = self.numbers.capacity() * 8 / 7 * (size_of::<(u64, u32)>() + 1);
         columns + numbers + self.segments.iter().map(|segment| segment.bytes()).sum::<usize>()
+    }
+}
+
+/// Where some words are.
+pub(crate) struct SharedWords<'a>(Vec<&'a [Posting]>);
+
+impl SharedWords<'_> {
+    /// Whether no memory has any.
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether a memory has one.
+    pub(crate) fn are_in(&self, documents: &Documents, node: NodeId) -> bool {
+        let has = |number| {
+            let is_there = |postings: &&[Posting]| {
+                postings.binary_search_by_key(&number, |posting| posting.number as usize).is_ok()
+            };
+            self.0.iter().any(is_there)
+        };
+        documents.number(node).is_some_and(has)
     }
 }
 
