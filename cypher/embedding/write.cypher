@@ -6,8 +6,9 @@
 // idempotent: by embedDue
 //
 // A memory without a text is only taken off the backlog; one without an embedding was refused, and is due again at
-// $rows.due. A new memory that waited for this to reinforce similar ones need not wait any longer. Each row is locked first and checked after: a memory that another program took off the backlog, gave an
-// embedding or another content, is left as it is. The first and the last number are kept beside an embedding: if it has
+// $rows.due. A new memory that waited for this to reinforce similar ones need not wait any longer. Each row is locked first
+// and checked after: a memory that another program took off the backlog, gave an embedding or another content, is left as
+// it is. The first and the last number are kept beside an embedding: if it has
 // others, another program has replaced it.
 UNWIND range(0, size($rows.id) - 1) AS i
 MATCH (m:Memory {scope: $rows.scope[i], id: $rows.id[i]})

@@ -18,7 +18,9 @@ SET m.ebbLock = true
 WITH m, datetime({epochMillis: $now}) AS now, datetime({epochMillis: $latest}) AS latest,
   datetime({epochMillis: $latest + 86400000}) AS later, datetime({epochMillis: 253402300800000}) AS end
 WITH m, now, end, latest < m.energyAt < end AS energy, latest < m.lastAccessed < end AS accessed, latest < m.ripeAt < end AS ripe,
-  latest < m.created < end AS made, m.clusterDue > latest AS clusters, m.reinforceDue > later AS reinforces, m.embedDue > later AS embeds,
+  latest < m.created < end AS made, m.clusterDue > latest AS clusters, 
+  coalesce(m.reinforceDue > later, false) OR coalesce(latest < m.created < end AND m.reinforceDue > now AND m.embedDue IS NULL, false) AS reinforces,
+  coalesce(m.embedDue > later, false) OR coalesce(latest < m.created < end AND m.embedDue > now, false) AS embeds,
   CASE WHEN m.energyAt >= end THEN 'energyAt' WHEN m.lastAccessed >= end THEN 'lastAccessed' WHEN m.ripeAt >= end THEN 'ripeAt'
     WHEN m.created >= end THEN 'created' END AS beyond
 FOREACH (_ IN CASE WHEN beyond IS NULL THEN [1] ELSE [] END |
@@ -34,7 +36,7 @@ FOREACH (_ IN CASE WHEN beyond IS NULL THEN [1] ELSE [] END |
     m.energyAt = CASE WHEN energy THEN now ELSE m.energyAt END,
     m.lastAccessed = CASE WHEN accessed THEN now ELSE m.lastAccessed END,
     m.created = CASE WHEN made THEN now ELSE m.created END,
-    m.embedDue = CASE WHEN embeds OR made AND m.embedDue > now THEN now ELSE m.embedDue END,
+    m.embedDue = CASE WHEN embeds THEN now ELSE m.embedDue END,
     m.clusterDue = CASE WHEN clusters THEN now ELSE m.clusterDue END,
     m.reinforceDue = CASE WHEN reinforces THEN now ELSE m.reinforceDue END)
 FOREACH (_ IN CASE WHEN beyond IS NOT NULL THEN [1] ELSE [] END |

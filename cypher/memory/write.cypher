@@ -16,7 +16,7 @@ SET m.clusterDue = CASE
   END,
   m.embedDue = CASE
     WHEN $embeds AND m.tier = 'expiredWorking' AND $rows.tier[i] = 'working' AND m.embedding IS NULL
-      THEN coalesce(m.embedDue, m.energyAt, m.lastAccessed)
+      THEN coalesce(m.embedDue, datetime({epochMillis: $rows.lastAccessed[i]}))
     ELSE m.embedDue
   END,
   m.tier = $rows.tier[i],

@@ -1,6 +1,6 @@
 // purpose: Read the relationships from and to nodes of a label and scope, where both ends may be mirrored.
 // mode: read
-// params: $scope: String, $rows.keys: List, $rows.labels: List, $rows.before: List, $rows.marks: List, $rows.never: List, $rows.costed: List, $unnamed: Float, $expired: Boolean, $type: String
+// params: $scope: String, $rows.keys: List, $rows.labels: List, $rows.before: List, $rows.marks: List, $rows.never: List, $rows.costed: List, $rows.stopWords: List, $unnamed: Float, $expired: Boolean, $type: String
 // returns: key: String, edges: List (a row for each that is there and may be mirrored)
 // names: :Room, n.id
 //
@@ -25,14 +25,16 @@ RETURN n.id AS key,
       AND ($expired OR NOT coalesce(b.tier, '') = 'expiredWorking')
     WITH r, b, head([i IN range(0, size($rows.labels) - 1) WHERE $rows.labels[i] IN labels(b)]) AS label
     WHERE label IS NOT NULL
+    WITH r, b, label, CASE WHEN type(r) = 'MENTIONS' AND startNode(r).content IS :: STRING NOT NULL
+      THEN toLower(left(startNode(r).content, 65536)) END AS text
     RETURN [type(r), label, CASE WHEN b:Entity THEN b.name ELSE b.id END, CASE type(r)
       WHEN 'RELATES_TO' THEN [r.type, r.baseWeight, r.pinned, r.confidence,
         CASE WHEN datetime({epochMillis: -62135596800000}) <= r.weightAt < datetime({epochMillis: 253402300800000}) THEN r.weightAt.epochMillis END,
         CASE WHEN datetime({epochMillis: -62135596800000}) <= r.lastObserved < datetime({epochMillis: 253402300800000}) THEN r.lastObserved.epochMillis END,
         coalesce(r.current_cost, r.base_cost), r.weight]
       WHEN 'REINFORCES' THEN r.strength
-      WHEN 'MENTIONS' THEN CASE WHEN startNode(r).content IS :: STRING NOT NULL AND endNode(r).name IS :: STRING NOT NULL
-        AND none(word IN split(toLower(endNode(r).name), ' ') WHERE size(word) > 2 AND toLower(left(startNode(r).content, 65536)) CONTAINS word)
-        AND NOT toLower(left(startNode(r).content, 65536)) CONTAINS toLower(endNode(r).name) THEN $unnamed END
+      WHEN 'MENTIONS' THEN CASE WHEN endNode(r).name IS :: STRING NOT NULL
+        AND none(word IN split(toLower(endNode(r).name), ' ') WHERE size(word) > 2 AND NOT word IN $rows.stopWords AND text CONTAINS word)
+        AND NOT text CONTAINS toLower(endNode(r).name) THEN $unnamed END
       ELSE CASE WHEN type(r) IN $rows.costed THEN coalesce(r.current_cost, r.base_cost) ELSE r.weight END END, startNode(r) = n, r.causal_strength]
   } AS edges

@@ -20,7 +20,7 @@ RETURN n.id AS key, elementId(n) AS element, CASE WHEN n.tier IS :: STRING THEN 
   n.pinned IS :: BOOLEAN NOT NULL AND n.pinned AS pinned,
   toFloatOrNull(n.exploitation_pheromone) AS exploitation,
   CASE WHEN n.pheromone_cycle IS :: INTEGER NOT NULL THEN n.pheromone_cycle END AS cycle,
-  CASE WHEN n.tier = 'expiredWorking' AND n.content IS :: STRING NOT NULL THEN size(split(n.content, ' ')) ELSE 0 END AS words,
+  CASE WHEN n.tier = 'expiredWorking' AND n.content IS :: STRING NOT NULL THEN size(split(left(n.content, 65536), ' ')) ELSE 0 END AS words,
   CASE WHEN n.content IS :: STRING NOT NULL THEN size(n.content) ELSE 0 END
     + CASE WHEN n.excerpt IS :: STRING NOT NULL THEN size(n.excerpt) ELSE 0 END
     + CASE WHEN n.tags IS :: LIST<STRING NOT NULL> NOT NULL THEN reduce(chars = 0, tag IN n.tags | chars + size(tag)) ELSE 0 END

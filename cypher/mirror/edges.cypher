@@ -1,6 +1,6 @@
 // purpose: Read the relationships that begin at nodes of a label and scope, each with the element id of its other end.
 // mode: read
-// params: $scope: String, $rows.keys: List, $rows.never: List, $rows.costed: List, $unnamed: Float
+// params: $scope: String, $rows.keys: List, $rows.never: List, $rows.costed: List, $rows.stopWords: List, $unnamed: Float
 // returns: key: String, edges: List (a row for each node that is there)
 // names: :Room, n.id
 //
@@ -12,6 +12,7 @@
 UNWIND $rows.keys AS key
 MATCH (n:Room)
 WHERE n.scope = $scope AND n.id = key
+WITH n, CASE WHEN n.content IS :: STRING NOT NULL THEN toLower(left(n.content, 65536)) END AS text
 RETURN n.id AS key,
   [(n)-[r]->(b) WHERE NOT type(r) IN $rows.never AND r.ebbReason IS NULL |
     [type(r), elementId(b), CASE type(r)
@@ -20,8 +21,8 @@ RETURN n.id AS key,
         CASE WHEN datetime({epochMillis: -62135596800000}) <= r.lastObserved < datetime({epochMillis: 253402300800000}) THEN r.lastObserved.epochMillis END,
         coalesce(r.current_cost, r.base_cost), r.weight]
       WHEN 'REINFORCES' THEN r.strength
-      WHEN 'MENTIONS' THEN CASE WHEN n.content IS :: STRING NOT NULL AND b.name IS :: STRING NOT NULL
-        AND none(word IN split(toLower(b.name), ' ') WHERE size(word) > 2 AND toLower(left(n.content, 65536)) CONTAINS word)
-        AND NOT toLower(left(n.content, 65536)) CONTAINS toLower(b.name) THEN $unnamed END
+      WHEN 'MENTIONS' THEN CASE WHEN b.name IS :: STRING NOT NULL
+        AND none(word IN split(toLower(b.name), ' ') WHERE size(word) > 2 AND NOT word IN $rows.stopWords AND text CONTAINS word)
+        AND NOT text CONTAINS toLower(b.name) THEN $unnamed END
       ELSE CASE WHEN type(r) IN $rows.costed THEN coalesce(r.current_cost, r.base_cost) ELSE r.weight END END, r.causal_strength]
   ] AS edges

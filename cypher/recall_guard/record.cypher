@@ -1,7 +1,7 @@
 // purpose: Record the last result of the recall guard.
 // mode: write
 // params: $process: String, $questions: Integer, $recall: Float, $baseline: Float, $maxLoss: Float, $lostQuestions: Integer
-// returns: told: Integer (one row)
+// returns: recorded: Integer (one row)
 // bound: one key
 // idempotent: by the unique name
 // clock: server
@@ -10,4 +10,4 @@
 MERGE (c:EbbCounter {name: 'recall_guard'})
 SET c.process = $process, c.seen = datetime.realtime(), c.questions = $questions, c.recall = $recall, c.baseline = $baseline,
   c.maxLoss = $maxLoss, c.lostQuestions = $lostQuestions
-RETURN count(c) AS told
+RETURN count(c) AS recorded

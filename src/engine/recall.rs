@@ -139,16 +139,11 @@ pub fn recall_primed(
     let (counters, truncated) = (activation.counters, activation.truncated);
     let partial_nodes =
         activation.nodes.iter().filter(|reached| graph.is_partial(reached.node)).count() as u64;
-    // Texts that confirm themselves by links are no evidence; what they lead to is.
-    if (from_texts || query.seed_mass == SeedMass::Subtract) && query.spread == Spread::Activation {
-        subtract(&mut activation, &seeds, params);
-    }
-    if query.fusion == Fusion::Text && !from_texts && query.spread == Spread::Activation {
-        subtract_known(view, &query.text, &found.seeds, &mut activation, params);
+    if query.spread == Spread::Activation {
+        subtract_confirmed(view, query, (&found.seeds, &seeds, from_texts), &mut activation, params);
     }
     let mass = mass(query.spread, &seeds, params);
-    let memories = activation.nodes.iter().filter(|reached| view.has_text(reached.node));
-    let activated: Vec<(NodeId, f32)> = memories.map(|reached| (reached.node, reached.value)).collect();
+    let activated = memories(view, &activation);
     let scorer = Scorer { view, query, config, filter: &filter, seeds: &seeds, mass };
     let Scored { mut scored, contrast, flags } = scorer.score(activation, &mut scratch.xlr);
     let by_text: Vec<NodeId> = texts.passing.iter().map(|ranked| ranked.node).collect();
@@ -290,6 +285,29 @@ fn mass(spread: Spread, seeds: &[(NodeId, f32)], params: &ActivationConfig) -> f
         }
         Spread::PersonalPageRank => 1.0,
     }
+}
+
+/// Subtracts from the activation what only confirms how it was found.
+fn subtract_confirmed(
+    view: &View,
+    query: &RecallQuery,
+    (found, seeds, from_texts): (&[seeds::Seed], &[(NodeId, f32)], bool),
+    activation: &mut ActivationResult,
+    params: &ActivationConfig,
+) {
+    if query.fusion == Fusion::Text && !from_texts {
+        subtract_known(view, &query.text, found, activation, params);
+    }
+    // Texts that confirm themselves by links are no evidence; what they lead to is.
+    if from_texts || query.seed_mass == SeedMass::Subtract {
+        subtract(activation, seeds, params);
+    }
+}
+
+/// The activated memories with a text, in any order.
+fn memories(view: &View, activation: &ActivationResult) -> Vec<(NodeId, f32)> {
+    let memories = activation.nodes.iter().filter(|reached| view.has_text(reached.node));
+    memories.map(|reached| (reached.node, reached.value)).collect()
 }
 
 /// Subtracts the initial values of seeds, so that each is scored by the activation that returned to it.

@@ -176,7 +176,7 @@ pub struct Recall {
     /// Anti-seeds of the contrast, with xlr.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub anti_seeds: Vec<String>,
-    /// Flags of a result that is truncated, not converged, without the embedding of its text (embedding_unavailable), or without the memories that did not fit into memory (vector_index_unavailable).
+    /// Flags of a result that is truncated, not converged, without the embedding of its text (embedding_unavailable), or without memories that did not fit into memory: all of them (vector_index_unavailable) or some (vector_index_limited).
     pub flags: Vec<&'static str>,
     /// Counters of the work done.
     pub counters: RecallCounters,

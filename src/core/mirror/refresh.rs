@@ -192,7 +192,7 @@ struct Read {
 async fn read(store: &Store, held: &MirroredScope, touched: Touched) -> Result<Option<Read>, Error> {
     let mut read = Read::default();
     let mut new: BTreeMap<usize, Vec<String>> = BTreeMap::new();
-    let mut said: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    let mut changed: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     for (label, keys) in &touched.nodes {
         let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
         let mut there: HashSet<String> = HashSet::new();
@@ -206,8 +206,8 @@ async fn read(store: &Store, held: &MirroredScope, touched: Touched) -> Result<O
                 }
                 if !is_held {
                     new.entry(*label).or_default().push(seen.key.clone());
-                } else if content(&id, &seen).is_some_and(|content| !held.view.texts().index.has(content)) {
-                    said.entry(*label).or_default().push(seen.key.clone());
+                } else if *label < held.asked.own_labels() && held.says_otherwise(&id, &seen) {
+                    changed.entry(*label).or_default().push(seen.key.clone());
                 }
                 there.insert(seen.key.clone());
                 if read.nodes.insert(id, (seen, is_held)).is_some_and(|(_, was_held)| !was_held) {
@@ -231,8 +231,8 @@ async fn read(store: &Store, held: &MirroredScope, touched: Touched) -> Result<O
     for (label, keys) in new {
         read.around(store, held, label, &keys, None).await?;
     }
-    // What a text names decides how much its mentions conduct.
-    for (label, keys) in said {
+    // Whether a text has a name decides how much a mention conducts.
+    for (label, keys) in changed {
         read.around(store, held, label, &keys, Some(MENTIONS)).await?;
     }
     // A new text may be evidence of facts about what it mentions.
@@ -406,6 +406,18 @@ fn content<'a>(id: &'a str, seen: &'a MirroredNode) -> Option<Content<'a>> {
 }
 
 impl MirroredScope {
+    /// Whether a held node has another text or name than before.
+    fn says_otherwise(&self, id: &str, seen: &MirroredNode) -> bool {
+        let (graph, texts) = (self.view.graph(), self.view.texts());
+        match (graph.find(id), content(id, seen)) {
+            (None, _) => false,
+            (Some(_), Some(content)) => !texts.index.has(content),
+            (Some(node), None) => {
+                self.view.has_text(node) || graph.label(node) != self.names.row(seen, false).label
+            }
+        }
+    }
+
     /// A node of a label.
     fn find(&self, label: usize, key: &str) -> Option<NodeId> {
         let graph = self.view.graph();

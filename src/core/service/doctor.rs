@@ -156,10 +156,10 @@ impl Service {
                 level: Level::Warning,
                 what: "embedder".to_owned(),
                 found: format!(
-                    "{found}; {} have embeddings of another model ({}), which no recall compares until the job has \
+                    "{found}; {} have embeddings of another model or length ({}), which no recall compares until the job has \
                      replaced them",
                     others.memories,
-                    others.models.join(", ")
+                    others.models.join("; ")
                 ),
                 fix: "leave that to the worker, or run: ebb job run embed".to_owned(),
             },

@@ -35,7 +35,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use stored::StoredHits;
+use stored::{StoredHits, stored_hits};
 
 pub(super) use stored::by_score;
 pub(super) use texts::StoredText;
@@ -332,10 +332,9 @@ impl Service {
         let is_complete = self.embed_words(&current, &mut query).await;
         let outside = self.outside(scope, &current, &query).await?;
         query.outside = outside.similarities();
-        let (filter, top_k) = (query.filter.clone(), query.top_k);
+        let (top_k, flag) = (query.top_k, outside.flag);
         let mut recalled = self.recalled(scope, &current, query).await?;
-        let stored = self.stored_hits(scope, outside, (&filter, top_k), &mut recalled).await;
-        let StoredHits { hits: stored, texts: mut stored_texts, flag } = stored;
+        let StoredHits { hits: stored, texts: mut stored_texts } = stored_hits(outside, top_k, &mut recalled);
         let texts = match request.content {
             true => {
                 stored_texts.extend(self.contents(scope, &current.view, &mut recalled).await?);

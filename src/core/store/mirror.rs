@@ -38,6 +38,7 @@ use crate::domain::trail::{Allowed, MirroredLabel, PlaceLabel, Trails};
 use crate::domain::units::{Timestamp, Weight};
 use adopted::AdoptedLabel;
 use ebb_engine::graph::kinds::UNNAMED;
+use ebb_engine::text::stop::stop_words;
 use neo4rs::{BoltNull, BoltType};
 use rows::{begun, ends, keyed, node};
 
@@ -281,6 +282,7 @@ impl MirrorQuery {
     fn walked(&self, call: Call) -> Call {
         call.set("never", list(self.never.iter().map(String::as_str)))
             .set("costed", list(self.costed.iter().map(String::as_str)))
+            .set("stopWords", list(stop_words()))
             .set("unnamed", UNNAMED)
     }
 }

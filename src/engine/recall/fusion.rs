@@ -6,7 +6,7 @@
 //! | vectors | `V(m)` = ((similarity - the least of the 200 most similar) / (the greatest - that least))², at least a thousandth of (1 + similarity) / 2 |
 //! | links | `L(m)` = its score by the dimensions of evidence, of which the structural is `ln(1 + A(m) N / 3) / ln(1 + N / 3)`: `A` is the activation with seeds that sum to 1, `N` the number of memories |
 //! | agreement | `k` = 0.1 + 0.9 * (2 * (mean of `T` where `A` is - mean of `T` over all memories), 0 to 1; or the same of `V`, if that is greater) |
-//! | sum | `X = (1 - K/2) T + 3 k L` and `Y = (1 + K/2) V`, where `K = k * greatest L`; without vectors `X = T + 3 k L` |
+//! | sum | `X = (1 - K/2) T + 2.5 k L` and `Y = (1 + K/2) V`, where `K = k * greatest L`; without vectors `X = T + 2.5 k L` |
 //! | neighbours | `X + Y + 0.4 X + 0.2 Y` of the memories before and after it in its session, `+ 0.3 X + 0.15 Y` of the next ones |
 //! | time | times 1.2 if the query asks when, and it speaks of time |
 //! | date | times 2 if the query has a date at which it was created |
@@ -96,7 +96,10 @@ impl VectorScale {
     /// `V` of a similarity.
     fn value(&self, similarity: f32) -> f64 {
         let (similarity, Self { least, greatest, .. }) = (f64::from(similarity), *self);
-        let share = if greatest > least { (similarity - least).max(0.0) / (greatest - least) } else { 1.0 };
+        let share = match greatest > least {
+            true => (similarity - least).max(0.0) / (greatest - least),
+            false => f64::from(u8::from(similarity >= greatest)),
+        };
         (share * share).max(VECTOR_MIN * f64::midpoint(1.0, similarity))
     }
 

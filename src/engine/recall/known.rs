@@ -10,13 +10,13 @@
 //! changes nothing (`cargo bench --bench recall`).
 
 use crate::View;
-use crate::activation::{ActivationConfig, ActivationResult};
+use crate::activation::{ActivationConfig, ActivationResult, Aggregation};
 use crate::graph::index::NodeId;
 use crate::seeds::Seed;
 use std::collections::BTreeMap;
 
 /// Subtracts from each memory what a seed sends it directly, with what returned to the seed, if its text has a word that the name of the
-/// seed shares with the query.
+/// seed shares with the query. Where the strongest arrival counts and not the sum, nothing can be subtracted.
 pub(super) fn subtract_known(
     view: &View,
     query: &str,
@@ -24,6 +24,9 @@ pub(super) fn subtract_known(
     activation: &mut ActivationResult,
     params: &ActivationConfig,
 ) {
+    if params.aggregation != Aggregation::Sum {
+        return;
+    }
     let graph = view.graph();
     let mut values: BTreeMap<NodeId, f32> =
         seeds.iter().filter(|seed| !view.has_text(seed.node)).map(|seed| (seed.node, 0.0)).collect();
@@ -39,10 +42,10 @@ pub(super) fn subtract_known(
             continue;
         }
         let sends = params.sends(graph, seed, value);
-        for slot in graph.slots(seed) {
-            let memory = graph.target(slot);
-            if view.has_word(memory, &shared) {
-                *known.entry(memory).or_default() += sends * graph.weight(slot);
+        for slot in graph.slots(seed).filter(|slot| graph.is_excitatory(seed, *slot)) {
+            let (memory, signal) = (graph.target(slot), sends * graph.weight(slot));
+            if signal > params.threshold && view.has_word(memory, &shared) {
+                *known.entry(memory).or_default() += signal;
             }
         }
     }

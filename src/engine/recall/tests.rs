@@ -723,6 +723,36 @@ fn text_adds_unconnected_memories_and_can_be_disabled() {
     assert_eq!(answer_once(&view, &led).seeds[0].id, "m2");
 }
 
+/// Links with a name of the query count for memories that words do not find, and not again for those that they do.
+#[test]
+fn links_say_what_words_do_not_say() {
+    let mut world = World::default();
+    for name in ["staging", "Vega"] {
+        world.node(name, name, NodeType::Concept);
+    }
+    world.relate("staging", "runs_on", "Vega");
+    world.memory("asked", "The backfill on staging was fast", &["staging"]);
+    for number in 0..6 {
+        world.memory(&format!("topic{number}"), "An adapter on staging printed twice", &["staging"]);
+    }
+    world.memory("unnamed", "It was switched off at night", &["staging"]);
+    world.memory("related", "A cluster with two nodes", &["Vega"]);
+    let view = world.view();
+    for seed_mass in [SeedMass::Keep, SeedMass::Subtract] {
+        let text = "how fast was the backfill on staging".to_owned();
+        let query = RecallQuery { text, seed_mass, ..RecallQuery::default() };
+        let recalled = answer_once(&view, &query);
+        let link = |id: &str| {
+            let hit = recalled.hits.iter().find(|hit| hit.id == id);
+            hit.unwrap_or_else(|| panic!("{id} among {:?}", ids(&recalled))).dimensions.structural
+        };
+        assert_eq!(recalled.hits[0].id, "asked", "{:?}", ids(&recalled));
+        for known in ["asked", "topic0", "topic5"] {
+            assert!(link(known) < link("unnamed") / 4.0 && link(known) < link("related") / 4.0, "{known}");
+        }
+    }
+}
+
 #[test]
 fn partial_nodes_are_counted_and_reported() {
     let mut world = World::default();

@@ -8,16 +8,19 @@
 //! than 1 with this rule, which changes nothing on the passages as they are (`cargo bench --bench recall`).
 //!
 //! The mirror reads it from the database, in `cypher/mirror/edges.cypher` and `around.cypher`, since a relationship is read without
-//! the text of its memory: so it is made of what both have. A part of a word counts, so that a plural is no other name.
+//! the text of its memory: so it is made of what both have. A part of a word counts, so that a plural is no other name. Mentions
+//! of mapped rows of other libraries conduct alike, since they are read without texts.
+
+use super::stop::is_stop;
 
 /// Least length of a word that identifies a name by itself, in characters.
 const WORD_MIN: usize = 3;
 
-/// Whether a text has a name, or a word of it of at least three letters, in any case.
+/// Whether a text has a name, or a word of it of at least three letters that is no stop word, in any case.
 #[must_use]
 pub fn names(text: &str, name: &str) -> bool {
     let (text, name) = (text.to_lowercase(), name.to_lowercase());
-    let tells = |word: &&str| word.chars().count() >= WORD_MIN;
+    let tells = |word: &&str| word.chars().count() >= WORD_MIN && !is_stop(word);
     text.contains(&name) || name.split(' ').filter(tells).any(|word| text.contains(word))
 }
 
@@ -48,6 +51,7 @@ mod tests {
         assert!(names("anything", ""));
         assert!(!names("prefers tea", "Dana"));
         assert!(!names("it is so", "Is He Of"));
+        assert!(!names("the cat and the dog", "The Hague and Delft"));
         assert!(!names("", "Dana"));
     }
 }

@@ -24,6 +24,11 @@ const PORTUGUESE: &[&str] = &[
     "à", "às", "é",
 ];
 
+/// All stop words, some of them twice.
+pub fn stop_words() -> impl Iterator<Item = &'static str> {
+    ENGLISH.iter().chain(PORTUGUESE).copied()
+}
+
 /// Whether a folded word is a stop word.
 #[must_use]
 pub fn is_stop(word: &str) -> bool {

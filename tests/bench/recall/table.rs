@@ -8,6 +8,7 @@ use crate::quality::{AT, config};
 use crate::record::Run;
 use crate::set::{events, questions, view};
 use crate::speed::speed;
+use ebb_core::domain::event::Remember;
 use ebb_core::domain::ids::{EntityName, Scope};
 use ebb_core::domain::similarity::{Embedding, Similarity};
 use ebb_core::service::evaluation::metrics::{Estimate, Ranks};
@@ -20,6 +21,8 @@ use ebb_engine::graph::kinds::Dimension;
 use ebb_engine::merge::{DIMENSION_WEIGHTS, DimensionWeights};
 use ebb_engine::random::SplitMix64;
 use ebb_engine::recall::{EvidenceConfig, Filter, FusionWeights, RecallConfig, RecallQuery};
+use ebb_engine::text::fold::fold;
+use ebb_engine::text::words::words;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -29,6 +32,9 @@ const RANK_C: f64 = 5.0;
 const SAMPLES: usize = 1_000;
 /// A name that no text has.
 const SHARED: &str = "Zyxkor";
+/// Least length of a word that is a topic, and the least number of memories that have it.
+const TOPIC_BYTES_MIN: usize = 5;
+const TOPIC_MEMORIES_MIN: usize = 6;
 
 /// A set of questions, each in the scope of its gold, with the events of each scope.
 pub(crate) struct Set {
@@ -108,6 +114,7 @@ impl Set {
         for (name, set) in [
             ("half share a mention that each question names", self.shared()),
             ("two random mentions each", self.random()),
+            ("two words of each as mentions", self.topics()),
         ] {
             let cells = [false, true].map(|with| cell(&set.shares(&usual, with)));
             println!("| Ebb, {name} | {} | {} |", cells[0], cells[1]);
@@ -172,6 +179,29 @@ impl Set {
             for memory in events.memories.iter_mut().filter(|_| !all.is_empty()) {
                 let one = |_| usize::try_from(draw.draw_below(all.len() as u64)).expect("an index");
                 memory.mentions.extend([0, 1].map(one).map(|at| all[at].clone()));
+                memory.mentions.sort_unstable();
+                memory.mentions.dedup();
+            }
+        })
+    }
+
+    /// The set, with mentions of the two rarest words of every memory that at least six have, as of topics.
+    fn topics(&self) -> Self {
+        self.changed(|events| {
+            let of = |memory: &Remember| -> BTreeSet<String> {
+                let folded = fold(&memory.content);
+                words(&folded).filter(|word| word.len() >= TOPIC_BYTES_MIN).map(str::to_owned).collect()
+            };
+            let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+            for word in events.memories.iter().flat_map(of) {
+                *counts.entry(word).or_default() += 1;
+            }
+            for memory in &mut events.memories {
+                let mut topics: Vec<String> =
+                    of(memory).into_iter().filter(|word| counts[word] >= TOPIC_MEMORIES_MIN).collect();
+                topics.sort_by_key(|word| counts[word]);
+                topics.truncate(2);
+                memory.mentions.extend(topics.iter().map(|word| EntityName::new(word).expect("a name")));
                 memory.mentions.sort_unstable();
                 memory.mentions.dedup();
             }

@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// Texts with what they mention, named or not: case, parts of words, several spaces, other scripts, characters outside the basic plane.
-const SAID: [(&str, &[&str]); 8] = [
+const TEXTS: [(&str, &[&str]); 8] = [
     ("Dana's BUILD broke", &["dana", "the build", "Rui", "Is A Bu"]),
     ("They met Herbert in the cities", &["Frank Herbert", "City  Bank", "citi bank", "Porto"]),
     ("東京に行く", &["東京", "京都", "東京 タワー", "大阪 東京"]),
@@ -62,7 +62,7 @@ fn observed(from: &str, kind: &str, to: &str) -> Observe {
 }
 
 /// Every slot with the bits of its weight, and every node with its kind and label.
-fn told(view: &View) -> BTreeSet<String> {
+fn described(view: &View) -> BTreeSet<String> {
     let graph = view.graph();
     let slots = graph.nodes().flat_map(|node| graph.slots(node).map(move |slot| (node, slot)));
     let slots = slots.map(|(node, slot)| {
@@ -79,7 +79,7 @@ fn told(view: &View) -> BTreeSet<String> {
 async fn events_in_memory_make_the_graph_of_their_import() {
     let bed = Bed::new(1 << 30).await;
     let mut memories: Vec<Remember> =
-        (0..).zip(SAID).map(|(number, (text, mentions))| remembered(number, text, mentions)).collect();
+        (0..).zip(TEXTS).map(|(number, (text, mentions))| remembered(number, text, mentions)).collect();
     memories.extend(drawn(&mut Random::seeded(20_261_126), 100..300));
     let events = ScopeEvents {
         memories,
@@ -89,8 +89,8 @@ async fn events_in_memory_make_the_graph_of_their_import() {
             observed("Rui", "causes", "Porto"),
         ],
     };
-    let said: Vec<Event> = events.memories.iter().cloned().map(Event::Remember).collect();
-    bed.db.apply(&said).await;
+    let written: Vec<Event> = events.memories.iter().cloned().map(Event::Remember).collect();
+    bed.db.apply(&written).await;
     for (number, one) in events.relations.iter().enumerate() {
         let request = number.to_string();
         let once = RequestMode::Once { request: &request, hash: "h", by: "test" };
@@ -99,7 +99,7 @@ async fn events_in_memory_make_the_graph_of_their_import() {
     bed.clock.set(at(1.0));
     let (_, current) = bed.refresh().await;
     let view = events.view(&Kinds::default(), WeightRange::default()).unwrap();
-    let (imported, read) = (told(&current.view), told(&view));
+    let (imported, read) = (described(&current.view), described(&view));
     assert_eq!(imported.difference(&read).collect::<Vec<_>>(), Vec::<&String>::new());
     assert_eq!(read.difference(&imported).collect::<Vec<_>>(), Vec::<&String>::new());
     let unnamed = read.iter().filter(|line| line.contains(" MENTIONS ") && line.ends_with("3d4ccccd"));

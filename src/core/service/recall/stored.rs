@@ -35,35 +35,36 @@ const TIMEOUT: Duration = Duration::from_secs(1);
 /// Flag of a recall for which the vector index did not answer in time: it was answered from the mirror alone.
 const UNAVAILABLE: &str = "vector_index_unavailable";
 /// Flag of a recall for which the index has more memories than were looked at.
-const TRUNCATED: &str = "vector_index_truncated";
+const LIMITED: &str = "vector_index_limited";
 
 /// A memory that the mirror does not hold.
 #[derive(Debug)]
 struct Outside {
     /// Its name among the nodes of the mirror.
     name: String,
-    near: NearestMemory,
+    similarity: f32,
+    /// The memory itself, if it may be a hit.
+    record: Option<Record>,
 }
 
 /// Memories near the vector of a query that the mirror does not hold, the nearest first.
 #[derive(Debug, Default)]
 pub(super) struct OutsideMemories {
     found: Vec<Outside>,
-    flag: Option<&'static str>,
+    pub(super) flag: Option<&'static str>,
 }
 
-/// Hits from the database with their texts, and the flag of the recall.
+/// Hits from the database with their texts.
 #[derive(Debug, Default)]
 pub(super) struct StoredHits {
     pub(super) hits: Vec<Hit>,
     pub(super) texts: BTreeMap<String, StoredText>,
-    pub(super) flag: Option<&'static str>,
 }
 
 impl OutsideMemories {
     /// Names with similarities, for the scale of all.
     pub(super) fn similarities(&self) -> Vec<(String, f32)> {
-        self.found.iter().map(|one| (one.name.clone(), one.near.similarity)).collect()
+        self.found.iter().map(|one| (one.name.clone(), one.similarity)).collect()
     }
 }
 
@@ -78,98 +79,85 @@ impl Service {
         let vector = query.vector.as_ref().filter(|_| query.fusion == Fusion::Text && !current.is_whole());
         let Some(vector) = vector else { return Ok(OutsideMemories::default()) };
         let asked = self.mirror.query(scope)?.with_embeddings(Some(self.store.similarity()));
-        let NearestMemories { memories, is_cut } =
-            match in_time(self.store.nearest_to(&asked, vector, LOOKED_AT)).await {
-                Ok(nearest) => nearest,
-                Err(why) => {
-                    return Ok(OutsideMemories { found: Vec::new(), flag: Some(unavailable(scope, &why)) });
-                }
-            };
-        let outside = |near: NearestMemory| {
-            Some(Outside { name: name_outside(&current.view, &asked, &near.id)?, near })
+        let nearest = match in_time(self.store.nearest_to(&asked, vector, LOOKED_AT)).await {
+            Ok(nearest) => nearest,
+            Err(why) => return Ok(unavailable(scope, &why)),
         };
-        let found: Vec<Outside> = memories.into_iter().filter_map(outside).collect();
-        let passing = found.iter().filter(|one| passes(&query.filter, &one.near)).count();
-        let flag = (is_cut && passing < HITS_MAX).then_some(TRUNCATED);
-        Ok(OutsideMemories { found, flag })
-    }
-
-    /// The hits from the database, and leaves of a result what is among the best of both.
-    pub(super) async fn stored_hits(
-        &self,
-        scope: &Scope,
-        outside: OutsideMemories,
-        (filter, top_k): (&Filter, usize),
-        recalled: &mut RecallResult,
-    ) -> StoredHits {
-        let flag = outside.flag;
-        let mut chosen = scored(outside, filter, recalled);
-        let best = best(&chosen, recalled, top_k);
-        chosen.retain(|(one, _)| best.contains(&one.name));
-        if chosen.is_empty() {
-            return StoredHits { flag, ..StoredHits::default() };
-        }
-        let keys: Vec<MemoryKey> =
-            chosen.iter().map(|(one, _)| MemoryKey::of_row(scope.as_str(), &one.near.id)).collect();
-        let records = match in_time(self.store.memories(&keys)).await {
-            Ok(records) => records,
-            Err(why) => return StoredHits { flag: Some(unavailable(scope, &why)), ..StoredHits::default() },
+        let NearestMemories { memories, is_cut } = nearest;
+        let named = memories.into_iter().filter_map(|near| {
+            let name = name_outside(&current.view, &asked, &near.id)?;
+            Some((name, near))
+        });
+        let named: Vec<(String, NearestMemory)> = named.collect();
+        let passing: Vec<MemoryKey> = named
+            .iter()
+            .filter(|(_, near)| passes(&query.filter, near))
+            .take(HITS_MAX)
+            .map(|(_, near)| MemoryKey::of_row(scope.as_str(), &near.id))
+            .collect();
+        let flag = (is_cut && passing.len() < HITS_MAX).then_some(LIMITED);
+        let records = match passing.is_empty() {
+            true => Vec::new(),
+            false => match in_time(self.store.memories(&passing)).await {
+                Ok(records) => records,
+                Err(why) => return Ok(unavailable(scope, &why)),
+            },
         };
-        recalled.hits.retain(|hit| best.contains(&hit.id));
+        let usable = records.into_iter().filter(|record| record.life.is_ok());
         let mut records: BTreeMap<String, Record> =
-            records.into_iter().map(|record| (record.id.clone(), record)).collect();
-        let mut stored = StoredHits { flag, ..StoredHits::default() };
-        for (Outside { name, near }, score) in chosen {
-            let Some(record) = records.remove(&near.id).filter(|record| record.life.is_ok()) else {
-                continue;
-            };
-            stored.hits.push(Hit {
-                id: name.clone(),
-                label: cut(record.content.as_deref().unwrap_or(&near.id), LABEL_BYTES_MAX).to_owned(),
-                kind: MEMORY.to_owned(),
-                score,
-                dimensions: Dimensions::default(),
-                bonus: 1.0,
-                path: Vec::new(),
-                steps: None,
-                text_rank: None,
-                similarity: Some(near.similarity),
-                contrast: None,
-                content: None,
-                tags: record.annotations.tags().map(str::to_owned).collect(),
-                provenance: Some(record.annotations.provenance().clone()),
-                partial: true,
-                from_database: true,
-            });
-            stored.texts.insert(name, StoredText::of_memory(record).1);
-        }
-        stored
+            usable.map(|record| (record.id.clone(), record)).collect();
+        let outside = |(name, near): (String, NearestMemory)| Outside {
+            name,
+            similarity: near.similarity,
+            record: records.remove(&near.id),
+        };
+        Ok(OutsideMemories { found: named.into_iter().map(outside).collect(), flag })
     }
 }
 
-/// The memories that may be hits, with their scores.
-fn scored(outside: OutsideMemories, filter: &Filter, recalled: &RecallResult) -> Vec<(Outside, f32)> {
-    let passing = outside.found.into_iter().filter(|one| passes(filter, &one.near)).take(HITS_MAX);
-    let scored = passing.map(|one| {
-        let score = recalled.scale.score(one.near.similarity);
-        (one, score)
+/// The hits from the database among the best of both, of which the others leave the result.
+pub(super) fn stored_hits(outside: OutsideMemories, top_k: usize, recalled: &mut RecallResult) -> StoredHits {
+    let scored = outside.found.into_iter().filter_map(|Outside { name, similarity, record }| {
+        let score = recalled.scale.score(similarity);
+        Some((name, similarity, score, record.filter(|_| score > 0.0)?))
     });
-    scored.filter(|(_, score)| *score > 0.0).collect()
-}
-
-/// The names of the best of both.
-fn best(stored: &[(Outside, f32)], recalled: &RecallResult, top_k: usize) -> BTreeSet<String> {
+    let mut chosen: Vec<(String, f32, f32, Record)> = scored.collect();
     let held = recalled.hits.iter().map(|hit| (hit.score, hit.id.as_str()));
     let mut all: Vec<(f32, &str)> =
-        held.chain(stored.iter().map(|(one, score)| (*score, one.name.as_str()))).collect();
+        held.chain(chosen.iter().map(|(name, _, score, _)| (*score, name.as_str()))).collect();
     all.sort_unstable_by(|a, b| by_score(*a, *b));
-    all.into_iter().take(top_k).map(|(_, name)| name.to_owned()).collect()
+    let best: BTreeSet<String> = all.into_iter().take(top_k).map(|(_, name)| name.to_owned()).collect();
+    chosen.retain(|(name, ..)| best.contains(name));
+    recalled.hits.retain(|hit| best.contains(&hit.id));
+    let mut stored = StoredHits::default();
+    for (name, similarity, score, record) in chosen {
+        stored.hits.push(Hit {
+            id: name.clone(),
+            label: cut(record.content.as_deref().unwrap_or(&record.id), LABEL_BYTES_MAX).to_owned(),
+            kind: MEMORY.to_owned(),
+            score,
+            dimensions: Dimensions::default(),
+            bonus: 1.0,
+            path: Vec::new(),
+            steps: None,
+            text_rank: None,
+            similarity: Some(similarity),
+            contrast: None,
+            content: None,
+            tags: record.annotations.tags().map(str::to_owned).collect(),
+            provenance: Some(record.annotations.provenance().clone()),
+            partial: true,
+            from_database: true,
+        });
+        stored.texts.insert(name, StoredText::of_memory(record).1);
+    }
+    stored
 }
 
-/// Logs why there is nothing from the database; the flag of the recall.
-fn unavailable(scope: &Scope, why: &str) -> &'static str {
+/// Logs why there is nothing from the database.
+fn unavailable(scope: &Scope, why: &str) -> OutsideMemories {
     warn!(%scope, why, "a recall is answered without the vector index of the database");
-    UNAVAILABLE
+    OutsideMemories { found: Vec::new(), flag: Some(UNAVAILABLE) }
 }
 
 /// The order of hits: the best first, then by id.
