@@ -18,7 +18,7 @@ use ebb_core::jobs::JobName;
 use ebb_core::mirror::compare::compare;
 use ebb_core::mirror::hot::at_peak;
 use ebb_core::mirror::{Config, Current, Mirror, RefreshOutcome};
-use ebb_core::store::{MirrorQuery, RequestMode, Store};
+use ebb_core::store::{MentionRule, MirrorQuery, RequestMode, Store};
 use ebb_engine::activation::ActivationConfig;
 use ebb_engine::graph::builder::WeightRange;
 use ebb_engine::graph::kinds::Kinds;
@@ -522,7 +522,14 @@ async fn expired_memories_are_selected_by_their_text_and_their_accesses() {
     bed.db.apply(&[about("young", 60.0, "yes", &[])]).await;
     assert_eq!(bed.db.run(JobName::Decay, 60.0).await.tally.changed, 3);
     let trails = crate::harness::neo4j::trails();
-    let asked = MirrorQuery::new(Scope::local(), (&trails, &[]), true, Vec::new(), Vec::new()).unwrap();
+    let asked = MirrorQuery::new(
+        Scope::local(),
+        (&trails, &[]),
+        true,
+        Vec::new(),
+        (Vec::new(), MentionRule::default()),
+    )
+    .unwrap();
     let (tunables, counter) = (bed.db.tunables().await, bed.db.store.cycles().await.unwrap());
     let mut taken = Vec::new();
     for most in 1..=4 {
@@ -583,7 +590,9 @@ fn near(found: Option<f32>, wanted: f64) {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_learned_is_heard_in_place_and_loaded_the_same() {
     let bed = Bed::new(1 << 30).await;
-    bed.db.apply(&[about("m1", 0.0, "one", &["Ada"]), about("m2", 0.0, "two", &["Ada", "Ben"])]).await;
+    bed.db
+        .apply(&[about("m1", 0.0, "one of Ada", &["Ada"]), about("m2", 0.0, "Ada and Ben", &["Ada", "Ben"])])
+        .await;
     let (_, first) = bed.refresh().await;
     near(weight(&first, "m1", "MENTIONS", "Ada"), 0.5);
     teach(&bed, &["m1", "Ada"], 0.1).await;
@@ -597,7 +606,7 @@ async fn what_was_learned_is_heard_in_place_and_loaded_the_same() {
     assert_eq!(bed.refresh().await.0, RefreshOutcome::Same);
 
     // A change of the graph and one of weights at once: the next generation has both before it is asked.
-    bed.db.apply(&[about("m3", 0.2, "three", &["Ben"])]).await;
+    bed.db.apply(&[about("m3", 0.2, "three of Ben", &["Ben"])]).await;
     teach(&bed, &["m2", "Ada", "Ben"], 0.2).await;
     let (done, current) = bed.refresh().await;
     assert_eq!((done, current.ticks(), current.learned), (RefreshOutcome::Patched, (2, 2), 6));

@@ -18,17 +18,18 @@ use super::{Config, Error, MirroredScope};
 use crate::domain::ids::Scope;
 use crate::domain::units::Timestamp;
 use crate::store::{
-    Amount, Census, FadingRelation, Learned, MirrorCandidate, MirrorQuery, MirroredEnd, MirroredNode,
-    OVERLAP_MS, OutgoingRelation, Store,
+    Amount, Census, FadingRelation, Learned, MentionRule, MirrorCandidate, MirrorQuery, MirroredEnd,
+    MirroredNode, OVERLAP_MS, OutgoingRelation, Store,
 };
 use ebb_engine::graph::builder::GraphBuilder;
 use ebb_engine::graph::columns::NodeRow;
 use ebb_engine::graph::index::Generation;
-use ebb_engine::graph::kinds::{Kinds, NEVER_MIRRORED};
+use ebb_engine::graph::kinds::{Kinds, NEVER_MIRRORED, UNNAMED};
 use ebb_engine::graph::snapshot::{SkippedCounts, Snapshot};
 use ebb_engine::plasticity::Synapses;
 use ebb_engine::text::counts::WordCounts;
 use ebb_engine::text::ranking::{Content, TextIndex};
+use ebb_engine::text::stop::stop_words;
 use ebb_engine::vectors::VectorIndex;
 use ebb_engine::{Texts, View};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -217,7 +218,9 @@ pub(super) fn asked(
 ) -> Result<MirrorQuery, Error> {
     let never = NEVER_MIRRORED.iter().map(|kind| (*kind).to_owned()).collect();
     let costed = kinds.costed().map(str::to_owned).collect();
-    let asked = MirrorQuery::new(scope.clone(), (store.trails(), store.mappings()), expired, never, costed)?;
+    let mentions = MentionRule { unnamed: UNNAMED, stop_words: stop_words().collect() };
+    let mapped = (store.trails(), store.mappings());
+    let asked = MirrorQuery::new(scope.clone(), mapped, expired, never, (costed, mentions))?;
     Ok(asked.with_embeddings(Some(store.similarity())))
 }
 

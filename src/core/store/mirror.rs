@@ -37,13 +37,20 @@ use crate::domain::similarity::Similarity;
 use crate::domain::trail::{Allowed, MirroredLabel, PlaceLabel, Trails};
 use crate::domain::units::{Timestamp, Weight};
 use adopted::AdoptedLabel;
-use ebb_engine::graph::kinds::UNNAMED;
-use ebb_engine::text::stop::stop_words;
 use neo4rs::{BoltNull, BoltType};
 use rows::{begun, ends, keyed, node};
 
 /// Approximate limit of a node's characters that are read: its content is cut at 65,536.
 const READ_MAX: u64 = 65_536;
+
+/// How much a mention conducts that its text does not bear out.
+#[derive(Debug, Clone, Default)]
+pub struct MentionRule {
+    /// Strength of a mention of what the text does not name.
+    pub unnamed: f64,
+    /// Words that name nothing, in lower case.
+    pub stop_words: Vec<&'static str>,
+}
 
 /// Parameters of the queries that mirror one scope.
 #[derive(Debug, Clone)]
@@ -55,6 +62,7 @@ pub struct MirrorQuery {
     pub never: Vec<String>,
     /// Types with a cost; others have a weight.
     pub costed: Vec<String>,
+    pub mentions: MentionRule,
     /// Dimensions of the embeddings that are read; `None`: none are.
     pub dimensions: Option<usize>,
     /// Model of the embeddings that were computed for Ebb; others are not read.
@@ -198,7 +206,7 @@ impl MirrorQuery {
         (trails, mappings): (&Trails, &[Mapping]),
         expired: bool,
         never: Vec<String>,
-        costed: Vec<String>,
+        (costed, mentions): (Vec<String>, MentionRule),
     ) -> Result<Self, Error> {
         let labels = labels(trails)?;
         let adopted = adopted::labels(mappings, &scope, labels.labels().len());
@@ -207,6 +215,7 @@ impl MirrorQuery {
             expired,
             never,
             costed,
+            mentions,
             dimensions: None,
             model: None,
             labels,
@@ -282,8 +291,8 @@ impl MirrorQuery {
     fn walked(&self, call: Call) -> Call {
         call.set("never", list(self.never.iter().map(String::as_str)))
             .set("costed", list(self.costed.iter().map(String::as_str)))
-            .set("stopWords", list(stop_words()))
-            .set("unnamed", UNNAMED)
+            .set("stopWords", list(self.mentions.stop_words.iter().copied()))
+            .set("unnamed", self.mentions.unnamed)
     }
 }
 

@@ -20,6 +20,9 @@
 //! decides how much links count: links that lead to memories of which neither words nor vectors know anything are noise, or lead
 //! through a hub. Where links count, they already know the names, so that words count less and vectors more.
 //!
+//! An entity has no text that could speak for it. Its links count with a weight of at most 1, so that it does not come before the
+//! memories that words find.
+//!
 //! Turns next to a turn that answers are about the same: half as much for vectors, which are alike among neighbours anyway.
 //!
 //! A date is a weight and no filter: what happened on a day may be told later.
@@ -138,7 +141,7 @@ impl Lists<'_> {
         weights: &FusionWeights,
         passes: impl Fn(NodeId) -> bool,
     ) -> Vec<(NodeId, f32)> {
-        let evidence = self.evidence();
+        let evidence = self.evidence(view, weights);
         let (x, y) = self.sums(view, &evidence, weights);
         let of = |node: NodeId| {
             let at = evidence.binary_search_by_key(&node, |(node, _)| *node);
@@ -177,7 +180,7 @@ impl Lists<'_> {
     }
 
     /// The evidence about each node, by node.
-    fn evidence(&self) -> Vec<(NodeId, Evidence)> {
+    fn evidence(&self, view: &View, weights: &FusionWeights) -> Vec<(NodeId, Evidence)> {
         let mut all: Vec<(NodeId, Evidence)> =
             Vec::with_capacity(2 * (self.texts[0].len() + self.vectors[0].len()) + self.links.len());
         let best = self.texts[0].first().map_or(1.0, |best| f64::from(best.score));
@@ -197,11 +200,11 @@ impl Lists<'_> {
                 (ranked.node, Evidence { vector, listed, ..Evidence::default() })
             }));
         }
-        all.extend(
-            self.links.iter().map(|merged| {
-                (merged.node, Evidence { link: f64::from(merged.score), ..Evidence::default() })
-            }),
-        );
+        let without_text = if view.memories() > 0 { 1.0 / weights.links.max(1.0) } else { 1.0 };
+        all.extend(self.links.iter().map(|merged| {
+            let share = if view.has_text(merged.node) { 1.0 } else { without_text };
+            (merged.node, Evidence { link: share * f64::from(merged.score), ..Evidence::default() })
+        }));
         all.sort_unstable_by_key(|(node, _)| *node);
         all.dedup_by(|(node, from), (kept, into)| {
             let is_same = node == kept;

@@ -204,7 +204,8 @@ async fn a_run_of_the_job_and_the_doctor_say_what_is_wrong() {
     other.envs(bed.variables()).env("EBB__EMBEDDING__MODEL", "large");
     let other = CliOutput::from(other.output().unwrap()).out;
     assert!(
-        other.contains("1 have embeddings of another model (small)") && other.contains("job run embed"),
+        other.contains("1 have embeddings of another model or length (small, 4 numbers)")
+            && other.contains("job run embed"),
         "{other}"
     );
     assert!(!bed.run(&["doctor", "-o", "json"]).out.contains("another model"));
