@@ -140,7 +140,7 @@ pub fn recall_primed(
     let partial_nodes =
         activation.nodes.iter().filter(|reached| graph.is_partial(reached.node)).count() as u64;
     if query.spread == Spread::Activation {
-        subtract_confirmed(view, query, (&found.seeds, &seeds, from_texts), &mut activation, params);
+        subtract_confirmed(view, query, (&found.seeds, &seeds, from_texts), &mut activation, config);
     }
     let mass = mass(query.spread, &seeds, params);
     let activated = memories(view, &activation);
@@ -293,9 +293,10 @@ fn subtract_confirmed(
     query: &RecallQuery,
     (found, seeds, from_texts): (&[seeds::Seed], &[(NodeId, f32)], bool),
     activation: &mut ActivationResult,
-    params: &ActivationConfig,
+    config: &RecallConfig,
 ) {
-    if query.fusion == Fusion::Text && !from_texts {
+    let params = config.activation(query.profile);
+    if query.fusion == Fusion::Text && !from_texts && config.fusion.text > 0.0 {
         subtract_known(view, &query.text, found, activation, params);
     }
     // Texts that confirm themselves by links are no evidence; what they lead to is.
