@@ -281,9 +281,9 @@ impl View {
         vectors.rank((self.graph(), &self.vector_nodes), query, most, passes)
     }
 
-    /// Where the words are that two texts share.
-    pub(crate) fn words_shared(&self, one: &str, other: &str) -> SharedWords<'_> {
-        self.texts.index.words_shared(one, other)
+    /// Where those of these stems are that a text has.
+    pub(crate) fn words_shared(&self, words: &[u64], text: &str) -> SharedWords<'_> {
+        self.texts.index.words_shared(words, text)
     }
 
     /// Whether a memory has one of these words.

@@ -13,6 +13,7 @@ use crate::View;
 use crate::activation::{ActivationConfig, ActivationResult, Aggregation};
 use crate::graph::index::NodeId;
 use crate::seeds::Seed;
+use crate::text::ranking::stems_of;
 use std::collections::BTreeMap;
 
 /// Subtracts from each memory what a seed sends it directly, with what returned to the seed, if its text has a word that the name of the
@@ -35,9 +36,10 @@ pub(super) fn subtract_known(
             *value = reached.value;
         }
     }
+    let words = stems_of(query);
     let mut known: BTreeMap<NodeId, f32> = BTreeMap::new();
     for (seed, value) in values {
-        let shared = view.words_shared(query, graph.label(seed));
+        let shared = view.words_shared(&words, graph.label(seed));
         if shared.is_empty() {
             continue;
         }

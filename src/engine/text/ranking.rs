@@ -306,8 +306,7 @@ impl TextIndex {
         most: usize,
         passes: impl Fn(NodeId) -> bool,
     ) -> Ranking {
-        let query = fold(query);
-        let mut words: Vec<u64> = stems(&query).collect();
+        let mut words = stems_of(query);
         words.sort_unstable();
         words.dedup();
         let words: Vec<(u64, f64)> =
@@ -319,11 +318,9 @@ impl TextIndex {
         search.ranking()
     }
 
-    /// The postings of the words that two texts share.
-    pub(crate) fn words_shared(&self, one: &str, other: &str) -> SharedWords<'_> {
-        let (one, other) = (fold(one), fold(other));
-        let words: Vec<u64> = stems(&one).collect();
-        let shared: Vec<u64> = stems(&other).filter(|word| words.contains(word)).collect();
+    /// The postings of those of these [stems](stems_of) that a text has.
+    pub(crate) fn words_shared(&self, words: &[u64], text: &str) -> SharedWords<'_> {
+        let shared: Vec<u64> = stems(&fold(text)).filter(|word| words.contains(word)).collect();
         let segments = self.segments.iter();
         let of = |segment: &'_ Arc<Segment>, word: &u64| segment.range_of(*word);
         SharedWords(
@@ -390,6 +387,11 @@ impl SharedWords<'_> {
         };
         documents.number(node).is_some_and(has)
     }
+}
+
+/// Hashes of the stems of the words of a text that are no stop words.
+pub(crate) fn stems_of(text: &str) -> Vec<u64> {
+    stems(&fold(text)).collect()
 }
 
 /// Hashes of the stems of the words of a folded text that are no stop words.
