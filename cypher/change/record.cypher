@@ -1,7 +1,7 @@
 // purpose: Record the changes of a transaction for the mirrors of all processes.
 // mode: write
 // params: $by: String, $everything: Boolean, $rows.label: List, $rows.scope: List, $rows.key: List, $rows.kind: List
-// returns: left: Integer (one row)
+// returns: element: String, at: Integer (one row)
 // bound: one node
 // idempotent: by the receipt of its transaction
 // clock: server
@@ -20,4 +20,4 @@ CREATE (c:EbbChange {
   keys: $rows.key,
   kinds: $rows.kind
 })
-RETURN count(c) AS left
+RETURN elementId(c) AS element, c.at.epochMillis AS at

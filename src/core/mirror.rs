@@ -36,7 +36,7 @@ mod state;
 
 use crate::domain::ids::Scope;
 use crate::domain::units::Timestamp;
-use crate::store::{self, MirrorQuery, Relation, Store, WrittenRow};
+use crate::store::{self, Change, ChangeToken, MirrorQuery, OVERLAP_MS, Relation, Store, Touched, WrittenRow};
 use compare::Difference;
 use compute::{Refused, WAIT_TIMEOUT};
 pub use content::LABEL_BYTES_MAX;
@@ -54,7 +54,7 @@ use places::{Place, Places};
 use refresh::Refreshed;
 use saving::{Content, Saves, Saving};
 use state::{Identity, Restored};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -122,13 +122,71 @@ struct MirroredScope {
     density: Density,
     /// Last full read, by a load or a comparison.
     read: Instant,
-    /// Changes up to this instant are applied, by the server's clock.
-    seen: Timestamp,
-    /// Applied change records near that instant.
-    applied: HashSet<String>,
+    /// What is applied of the change records.
+    applied: Arc<Applied>,
     /// Applied rows of other libraries, written near that instant.
     written: HashSet<WrittenRow>,
 }
+
+/// What a mirror has applied of the change records, by the server's clock.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Applied {
+    /// The last read: all changes committed before are applied, except those of which the record is older than it by more
+    /// than the read went back.
+    seen: Timestamp,
+    /// The last read that went back as far as any transaction may take to commit.
+    swept: Timestamp,
+    /// Records since then, with their instants.
+    records: HashMap<String, i64>,
+}
+
+impl Applied {
+    /// After a sweep.
+    fn swept(seen: Timestamp, records: impl IntoIterator<Item = Change>) -> Self {
+        let records = records.into_iter().map(|change| (change.element, change.at.millis())).collect();
+        Self { seen, swept: seen, records }
+    }
+
+    /// The instant from which records are read.
+    fn since(&self, reading: Reading) -> Timestamp {
+        let (from, back) = match reading {
+            Reading::Recent => (self.seen, RECENT_MS),
+            Reading::All | Reading::Weighed => (self.swept, OVERLAP_MS),
+        };
+        Timestamp::from_millis(from.millis() - back).unwrap_or(Timestamp::EPOCH)
+    }
+
+    fn has(&self, element: &str) -> bool {
+        self.records.contains_key(element)
+    }
+
+    /// After a further read.
+    fn next(&self, reading: Reading, seen: Timestamp, records: impl IntoIterator<Item = Change>) -> Self {
+        let mut next = self.clone();
+        next.seen = seen;
+        if reading != Reading::Recent {
+            next.swept = seen;
+        }
+        let kept = next.swept.millis() - OVERLAP_MS;
+        next.records.extend(Self::swept(seen, records).records);
+        next.records.retain(|_, at| *at >= kept);
+        next
+    }
+}
+
+/// How much a refresh reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    /// Recent change records: what this or another process has just written.
+    Recent,
+    /// All records of which the transactions may have been committed since the last such read, and rows of other libraries.
+    All,
+    /// The same, with a next generation in any case.
+    Weighed,
+}
+
+/// How much later than its own instant a recent change is committed, except by a slow transaction.
+const RECENT_MS: i64 = 2_000;
 
 /// A view and its freshness.
 #[derive(Debug, Clone)]
@@ -149,6 +207,11 @@ pub struct Current {
     pub learned: usize,
     /// Outcomes learned by its weights when this was taken.
     tick: u64,
+    applied: Arc<Applied>,
+    /// The last look at the change records, by the server's clock.
+    checked: Timestamp,
+    /// Whether every change is recorded: nothing of other libraries is mirrored.
+    is_recorded: bool,
 }
 
 impl Current {
@@ -164,6 +227,22 @@ impl Current {
     pub fn held_share(&self) -> f64 {
         let held = self.view.graph().node_count() as f64;
         if self.is_whole() { 1.0 } else { held / (held + self.left_out as f64) }
+    }
+
+    /// Whether a change concerns the scope, and is not applied.
+    fn lacks(&self, change: &Change, scope: &Scope) -> bool {
+        let of_scope = |one: &Touched| one.scope.is_empty() || one.scope == scope.as_str();
+        !self.applied.has(&change.element) && (change.everything || change.touched.iter().any(of_scope))
+    }
+
+    /// Whether a write is included.
+    #[must_use]
+    pub fn includes(&self, change: &ChangeToken) -> bool {
+        let swept = self.applied.swept.millis();
+        match &change.element {
+            Some(element) => self.applied.has(element) || change.at.millis() < swept - OVERLAP_MS,
+            None => change.at <= self.checked,
+        }
     }
 
     /// Time since the last read of the store.
@@ -223,8 +302,8 @@ pub struct Mirror {
     saving: Option<Saving>,
     /// Whether this process refreshes mirrors at their interval.
     is_kept: AtomicBool,
-    /// Notified when a request was answered from a file.
-    restored: Notify,
+    /// Notified after a write of this process, and when a request was answered from a file.
+    woken: Arc<Notify>,
 }
 
 impl Mirror {
@@ -233,9 +312,9 @@ impl Mirror {
     pub fn new(store: Arc<Store>, config: Config) -> Self {
         let places = Places::new(&config.scopes, config.on_demand);
         let saving = config.saves.clone().map(|saves| Saving::new(saves, &config.scopes));
-        let (is_kept, restored) = (AtomicBool::new(false), Notify::new());
+        let (is_kept, woken) = (AtomicBool::new(false), Arc::clone(store.changed()));
         let on_demand = tokio::sync::Mutex::default();
-        Self { store, config: Arc::new(config), places, on_demand, saving, is_kept, restored }
+        Self { store, config: Arc::new(config), places, on_demand, saving, is_kept, woken }
     }
 
     /// Parameters of the queries that mirror a scope.
@@ -306,16 +385,83 @@ impl Mirror {
         }
     }
 
-    /// States that this process refreshes its mirrors at their interval, and whenever [`Self::restored`] says so: then
+    /// States that this process refreshes its mirrors at their interval, and whenever [`Self::woken`] says so: then
     /// the first mirror of a scope may come from its file. Any other process loads all of it, which finds changes without
     /// records as well.
     pub fn keep(&self) {
         self.is_kept.store(true, Ordering::Relaxed);
     }
 
-    /// Waits until a request was answered from a file, which needs a refresh.
-    pub async fn restored(&self) {
-        self.restored.notified().await;
+    /// Waits until this process has written something, or answered a request from a file: [`Self::outdated`] then says which
+    /// mirrors need a refresh.
+    pub async fn woken(&self) {
+        self.woken.notified().await;
+    }
+
+    /// The loaded mirrors that lack a recent change of any process, or are from a file. The others are as of `at`.
+    pub async fn outdated(&self, at: Timestamp) -> Result<Vec<Scope>, Error> {
+        let loaded = self.places.all().into_iter().filter_map(|(scope, place)| {
+            let current = place.published()?;
+            Some((scope, place, current))
+        });
+        let loaded: Vec<_> = loaded.collect();
+        let Some(checked) = loaded.iter().map(|(.., current)| current.checked).min() else {
+            return Ok(Vec::new());
+        };
+        let looked = Instant::now();
+        let since = Timestamp::from_millis(checked.millis() - RECENT_MS).unwrap_or(Timestamp::EPOCH);
+        let (now, changes) = self.store.changes(since).await?;
+        let mut outdated = Vec::new();
+        for (scope, place, current) in loaded {
+            let is_from_file = place.is_saved_state.load(Ordering::Relaxed);
+            if is_from_file || changes.iter().any(|change| current.lacks(change, &scope)) {
+                outdated.push(scope);
+            } else {
+                place.confirm(&current, (at, now), looked);
+            }
+        }
+        Ok(outdated)
+    }
+
+    /// Applies recent changes to the mirror of a scope.
+    pub async fn catch_up(&self, scope: &Scope, at: Timestamp) -> Result<RefreshOutcome, Error> {
+        let place = self.places.known(scope)?;
+        let mut held = place.held.lock().await;
+        self.refresh_held((scope, &place), &mut held, at, Reading::Recent).await
+    }
+
+    /// The view of a scope once it includes a write, or else the present one after `wait`.
+    ///
+    /// # Errors
+    /// Those of [`Mirror::ready`]; those of a refresh where this process does none at an interval.
+    pub async fn reach(
+        &self,
+        scope: &Scope,
+        at: Timestamp,
+        (change, wait): (&ChangeToken, Duration),
+    ) -> Result<Current, Error> {
+        let current = self.ready(scope, at).await?;
+        if current.includes(change) {
+            return Ok(current);
+        }
+        if !self.is_kept.load(Ordering::Relaxed) {
+            self.catch_up(scope, at).await?;
+            return self.ready(scope, at).await;
+        }
+        // One builder for all readers: a generation that is being built cannot be stopped.
+        let place = self.places.known(scope)?;
+        let until = tokio::time::Instant::now() + wait;
+        loop {
+            let renewed = place.renewed.notified();
+            let current = self.ready(scope, at).await?;
+            if current.includes(change) {
+                return Ok(current);
+            }
+            self.woken.notify_one();
+            if tokio::time::timeout_at(until, renewed).await.is_err() {
+                return Ok(current);
+            }
+        }
     }
 
     /// The view of a scope, and the learned state of its graph; `None` before the first refresh.
@@ -361,9 +507,9 @@ impl Mirror {
         };
         self.restore((scope, &place), &mut held, at).await;
         if held.is_some() {
-            self.restored.notify_one();
+            self.woken.notify_one();
         } else {
-            self.refresh_held((scope, &place), &mut held, at, false).await?;
+            self.refresh_held((scope, &place), &mut held, at, Reading::All).await?;
         }
         place.published().ok_or(Error::Broken)
     }
@@ -379,7 +525,7 @@ impl Mirror {
             drop(held);
             held = place.held.lock().await;
         }
-        self.refresh_held((scope, &place), &mut held, at, false).await
+        self.refresh_held((scope, &place), &mut held, at, Reading::All).await
     }
 
     /// Publishes the state of a scope that was saved last, if it may be used.
@@ -440,15 +586,15 @@ impl Mirror {
             // Also after a failure: a full read is not to be repeated at every refresh.
             known.read = Instant::now();
         }
-        self.refresh_held((scope, &place), &mut held, at, true).await?;
+        self.refresh_held((scope, &place), &mut held, at, Reading::Weighed).await?;
         let (at, looked) = (place.not_before(at), Instant::now());
         let known = held.as_mut().ok_or(Error::Broken)?;
         let next = (known.view.generation().next(), known.density);
         let mut anew = load::load(&self.store, scope, &self.config, at, next).await?;
         // Changes written meanwhile are no difference: both are refreshed until the mirror finds nothing new.
         for _ in 0..FOLLOWED_MAX {
-            refresh::refresh(&self.store, &mut anew, &self.config, at, false).await?;
-            let found = refresh::refresh(&self.store, known, &self.config, at, false).await?;
+            refresh::refresh(&self.store, &mut anew, &self.config, at, Reading::All).await?;
+            let found = refresh::refresh(&self.store, known, &self.config, at, Reading::All).await?;
             // Drops the previous generation: there is memory for two only.
             place.publish(Some(&*known), at, looked);
             if !matches!(found, Refreshed::Next | Refreshed::Learned) {
@@ -475,10 +621,10 @@ impl Mirror {
         (scope, place): (&Scope, &Place),
         held: &mut Option<MirroredScope>,
         at: Timestamp,
-        weigh: bool,
+        reading: Reading,
     ) -> Result<RefreshOutcome, Error> {
         let (at, looked) = (place.not_before(at), Instant::now());
-        let done = self.advance(scope, held, at, weigh).await?;
+        let done = self.advance(scope, held, at, reading).await?;
         place.is_saved_state.store(false, Ordering::Relaxed);
         place.publish(held.as_ref(), at, looked);
         self.places.trim(self.config.bytes_each());
@@ -490,11 +636,11 @@ impl Mirror {
         scope: &Scope,
         held: &mut Option<MirroredScope>,
         at: Timestamp,
-        weigh: bool,
+        reading: Reading,
     ) -> Result<RefreshOutcome, Error> {
         let next = match held {
             None => (Generation::default().next(), Density::default()),
-            Some(known) => match refresh::refresh(&self.store, known, &self.config, at, weigh).await? {
+            Some(known) => match refresh::refresh(&self.store, known, &self.config, at, reading).await? {
                 Refreshed::Same => return Ok(RefreshOutcome::Same),
                 Refreshed::Next => return Ok(RefreshOutcome::Patched),
                 Refreshed::Learned => return Ok(RefreshOutcome::Learned),
@@ -507,7 +653,7 @@ impl Mirror {
         let mut anew = load::load(&self.store, scope, &self.config, at, next).await?;
         // Applies changes made during the load.
         if let Refreshed::Anew(why) =
-            refresh::refresh(&self.store, &mut anew, &self.config, at, false).await?
+            refresh::refresh(&self.store, &mut anew, &self.config, at, Reading::All).await?
         {
             // A load that cannot be followed up counts from its beginning; the next refresh reads the same record
             // again.

@@ -77,7 +77,7 @@ pub use adoption::AdoptionCounts;
 pub use attempt::{AttemptClaim, Promotion};
 pub use backlog::{Backlog, RunInputs};
 pub use batch::{Batch, BatchFault, BatchOutcome, EventEffect};
-pub use change::{Change, KEPT_MS, OVERLAP_MS, Touched};
+pub use change::{Change, ChangeToken, KEPT_MS, OVERLAP_MS, Touched, committing};
 pub use cluster::{Neighbourhood, Suspect};
 pub use coactivation::WaitingSession;
 pub use connection::Config;
@@ -140,6 +140,7 @@ use serde::de::DeserializeOwned;
 use statement::Call;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::Notify;
 use trim_schedule::TrimSchedule;
 
 /// One database, through the connection pool of its user. Clones share all pools.
@@ -168,11 +169,11 @@ impl Store {
     /// Creates the pools; the first operation opens the first connection.
     pub fn connect(config: &Config) -> Result<Self, Error> {
         let (counters, back) = (Arc::default(), Arc::default());
-        let trims = Arc::new(TrimSchedule::new(config.retention));
+        let (trims, changed) = (Arc::new(TrimSchedule::new(config.retention)), Arc::default());
         let over = |purpose| {
             let pool = connection::pool(config, purpose)?;
-            let over =
-                tx::Transactions::new(pool, Arc::clone(&counters), Arc::clone(&back), Arc::clone(&trims));
+            let writes = (Arc::clone(&trims), Arc::clone(&changed));
+            let over = tx::Transactions::new(pool, Arc::clone(&counters), Arc::clone(&back), writes);
             Ok::<_, Error>(Arc::new(over))
         };
         Ok(Self {
@@ -202,6 +203,12 @@ impl Store {
     #[must_use]
     pub fn for_jobs(&self) -> Self {
         Self { transactions: Arc::clone(&self.jobs), ..self.clone() }
+    }
+
+    /// Notified after each change that this process recorded.
+    #[must_use]
+    pub fn changed(&self) -> &Arc<Notify> {
+        &self.transactions.changed
     }
 
     /// Counters of transactions.

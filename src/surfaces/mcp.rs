@@ -166,6 +166,9 @@ impl Tools {
             return Err(Problem::own_fault("a tool returned a streamed list"));
         };
         let mut answer: Value = serde_json::from_slice(&answer).map_err(Problem::own_fault)?;
+        if let Some((change, fields)) = reply.change.zip(answer.as_object_mut()) {
+            fields.insert("change".to_owned(), change.into());
+        }
         if let Some(sweep) = dry_run {
             answer["confirm"] = self.confirmation(&sweep, &answer).into();
         }

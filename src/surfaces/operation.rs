@@ -21,6 +21,7 @@ use axum::extract::{Path, Request};
 use axum::http::{HeaderMap, Method};
 use ebb_core::api::input::Nothing;
 use ebb_core::domain::key::Right;
+use ebb_core::service::committing;
 use ebb_core::service::keys::Caller;
 use problem::Problem;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -75,6 +76,14 @@ pub(super) enum Incoming {
         /// The bytes of the message that it came in.
         held: Arc<Option<Permit>>,
     },
+}
+
+/// Where an answer names the change that it made. Bodies of documented routes are as documented.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ChangeIn {
+    Header,
+    /// The header, and the field `change` if the body is an object.
+    Body,
 }
 
 type Running = Pin<Box<dyn Future<Output = Result<Reply, Problem>> + Send>>;
@@ -165,7 +174,8 @@ impl Operation {
                     Call { backend: Arc::clone(&backend), caller, right, request_id, path, query, body };
                 let work = move || async move {
                     let _held = held;
-                    Reply::new(function(call).await?, permit)
+                    let (answer, change) = committing(function(call)).await;
+                    Reply::new(answer?, change.filter(|_| right.right() > Right::Read), permit)
                 };
                 backend.run(timeout, work).await
             })
@@ -225,6 +235,13 @@ impl Operation {
 
     pub(super) fn writes(&self) -> bool {
         self.method != Method::GET
+    }
+
+    /// Whether its answer names the change of the graph that it made, in its body and in a header, or in the header alone.
+    pub(super) fn names_change(&self) -> Option<ChangeIn> {
+        let is_ours = self.path.starts_with("/v1/");
+        let place = if is_ours { ChangeIn::Body } else { ChangeIn::Header };
+        (self.writes() && self.right.right() > Right::Read).then_some(place)
     }
 
     /// Runs a call of it.

@@ -1,6 +1,8 @@
 //! Refreshes the mirrors of a process at their interval and publishes their status in the graph. A process that serves
 //! HTTP loads them at its start; over stdio only mirrors that a request has used are kept.
 //!
+//! Between two refreshes the mirrors follow recorded changes: those of this process at once, those of others within a second.
+//!
 //! # Comparison
 //! Other writers may change the graph without recording it. So a day after a scope was last read whole, a refresh reads all of it
 //! and compares: a difference is a warning in the log, and the mirror takes the values that were read.
@@ -22,10 +24,10 @@ use ebb_core::scheduler::panics::{Panics, TooManyPanics};
 use ebb_core::service::Service;
 use ebb_core::service::recall::Error;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use tracing::warn;
+use tracing::{debug, warn};
 
 /// Limit for publishing a status, and for deleting all of them.
 const PUBLISH_LIMIT: Duration = Duration::from_secs(4);
@@ -33,6 +35,11 @@ const PUBLISH_LIMIT: Duration = Duration::from_secs(4);
 const STOP_LIMIT: Duration = Duration::from_secs(9);
 /// Time between two comparisons of a whole scope.
 const COMPARE_EVERY: Duration = Duration::from_secs(24 * 3_600);
+
+/// Time between two looks for changes of other processes.
+const POLL_EVERY: Duration = Duration::from_secs(1);
+/// Pause after a pass, as a multiple of its time: a mirror that takes long to refresh takes a quarter of one core at most.
+const PAUSE_FACTOR: u32 = 3;
 
 /// Pause after the database came back, so that waiting requests come first.
 const PAUSE_AFTER_RETURN: Duration = Duration::from_secs(3);
@@ -108,16 +115,15 @@ async fn refresh_in_loop(
     }
 }
 
-/// Refreshes mirrors at their interval, while the database answers.
+/// Refreshes mirrors at their interval, and those that lack a change as soon as it is known, while the database answers.
 async fn refreshing(
     service: Arc<Service>,
     which: Selection,
     mut readable: watch::Receiver<Ready>,
     stop: CancellationToken,
 ) -> Result<(), TooManyPanics> {
-    let every = service.refresh_every();
     service.keep_mirrors();
-    let mut is_known = false;
+    let (mut is_known, mut due) = (false, Instant::now());
     while !stop.is_cancelled() {
         let was_away = is_known && readable.borrow().is_err();
         let answers = stop.run_until_cancelled(readable.wait_for(Result::is_ok)).await;
@@ -125,25 +131,57 @@ async fn refreshing(
         if was_away {
             stop.run_until_cancelled(tokio::time::sleep(PAUSE_AFTER_RETURN)).await;
         }
-        let is_kept = |held: &Mirror| answers && (which == Selection::All || held.loaded);
-        for Mirror { scope, .. } in service.mirrors().into_iter().filter(is_kept) {
-            match stop.run_until_cancelled(Box::pin(look(&service, &scope))).await {
-                None => break,
-                Some(Ok(held)) => {
-                    is_known = true;
-                    publish(&service, &held).await;
-                }
-                Some(Err(why)) => warn!(%scope, %why, "a mirror could not be refreshed"),
-            }
+        let begun = Instant::now();
+        if begun < due {
+            stop.run_until_cancelled(Box::pin(catch_up(&service))).await;
+        } else if answers {
+            is_known |= refresh_all(&service, which, &stop).await;
+            due = begun + service.refresh_every();
         }
-        // A mirror that a request has read from a file is refreshed at once.
-        let next = tokio::time::timeout(every, service.mirror_restored());
+        // Writes in a row are applied together, and take a part of the time only.
+        let pause = begun.elapsed() * PAUSE_FACTOR;
+        let next = async {
+            tokio::time::sleep(pause).await;
+            let quiet = due.saturating_duration_since(Instant::now()).min(POLL_EVERY);
+            let _woken = tokio::time::timeout(quiet, service.mirrors_woken()).await;
+        };
         stop.run_until_cancelled(next).await;
     }
     if is_known {
         tokio::join!(clear(&service), save(&service));
     }
     Ok(())
+}
+
+/// Applies changes to the mirrors that lack them.
+async fn catch_up(service: &Service) {
+    let outdated = match service.outdated_mirrors().await {
+        Ok(outdated) => outdated,
+        // The next refresh names it if it lasts.
+        Err(why) => return debug!(%why, "changes could not be read"),
+    };
+    for scope in outdated {
+        if let Err(why) = service.catch_up_mirror(&scope).await {
+            warn!(%scope, %why, "a mirror could not be refreshed");
+        }
+    }
+}
+
+/// Refreshes mirrors and publishes their status. Returns whether there was one.
+async fn refresh_all(service: &Service, which: Selection, stop: &CancellationToken) -> bool {
+    let mut any = false;
+    let is_kept = |held: &Mirror| which == Selection::All || held.loaded;
+    for Mirror { scope, .. } in service.mirrors().into_iter().filter(is_kept) {
+        match stop.run_until_cancelled(Box::pin(look(service, &scope))).await {
+            None => break,
+            Some(Ok(held)) => {
+                any = true;
+                publish(service, &held).await;
+            }
+            Some(Err(why)) => warn!(%scope, %why, "a mirror could not be refreshed"),
+        }
+    }
+    any
 }
 
 /// Refreshes a mirror, or compares it if that is due.

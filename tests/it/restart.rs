@@ -112,7 +112,7 @@ async fn the_first_answer_comes_from_the_file_and_changes_follow() {
     for question in ["who wrote the Parser", "lunch", "Weather"] {
         assert_eq!(hits(&first, question), hits(&before, question));
     }
-    again.restored().await;
+    again.woken().await;
 
     assert_eq!(again.refresh(&local(), at(3.0)).await.unwrap(), RefreshOutcome::Patched);
     let caught_up = again.current(&local()).unwrap().unwrap();

@@ -1,6 +1,6 @@
 //! Requests and responses about context: the memories that answer a question, as text for a prompt.
 
-use super::recall::{Freshness, GivenSeed, RecallRequest};
+use super::recall::{Freshness, GivenSeed, RecallRequest, wait_ms};
 use crate::domain::ids::{Scope, Term};
 use crate::domain::units::Timestamp;
 use schemars::JsonSchema;
@@ -45,13 +45,21 @@ pub struct ContextRequest {
     pub session: Option<Term>,
     /// Scope of the data.
     pub scope: Option<Scope>,
+    /// A write that the text must include, as in a recall.
+    #[schemars(length(max = 128))]
+    pub at_least: Option<String>,
+    /// How long it is waited for, milliseconds, as in a recall.
+    #[serde(default = "wait_ms")]
+    #[schemars(range(max = 10_000))]
+    pub wait_ms: u32,
 }
 
 impl ContextRequest {
     /// The recall that finds the memories, and the text that is made of them.
     #[must_use]
     pub fn into_parts(self) -> (RecallRequest, ContextOptions) {
-        let Self { text, embedding, seeds, max_tokens, order, kinds, tiers, since, session, scope } = self;
+        let Self { text, embedding, seeds, max_tokens, order, kinds, tiers, since, session, .. } = self;
+        let Self { scope, at_least, wait_ms, .. } = self;
         let recall = RecallRequest {
             text,
             embedding,
@@ -61,6 +69,8 @@ impl ContextRequest {
             since,
             session,
             scope,
+            at_least,
+            wait_ms,
             ..RecallRequest::default()
         };
         (recall, ContextOptions { max_tokens, order })

@@ -45,6 +45,13 @@ pub struct RecallRequest {
     pub session: Option<Term>,
     /// Scope of the data.
     pub scope: Option<Scope>,
+    /// A write that the hits must include: `change` of its answer. The recall waits for it.
+    #[schemars(length(max = 128))]
+    pub at_least: Option<String>,
+    /// How long it waits for that write, milliseconds. If that is not enough, the answer has the flag change_not_reached.
+    #[serde(default = "wait_ms")]
+    #[schemars(range(max = 10_000))]
+    pub wait_ms: u32,
     /// Profile: the rule by which activation spreads.
     #[serde(default)]
     pub profile: Profile,
@@ -85,6 +92,8 @@ impl Default for RecallRequest {
             since: None,
             session: None,
             scope: None,
+            at_least: None,
+            wait_ms: wait_ms(),
             profile: Profile::default(),
             spread: Spread::default(),
             dimensions: None,
@@ -104,6 +113,10 @@ const fn yes() -> bool {
 
 pub(super) const fn top_k() -> usize {
     20
+}
+
+pub(super) const fn wait_ms() -> u32 {
+    1_000
 }
 
 /// A seed given by the caller.
@@ -176,7 +189,7 @@ pub struct Recall {
     /// Anti-seeds of the contrast, with xlr.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub anti_seeds: Vec<String>,
-    /// Flags of a result that is truncated, not converged, without the embedding of its text (embedding_unavailable), or without memories that did not fit into memory: all of them (vector_index_unavailable) or some (vector_index_limited).
+    /// Flags of a result that is truncated, not converged, without the embedding of its text (embedding_unavailable), without the write of at_least (change_not_reached), or without memories that did not fit into memory: all of them (vector_index_unavailable) or some (vector_index_limited).
     pub flags: Vec<&'static str>,
     /// Counters of the work done.
     pub counters: RecallCounters,

@@ -14,7 +14,7 @@
 use super::content::{Names, RELATES_TO, Relations, conductance, view_of};
 use super::hot::{Density, Joined, Selection, at_peak, bytes_of_all, chars_within, nodes_within};
 use super::learned::bound;
-use super::{Config, Error, MirroredScope};
+use super::{Applied, Config, Error, MirroredScope};
 use crate::domain::ids::Scope;
 use crate::domain::units::Timestamp;
 use crate::store::{
@@ -203,8 +203,7 @@ async fn load_once(
         bytes,
         density: if view_is_empty { density } else { Density::of(bytes, estimated) },
         read: begun,
-        seen,
-        applied: changes.into_iter().map(|change| change.element).collect(),
+        applied: Arc::new(Applied::swept(seen, changes)),
         written: HashSet::new(),
     })
 }

@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Instant;
 use tokio::runtime::Handle;
+use tokio::sync::Notify;
 
 /// Most scopes that are held on demand, whatever their size.
 const ON_DEMAND_MAX: usize = 256;
@@ -103,6 +104,8 @@ pub(super) struct Place {
     pub(super) held: tokio::sync::Mutex<Option<MirroredScope>>,
     /// Whether the state is from a file, and was not refreshed since: there is nothing to save.
     pub(super) is_saved_state: AtomicBool,
+    /// Notified when a view is published, or confirmed to lack nothing.
+    pub(super) renewed: Notify,
 }
 
 impl Place {
@@ -134,6 +137,20 @@ impl Place {
         self.published().map_or(at, |current| at.max(current.as_of))
     }
 
+    /// Notes that a published view lacked no recorded change as of `at` and `checked`, unless it was replaced meanwhile.
+    pub(super) fn confirm(&self, of: &Current, (at, checked): (Timestamp, Timestamp), looked: Instant) {
+        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+        let Some(current) = current.as_mut().filter(|current| Arc::ptr_eq(&current.applied, &of.applied)) else {
+            return;
+        };
+        self.renewed.notify_waiters();
+        current.checked = checked;
+        if current.is_recorded {
+            current.as_of = current.as_of.max(at);
+            current.looked = looked;
+        }
+    }
+
     pub(super) fn publish(&self, held: Option<&MirroredScope>, as_of: Timestamp, looked: Instant) {
         let current = held.map(|held| Current {
             view: Arc::clone(&held.view),
@@ -144,7 +161,11 @@ impl Place {
             bytes: held.bytes,
             learned: held.synapses.len(),
             tick: held.synapses.ticks(),
+            applied: Arc::clone(&held.applied),
+            checked: held.applied.seen,
+            is_recorded: held.asked.own_labels() == held.asked.label_count(),
         });
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = current;
+        self.renewed.notify_waiters();
     }
 }

@@ -28,7 +28,7 @@
 use super::content::{Conducts, MENTIONS, RELATES_TO, Relations, conductance, view_of};
 use super::learned::records;
 use super::load::set_vectors;
-use super::{Config, Error, MirroredScope, hot};
+use super::{Config, Error, MirroredScope, Reading, hot};
 use crate::domain::relation::Fading;
 use crate::domain::units::Timestamp;
 use crate::store::{
@@ -74,22 +74,21 @@ struct Touched {
     kinds: BTreeMap<(usize, String), BTreeSet<String>>,
 }
 
-/// Refreshes the mirrored state from the store; relations have their weights of `at`, by the laws' clock. With `weigh`
-/// there is a next generation in any case. The state is changed at the very end, or not at all.
+/// Refreshes the mirrored state from the store; relations have their weights of `at`, by the laws' clock. The state is
+/// changed at the very end, or not at all.
 pub(super) async fn refresh(
     store: &Store,
     held: &mut MirroredScope,
     config: &Config,
     at: Timestamp,
-    weigh: bool,
+    reading: Reading,
 ) -> Result<Refreshed, Error> {
-    let since = Timestamp::from_millis(held.seen.millis() - OVERLAP_MS).unwrap_or(Timestamp::EPOCH);
-    let (now, changes) = store.changes(since).await?;
-    if now.millis() - held.seen.millis() > KEPT_MS - OVERLAP_MS {
+    let applied = Arc::clone(&held.applied);
+    let (now, changes) = store.changes(applied.since(reading)).await?;
+    if now.millis() - applied.swept.millis() > KEPT_MS - OVERLAP_MS {
         return Ok(Refreshed::Anew("the last read is older than the retention of changes"));
     }
-    let fresh: Vec<&Change> =
-        changes.iter().filter(|change| !held.applied.contains(&change.element)).collect();
+    let fresh: Vec<&Change> = changes.iter().filter(|change| !applied.has(&change.element)).collect();
     if fresh.iter().any(|change| change.everything) {
         return Ok(Refreshed::Anew("more changed than can be named"));
     }
@@ -97,28 +96,39 @@ pub(super) async fn refresh(
     if learned.as_ref().is_some_and(|learned| learned.tick < held.synapses.ticks()) {
         return Ok(Refreshed::Anew("the learned state is older than that of the mirror"));
     }
-    let late = i64::try_from(WRITTEN_LATE.as_millis()).unwrap_or(i64::MAX);
-    let since = Timestamp::from_millis(held.seen.millis() - late).unwrap_or(Timestamp::EPOCH);
-    let written = match store.written_since(&held.asked, since).await? {
-        Some(written) => written,
-        // Rows of a large write stay in view for a while: what follows it is then found by the next load.
-        None if held.read.elapsed() < WRITTEN_LATE => Vec::new(),
-        None => return Ok(Refreshed::Anew("another library wrote more than can be named")),
+    let written = match reading {
+        Reading::Recent => None,
+        Reading::All | Reading::Weighed => match written(store, held).await? {
+            None => return Ok(Refreshed::Anew("another library wrote more than can be named")),
+            written => written,
+        },
     };
-    let touched = Touched::of(&fresh, &written, held);
+    let touched = Touched::of(&fresh, written.as_deref().unwrap_or_default(), held);
     let weighed = held.view.snapshot().as_of.unwrap_or(i64::MIN);
     let stale = at.millis().saturating_sub(weighed) > WEIGHED_MS && !held.relations.is_empty();
-    let refreshed = if !touched.is_empty() || stale || weigh {
+    let refreshed = if !touched.is_empty() || stale || reading == Reading::Weighed {
         next(store, held, config, at, (touched, learned)).await?
     } else {
         learned.map_or(Refreshed::Same, |learned| moved(held, learned))
     };
     if !matches!(refreshed, Refreshed::Anew(_)) {
-        held.seen = now;
-        held.applied = changes.into_iter().map(|change| change.element).collect();
-        held.written = written.into_iter().collect();
+        held.applied = Arc::new(applied.next(reading, now, changes));
+        if let Some(written) = written {
+            held.written = written.into_iter().collect();
+        }
     }
     Ok(refreshed)
+}
+
+/// Rows that other libraries wrote since the last such read; `None` if they are too many.
+async fn written(store: &Store, held: &MirroredScope) -> Result<Option<Vec<WrittenRow>>, Error> {
+    let late = i64::try_from(WRITTEN_LATE.as_millis()).unwrap_or(i64::MAX);
+    let since = Timestamp::from_millis(held.applied.swept.millis() - late).unwrap_or(Timestamp::EPOCH);
+    Ok(match store.written_since(&held.asked, since).await? {
+        // Rows of a large write stay in view for a while: what follows it is then found by the next load.
+        None if held.read.elapsed() < WRITTEN_LATE => Some(Vec::new()),
+        written => written,
+    })
 }
 
 /// Updates the weights of the mirrored state.

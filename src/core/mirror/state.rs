@@ -26,7 +26,7 @@
 use super::content::{Names, Relations, view_of};
 use super::hot::{Density, at_peak};
 use super::persist::open;
-use super::{Config, Error, MirroredScope, ago};
+use super::{Applied, Config, Error, MirroredScope, ago};
 use crate::domain::relation::{Fading, RelationState};
 use crate::domain::units::{Timestamp, Weight};
 use crate::store::{ChangeMark, Database, FadingRelation, KEPT_MS, MirrorQuery};
@@ -158,8 +158,9 @@ impl MirroredScope {
         let position = Position {
             as_of,
             read,
-            seen: self.seen.millis(),
-            applied: self.applied.iter().cloned().collect(),
+            // Older than the last read, so that the next one goes back as far as after that of this instant.
+            seen: self.applied.swept.millis(),
+            applied: self.applied.records.keys().cloned().collect(),
             newest,
             left_out: self.left_out,
             density: self.density,
@@ -354,8 +355,12 @@ impl Position {
             bytes,
             density: self.density,
             read: ago(at.millis() - self.read),
-            seen: instant(self.seen)?,
-            applied: self.applied.into_iter().collect(),
+            applied: Arc::new(Applied {
+                seen: instant(self.seen)?,
+                swept: instant(self.seen)?,
+                // Their own instants are earlier: they are kept for longer than necessary.
+                records: self.applied.into_iter().map(|element| (element, self.seen)).collect(),
+            }),
             written: HashSet::new(),
         };
         Ok(Restored { held, as_of: instant(self.as_of)? })

@@ -7,7 +7,7 @@ use super::recall::{Error, LearnedFile, View, read_file};
 use crate::api::recall::{Freshness, Mirror};
 use crate::domain::ids::Scope;
 use crate::mirror::Current;
-use crate::store;
+use crate::store::{self, ChangeToken};
 use ebb_engine::graph::builder::WeightRange;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -58,6 +58,19 @@ pub fn contents_of_file(path: &Path, range: WeightRange) -> Result<Contents, Err
 }
 
 impl Service {
+    /// The view of a scope for a reader that names a write: one that includes it, if it does within `wait`. Returns whether it
+    /// does.
+    pub(super) async fn reached(
+        &self,
+        scope: &Scope,
+        (change, wait): (&str, Duration),
+    ) -> Result<(Current, bool), Error> {
+        let change: ChangeToken = change.parse().map_err(|why| Error::Invalid(format!("at_least: {why}")))?;
+        let current = self.mirror.reach(scope, self.instant(None).await?, (&change, wait)).await?;
+        let reached = current.includes(&change);
+        self.mirror.no_room(scope).map_or(Ok((current, reached)), |why| Err(why.into()))
+    }
+
     /// The view of a scope, loaded at the first request. One that is empty for lack of memory is refused.
     pub(super) async fn ready(&self, scope: &Scope) -> Result<Current, Error> {
         let current = match self.mirror.current(scope)? {
@@ -195,9 +208,20 @@ impl Service {
         self.mirror.keep();
     }
 
-    /// Waits until a request was answered from a file, which needs a refresh.
-    pub async fn mirror_restored(&self) {
-        self.mirror.restored().await;
+    /// Waits until a mirror may need a refresh: see [`Mirror::woken`](crate::mirror::Mirror::woken).
+    pub async fn mirrors_woken(&self) {
+        self.mirror.woken().await;
+    }
+
+    /// The mirrors that lack a recent change.
+    pub async fn outdated_mirrors(&self) -> Result<Vec<Scope>, Error> {
+        Ok(self.mirror.outdated(self.instant(None).await?).await?)
+    }
+
+    /// Applies recent changes to the mirror of a scope.
+    pub async fn catch_up_mirror(&self, scope: &Scope) -> Result<(), Error> {
+        self.mirror.catch_up(scope, self.instant(None).await?).await?;
+        Ok(())
     }
 
     /// Saves the states of the mirrors, before this process ends.

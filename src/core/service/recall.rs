@@ -35,6 +35,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use stored::{StoredHits, stored_hits};
 
 pub(super) use stored::by_score;
@@ -82,6 +83,10 @@ impl From<mirror::Error> for Error {
 
 /// Flag of a recall whose words could not be embedded in time: it was answered by words and links alone.
 const NO_EMBEDDING: &str = "embedding_unavailable";
+/// The flag of a result that does not include the write which it was asked to include.
+const NOT_REACHED: &str = "change_not_reached";
+/// Longest wait for a write.
+const WAIT_MS_MAX: u32 = 10_000;
 
 /// What was found for a question.
 pub(super) struct Found {
@@ -328,7 +333,13 @@ impl Service {
         mut query: RecallQuery,
     ) -> Result<(Arc<View>, Found), Error> {
         self.check_embedding(request)?;
-        let current = self.ready(scope).await?;
+        let (current, is_reached) = match &request.at_least {
+            None => (self.ready(scope).await?, true),
+            Some(_) if request.wait_ms > WAIT_MS_MAX => {
+                return Err(Error::Invalid(format!("wait_ms is {}, and {WAIT_MS_MAX} at most", request.wait_ms)));
+            }
+            Some(change) => self.reached(scope, (change, Duration::from_millis(request.wait_ms.into()))).await?,
+        };
         let is_complete = self.embed_words(&current, &mut query).await;
         let outside = self.outside(scope, &current, &query).await?;
         query.outside = outside.similarities();
@@ -346,6 +357,7 @@ impl Service {
         Box::pin(self.file(scope, &recalled)).await;
         let mut flags: Vec<&'static str> = recalled.flags.names().collect();
         flags.extend((!is_complete).then_some(NO_EMBEDDING).into_iter().chain(flag));
+        flags.extend((!is_reached).then_some(NOT_REACHED));
         Ok((current.view, Found { recalled, stored, texts, freshness, flags }))
     }
 

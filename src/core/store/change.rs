@@ -5,6 +5,9 @@
 //! not contain the change itself, so it is safe to read it twice or late. Decay alone writes none, since a mirror
 //! computes present energies and weights from what it holds.
 //!
+//! A caller gets the token of its write's record, and a mirror that has applied the record answers with it: see
+//! [`ChangeToken`].
+//!
 //! # Design notes
 //! Keys are collected by [`Tx::touch`] and written by the transaction itself before it commits, at one place. A write
 //! that changes more than it can name (an adoption, an evaporation) is recorded as such, and mirrors reload.
@@ -18,6 +21,9 @@ use super::tx::{Mode, Tx};
 use crate::domain::ids::MemoryKey;
 use crate::domain::units::Timestamp;
 use serde::Deserialize;
+use std::cell::RefCell;
+use std::fmt;
+use std::str::FromStr;
 
 pub use super::touched::Touched;
 
@@ -41,6 +47,59 @@ pub struct Change {
     pub touched: Vec<Touched>,
 }
 
+/// A committed write, by which a reader asks for a mirror that includes it. Its text is the record of the change and its
+/// instant, `4:…:17@1795675849123`; without a record everything that was committed before the instant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangeToken {
+    /// Id of the record. None where the write had been done by an earlier request.
+    pub element: Option<String>,
+    /// Instant by the server's clock.
+    pub at: Timestamp,
+}
+
+/// Most bytes of the text of a token.
+const TOKEN_BYTES_MAX: usize = 128;
+
+impl fmt::Display for ChangeToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}@{}", self.element.as_deref().unwrap_or_default(), self.at.millis())
+    }
+}
+
+impl FromStr for ChangeToken {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts = text.rsplit_once('@').filter(|_| text.len() <= TOKEN_BYTES_MAX);
+        let at = parts.and_then(|(_, at)| Timestamp::from_millis(at.parse().ok()?).ok());
+        let (Some((element, _)), Some(at)) = (parts, at) else {
+            return Err("not the change of a write: its answer has it".to_owned());
+        };
+        Ok(Self { element: Some(element.to_owned()).filter(|element| !element.is_empty()), at })
+    }
+}
+
+tokio::task_local! {
+    /// The last committed change of the present request.
+    static COMMITTED: RefCell<Option<ChangeToken>>;
+}
+
+/// Runs the work of a request, and returns the token of the last write that it committed, if any.
+pub async fn committing<T>(work: impl Future<Output = T>) -> (T, Option<ChangeToken>) {
+    COMMITTED
+        .scope(RefCell::default(), async {
+            let done = work.await;
+            (done, COMMITTED.with(RefCell::take))
+        })
+        .await
+}
+
+/// Notes a committed change for the present request, if there is one.
+pub(super) fn committed(token: ChangeToken) {
+    // Outside of a request nobody asks for it.
+    let _ = COMMITTED.try_with(|last| last.replace(Some(token)));
+}
+
 impl Tx {
     /// Records a change of a node or, with a `kind`, of some of its relationships of that type.
     pub(super) fn touch(&mut self, label: &str, scope: &str, key: &str, kind: &str) {
@@ -57,11 +116,17 @@ impl Tx {
         self.changes.touch_everything();
     }
 
-    /// Writes the record, if anything was touched.
-    pub(super) async fn record_change(&mut self) -> Result<(), Error> {
-        let Changes { everything, touched, by } = std::mem::take(&mut self.changes);
+    /// Writes the record, if anything was touched, and returns its token.
+    pub(super) async fn record_change(&mut self) -> Result<Option<ChangeToken>, Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            element: String,
+            at: i64,
+        }
+        let Changes { everything, touched, by, is_repeated } = std::mem::take(&mut self.changes);
         if !everything && touched.is_empty() {
-            return Ok(());
+            let now = if is_repeated { Some(server_now(self).await?) } else { None };
+            return Ok(now.map(|at| ChangeToken { element: None, at }));
         }
         let column = |of: fn(&Touched) -> &str| list(touched.iter().map(of));
         let call = CHANGE_RECORD
@@ -72,7 +137,8 @@ impl Tx {
             .set("scope", column(|one| &one.scope))
             .set("key", column(|one| &one.key))
             .set("kind", column(|one| &one.kind));
-        self.run(call).await
+        let Row { element, at } = self.only(call).await?;
+        Ok(Some(ChangeToken { element: Some(element), at: instant(CHANGE_RECORD.name, at)? }))
     }
 }
 
@@ -89,8 +155,7 @@ struct Row {
 
 impl Row {
     fn check(self) -> Result<Change, Error> {
-        let at = Timestamp::from_millis(self.at)
-            .map_err(|why| Error::Decode { statement: CHANGE_SINCE.name, detail: why.to_string() })?;
+        let at = instant(CHANGE_SINCE.name, self.at)?;
         let names = self.labels.into_iter().zip(self.scopes).zip(self.keys.into_iter().zip(self.kinds));
         let touched =
             names.map(|((label, scope), (key, kind))| Touched { label, scope, key, kind }).collect();
@@ -130,6 +195,26 @@ impl Store {
 
 async fn server_now(tx: &mut Tx) -> Result<Timestamp, Error> {
     let now = tx.only(CHANGE_NOW.call()).await?;
-    Timestamp::from_millis(now)
-        .map_err(|why| Error::Decode { statement: CHANGE_NOW.name, detail: why.to_string() })
+    instant(CHANGE_NOW.name, now)
+}
+
+fn instant(statement: &'static str, millis: i64) -> Result<Timestamp, Error> {
+    Timestamp::from_millis(millis).map_err(|why| Error::Decode { statement, detail: why.to_string() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ChangeToken;
+    use crate::domain::units::Timestamp;
+
+    #[test]
+    fn a_token_is_read_as_it_was_written() {
+        for element in [Some("4:6e6b-11:17".to_owned()), None] {
+            let token = ChangeToken { element, at: Timestamp::from_millis(1_795_675_849_123).unwrap() };
+            assert_eq!(token.to_string().parse(), Ok(token));
+        }
+        for text in ["", "17", "4:a:17@", "4:a:17@soon", &format!("{}@1", "4".repeat(200))] {
+            assert!(text.parse::<ChangeToken>().is_err(), "{text}");
+        }
+    }
 }

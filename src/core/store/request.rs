@@ -187,6 +187,7 @@ pub(super) async fn open_seeded<T: DeserializeOwned>(
         )));
     }
     let answer = row.answer.as_deref().and_then(|answer| serde_json::from_str(answer).ok());
+    tx.changes.is_repeated = answer.is_some();
     Ok(answer.map(|answer| (answer, row.seed)))
 }
 

@@ -27,6 +27,8 @@ pub(super) struct Changes {
     pub(super) touched: BTreeSet<Touched>,
     /// Caller of the change; `None` for a job.
     pub(super) by: Option<String>,
+    /// Whether an earlier request made it.
+    pub(super) is_repeated: bool,
 }
 
 impl Changes {

@@ -16,6 +16,7 @@
 //! server that was never reached is reported at once. Page too big: the caller halves it.
 
 use super::Config;
+use super::change::committed;
 use super::error::{Class, Error};
 use super::faults::{CommitLog, CommitOutcome, stop_point};
 use super::statement::{Call, Statement};
@@ -182,6 +183,8 @@ pub(super) struct Transactions {
     pub(super) counters: Arc<TxCounters>,
     /// Schedule of trims after writes.
     pub(super) trims: Arc<TrimSchedule>,
+    /// Notified after each recorded change, over any pool.
+    pub(super) changed: Arc<Notify>,
 }
 
 impl Transactions {
@@ -189,9 +192,9 @@ impl Transactions {
         driver: Driver,
         counters: Arc<TxCounters>,
         back: Arc<Notify>,
-        trims: Arc<TrimSchedule>,
+        (trims, changed): (Arc<TrimSchedule>, Arc<Notify>),
     ) -> Self {
-        Self { driver, reached: AtomicBool::new(false), back, counters, trims }
+        Self { driver, reached: AtomicBool::new(false), back, counters, trims, changed }
     }
 
     pub(super) fn uri(&self) -> &str {
@@ -294,11 +297,12 @@ impl Transactions {
         self.reached.store(true, Ordering::Relaxed);
         let uri = self.driver.uri.clone();
         let mut answer = body(&mut tx).await;
-        if answer.is_ok()
-            && !tx.abandoned
-            && let Err(why) = tx.record_change().await
-        {
-            answer = Err(why);
+        let mut change = None;
+        if answer.is_ok() && !tx.abandoned {
+            match tx.record_change().await {
+                Ok(recorded) => change = recorded,
+                Err(why) => answer = Err(why),
+            }
         }
         if answer.is_ok() {
             self.back.notify_waiters();
@@ -321,6 +325,10 @@ impl Transactions {
                 if mode == Mode::Write {
                     self.trims.count_write();
                     stop_point!("after_commit");
+                }
+                if let Some(change) = change {
+                    self.changed.notify_one();
+                    committed(change);
                 }
                 answer.map_err(Failure::Known)
             }

@@ -4,7 +4,7 @@
 //! lists only the others. `operationId` follows from method and path, so that names in generated clients are stable;
 //! tools have names of their own.
 
-use crate::surfaces::operation::Operation;
+use crate::surfaces::operation::{ChangeIn, Operation};
 use crate::surfaces::operation::problem::ProblemBody;
 use crate::surfaces::operations::operations;
 use axum::http::header;
@@ -194,8 +194,15 @@ fn responses(route: &Operation, response_types: &mut SchemaGenerator) -> Value {
         [(200, "Success."), (201, "Created."), (202, "Accepted: a worker does it; query its state.")]
     {
         if status == 200 || route.statuses.contains(&status) {
+            let schema = match route.names_change() {
+                Some(ChangeIn::Body) => json!({"allOf": [schema, {"properties": {"change": change()}}]}),
+                _ => json!(schema),
+            };
             let mut response =
                 json!({"description": description, "content": {"application/json": {"schema": schema}}});
+            if route.names_change().is_some() {
+                response["headers"] = json!({"Ebb-Change": {"description": CHANGE, "schema": {"type": "string"}}});
+            }
             if links && !route.writes() {
                 response["headers"] = json!({"Link": {
                     "description": "The next page, if any.", "schema": {"type": "string"},
@@ -210,6 +217,12 @@ fn responses(route: &Operation, response_types: &mut SchemaGenerator) -> Value {
         responses.insert(status.to_string(), json!({"description": description, "content": content}));
     }
     Value::Object(responses)
+}
+
+const CHANGE: &str = "The change that the write made, if it made one: at_least of a recall that must include it.";
+
+fn change() -> Value {
+    json!({"type": "string", "description": CHANGE})
 }
 
 /// A route outside the table of operations.

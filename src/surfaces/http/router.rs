@@ -10,7 +10,7 @@ use super::status;
 use crate::surfaces::limits::QUEUE_TIMEOUT;
 use crate::surfaces::mcp::OverHttp;
 use crate::surfaces::operation::problem::{Code, Problem};
-use crate::surfaces::operation::{Incoming, Operation, Reply, ReplyBody, RequiredRight};
+use crate::surfaces::operation::{ChangeIn, Incoming, Operation, Reply, ReplyBody, RequiredRight};
 use crate::surfaces::operations::operations;
 use axum::Router;
 use axum::body::Body;
@@ -25,6 +25,9 @@ use http_body_util::BodyExt;
 use std::sync::Arc;
 use std::time::Instant;
 use tracing::{Instrument, debug, info_span};
+
+/// The header with the change that a write made.
+pub(super) const CHANGE_HEADER: HeaderName = HeaderName::from_static("ebb-change");
 
 /// The router: all operations, the probes, the OpenAPI document, the status page, the guide. `metrics` renders its page for each
 /// request.
@@ -83,7 +86,11 @@ async fn answer(api: &Arc<Api>, operation: &Operation, request: Request) -> Resu
     let caller = api.caller(request.headers()).await?;
     let name = caller.name().to_owned();
     let reply = operation.run(&api.backend, caller, Incoming::Http(request)).await?;
-    let Reply { status, body, next, permit } = reply;
+    let Reply { status, body, next, change, permit } = reply;
+    let body = match (body, &change, operation.names_change()) {
+        (ReplyBody::Json(bytes), Some(change), Some(ChangeIn::Body)) => ReplyBody::Json(with_change(bytes, change)),
+        (body, ..) => body,
+    };
     let body = match body {
         ReplyBody::Json(bytes) => Body::from(api.backend.limits.answer(&name, bytes, QUEUE_TIMEOUT).await?),
         ReplyBody::List(list) => list.body(&api.backend, &name).await?,
@@ -97,7 +104,19 @@ async fn answer(api: &Arc<Api>, operation: &Operation, request: Request) -> Resu
         let link = HeaderValue::from_str(&format!("<{}?{next}>; rel=\"next\"", operation.path));
         headers.insert(header::LINK, link.map_err(Problem::own_fault)?);
     }
+    if let Some(change) = change {
+        headers.insert(CHANGE_HEADER, HeaderValue::from_str(&change).map_err(Problem::own_fault)?);
+    }
     Ok(response)
+}
+
+/// A JSON object with the change as its first field; any other value as it is.
+fn with_change(object: Vec<u8>, change: &str) -> Vec<u8> {
+    match object.as_slice() {
+        [b'{', b'}'] => format!("{{\"change\":\"{change}\"}}").into_bytes(),
+        [b'{', rest @ ..] => [format!("{{\"change\":\"{change}\",").as_bytes(), rest].concat(),
+        _ => object,
+    }
 }
 
 /// Answers an MCP message.

@@ -12,6 +12,7 @@ use ebb_core::domain::ids::Scope;
 use ebb_core::domain::key::Right;
 use ebb_core::domain::units::Timestamp;
 use ebb_core::service::Service;
+use ebb_core::service::ChangeToken;
 use ebb_core::service::keys::{Caller, NotYours};
 use ebb_core::service::memories::{RequestId, WriteMode};
 use serde::Serialize;
@@ -131,6 +132,8 @@ pub(in crate::surfaces) struct Reply {
     pub(in crate::surfaces) body: ReplyBody,
     /// The query of the next page.
     pub(in crate::surfaces) next: Option<String>,
+    /// The last write that the call committed.
+    pub(in crate::surfaces) change: Option<String>,
     /// Released when the surface has taken over the answer.
     pub(in crate::surfaces) permit: Permit,
 }
@@ -142,13 +145,17 @@ pub(in crate::surfaces) enum ReplyBody {
 }
 
 impl Reply {
-    pub(super) fn new<A: Serialize>(answer: Answer<A>, permit: Permit) -> Result<Self, Problem> {
+    pub(super) fn new<A: Serialize>(
+        answer: Answer<A>,
+        change: Option<ChangeToken>,
+        permit: Permit,
+    ) -> Result<Self, Problem> {
         let body = match answer.body {
             AnswerBody::Whole(body) => {
                 ReplyBody::Json(serde_json::to_vec(&body).map_err(Problem::own_fault)?)
             }
             AnswerBody::List(list) => ReplyBody::List(list),
         };
-        Ok(Self { status: answer.status, body, next: answer.next, permit })
+        Ok(Self { status: answer.status, body, next: answer.next, change: change.map(|change| change.to_string()), permit })
     }
 }

@@ -50,6 +50,15 @@ pub(super) fn operations() -> Vec<Operation> {
         Operation::new(Method::GET, "/v1/mirror", RequiredRight::InScope(Right::Read), mirror)
             .summary("Show the in-memory mirror of a scope and its freshness")
             .statuses(&[404]),
+        Operation::new(Method::POST, "/v1/mirror/refresh", RequiredRight::InScope(Right::Write), refresh)
+            .summary("Refresh the in-memory mirror of a scope")
+            .statuses(&[404])
+            .description(
+                "Reads what was written since the last refresh. Writes of Ebb need none, see at_least of /v1/recall; rows of \
+                 adopted libraries are otherwise read at mirror.refresh. Changes of other programs to rows of Ebb have \
+                 no record: `ebb graph refresh` reads them, and a daily comparison.",
+            )
+            .long_read(),
     ]
 }
 
@@ -79,6 +88,12 @@ async fn queries(call: Call<Nothing, QueriesQuery>) -> Result<Answer<Queries>, P
     Ok(Answer::ok(call.service().queries(&scope, &call.query)?))
 }
 
+async fn refresh(call: Call<Nothing, ScopeQuery>) -> Result<Answer<Mirror>, Problem> {
+    let scope = call.scope(call.query.scope.as_ref())?;
+    call.service().view(&scope).await?;
+    Ok(Answer::ok(call.service().refresh_mirror(&scope).await?))
+}
+
 async fn mirror(call: Call<Nothing, ScopeQuery>) -> Result<Answer<Mirror>, Problem> {
     let scope = call.scope(call.query.scope.as_ref())?;
     Ok(Answer::ok(call.service().mirrored(&scope)?))
@@ -94,7 +109,7 @@ const CONTEXT_TOOL: Tool = Tool {
     text_field: Some("text"),
     ..Tool::new(
         "recall_context",
-        &["text", "embedding", "seeds", "max_tokens", "order", "session", "since", "scope"],
+        &["text", "embedding", "seeds", "max_tokens", "order", "session", "since", "at_least", "scope"],
         "Search memories by question and return them as one text of limited length for a prompt, each with its date and \
          id: the memories found, and those between them in a session. max_tokens limits this text, not the \
          structured content beside it. Writes nothing.",
@@ -119,7 +134,7 @@ const RECALL_TOOL: Tool = Tool {
     },
     ..Tool::new(
         "recall",
-        &["text", "embedding", "seeds", "top_k", "kinds", "dimensions", "content", "scope"],
+        &["text", "embedding", "seeds", "top_k", "kinds", "dimensions", "content", "at_least", "scope"],
         "Search memories by question, with the entities and places connected to them. Returns ranked hits with ids, \
          scores and the path to each; writes nothing.",
     )

@@ -1,7 +1,7 @@
 //! Mirrors as operators meet them: in the status of all processes, told to read anew, looked at in files, written for other
 //! programs, saved as questions are asked, and the same in four processes.
 
-use super::http::TestServer;
+use super::http::{HttpRequest, TestServer};
 use super::recall::{ids, told};
 use super::{CliOutput, command, ebb};
 use crate::harness::ebb::{remember, session};
@@ -42,6 +42,90 @@ fn saved(db: &Fresh, folder: &Path) -> Value {
 
 fn number(value: &Value) -> u64 {
     value.as_u64().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reader_finds_the_write_that_it_names_in_every_process() {
+    let db = fresh().await;
+    // Neither looks by itself.
+    let rarely = [("EBB__MIRROR__REFRESH", "1h"), ("EBB__MIRROR__STALENESS", "2h")];
+    let both = [TestServer::on(&db, &rarely), TestServer::on(&db, &rarely)];
+    let ask = |api: &TestServer, text: &str, change: &Value| {
+        let body = json!({"text": text, "at_least": change, "wait_ms": 10_000}).to_string();
+        api.post("/v1/recall", &body)
+    };
+    let mut last = Value::Null;
+    for n in 0..25 {
+        let (id, text) = (format!("kettle-{n}"), format!("The kettle of floor x{n} leaks"));
+        let body = json!({"id": id, "content": text}).to_string();
+        let made = both[n % 2].once(&id, "/v1/memories", &body).json(201);
+        last = made["change"].clone();
+        for api in &both {
+            let found = ask(api, &format!("kettle x{n}"), &last).json(200);
+            assert_eq!((&found["hits"][0]["id"], &found["flags"]), (&json!(id), &json!([])), "{found}");
+        }
+        // A repeated request names what the first one wrote.
+        let again = both[1 - n % 2].once(&id, "/v1/memories", &body).json(201);
+        let found = ask(&both[n % 2], &format!("kettle x{n}"), &again["change"]).json(200);
+        assert_eq!((&found["hits"][0]["id"], &found["flags"]), (&json!(id), &json!([])), "{found}");
+    }
+    let gone = both[0].delete("/v1/memories/kettle-24").json(200);
+    for api in &both {
+        let found = ask(api, "kettle x24", &gone["change"]).json(200);
+        assert_ne!(found["hits"][0]["id"], "kettle-24");
+        let text = json!({"text": "kettle x3", "at_least": last}).to_string();
+        let context = api.post("/v1/context", &text).json(200);
+        assert!(context["text"].as_str().unwrap().contains("floor x3"), "{context}");
+    }
+    // Documented answers are as documented: there the header has it.
+    let observed = both[0].post("/memory/graph/edges", r#"{"from":"Ann","to":"Bob","type":"knows"}"#);
+    assert!(observed.header("ebb-change").is_some_and(|change| change.contains('@')), "{observed:?}");
+    assert_eq!(observed.json(201)["change"], Value::Null);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_that_is_not_reached_is_said() {
+    let db = fresh().await;
+    let api = TestServer::on(&db, &[]);
+    let made = api.post("/v1/memories", r#"{"id":"m","content":"the kettle leaks"}"#).json(201);
+    let known = made["change"].as_str().unwrap();
+    let (element, at) = known.rsplit_once('@').unwrap();
+    let later = format!("{element}0@{}", at.parse::<i64>().unwrap() + 60_000);
+    let ask = |change: &str, wait: u32| {
+        let body = json!({"text": "kettle", "at_least": change, "wait_ms": wait}).to_string();
+        api.post("/v1/recall", &body)
+    };
+    let found = ask(&later, 50).json(200);
+    assert_eq!(found["flags"], json!(["change_not_reached"]), "{found}");
+    ask("yesterday", 50).fails(400, "validation", "at_least: not the change of a write");
+    ask(known, 10_001).fails(400, "validation", "wait_ms is 10001, and 10000 at most");
+    assert_eq!(ask(known, 10_000).json(200)["hits"][0]["id"], "m");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn mirrors_follow_what_any_process_writes_and_other_programs_change_on_request() {
+    let db = fresh().await;
+    let rarely = [("EBB__MIRROR__REFRESH", "1h"), ("EBB__MIRROR__STALENESS", "2h")];
+    let (one, other) = (TestServer::on(&db, &rarely), TestServer::on(&db, &rarely));
+    one.post("/v1/memories", r#"{"id":"m","content":"the kettle leaks"}"#).json(201);
+    for api in [&one, &other] {
+        eventually("it is found", async || {
+            api.post("/v1/recall", r#"{"text":"kettle"}"#).json(200)["hits"][0]["id"] == "m"
+        })
+        .await;
+    }
+    db.client.run("MATCH (m:Memory {id: 'm'}) SET m.content = 'the toaster smokes'", &[]).await;
+    let before = other.get("/v1/mirror").json(200)["generation"].clone();
+    let refreshed = other.ask(&HttpRequest { method: "POST", path: "/v1/mirror/refresh", headers: Vec::new(), body: None });
+    let refreshed = refreshed.json(200);
+    assert_eq!(refreshed["generation"], before, "the change has neither a record nor an instant of its own");
+    assert_eq!(ebb(&db, &["graph", "refresh"]).code, Some(0));
+    for api in [&one, &other] {
+        eventually("it is found", async || {
+            api.post("/v1/recall", r#"{"text":"toaster"}"#).json(200)["hits"][0]["id"] == "m"
+        })
+        .await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

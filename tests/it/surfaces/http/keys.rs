@@ -26,7 +26,7 @@ const fn writes(route: &'static str, path: &'static str, body: &'static str) -> 
     Row { method: "POST", route, path, body: Some(body), right: 1, everywhere: false }
 }
 
-const ROUTES: [Row; 56] = [
+const ROUTES: [Row; 57] = [
     looks("/memory/graph/edges", "/memory/graph/edges?scope=team", false),
     writes(
         "/memory/graph/edges",
@@ -125,6 +125,7 @@ const ROUTES: [Row; 56] = [
     Row { right: 0, ..writes("/v1/engine/pagerank", "/v1/engine/pagerank", r#"{"scope":"team"}"#) },
     Row { right: 2, ..looks("/v1/engine/queries", "/v1/engine/queries?scope=team", false) },
     looks("/v1/mirror", "/v1/mirror?scope=team", false),
+    Row { body: None, ..writes("/v1/mirror/refresh", "/v1/mirror/refresh?scope=team", "") },
     writes(
         "/v1/outcomes",
         "/v1/outcomes",
