@@ -141,6 +141,7 @@ use statement::Call;
 use std::sync::Arc;
 use std::time::Duration;
 use trim_schedule::TrimSchedule;
+use tunables::KnownTunables;
 
 /// One database, through the connection pool of its user. Clones share all pools.
 #[derive(Clone)]
@@ -162,6 +163,7 @@ pub struct Store {
     regime: Regime,
     mappings: Arc<[Mapping]>,
     active_runs: Arc<ActiveRuns>,
+    known_tunables: Arc<KnownTunables>,
 }
 
 impl Store {
@@ -189,6 +191,7 @@ impl Store {
             regime: config.regime.clone(),
             mappings: config.mappings.clone().into(),
             active_runs: Arc::default(),
+            known_tunables: Arc::default(),
         })
     }
 

@@ -6,7 +6,7 @@
 use super::metrics::{self, ProcessState};
 use super::{Error, Roles};
 use crate::settings::Settings;
-use crate::surfaces::http::probes::{self, Ready};
+use crate::surfaces::http::probes::{self, Readiness, Ready};
 use crate::surfaces::http::{Api, Listener, Rules, router};
 use ebb_core::scheduler::meter::Meter;
 use ebb_core::service::Service;
@@ -96,9 +96,20 @@ impl Listeners {
         ready: &watch::Receiver<Ready>,
         over: &CancellationToken,
     ) {
+        let answers_requests = self.api.is_some();
         let ready = {
-            let (database, service) = (ready.clone(), Arc::clone(service));
-            move || database.borrow().clone().and_then(|()| service.no_room().map_or(Ok(()), Err))
+            let (database, service, meter) = (ready.clone(), Arc::clone(service), Arc::clone(meter));
+            move || {
+                let database = database.borrow().clone();
+                match database.and_then(|()| service.no_room().map_or(Ok(()), Err)) {
+                    Err(why) => Readiness::NotReady(why),
+                    Ok(()) => match stopped(&service, &meter) {
+                        None => Readiness::Ready,
+                        Some(why) if answers_requests => Readiness::Partial(why),
+                        Some(why) => Readiness::NotReady(why),
+                    },
+                }
+            }
         };
         let requests = self.api.as_ref().map(|(listener, api)| (Arc::clone(api), listener.cut()));
         let page = || page(Arc::clone(service), Arc::clone(meter), ready.clone(), requests.clone());
@@ -116,6 +127,13 @@ impl Listeners {
     }
 }
 
+/// Why no job can run, if none can.
+fn stopped(service: &Service, meter: &Meter) -> Option<String> {
+    let invalid = service.store().invalid_tunables();
+    let invalid = invalid.map(|why| format!("no job can run and no memory can be written: {why}"));
+    invalid.or_else(|| Some(format!("no job can run: {}", meter.counts().stopped.as_ref()?)))
+}
+
 async fn bind(stated: Option<SocketAddr>, usual: u16) -> Result<Listener, Error> {
     let listener = Listener::bind(stated, usual).await;
     listener.map_err(|source| Error::Listen { address: stated, usual, source })
@@ -125,13 +143,14 @@ async fn bind(stated: Option<SocketAddr>, usual: u16) -> Result<Listener, Error>
 fn page(
     service: Arc<Service>,
     meter: Arc<Meter>,
-    ready: impl Fn() -> Ready + Send + Sync + 'static,
+    ready: impl Fn() -> Readiness + Send + Sync + 'static,
     requests: Option<(Arc<Api>, Arc<AtomicU64>)>,
 ) -> impl Fn() -> String + Send + Sync + 'static {
     move || {
         let counters = service.store().counters();
         let process = ProcessState {
-            ready: ready().is_ok(),
+            ready: ready().is_ready(),
+            stopped: stopped(&service, &meter).is_some(),
             retries: counters.retried.load(Ordering::Relaxed),
             unknown_commits: counters.unknown_commits.load(Ordering::Relaxed),
             responses: requests.as_ref().map(|(api, _)| api.answered().by_class()),

@@ -1,6 +1,7 @@
 //! Requests and responses about jobs, their schedules and their runs.
 
 use super::instant;
+use crate::domain::tunables::FallbackTunables;
 use crate::domain::units::Timestamp;
 use crate::jobs::JobName;
 use crate::scheduler::driver::{JobReport, Outcome};
@@ -246,6 +247,12 @@ impl From<Past> for PastRun {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Jobs {
     pub jobs: Vec<Job>,
+    /// Reason that no job can run and no memory can be written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<String>,
+    /// Tunables that are used, while those of the graph are invalid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fallback_tunables: Option<FallbackTunables>,
 }
 
 /// Path of a job.

@@ -135,8 +135,10 @@ struct DispatcherState {
     /// The rhythm of each job at the last survey, and the instant since which it differs from before.
     rhythms: BTreeMap<JobName, (Rhythm, Option<Timestamp>)>,
     unfired: Unfired,
-    /// The error of the last survey.
-    last_error: Option<String>,
+    /// The last ledger that was read.
+    ledger: Option<LedgerSurvey>,
+    /// Why no job could start at the last survey.
+    stopped: Option<String>,
     /// The first survey at which the database answered, while no job has finished since.
     cold_since: Option<Instant>,
 }
@@ -153,7 +155,8 @@ impl Dispatcher {
             panicked: BTreeSet::new(),
             rhythms: BTreeMap::new(),
             unfired: Unfired::default(),
-            last_error: None,
+            ledger: None,
+            stopped: None,
             cold_since: None,
         };
         // A slow survey does not block the stop or the end of a job.
@@ -208,25 +211,49 @@ impl Dispatcher {
             None => Ok(facts),
             Some(why) => Err(why),
         });
-        let wrong = match usable {
+        let stopped = match usable {
             Ok(facts) => {
-                state.last_error = None;
                 if self.recovery.is_complete() {
                     state.cold_since = None;
                 } else if state.cold_since.get_or_insert_with(Instant::now).elapsed() > FIRST_LIMIT {
                     self.recovery.mark_progress();
                 }
-                self.start_due_jobs(state, &facts);
-                return;
+                let stopped = facts.stopped.clone();
+                match &stopped {
+                    None => self.start_due_jobs(state, &facts),
+                    // No job will finish, and all else need not wait for one.
+                    Some(_) => self.recovery.mark_progress(),
+                }
+                state.ledger = Some(facts);
+                stopped
             }
-            Err(wrong) => wrong,
+            Err(wrong) => {
+                self.meter.counts().failed_looks += 1;
+                self.recovery.failed();
+                state.cold_since = None;
+                Some(wrong)
+            }
         };
-        self.meter.counts().failed_looks += 1;
-        self.recovery.failed();
-        state.cold_since = None;
-        if state.last_error.as_ref() != Some(&wrong) {
-            warn!(why = wrong, "no job can start");
-            state.last_error = Some(wrong);
+        self.measure_lags(state);
+        if let Some(why) = stopped.as_ref().filter(|_| state.stopped != stopped) {
+            warn!(why, "no job can start");
+        }
+        self.meter.counts().stopped.clone_from(&stopped);
+        state.stopped = stopped;
+    }
+
+    /// Measures how long the due occurrence of each job has waited, by the last ledger that could be read: where no job
+    /// can start, lags grow.
+    fn measure_lags(&self, state: &DispatcherState) {
+        let Some(facts) = &state.ledger else { return };
+        let now = self.clock.now();
+        let config = Arc::clone(&self.config.borrow());
+        for (job, ledger) in JobName::ALL.into_iter().zip(&facts.jobs) {
+            let settings = config.of(job);
+            let schedule = settings.schedule(job, &facts.tunables);
+            let due = settings.enabled.then(|| schedule.due(job.name(), ledger.last, now)).flatten();
+            let lag_ms = due.map_or(0, |due| now.millis() - due.at.millis());
+            self.meter.job(job, |counts| counts.lag = Duration::from_millis(lag_ms.unsigned_abs()));
         }
     }
 
@@ -255,9 +282,7 @@ impl Dispatcher {
                 None => due,
             });
             idle &= due.is_none() && ledger.open.is_none();
-            let lag_ms = due.map_or(0, |due| now.millis() - due.at.millis());
             self.meter.job(job, |counts| {
-                counts.lag = Duration::from_millis(lag_ms.unsigned_abs());
                 counts.stranded = ledger.open.as_ref().map_or(Duration::ZERO, |open| open.stranded);
             });
             let due = due.filter(|due| self.has_fired(state, job, due.at));

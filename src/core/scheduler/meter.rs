@@ -75,6 +75,8 @@ pub struct Counts {
     pub reaped: u64,
     /// Failed reads of the ledger.
     pub failed_looks: u64,
+    /// Why no job can start, if none can.
+    pub stopped: Option<String>,
     pub panics: u64,
     /// Configuration changes that were rejected for faults.
     pub failed_reloads: u64,

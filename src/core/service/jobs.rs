@@ -2,7 +2,7 @@
 
 use super::Service;
 use super::memories::RequestId;
-use crate::api::job::{Job, JobRunRequest};
+use crate::api::job::{Job, JobRunRequest, Jobs};
 use crate::domain::attempt::Right;
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
@@ -105,14 +105,17 @@ impl Service {
     }
 
     /// The jobs with their schedules.
-    pub async fn jobs(&self, at: Timestamp) -> Result<Vec<Job>, Error> {
+    pub async fn jobs(&self, at: Timestamp) -> Result<Jobs, Error> {
         let tunables = self.store.tunables().await?;
         let last = self.store.last_runs(JobName::ALL.map(JobName::name)).await?;
-        Ok(JobName::ALL
+        let jobs = JobName::ALL
             .into_iter()
             .zip(last)
             .map(|(job, last)| scheduled(job, self.job_config(job), last, &tunables, at))
-            .collect())
+            .collect();
+        let fallback_tunables = tunables.fallback();
+        let stopped = fallback_tunables.and_then(|_| self.store.invalid_tunables());
+        Ok(Jobs { jobs, stopped, fallback_tunables })
     }
 
     /// The last runs, newest first.

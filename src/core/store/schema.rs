@@ -19,6 +19,7 @@ use super::catalogue::{
 };
 use super::error::Error;
 use super::statement::Statement;
+use super::tunables;
 use super::tx::{Mode, Tx};
 use crate::domain::ids::hex;
 use crate::domain::trail::{Allowed, EdgeType, MirroredLabel, PlaceLabel};
@@ -139,11 +140,17 @@ impl Store {
         self.complete(&self.pending().await?)
     }
 
-    /// As [`Store::check_schema`], without retries. Returns the server's clock.
+    /// As [`Store::check_schema`], without retries, and checks the [tunables](Store::invalid_tunables). Returns the
+    /// server's clock.
     pub async fn probe(&self) -> Result<Timestamp, Error> {
-        let probe = async |tx: &mut Tx| Ok((tx.rows(MIGRATION_LIST.call()).await?, server_now(tx).await?));
-        let (applied, now) = self.transactions.run_once("migration.probe", Mode::Read, probe).await?;
+        let probe = async |tx: &mut Tx| {
+            let applied = tx.rows(MIGRATION_LIST.call()).await?;
+            Ok((applied, server_now(tx).await?, tunables::read(tx).await))
+        };
+        let (applied, now, tunables) =
+            self.transactions.run_once("migration.probe", Mode::Read, probe).await?;
         self.complete(&self.lacking(&applied)?)?;
+        let _ = self.known_tunables.record(tunables);
         Ok(now)
     }
 

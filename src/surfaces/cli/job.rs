@@ -7,7 +7,8 @@ use super::page::{Column, Page};
 use super::{Global, RunOptions, unknown};
 use clap::{Args, Subcommand};
 pub(super) use ebb_core::api::job::Job;
-use ebb_core::api::job::{JobRun, JobRunRequest, PastRun};
+use ebb_core::api::job::{JobRun, JobRunRequest, Jobs, PastRun};
+use ebb_core::domain::tunables::FallbackTunables;
 use ebb_core::domain::units::Timestamp;
 use ebb_core::service::{JobName, Service};
 use std::num::NonZeroU64;
@@ -111,10 +112,26 @@ pub(super) fn table(page: &mut Page, jobs: &[Job], at: Timestamp) {
     page.table(&columns, jobs.iter().map(row));
 }
 
+/// Why no job can run, and the consequences.
+pub(super) fn explain_stop(page: &mut Page, why: &str, fallback: Option<FallbackTunables>) {
+    match fallback {
+        Some(fallback) => {
+            page.heading("No job can run, and no memory can be written");
+            page.paragraph(why);
+            page.paragraph(&format!("Meanwhile answers and schedules follow other tunables: {fallback}."));
+        }
+        None => page.paragraph(&format!("No job can run: {why}")),
+    }
+    page.line("");
+}
+
 async fn list(service: &Service, output: &Output) -> Result<(), CliError> {
     let at = service.instant(None).await?;
-    let jobs = service.jobs(at).await?;
+    let Jobs { jobs, stopped, fallback_tunables } = service.jobs(at).await?;
     output.emit_list("job.list", "jobs", &jobs, |page| {
+        if let Some(stopped) = &stopped {
+            explain_stop(page, stopped, fallback_tunables);
+        }
         table(page, &jobs, at);
         page.line("");
         jobs.iter().for_each(|job| page.line(&format!("{}: {}.", job.job, job.about)));
