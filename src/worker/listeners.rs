@@ -96,23 +96,18 @@ impl Listeners {
         ready: &watch::Receiver<Ready>,
         over: &CancellationToken,
     ) {
-        let answers_requests = self.api.is_some();
+        let state = State {
+            database: ready.clone(),
+            service: Arc::clone(service),
+            meter: Arc::clone(meter),
+            answers_requests: self.api.is_some(),
+        };
         let ready = {
-            let (database, service, meter) = (ready.clone(), Arc::clone(service), Arc::clone(meter));
-            move || {
-                let database = database.borrow().clone();
-                match database.and_then(|()| service.no_room().map_or(Ok(()), Err)) {
-                    Err(why) => Readiness::NotReady(why),
-                    Ok(()) => match stopped(&service, &meter) {
-                        None => Readiness::Ready,
-                        Some(why) if answers_requests => Readiness::Partial(why),
-                        Some(why) => Readiness::NotReady(why),
-                    },
-                }
-            }
+            let state = state.clone();
+            move || state.readiness()
         };
         let requests = self.api.as_ref().map(|(listener, api)| (Arc::clone(api), listener.cut()));
-        let page = || page(Arc::clone(service), Arc::clone(meter), ready.clone(), requests.clone());
+        let page = || page(state.clone(), requests.clone());
         let api = async {
             if let Some((listener, api)) = self.api {
                 listener.serve(router(&api, ready.clone(), page()), over.clone()).await;
@@ -127,11 +122,37 @@ impl Listeners {
     }
 }
 
-/// Why no job can run, if none can.
-fn stopped(service: &Service, meter: &Meter) -> Option<String> {
-    let invalid = service.store().invalid_tunables();
-    let invalid = invalid.map(|why| format!("no job can run and no memory can be written: {why}"));
-    invalid.or_else(|| Some(format!("no job can run: {}", meter.counts().stopped.as_ref()?)))
+/// The sources of what a process says of itself.
+#[derive(Clone)]
+struct State {
+    database: watch::Receiver<Ready>,
+    service: Arc<Service>,
+    meter: Arc<Meter>,
+    answers_requests: bool,
+}
+
+impl State {
+    /// Why no job can run, if none can.
+    fn stopped(&self) -> Option<String> {
+        if let Err(why) = &*self.database.borrow() {
+            return Some(why.clone());
+        }
+        let invalid = self.service.store().invalid_tunables();
+        let invalid = invalid.map(|why| format!("no job can run and no memory can be written: {why}"));
+        invalid.or_else(|| Some(format!("no job can run: {}", self.meter.counts().stopped.as_ref()?)))
+    }
+
+    fn readiness(&self) -> Readiness {
+        let database = self.database.borrow().clone();
+        match database.and_then(|()| self.service.no_room().map_or(Ok(()), Err)) {
+            Err(why) => Readiness::NotReady(why),
+            Ok(()) => match self.stopped() {
+                None => Readiness::Ready,
+                Some(why) if self.answers_requests => Readiness::Partial(why),
+                Some(why) => Readiness::NotReady(why),
+            },
+        }
+    }
 }
 
 async fn bind(stated: Option<SocketAddr>, usual: u16) -> Result<Listener, Error> {
@@ -141,16 +162,15 @@ async fn bind(stated: Option<SocketAddr>, usual: u16) -> Result<Listener, Error>
 
 /// A function that writes the page of metrics from the counters of this process.
 fn page(
-    service: Arc<Service>,
-    meter: Arc<Meter>,
-    ready: impl Fn() -> Readiness + Send + Sync + 'static,
+    state: State,
     requests: Option<(Arc<Api>, Arc<AtomicU64>)>,
 ) -> impl Fn() -> String + Send + Sync + 'static {
     move || {
+        let State { service, meter, .. } = &state;
         let counters = service.store().counters();
         let process = ProcessState {
-            ready: ready().is_ready(),
-            stopped: stopped(&service, &meter).is_some(),
+            ready: state.readiness().is_ready(),
+            stopped: state.stopped().is_some(),
             retries: counters.retried.load(Ordering::Relaxed),
             unknown_commits: counters.unknown_commits.load(Ordering::Relaxed),
             responses: requests.as_ref().map(|(api, _)| api.answered().by_class()),

@@ -148,7 +148,7 @@ fn jobs(page: &mut Page, counts: &Counts) {
         counts.rows.iter().map(row)
     });
     page.family("rows_total", COUNTER, "Rows by what a run did to them: the counters of its EbbRun.", rows);
-    let lag = "How long the due occurrence has waited; 0 if none is due.";
+    let lag = "Time since the first occurrence without a run; 0 if none is due.";
     page.family("schedule_lag_seconds", GAUGE, lag, each(|counts| counts.lag.as_secs_f64()));
     let stranded = "Time since the lease of an open run expired without another worker taking it.";
     page.family("stranded_run_seconds", GAUGE, stranded, each(|counts| counts.stranded.as_secs_f64()));

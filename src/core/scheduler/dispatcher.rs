@@ -46,6 +46,8 @@ const AT_ONCE_AT_FIRST: usize = 1;
 const FIRST_LIMIT: Duration = Duration::from_secs(10);
 /// Time limit of a survey: longer than a server that was just started needs for its first responses.
 const SURVEY_LIMIT: Duration = Duration::from_secs(15);
+/// Interval at which lags are measured again while a survey lasts.
+const LAGS_EVERY: Duration = Duration::from_secs(1);
 /// Pause of a job that failed.
 const PAUSE: Duration = Duration::from_secs(2);
 /// Time that runs have to finish their transaction when the worker stops.
@@ -176,6 +178,8 @@ impl Dispatcher {
                     self.act(&mut state, result);
                 }
                 () = self.wake.wait(), if survey.is_none() => survey = Some(Box::pin(self.survey())),
+                // A survey waits for a database that is away.
+                () = tokio::time::sleep(LAGS_EVERY) => self.measure_lags(&state),
             }
         };
         drop(survey);
@@ -191,6 +195,7 @@ impl Dispatcher {
         let names = JobName::ALL.map(JobName::name);
         let survey = async {
             let mut facts = self.store.survey(&names).await?;
+            facts.installed = self.store.installed().await?;
             if self.recovery.is_complete() {
                 facts.requested_sweep = self.store.next_requested_sweep().await?;
                 let concerns = self.store.concerns().await?;
@@ -242,7 +247,7 @@ impl Dispatcher {
         state.stopped = stopped;
     }
 
-    /// Measures how long the due occurrence of each job has waited, by the last ledger that could be read: where no job
+    /// Measures how long a run of each job has been due, by the last ledger that could be read: where no job
     /// can start, lags grow.
     fn measure_lags(&self, state: &DispatcherState) {
         let Some(facts) = &state.ledger else { return };
@@ -251,9 +256,8 @@ impl Dispatcher {
         for (job, ledger) in JobName::ALL.into_iter().zip(&facts.jobs) {
             let settings = config.of(job);
             let schedule = settings.schedule(job, &facts.tunables);
-            let due = settings.enabled.then(|| schedule.due(job.name(), ledger.last, now)).flatten();
-            let lag_ms = due.map_or(0, |due| now.millis() - due.at.millis());
-            self.meter.job(job, |counts| counts.lag = Duration::from_millis(lag_ms.unsigned_abs()));
+            let lag = schedule.lag(job.name(), ledger.last, facts.installed, now);
+            self.meter.job(job, |counts| counts.lag = if settings.enabled { lag } else { Duration::ZERO });
         }
     }
 

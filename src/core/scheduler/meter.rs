@@ -59,7 +59,7 @@ pub struct JobCounts {
     pub overlaps: u64,
     /// Runs of dead holders that this worker finished.
     pub adopted: u64,
-    /// How long the due occurrence has waited.
+    /// How long a run has been due.
     pub lag: Duration,
     /// Time since the lease of its open run expired.
     pub stranded: Duration,

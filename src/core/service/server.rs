@@ -73,6 +73,8 @@ impl Service {
             }
             Err(why) => return Err(why),
         };
+        let refused = || Some(format!("{}; see: ebb doctor", self.store.write_refusal()?));
+        let stopped = stopped.or_else(refused);
         let mut tiers = self.store.tiers().await?;
         tiers.sort_by_key(|row| Tier::named(&row.tier));
         let scratch = self.store.scratch().await?;

@@ -37,6 +37,8 @@ pub struct LedgerSurvey {
     pub tunables: Tunables,
     /// Why no run can begin, if those of the graph are invalid.
     pub stopped: Option<String>,
+    /// When the database was initialised, if that was read.
+    pub installed: Option<Timestamp>,
     /// The requested jobs, in their order.
     pub jobs: Vec<JobStatus>,
     /// The oldest requested sweep that has not begun, if requested: its id and instant.
@@ -117,6 +119,7 @@ impl Store {
             server_now: server_now.unwrap_or(Timestamp::EPOCH),
             tunables,
             stopped,
+            installed: None,
             jobs: jobs.iter().map(facts).collect(),
             requested_sweep: None,
         })
