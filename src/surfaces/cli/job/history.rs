@@ -40,7 +40,8 @@ pub(super) async fn history(
         table(page, &runs);
         for run in &runs {
             if let Some(reason) = &run.reason {
-                page.paragraph(&format!("{} of {}: {reason}{}", run.job, run.occurrence, next_command(run)));
+                let ran = run.started.map_or_else(|| run.occurrence.clone(), readable);
+                page.paragraph(&format!("{} at {ran}: {reason}{}", run.job, next_command(run)));
             }
         }
     })
