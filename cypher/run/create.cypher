@@ -1,4 +1,4 @@
-// purpose: Open the run of an occurrence; a scheduled one becomes the last of its job.
+// purpose: Open the run of an occurrence: the latest of its job; a scheduled one becomes the last scheduled as well.
 // mode: write
 // params: $job: String, $occurrence: String, $runId: String, $now: Integer, $trigger: String, $holder: String, $leaseMs: Integer
 // returns: fence: Integer, batch: Integer, runId: String, now: Integer (one row)
@@ -6,7 +6,7 @@
 // idempotent: by the unique (job, occurrence)
 // clock: server
 MATCH (c:EbbCounter {name: 'job:' + $job})
-SET c.last = CASE WHEN $trigger = 'schedule' THEN datetime({epochMillis: $now}) ELSE c.last END
+SET c.last = CASE WHEN $trigger = 'schedule' THEN datetime({epochMillis: $now}) ELSE c.last END, c.latest = $occurrence
 CREATE (r:EbbRun {
   job: $job,
   occurrence: $occurrence,

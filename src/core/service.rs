@@ -138,6 +138,7 @@ impl Service {
     /// Creates the service over a store.
     #[must_use]
     pub fn new(store: Store, clock: Clock, config: Config) -> Self {
+        store.configure_tunables(&config.consolidation);
         let store = Arc::new(store);
         let jobs_store = Arc::new(store.for_jobs());
         let mirror = Mirror::new(Arc::clone(&jobs_store), config.mirror.clone());

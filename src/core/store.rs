@@ -49,6 +49,7 @@ mod mirror;
 mod mirror_status;
 mod outcome;
 mod policy;
+mod probe;
 mod reap;
 mod recall_guard;
 mod reinforcement;
@@ -58,6 +59,7 @@ mod request;
 mod retention;
 mod row_state;
 mod run;
+mod run_history;
 mod schema;
 mod scratch;
 mod server;
@@ -112,7 +114,8 @@ pub use relation::{ObservationEffect, Relation, RelationFilter};
 pub use report::{DanglingKeys, DayRows, Degrees, Hub, IndexRow, InstantRows, RepeatedKeys, RepeatedNames};
 pub use request::RequestMode;
 pub use row_state::{StateChange, StatedRow};
-pub use run::{BY_HAND, OpenRun, OpenedRun, Past, Run, RunLease};
+pub use run::{BY_HAND, OpenRun, OpenedRun, Run, RunLease};
+pub use run_history::{LatestRun, Past};
 pub use schema::{Drift, InTheWay, InitReport};
 pub use scratch::CurrentTime;
 pub use server::{About, QuarantineCounts};
@@ -134,14 +137,16 @@ use crate::domain::policy::Regime;
 use crate::domain::relation::{Fading, Pins};
 use crate::domain::similarity::Similarity;
 use crate::domain::trail::Trails;
+use crate::domain::units::Timestamp;
 use active_runs::ActiveRuns;
 use connection::Purpose;
 use serde::de::DeserializeOwned;
 use statement::Call;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 use tokio::sync::Notify;
 use trim_schedule::TrimSchedule;
+use tunables::KnownTunables;
 
 /// One database, through the connection pool of its user. Clones share all pools.
 #[derive(Clone)]
@@ -163,6 +168,11 @@ pub struct Store {
     regime: Regime,
     mappings: Arc<[Mapping]>,
     active_runs: Arc<ActiveRuns>,
+    known_tunables: Arc<KnownTunables>,
+    /// Why the last attempt to write was refused, if it was.
+    refusal: Arc<Mutex<Option<Refusal>>>,
+    /// When the database was initialised, once it was read.
+    installed: Arc<OnceLock<Timestamp>>,
 }
 
 impl Store {
@@ -190,6 +200,9 @@ impl Store {
             regime: config.regime.clone(),
             mappings: config.mappings.clone().into(),
             active_runs: Arc::default(),
+            known_tunables: Arc::default(),
+            refusal: Arc::default(),
+            installed: Arc::default(),
         })
     }
 

@@ -178,7 +178,7 @@ fn a_conflict_of_two_values_is_reported_at_the_one_that_was_given() {
         faults(toml, &[], &[]),
         [
             "ebb.toml:2:1: `memory.sessionEndThreshold` is 1.5; it must not be above workingToShortThreshold, which is 1",
-            "ebb.toml:3:1: `memory.shortTermDecay` is -1; decay rate per hour is -1; it must be a finite number above 0",
+            "ebb.toml:3:1: `memory.shortTermDecay` is -1; it must be a finite number above 0",
             "ebb.toml:6:1: `neo4j.http_port` is 7687, which is `neo4j.bolt_port` too; the server needs two ports",
         ]
     );

@@ -6,7 +6,7 @@
 use super::metrics::{self, ProcessState};
 use super::{Error, Roles};
 use crate::settings::Settings;
-use crate::surfaces::http::probes::{self, Ready};
+use crate::surfaces::http::probes::{self, Readiness, Ready};
 use crate::surfaces::http::{Api, Listener, Rules, router};
 use ebb_core::scheduler::meter::Meter;
 use ebb_core::service::Service;
@@ -96,12 +96,18 @@ impl Listeners {
         ready: &watch::Receiver<Ready>,
         over: &CancellationToken,
     ) {
+        let state = State {
+            database: ready.clone(),
+            service: Arc::clone(service),
+            meter: Arc::clone(meter),
+            answers_requests: self.api.is_some(),
+        };
         let ready = {
-            let (database, service) = (ready.clone(), Arc::clone(service));
-            move || database.borrow().clone().and_then(|()| service.no_room().map_or(Ok(()), Err))
+            let state = state.clone();
+            move || state.readiness()
         };
         let requests = self.api.as_ref().map(|(listener, api)| (Arc::clone(api), listener.cut()));
-        let page = || page(Arc::clone(service), Arc::clone(meter), ready.clone(), requests.clone());
+        let page = || page(state.clone(), requests.clone());
         let api = async {
             if let Some((listener, api)) = self.api {
                 listener.serve(router(&api, ready.clone(), page()), over.clone()).await;
@@ -116,6 +122,39 @@ impl Listeners {
     }
 }
 
+/// The sources of what a process says of itself.
+#[derive(Clone)]
+struct State {
+    database: watch::Receiver<Ready>,
+    service: Arc<Service>,
+    meter: Arc<Meter>,
+    answers_requests: bool,
+}
+
+impl State {
+    /// Why no job can run, if none can.
+    fn stopped(&self) -> Option<String> {
+        if let Err(why) = &*self.database.borrow() {
+            return Some(why.clone());
+        }
+        let invalid = self.service.store().invalid_tunables();
+        let invalid = invalid.map(|why| format!("no job can run and no memory can be written: {why}"));
+        invalid.or_else(|| Some(format!("no job can run: {}", self.meter.counts().stopped.as_ref()?)))
+    }
+
+    fn readiness(&self) -> Readiness {
+        let database = self.database.borrow().clone();
+        match database.and_then(|()| self.service.no_room().map_or(Ok(()), Err)) {
+            Err(why) => Readiness::NotReady(why),
+            Ok(()) => match self.stopped() {
+                None => Readiness::Ready,
+                Some(why) if self.answers_requests => Readiness::Partial(why),
+                Some(why) => Readiness::NotReady(why),
+            },
+        }
+    }
+}
+
 async fn bind(stated: Option<SocketAddr>, usual: u16) -> Result<Listener, Error> {
     let listener = Listener::bind(stated, usual).await;
     listener.map_err(|source| Error::Listen { address: stated, usual, source })
@@ -123,15 +162,15 @@ async fn bind(stated: Option<SocketAddr>, usual: u16) -> Result<Listener, Error>
 
 /// A function that writes the page of metrics from the counters of this process.
 fn page(
-    service: Arc<Service>,
-    meter: Arc<Meter>,
-    ready: impl Fn() -> Ready + Send + Sync + 'static,
+    state: State,
     requests: Option<(Arc<Api>, Arc<AtomicU64>)>,
 ) -> impl Fn() -> String + Send + Sync + 'static {
     move || {
+        let State { service, meter, .. } = &state;
         let counters = service.store().counters();
         let process = ProcessState {
-            ready: ready().is_ok(),
+            ready: state.readiness().is_ready(),
+            stopped: state.stopped().is_some(),
             retries: counters.retried.load(Ordering::Relaxed),
             unknown_commits: counters.unknown_commits.load(Ordering::Relaxed),
             responses: requests.as_ref().map(|(api, _)| api.answered().by_class()),

@@ -19,6 +19,8 @@ use std::time::Duration;
 pub struct ProcessState {
     /// Whether the worker is ready.
     pub ready: bool,
+    /// Whether no job can run.
+    pub stopped: bool,
     /// Transactions that were retried.
     pub retries: u64,
     /// Commits of unknown outcome.
@@ -35,10 +37,11 @@ pub struct ProcessState {
 #[must_use]
 pub fn page(counts: &Counts, process: &ProcessState) -> String {
     let mut page = Page(String::new());
+    page.gauge("ready", "1 if the process is ready, as /readyz says.", f64::from(u8::from(process.ready)));
     page.gauge(
-        "ready",
-        "1 if the worker can do its work, as /readyz says.",
-        f64::from(u8::from(process.ready)),
+        "jobs_stopped",
+        "1 if no job can run, for the reason that /readyz gives.",
+        f64::from(u8::from(process.stopped)),
     );
     jobs(&mut page, counts);
     page.counter(
@@ -145,7 +148,7 @@ fn jobs(page: &mut Page, counts: &Counts) {
         counts.rows.iter().map(row)
     });
     page.family("rows_total", COUNTER, "Rows by what a run did to them: the counters of its EbbRun.", rows);
-    let lag = "How long the due occurrence has waited; 0 if none is due.";
+    let lag = "Time since the first occurrence without a run; 0 if none is due.";
     page.family("schedule_lag_seconds", GAUGE, lag, each(|counts| counts.lag.as_secs_f64()));
     let stranded = "Time since the lease of an open run expired without another worker taking it.";
     page.family("stranded_run_seconds", GAUGE, stranded, each(|counts| counts.stranded.as_secs_f64()));
@@ -300,6 +303,7 @@ mod tests {
             &counts,
             &ProcessState {
                 ready: true,
+                stopped: true,
                 retries: 2,
                 unknown_commits: 1,
                 responses: Some(["2xx", "3xx", "4xx", "5xx"].map(|class| (class, 1))),
@@ -332,6 +336,7 @@ mod tests {
         }
         for line in [
             "ebb_ready 1",
+            "ebb_jobs_stopped 1",
             "ebb_runs_total{job=\"decay\",outcome=\"done\"} 1",
             "ebb_run_seconds_sum{job=\"decay\"} 1.25",
             "ebb_rows_total{job=\"decay\",what=\"scanned\"} 7",

@@ -11,3 +11,4 @@ pub(crate) mod process;
 mod readiness;
 mod schedule;
 mod stop;
+mod tunables;

@@ -1,10 +1,11 @@
 //! Requests and responses about jobs, their schedules and their runs.
 
 use super::instant;
+use crate::domain::tunables::FallbackTunables;
 use crate::domain::units::Timestamp;
 use crate::jobs::JobName;
 use crate::scheduler::driver::{JobReport, Outcome};
-use crate::store::{Past, Tally};
+use crate::store::{LatestRun, Past, Tally};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -27,12 +28,44 @@ pub struct Job {
     /// Time zone of the cron pattern.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timezone: Option<&'static str>,
-    /// Last scheduled occurrence.
+    /// Last scheduled occurrence: the planned instant.
     pub last: Option<Timestamp>,
+    /// Last run, scheduled or manual.
+    pub last_run: Option<LastRun>,
     /// Occurrence that is due, otherwise the next one.
     pub next: Timestamp,
-    /// Seconds since the due occurrence became due.
+    /// Seconds since the first occurrence without a run; 0 if none is due.
     pub lag_seconds: u64,
+}
+
+/// The last run of a job.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct LastRun {
+    /// Occurrence of the run.
+    pub occurrence: String,
+    /// Trigger: schedule or manual.
+    pub trigger: String,
+    /// State: open, done, guarded or failed.
+    pub state: String,
+    /// Instant of the start.
+    pub started: Option<Timestamp>,
+    /// Instant of the end.
+    pub finished: Option<Timestamp>,
+    /// Reason for a failure or an early end.
+    pub reason: Option<String>,
+}
+
+impl From<LatestRun> for LastRun {
+    fn from(run: LatestRun) -> Self {
+        Self {
+            occurrence: run.occurrence,
+            trigger: run.trigger,
+            state: run.state,
+            started: instant(run.started),
+            finished: instant(run.finished),
+            reason: run.reason,
+        }
+    }
 }
 
 /// The counters of this job alone, by name.
@@ -246,6 +279,12 @@ impl From<Past> for PastRun {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Jobs {
     pub jobs: Vec<Job>,
+    /// Reason that no job can run and no memory can be written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<String>,
+    /// Tunables that are used, while those of the graph are invalid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fallback_tunables: Option<FallbackTunables>,
 }
 
 /// Path of a job.

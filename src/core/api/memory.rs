@@ -6,7 +6,7 @@ use crate::domain::ids::{CONTENT_BYTES_MAX, EntityName, InstanceId, MemoryId, Me
 use crate::domain::memory::{Crossing, MemoryState, Revive};
 use crate::domain::similarity::{Embedding, Similarity};
 use crate::domain::tier::Tier;
-use crate::domain::tunables::Tunables;
+use crate::domain::tunables::{FallbackTunables, Tunables};
 use crate::domain::units::Timestamp;
 use crate::store::{EventEffect, Life, MemoryEvent, Record};
 use schemars::JsonSchema;
@@ -57,6 +57,9 @@ pub struct Memory {
     /// Reason for its quarantine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quarantined: Option<String>,
+    /// Tunables that its energy follows, while those of the graph are invalid.
+    #[serde(rename = "fallback_tunables", skip_serializing_if = "Option::is_none")]
+    pub fallback_tunables: Option<FallbackTunables>,
     /// Effect of the request: created, accessed or revived.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub did: Option<EventEffect>,
@@ -103,6 +106,7 @@ impl Memory {
             tags: record.annotations.tags().map(str::to_owned).collect(),
             provenance: Some(record.annotations.provenance().clone()).filter(|known| !known.is_empty()),
             quarantined: fault,
+            fallback_tunables: tunables.fallback(),
             did: None,
             dry_run: false,
             at,

@@ -2,6 +2,7 @@
 
 use super::attempt::Attempt;
 use super::job::Job;
+use crate::domain::tunables::FallbackTunables;
 use crate::domain::units::Timestamp;
 use crate::store;
 use schemars::JsonSchema;
@@ -14,6 +15,9 @@ pub use crate::store::{GuardedRecall, MirrorStatus, OpenRun, TierCount, TierHeal
 pub struct Health {
     /// Instant of the energies.
     pub at: Timestamp,
+    /// Tunables that are used, while those of the graph are invalid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fallback_tunables: Option<FallbackTunables>,
     /// Tiers that hold memories.
     pub tiers: Vec<TierHealth>,
     /// Unfinished attempts whose lease expired.
@@ -47,8 +51,11 @@ pub struct Status {
     pub scratch: bool,
     /// Current simulated time.
     pub simulated_now: Option<Timestamp>,
-    /// Reason that no job can run.
+    /// Reason that no job can run and no memory can be written.
     pub stopped: Option<String>,
+    /// Tunables that are used, while those of the graph are invalid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fallback_tunables: Option<FallbackTunables>,
     /// The jobs.
     pub jobs: Vec<Job>,
     /// Tiers that hold memories.

@@ -39,6 +39,14 @@ pub struct CurveError {
     range: &'static str,
 }
 
+impl CurveError {
+    /// The rule that the value breaks.
+    #[must_use]
+    pub fn rule(&self) -> String {
+        format!("it must be {}", self.range)
+    }
+}
+
 impl Curve {
     /// Decays by `exp(-rate)` an hour. `rate_per_hour > 0`.
     #[expect(non_snake_case, reason = "reads as the variant it builds")]

@@ -3,13 +3,15 @@
 //! They are stored in the graph, on the node `(:ConsolidationConfig {name: 'default'})` and under their documented
 //! names, so that people who inspect the memories in Neo4j Browser can see and edit them. `ebb init` writes the node
 //! from the `[memory]` section of the configuration; every run reads it again and checks it here, and an invalid value
-//! stops that run with an error that names it.
+//! stops that run with an error that names it. Answers that write nothing go on meanwhile, with valid ones in their
+//! place, and say with which.
 //!
 //! There is no Rust `Default`: the defaults are in `config/default.toml` only.
 
-use super::decay::{Curve, CurveError};
+use super::decay::Curve;
 use super::tier::Tier;
 use super::units::HOUR_MS;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Below this energy, with no threshold left to cross, a sweep no longer writes a memory.
@@ -49,10 +51,41 @@ pub struct TunableFault {
     pub rule: String,
 }
 
+/// The statement for Neo4j Browser that gives invalid tunables their documented values.
+#[must_use]
+pub fn correction(faults: &[TunableFault]) -> String {
+    let documented = ConsolidationConfig::DOCUMENTED.entries();
+    let is_invalid = |name: &str| faults.iter().any(|fault| fault.name == name);
+    let changes = documented.iter().filter(|(name, _)| is_invalid(name));
+    let changes: Vec<String> = changes.map(|(name, value)| format!("c.{name} = {value}")).collect();
+    format!("MATCH (c:ConsolidationConfig {{name: 'default'}}) SET {}", changes.join(", "))
+}
+
+/// The source of valid tunables in the place of invalid ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum FallbackTunables {
+    /// The last valid ones of the graph that this process read.
+    LastValid,
+    /// The section [memory] of the configuration of this process, which has read no valid ones yet.
+    Configuration,
+}
+
+impl std::fmt::Display for FallbackTunables {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::LastValid => "the last valid ones of the graph",
+            Self::Configuration => "those of the configuration, [memory]",
+        })
+    }
+}
+
 /// Checked tunables, the source of all parameters of the memory laws.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tunables {
     config: ConsolidationConfig,
+    fallback: Option<FallbackTunables>,
     working: Curve,
     short_term: Curve,
     long_term: Curve,
@@ -160,10 +193,10 @@ impl ConsolidationConfig {
             }
         }
         let mut curve = |name, value| {
-            Curve::Exponential(value).map_err(|fault: CurveError| {
+            Curve::Exponential(value).map_err(|fault| {
                 // A NaN rate is already reported above.
                 if value.is_finite() {
-                    faults.push(TunableFault { name, value, rule: fault.to_string() });
+                    faults.push(TunableFault { name, value, rule: fault.rule() });
                 }
             })
         };
@@ -174,7 +207,7 @@ impl ConsolidationConfig {
         );
         match rates {
             (Ok(working), Ok(short_term), Ok(long_term)) if faults.is_empty() => {
-                Ok(Tunables { config: self, working, short_term, long_term })
+                Ok(Tunables { config: self, fallback: None, working, short_term, long_term })
             }
             _ => Err(faults),
         }
@@ -186,6 +219,18 @@ fn whole_in(value: f64, least: f64, greatest: f64) -> bool {
 }
 
 impl Tunables {
+    /// The same values in the place of invalid ones.
+    #[must_use]
+    pub fn in_place_of_invalid(self, fallback: FallbackTunables) -> Self {
+        Self { fallback: Some(fallback), ..self }
+    }
+
+    /// Where the values are from, if those of the graph are invalid.
+    #[must_use]
+    pub const fn fallback(&self) -> Option<FallbackTunables> {
+        self.fallback
+    }
+
     /// The values under their documented names.
     #[must_use]
     pub fn config(&self) -> &ConsolidationConfig {
@@ -278,8 +323,17 @@ mod tests {
                 "longTermDecay is NaN; it must be a finite number",
                 "promotionBatchSize is 2.5; it must be a whole number in 1 ..= 1000",
                 "expiryThreshold is 1.8; it must not be above sessionEndThreshold, which is 1.5",
-                "workingDecay is 0; decay rate per hour is 0; it must be a finite number above 0",
+                "workingDecay is 0; it must be a finite number above 0",
             ]
+        );
+        let wrong = ConsolidationConfig {
+            working_decay: -3.0,
+            decay_batch_size: 0.0,
+            ..ConsolidationConfig::DOCUMENTED
+        };
+        assert_eq!(
+            correction(&wrong.check().unwrap_err()),
+            "MATCH (c:ConsolidationConfig {name: 'default'}) SET c.workingDecay = 0.5, c.decayBatchSize = 100"
         );
     }
 

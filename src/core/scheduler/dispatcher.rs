@@ -46,6 +46,8 @@ const AT_ONCE_AT_FIRST: usize = 1;
 const FIRST_LIMIT: Duration = Duration::from_secs(10);
 /// Time limit of a survey: longer than a server that was just started needs for its first responses.
 const SURVEY_LIMIT: Duration = Duration::from_secs(15);
+/// Interval at which lags are measured again while a survey lasts.
+const LAGS_EVERY: Duration = Duration::from_secs(1);
 /// Pause of a job that failed.
 const PAUSE: Duration = Duration::from_secs(2);
 /// Time that runs have to finish their transaction when the worker stops.
@@ -135,8 +137,10 @@ struct DispatcherState {
     /// The rhythm of each job at the last survey, and the instant since which it differs from before.
     rhythms: BTreeMap<JobName, (Rhythm, Option<Timestamp>)>,
     unfired: Unfired,
-    /// The error of the last survey.
-    last_error: Option<String>,
+    /// The last ledger that was read.
+    ledger: Option<LedgerSurvey>,
+    /// Why no job could start at the last survey.
+    stopped: Option<String>,
     /// The first survey at which the database answered, while no job has finished since.
     cold_since: Option<Instant>,
 }
@@ -153,7 +157,8 @@ impl Dispatcher {
             panicked: BTreeSet::new(),
             rhythms: BTreeMap::new(),
             unfired: Unfired::default(),
-            last_error: None,
+            ledger: None,
+            stopped: None,
             cold_since: None,
         };
         // A slow survey does not block the stop or the end of a job.
@@ -173,6 +178,8 @@ impl Dispatcher {
                     self.act(&mut state, result);
                 }
                 () = self.wake.wait(), if survey.is_none() => survey = Some(Box::pin(self.survey())),
+                // A survey waits for a database that is away.
+                () = tokio::time::sleep(LAGS_EVERY) => self.measure_lags(&state),
             }
         };
         drop(survey);
@@ -188,6 +195,7 @@ impl Dispatcher {
         let names = JobName::ALL.map(JobName::name);
         let survey = async {
             let mut facts = self.store.survey(&names).await?;
+            facts.installed = self.store.installed().await?;
             if self.recovery.is_complete() {
                 facts.requested_sweep = self.store.next_requested_sweep().await?;
                 let concerns = self.store.concerns().await?;
@@ -208,25 +216,48 @@ impl Dispatcher {
             None => Ok(facts),
             Some(why) => Err(why),
         });
-        let wrong = match usable {
+        let stopped = match usable {
             Ok(facts) => {
-                state.last_error = None;
                 if self.recovery.is_complete() {
                     state.cold_since = None;
                 } else if state.cold_since.get_or_insert_with(Instant::now).elapsed() > FIRST_LIMIT {
                     self.recovery.mark_progress();
                 }
-                self.start_due_jobs(state, &facts);
-                return;
+                let stopped = facts.stopped.clone();
+                match &stopped {
+                    None => self.start_due_jobs(state, &facts),
+                    // No job will finish, and all else need not wait for one.
+                    Some(_) => self.recovery.mark_progress(),
+                }
+                state.ledger = Some(facts);
+                stopped
             }
-            Err(wrong) => wrong,
+            Err(wrong) => {
+                self.meter.counts().failed_looks += 1;
+                self.recovery.failed();
+                state.cold_since = None;
+                Some(wrong)
+            }
         };
-        self.meter.counts().failed_looks += 1;
-        self.recovery.failed();
-        state.cold_since = None;
-        if state.last_error.as_ref() != Some(&wrong) {
-            warn!(why = wrong, "no job can start");
-            state.last_error = Some(wrong);
+        self.measure_lags(state);
+        if let Some(why) = stopped.as_ref().filter(|_| state.stopped != stopped) {
+            warn!(why, "no job can start");
+        }
+        self.meter.counts().stopped.clone_from(&stopped);
+        state.stopped = stopped;
+    }
+
+    /// Measures how long a run of each job has been due, by the last ledger that could be read: where no job
+    /// can start, lags grow.
+    fn measure_lags(&self, state: &DispatcherState) {
+        let Some(facts) = &state.ledger else { return };
+        let now = self.clock.now();
+        let config = Arc::clone(&self.config.borrow());
+        for (job, ledger) in JobName::ALL.into_iter().zip(&facts.jobs) {
+            let settings = config.of(job);
+            let schedule = settings.schedule(job, &facts.tunables);
+            let lag = schedule.lag(job.name(), ledger.last, facts.installed, now);
+            self.meter.job(job, |counts| counts.lag = if settings.enabled { lag } else { Duration::ZERO });
         }
     }
 
@@ -255,9 +286,7 @@ impl Dispatcher {
                 None => due,
             });
             idle &= due.is_none() && ledger.open.is_none();
-            let lag_ms = due.map_or(0, |due| now.millis() - due.at.millis());
             self.meter.job(job, |counts| {
-                counts.lag = Duration::from_millis(lag_ms.unsigned_abs());
                 counts.stranded = ledger.open.as_ref().map_or(Duration::ZERO, |open| open.stranded);
             });
             let due = due.filter(|due| self.has_fired(state, job, due.at));

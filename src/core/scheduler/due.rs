@@ -11,6 +11,7 @@
 
 use super::calendar::{Pattern, Zone};
 use crate::domain::units::Timestamp;
+use std::time::Duration;
 
 /// An occurrence older than this, a week, is not caught up: its successor is near, or it is no longer needed.
 pub const WINDOW_MS: i64 = 7 * 24 * 3_600_000;
@@ -116,6 +117,23 @@ impl Schedule {
         let missed = || if last.is_some() { self.rhythm.between(begun, at) } else { 0 };
         (at > begun).then(|| Due { at, missed: missed() })
     }
+
+    /// How long a run has been due: since the first occurrence after the last run, or after the database was
+    /// initialised, before which none could run. Zero if none is due.
+    #[must_use]
+    pub fn lag(
+        &self,
+        job: &str,
+        last: Option<Timestamp>,
+        installed: Option<Timestamp>,
+        now: Timestamp,
+    ) -> Duration {
+        let Some(due) = self.due(job, last, now) else { return Duration::ZERO };
+        let first = last.or(installed).and_then(|begun| self.rhythm.next(begun));
+        let first = first.map_or(due.at, |first| first.min(due.at));
+        let since = installed.map_or(first, |installed| installed.max(first));
+        Duration::from_millis(now.millis().saturating_sub(since.millis()).max(0).unsigned_abs())
+    }
 }
 
 /// A hash independent of the compiler: FNV-1a, its bits mixed by the finaliser of splitmix64.
@@ -217,6 +235,21 @@ mod tests {
         let first_of_february = 31 * day;
         assert!(monthly.due("fade", Some(at(0)), at(first_of_february + 6 * day)).is_some());
         assert_eq!(monthly.due("fade", Some(at(0)), at(first_of_february + 8 * day)), None);
+    }
+
+    #[test]
+    fn a_lag_counts_from_the_first_occurrence_that_could_run() {
+        let minutely = every(60_000);
+        let lag_s = |last: Option<i64>, installed: Option<i64>| {
+            let lag = minutely.lag("learn", last.map(at), installed.map(at), at(630_000));
+            lag.as_secs()
+        };
+        assert_eq!(lag_s(Some(600_000), Some(0)), 0, "nothing is due");
+        assert_eq!(lag_s(Some(540_000), Some(0)), 30);
+        assert_eq!(lag_s(Some(0), Some(0)), 570, "nine later occurrences do not shorten it");
+        assert_eq!(lag_s(None, None), 30);
+        assert_eq!(lag_s(None, Some(310_000)), 270);
+        assert_eq!(lag_s(None, Some(620_000)), 10, "it was planned before the database was initialised");
     }
 
     #[test]

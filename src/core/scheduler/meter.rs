@@ -59,7 +59,7 @@ pub struct JobCounts {
     pub overlaps: u64,
     /// Runs of dead holders that this worker finished.
     pub adopted: u64,
-    /// How long the due occurrence has waited.
+    /// How long a run has been due.
     pub lag: Duration,
     /// Time since the lease of its open run expired.
     pub stranded: Duration,
@@ -75,6 +75,8 @@ pub struct Counts {
     pub reaped: u64,
     /// Failed reads of the ledger.
     pub failed_looks: u64,
+    /// Why no job can start, if none can.
+    pub stopped: Option<String>,
     pub panics: u64,
     /// Configuration changes that were rejected for faults.
     pub failed_reloads: u64,

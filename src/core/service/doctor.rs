@@ -59,7 +59,7 @@ impl Service {
         });
         findings.extend(self.server_settings().await);
         findings.extend(self.schema().await);
-        findings.push(match self.store.tunables().await {
+        findings.push(match self.store.valid_tunables().await {
             Ok(_) => well("tunables", "every value on the ConsolidationConfig node is valid".to_owned()),
             Err(Error::Schema(_)) => problem(
                 "tunables",
@@ -125,7 +125,7 @@ impl Service {
         if added > 0 {
             done.push(format!("added {added} missing tunables to the ConsolidationConfig node"));
         }
-        let tunables = self.store.tunables().await?;
+        let tunables = self.store.valid_tunables().await?;
         let released = self.store.release_sound(self.instant(None).await?, &tunables).await?;
         if released > 0 {
             done.push(format!("released {released} rows whose values are valid"));

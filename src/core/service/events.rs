@@ -273,7 +273,7 @@ impl<'a> Feeder<'a> {
             Progress { lines: self.lines, digest: step.digest, at: self.at.map(Timestamp::millis) };
         let tunables = match &self.tunables {
             Some(kept) => kept.clone(),
-            None => self.service.store.tunables().await?,
+            None => self.service.store.valid_tunables().await?,
         };
         let store = &self.service.store;
         for (line, fault) in step.bad {

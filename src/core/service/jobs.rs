@@ -2,7 +2,7 @@
 
 use super::Service;
 use super::memories::RequestId;
-use crate::api::job::{Job, JobRunRequest};
+use crate::api::job::{Job, JobRunRequest, Jobs, LastRun};
 use crate::domain::attempt::Right;
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
@@ -105,14 +105,20 @@ impl Service {
     }
 
     /// The jobs with their schedules.
-    pub async fn jobs(&self, at: Timestamp) -> Result<Vec<Job>, Error> {
+    pub async fn jobs(&self, at: Timestamp) -> Result<Jobs, Error> {
         let tunables = self.store.tunables().await?;
-        let last = self.store.last_runs(JobName::ALL.map(JobName::name)).await?;
-        Ok(JobName::ALL
-            .into_iter()
-            .zip(last)
-            .map(|(job, last)| scheduled(job, self.job_config(job), last, &tunables, at))
-            .collect())
+        let names = JobName::ALL.map(JobName::name);
+        let (last, latest) = (self.store.last_runs(names).await?, self.store.latest_runs(names).await?);
+        let installed = self.store.installed().await?;
+        let jobs = JobName::ALL.into_iter().zip(last).zip(latest);
+        let jobs = jobs.map(|((job, last), latest)| {
+            let scheduled = scheduled(job, self.job_config(job), last, &tunables, (at, installed));
+            Job { last_run: latest.map(LastRun::from), ..scheduled }
+        });
+        let jobs = jobs.collect();
+        let fallback_tunables = tunables.fallback();
+        let stopped = fallback_tunables.and_then(|_| self.store.invalid_tunables());
+        Ok(Jobs { jobs, stopped, fallback_tunables })
     }
 
     /// The last runs, newest first.
@@ -126,12 +132,12 @@ fn scheduled(
     config: &JobConfig,
     last: Option<Timestamp>,
     tunables: &Tunables,
-    at: Timestamp,
+    (at, installed): (Timestamp, Option<Timestamp>),
 ) -> Job {
     let schedule = config.schedule(job, tunables);
-    let due = schedule.due(job.name(), last, at).map(|due| due.at);
-    let next = due.or_else(|| schedule.rhythm.next(at)).unwrap_or(at);
-    let late = config.enabled && next < at;
+    let due = schedule.due(job.name(), last, at);
+    let next = due.map(|due| due.at).or_else(|| schedule.rhythm.next(at)).unwrap_or(at);
+    let lag = schedule.lag(job.name(), last, installed, at);
     let (every_seconds, cron, timezone) = match &schedule.rhythm {
         Rhythm::Every(ms) => (Some(ms.unsigned_abs() / 1_000), None, None),
         Rhythm::Cron(pattern, zone) => (None, Some(pattern.text().to_owned()), Some(zone.name())),
@@ -144,7 +150,8 @@ fn scheduled(
         cron,
         timezone,
         last,
+        last_run: None,
         next,
-        lag_seconds: if late { next.millis().abs_diff(at.millis()) / 1_000 } else { 0 },
+        lag_seconds: if config.enabled { lag.as_secs() } else { 0 },
     }
 }

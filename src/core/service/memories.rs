@@ -204,7 +204,7 @@ impl Service {
         events: &[Event],
         at: Option<Timestamp>,
     ) -> Result<(Vec<(MemoryId, EventEffect)>, Vec<Memory>), BatchError> {
-        let tunables = self.store.tunables().await?;
+        let tunables = self.store.valid_tunables().await?;
         let batch = Batch { events, tunables: &tunables };
         let seed = mode.seed();
         let named =
@@ -294,7 +294,7 @@ impl Service {
         pin: bool,
         at: Timestamp,
     ) -> Result<Vec<Memory>, Error> {
-        let tunables = self.store.tunables().await?;
+        let tunables = self.store.valid_tunables().await?;
         let hash = request_hash("pin", &json!({ "scope": scope.as_str(), "ids": texts(ids), "pin": pin }));
         let keys: Vec<MemoryKey> = ids.iter().map(|id| MemoryKey::new(scope, id)).collect();
         let dry_run = *mode == WriteMode::DryRun;
@@ -325,7 +325,7 @@ impl Service {
         at: Timestamp,
         threshold: Option<f64>,
     ) -> Result<EndedSession, Error> {
-        let tunables = self.store.tunables().await?;
+        let tunables = self.store.valid_tunables().await?;
         let document =
             json!({ "scope": scope.as_str(), "session": session.as_str(), "threshold": threshold });
         let hash = request_hash("end_session", &document);

@@ -70,7 +70,7 @@ impl Service {
         entries: &[Entry],
         applied: &mut Applied,
     ) -> Result<(), Error> {
-        let tunables = self.store.tunables().await?;
+        let tunables = self.store.valid_tunables().await?;
         let outcomes = self.store.try_entries(at, &pages(entries), &tunables).await?;
         applied.count(entries, outcomes, &mut BTreeSet::new());
         Ok(())
@@ -132,7 +132,7 @@ impl Service {
         blocked: &mut BTreeSet<RowName>,
         applied: &mut Applied,
     ) -> Result<(), Error> {
-        let tunables = self.store.tunables().await?;
+        let tunables = self.store.valid_tunables().await?;
         let mut waiting: Vec<&[Entry]> = pages(entries);
         waiting.reverse();
         while let Some(page) = waiting.pop() {

@@ -1,6 +1,7 @@
 //! The server: its schema, status and health, and the queries for inspection.
 
 use super::Service;
+use crate::api::job::Jobs;
 use crate::api::server::{ForeignRows, Health, OpenAttempt, Server, Status, Waiting};
 use crate::domain::tier::Tier;
 use crate::domain::units::Timestamp;
@@ -65,13 +66,15 @@ impl Service {
             Ok(()) => self.jobs(at).await,
             Err(why) => Err(why),
         };
-        let (jobs, stopped) = match ready {
-            Ok(jobs) => (jobs, None),
-            Err(why @ (Error::Schema(_) | Error::Tunables(_) | Error::TunableMissing(_))) => {
-                (Vec::new(), Some(why.to_string()))
+        let Jobs { jobs, stopped, fallback_tunables } = match ready {
+            Ok(jobs) => jobs,
+            Err(why @ Error::Schema(_)) => {
+                Jobs { jobs: Vec::new(), stopped: Some(why.to_string()), fallback_tunables: None }
             }
             Err(why) => return Err(why),
         };
+        let refused = || Some(format!("{}; see: ebb doctor", self.store.write_refusal()?));
+        let stopped = stopped.or_else(refused);
         let mut tiers = self.store.tiers().await?;
         tiers.sort_by_key(|row| Tier::named(&row.tier));
         let scratch = self.store.scratch().await?;
@@ -88,6 +91,7 @@ impl Service {
             scratch: scratch.is_some(),
             simulated_now: scratch.flatten(),
             stopped,
+            fallback_tunables,
             jobs,
             tiers,
             waiting: Waiting { for_jobs, unstamped: memories.waiting() },
@@ -109,6 +113,7 @@ impl Service {
             self.store.waiting(at).await?;
         Ok(Health {
             at,
+            fallback_tunables: tunables.fallback(),
             tiers,
             stuck_attempts,
             quarantined,

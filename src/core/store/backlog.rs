@@ -62,7 +62,7 @@ impl Store {
     pub async fn run_inputs(&self) -> Result<RunInputs, Error> {
         let Row { names, values, rows, adopted, foreign, attempts } =
             self.read_one(RUN_INPUTS.call()).await?;
-        let tunables = tunables::check(names.zip(values))?;
+        let tunables = self.known_tunables.record(tunables::check(names.zip(values)))?;
         Ok(RunInputs { tunables, memories: AdoptionCounts { rows, adopted, foreign }, attempts })
     }
 

@@ -250,6 +250,7 @@ catalogue! {
     RUN_GUARD = "run/guard";
     RUN_HISTORY = "run/history";
     RUN_LAST = "run/last";
+    RUN_LATEST = "run/latest";
     RUN_RELEASE = "run/release";
     RUN_OPEN = "run/open";
     RUN_BACKLOG = "run/backlog";

@@ -8,7 +8,7 @@
 use crate::domain::guard::{TooFar, TooMuch};
 use crate::domain::memory::Refused;
 use crate::domain::policy::PolicyFault;
-use crate::domain::tunables::TunableFault;
+use crate::domain::tunables::{TunableFault, correction};
 
 /// A failure of the store.
 #[derive(Debug, thiserror::Error)]
@@ -45,10 +45,12 @@ pub enum Error {
     #[error("{0}")]
     Schema(String),
     /// The tunables in the graph are invalid.
-    #[error("the ConsolidationConfig node in the graph cannot be used: {}", list(.0))]
+    #[error("the ConsolidationConfig node in the graph cannot be used: {}. Correct it in Neo4j Browser: {}", list(.0), correction(.0))]
     Tunables(Vec<TunableFault>),
     /// A tunable in the graph is missing or has a wrong type.
-    #[error("the ConsolidationConfig node in the graph has no number in {0}")]
+    #[error(
+        "the ConsolidationConfig node in the graph has no number in {0}. Remove what is no number, then run: ebb init"
+    )]
     TunableMissing(String),
     /// The policies in the graph are invalid.
     #[error("the policies in the graph cannot be used: {}", named(.0))]

@@ -33,8 +33,12 @@ pub enum RunRelease {
 pub struct LedgerSurvey {
     /// The server's clock.
     pub server_now: Timestamp,
-    /// Tunables in the graph.
+    /// Tunables of the graph, or [others](Tunables::fallback) for the schedules while those are invalid.
     pub tunables: Tunables,
+    /// Why no run can begin, if those of the graph are invalid.
+    pub stopped: Option<String>,
+    /// When the database was initialised, if that was read.
+    pub installed: Option<Timestamp>,
     /// The requested jobs, in their order.
     pub jobs: Vec<JobStatus>,
     /// The oldest requested sweep that has not begun, if requested: its id and instant.
@@ -94,7 +98,7 @@ impl Store {
                     .call()
                     .set("job", list(jobs.iter().copied()))
                     .set("holder", self.holder.as_str());
-                Ok((tx.rows::<Row>(call).await?, tunables::read(tx).await?))
+                Ok((tx.rows::<Row>(call).await?, tunables::read(tx).await))
             })
             .await?;
         let facts = |job: &&str| {
@@ -108,10 +112,14 @@ impl Store {
             let last = row.and_then(|row| row.last).and_then(|last| Timestamp::from_millis(last).ok());
             JobStatus { last, open: row.and_then(open) }
         };
+        let tunables = self.known_tunables.record_or_replace(tunables)?;
+        let stopped = tunables.fallback().and_then(|_| self.invalid_tunables());
         let server_now = rows.first().and_then(|row| Timestamp::from_millis(row.server_now).ok());
         Ok(LedgerSurvey {
             server_now: server_now.unwrap_or(Timestamp::EPOCH),
             tunables,
+            stopped,
+            installed: None,
             jobs: jobs.iter().map(facts).collect(),
             requested_sweep: None,
         })

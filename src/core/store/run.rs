@@ -11,10 +11,7 @@
 use super::RequestedSweep;
 use super::Store;
 use super::active_runs::ActiveRun;
-use super::catalogue::{
-    RUN_ASK, RUN_CLOSE, RUN_CREATE, RUN_GUARD, RUN_HISTORY, RUN_LAST, RUN_OPEN, RUN_RECEIPT, RUN_TAKE,
-};
-use super::encode::list;
+use super::catalogue::{RUN_ASK, RUN_CLOSE, RUN_CREATE, RUN_GUARD, RUN_OPEN, RUN_RECEIPT, RUN_TAKE};
 use super::error::Error;
 use super::faults::stop_point;
 use super::journal::{self, JournalHead};
@@ -168,25 +165,6 @@ pub enum OpenedRun {
     Over(RunState),
     /// Another program works on this job.
     Held { occurrence: String, holder: String },
-}
-
-/// A run of the history, in progress or over.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Past {
-    pub job: String,
-    pub occurrence: String,
-    pub run_id: String,
-    pub trigger: String,
-    pub state: String,
-    pub now: Option<i64>,
-    pub started: Option<i64>,
-    pub finished: Option<i64>,
-    pub holder: Option<String>,
-    pub truncated: bool,
-    pub reason: Option<String>,
-    #[serde(rename = "did")]
-    pub tally: Tally,
 }
 
 #[derive(Deserialize)]
@@ -442,34 +420,6 @@ impl Store {
             .await
     }
 
-    /// The last scheduled occurrence of each of these jobs; `None` for one without any.
-    pub async fn last_runs<const N: usize>(
-        &self,
-        jobs: [&'static str; N],
-    ) -> Result<[Option<Timestamp>; N], Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            counter: String,
-            now: i64,
-        }
-        let counters: Vec<String> = jobs.iter().map(|job| format!("job:{job}")).collect();
-        let call = RUN_LAST.call().set("counter", list(counters.iter().map(String::as_str)));
-        let rows: Vec<Row> = self.read(call).await?;
-        let mut last = [None; N];
-        for (counter, last) in counters.iter().zip(&mut last) {
-            if let Some(row) = rows.iter().find(|row| row.counter == *counter) {
-                *last = Some(instant(row.now)?);
-            }
-        }
-        Ok(last)
-    }
-
-    /// Last runs, newest first, of one job or of all.
-    pub async fn runs(&self, job: Option<&str>, limit: u32) -> Result<Vec<Past>, Error> {
-        let call = RUN_HISTORY.call().set("job", job).set("limit", i64::from(limit));
-        self.read(call.set("count", list(Tally::default().counts().map(|(name, _)| name)))).await
-    }
-
     fn leased(&self, call: super::statement::Call, job: &str, occurrence: &str) -> super::statement::Call {
         call.set("job", job)
             .set("occurrence", occurrence)
@@ -487,7 +437,7 @@ fn counts(did: &Tally) -> BoltType {
     BoltType::Map(counts)
 }
 
-fn instant(ms: i64) -> Result<Timestamp, Error> {
+pub(super) fn instant(ms: i64) -> Result<Timestamp, Error> {
     Timestamp::from_millis(ms).map_err(|why| decode(&why.to_string()))
 }
 

@@ -15,7 +15,7 @@ use super::catalogue::{
     MIGRATION_RECORD, MIGRATION_RELATIONS, SCHEMA_EDGE, SCHEMA_EMBEDDING, SCHEMA_LABEL, SCHEMA_PLACE,
     SCHEMA_V001, SCHEMA_V002, SCHEMA_V003, SCHEMA_V004, SCHEMA_V005, SCHEMA_V006, SCHEMA_V007, SCHEMA_V008,
     SCHEMA_V009, SCHEMA_V010, SCHEMA_V011, SCHEMA_V012, SCHEMA_V013, SCHEMA_V014, SCHEMA_V015,
-    SERVER_EMBEDDING, SERVER_PING, SERVER_SCHEMA, SERVER_WRITE,
+    SERVER_EMBEDDING, SERVER_SCHEMA,
 };
 use super::error::Error;
 use super::statement::Statement;
@@ -114,20 +114,15 @@ struct VectorIndex {
 }
 
 #[derive(Deserialize)]
-struct AppliedMigration {
+pub(super) struct AppliedMigration {
     version: String,
     checksum: String,
+    applied: Option<i64>,
 }
 
 /// The name of the vector index of memories.
 pub(super) async fn vector_index(tx: &mut Tx) -> Result<Option<String>, Error> {
     Ok(tx.row::<VectorIndex>(SERVER_EMBEDDING.call()).await?.map(|index| index.name))
-}
-
-/// The server's clock.
-async fn server_now(tx: &mut Tx) -> Result<Timestamp, Error> {
-    let now = tx.only(SERVER_PING.call()).await?;
-    Ok(Timestamp::from_millis(now).unwrap_or(Timestamp::EPOCH))
 }
 
 impl Store {
@@ -139,29 +134,18 @@ impl Store {
         self.complete(&self.pending().await?)
     }
 
-    /// As [`Store::check_schema`], without retries. Returns the server's clock.
-    pub async fn probe(&self) -> Result<Timestamp, Error> {
-        let probe = async |tx: &mut Tx| Ok((tx.rows(MIGRATION_LIST.call()).await?, server_now(tx).await?));
-        let (applied, now) = self.transactions.run_once("migration.probe", Mode::Read, probe).await?;
-        self.complete(&self.lacking(&applied)?)?;
-        Ok(now)
+    /// When the database was initialised: no occurrence before that was to run.
+    pub async fn installed(&self) -> Result<Option<Timestamp>, Error> {
+        if let Some(known) = self.installed.get() {
+            return Ok(Some(*known));
+        }
+        let applied: Vec<AppliedMigration> = self.read(MIGRATION_LIST.call()).await?;
+        let first = applied.iter().filter_map(|migration| migration.applied).min();
+        let first = first.and_then(|ms| Timestamp::from_millis(ms).ok());
+        Ok(first.map(|first| *self.installed.get_or_init(|| first)))
     }
 
-    /// Checks without retries that the server responds. Returns its clock.
-    pub async fn ping(&self) -> Result<Timestamp, Error> {
-        self.transactions.run_once("server.ping", Mode::Read, async |tx: &mut Tx| server_now(tx).await).await
-    }
-
-    /// Writes one value to a fixed node, and commits: checks whether writes are possible now.
-    ///
-    /// # Errors
-    /// An [`Error::refusal`] if the server accepts no writes; a connection error at the first failure.
-    pub async fn probe_write(&self) -> Result<(), Error> {
-        let write = async |tx: &mut Tx| tx.run(SERVER_WRITE.call()).await;
-        self.transactions.run_once("server.write", Mode::Write, write).await
-    }
-
-    fn complete(&self, pending: &[&str]) -> Result<(), Error> {
+    pub(super) fn complete(&self, pending: &[&str]) -> Result<(), Error> {
         match pending.first() {
             None => Ok(()),
             Some(_) => Err(Error::Schema(format!(
@@ -180,7 +164,7 @@ impl Store {
         self.lacking(&applied)
     }
 
-    fn lacking(&self, applied: &[AppliedMigration]) -> Result<Vec<&'static str>, Error> {
+    pub(super) fn lacking(&self, applied: &[AppliedMigration]) -> Result<Vec<&'static str>, Error> {
         for row in applied {
             match MIGRATIONS.iter().find(|migration| version(migration) == row.version) {
                 None => {

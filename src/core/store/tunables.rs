@@ -1,23 +1,112 @@
 //! Tunables stored in the graph: read and checked at the start of each run.
+//!
+//! A write takes the tunables of the graph or none: with others it would store what no later one could tell from right.
+//! A read goes on with the last valid ones while they are invalid, since energies and thresholds a little off are better
+//! than no answer; in a process that has read no valid ones, with those of its configuration.
 
 use super::Store;
 use super::catalogue::{CONFIG_ENSURE, CONFIG_READ};
 use super::encode::list;
 use super::error::Error;
 use super::tx::{Mode, Tx};
-use crate::domain::tunables::{ConsolidationConfig, Tunables};
+use crate::domain::tunables::{ConsolidationConfig, FallbackTunables, Tunables};
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tracing::warn;
+
+/// The tunables that a process has read, shared by all its stores.
+#[derive(Debug, Default)]
+pub(super) struct KnownTunables(Mutex<Known>);
+
+#[derive(Debug, Default)]
+struct Known {
+    /// The last valid ones.
+    valid: Option<Tunables>,
+    /// Those of the configuration, if it has any.
+    configured: Option<Tunables>,
+    /// Why those of the graph were invalid at the last read, if they were.
+    invalid: Option<String>,
+    /// The reason that was logged.
+    logged: Option<String>,
+}
+
+impl KnownTunables {
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Records the result of a read, and returns it.
+    pub(super) fn record(&self, read: Result<Tunables, Error>) -> Result<Tunables, Error> {
+        let mut known = self.known();
+        match &read {
+            Ok(tunables) => {
+                known.valid = Some(tunables.clone());
+                (known.invalid, known.logged) = (None, None);
+            }
+            Err(why) if is_of_tunables(why) => known.invalid = Some(why.to_string()),
+            Err(_) => {}
+        }
+        read
+    }
+
+    /// Records the result of a read, and returns valid tunables in the place of invalid ones, if there are any.
+    pub(super) fn record_or_replace(&self, read: Result<Tunables, Error>) -> Result<Tunables, Error> {
+        let why = match self.record(read) {
+            Err(why) if is_of_tunables(&why) => why,
+            other => return other,
+        };
+        let mut known = self.known();
+        let valid = known.valid.clone().map(|valid| (valid, FallbackTunables::LastValid));
+        // Without the node the database may be one that was not initialised.
+        let configured = known.configured.clone().filter(|_| !matches!(why, Error::Schema(_)));
+        let configured = configured.map(|configured| (configured, FallbackTunables::Configuration));
+        let Some((tunables, fallback)) = valid.or(configured) else { return Err(why) };
+        if known.logged != known.invalid {
+            warn!(%why, using = %fallback, "the tunables of the graph are invalid, and answers use others");
+            known.logged = known.invalid.clone();
+        }
+        Ok(tunables.in_place_of_invalid(fallback))
+    }
+}
+
+/// Whether the tunables are missing or invalid.
+fn is_of_tunables(why: &Error) -> bool {
+    matches!(why, Error::Tunables(_) | Error::TunableMissing(_) | Error::Schema(_))
+}
 
 impl Store {
     /// Reads and checks the node `(:ConsolidationConfig {name: 'default'})`. Other properties are ignored: people may
-    /// keep notes there.
+    /// keep notes there. For a write.
     ///
     /// # Errors
     /// [`Error::Schema`] if there is no such node, [`Error::TunableMissing`] and [`Error::Tunables`] if it is invalid;
     /// no job runs then.
+    pub async fn valid_tunables(&self) -> Result<Tunables, Error> {
+        self.known_tunables.record(self.read_tunables().await)
+    }
+
+    /// The same for an answer that writes nothing: while those of the graph are invalid, [others](Tunables::fallback).
+    ///
+    /// # Errors
+    /// Those of [`Store::valid_tunables`] in a process that knows no others.
     pub async fn tunables(&self) -> Result<Tunables, Error> {
+        self.known_tunables.record_or_replace(self.read_tunables().await)
+    }
+
+    async fn read_tunables(&self) -> Result<Tunables, Error> {
         self.transactions.run("config.read", Mode::Read, async |tx: &mut Tx| read(tx).await).await
+    }
+
+    /// Why the tunables of the graph were invalid when this process last read them, if they were.
+    #[must_use]
+    pub fn invalid_tunables(&self) -> Option<String> {
+        self.known_tunables.known().invalid.clone()
+    }
+
+    /// Sets the tunables for reads of a process that has read no valid ones.
+    pub fn configure_tunables(&self, config: &ConsolidationConfig) {
+        self.known_tunables.known().configured = config.clone().check().ok();
     }
 
     /// Creates the node or its missing tunables; existing values are kept. Returns how many were added.

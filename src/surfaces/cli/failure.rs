@@ -5,6 +5,7 @@
 
 use super::exit::{CliError, Exit};
 use ebb_core::domain::guard::TooFar;
+use ebb_core::domain::tunables::correction;
 use ebb_core::service::events::{FeedError, ImportError};
 use ebb_core::service::git::GitError;
 use ebb_core::service::{Error, RefusedWhy};
@@ -28,13 +29,10 @@ impl From<Error> for CliError {
             Error::Tunables(faults) => {
                 let what = "the ConsolidationConfig node in the graph cannot be used";
                 let error = Self::new(Exit::Configuration, what);
-                faults.iter().fold(error, Self::why).try_this(
-                    "correct it in Neo4j Browser: MATCH (c:ConsolidationConfig {name: 'default'}) RETURN c",
-                )
+                let command = format!("in Neo4j Browser: {}", correction(&faults));
+                faults.iter().fold(error, Self::why).try_this(command)
             }
-            Error::TunableMissing(_) => Self::new(Exit::Configuration, error)
-                .why("ebb init restores a missing value; correct one that is not a number by hand")
-                .try_this("ebb init"),
+            Error::TunableMissing(_) => from_message(&error.to_string()).ending(Exit::Configuration),
             Error::Policies(faults) => {
                 let error = Self::new(Exit::Configuration, "the policies in the graph cannot be used");
                 faults

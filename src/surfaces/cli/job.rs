@@ -1,15 +1,20 @@
 //! `ebb job`: jobs run by hand, under the same rules as by a worker.
 
+mod effects;
+mod history;
+
 use super::exit::CliError;
-use super::instant::{about, between, readable, spelt};
-use super::output::Output;
+use super::instant::{about, readable, spelt};
+use super::output::{Format, Output};
 use super::page::{Column, Page};
 use super::{Global, RunOptions, unknown};
 use clap::{Args, Subcommand};
 pub(super) use ebb_core::api::job::Job;
-use ebb_core::api::job::{JobRun, JobRunRequest, PastRun};
+use ebb_core::api::job::{JobRun, JobRunRequest, LastRun};
+use ebb_core::domain::tunables::FallbackTunables;
 use ebb_core::domain::units::Timestamp;
 use ebb_core::service::{JobName, Service};
+use effects::{Counts, effects};
 use std::num::NonZeroU64;
 use std::time::Duration;
 
@@ -72,7 +77,7 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output, global: &Globa
     match verb {
         Verb::List => list(service, output).await,
         Verb::Run(args) => run_jobs(args, service, output, global).await,
-        Verb::History { name, limit } => history(name.as_deref(), *limit, service, output).await,
+        Verb::History { name, limit } => history::history(name.as_deref(), *limit, service, output).await,
     }
 }
 
@@ -87,7 +92,7 @@ pub(super) fn table(page: &mut Page, jobs: &[Job], at: Timestamp) {
     let columns = [
         Column::left("JOB"),
         Column::left("EVERY"),
-        Column::left("LAST (UTC)"),
+        Column::left("LAST RUN (UTC)"),
         Column::left("NEXT (UTC)"),
         Column::left("LAG"),
     ];
@@ -105,19 +110,64 @@ pub(super) fn table(page: &mut Page, jobs: &[Job], at: Timestamp) {
             0 => "-".to_owned(),
             seconds => about(Duration::from_secs(seconds)),
         };
-        let last = job.last.map_or_else(|| "never".to_owned(), readable);
-        [job.job.to_string(), every, last, next, lag]
+        [job.job.to_string(), every, last_run(job), next, lag]
     };
     page.table(&columns, jobs.iter().map(row));
+    for job in jobs {
+        failure(job).iter().for_each(|line| page.paragraph(line));
+    }
+}
+
+/// When a job last ran; for a run whose record is trimmed, the instant for which it was planned.
+fn last_run(job: &Job) -> String {
+    let run = job.last_run.as_ref();
+    let mark = if run.is_some_and(|run| run.trigger == "manual") { ", by hand" } else { "" };
+    match run.and_then(|run| run.started).or(job.last) {
+        Some(at) => format!("{}{mark}", readable(at)),
+        None => "never".to_owned(),
+    }
+}
+
+/// That the last run of a job failed, and why.
+fn failure(job: &Job) -> Option<String> {
+    let LastRun { state, reason, .. } = job.last_run.as_ref()?;
+    let name = job.job.name();
+    let why = reason.as_deref().unwrap_or("no reason was recorded");
+    match state.as_str() {
+        "failed" => Some(format!("The last run of {name} failed: {why}. See: ebb job history {name}")),
+        "guarded" => {
+            Some(format!("The guard stopped the last run of {name}: {why}. See: ebb job history {name}"))
+        }
+        _ => None,
+    }
+}
+
+/// Why no job can run, and the consequences.
+pub(super) fn explain_stop(page: &mut Page, why: &str, fallback: Option<FallbackTunables>) {
+    match fallback {
+        Some(fallback) => {
+            page.heading("No job can run, and no memory can be written");
+            page.paragraph(why);
+            page.paragraph(&format!("Meanwhile answers and schedules follow other tunables: {fallback}."));
+        }
+        None => page.paragraph(&format!("No job can run: {why}")),
+    }
+    page.line("");
 }
 
 async fn list(service: &Service, output: &Output) -> Result<(), CliError> {
     let at = service.instant(None).await?;
-    let jobs = service.jobs(at).await?;
-    output.emit_list("job.list", "jobs", &jobs, |page| {
-        table(page, &jobs, at);
+    let answer = service.jobs(at).await?;
+    if output.format == Format::Ndjson {
+        return output.emit_list("job.list", "jobs", &answer.jobs, |_| {});
+    }
+    output.emit("job.list", &answer, |page| {
+        if let Some(stopped) = &answer.stopped {
+            explain_stop(page, stopped, answer.fallback_tunables);
+        }
+        table(page, &answer.jobs, at);
         page.line("");
-        jobs.iter().for_each(|job| page.line(&format!("{}: {}.", job.job, job.about)));
+        answer.jobs.iter().for_each(|job| page.line(&format!("{}: {}.", job.job, job.about)));
     })
 }
 
@@ -127,70 +177,7 @@ fn sentence(run: &JobRun) -> String {
     if run.outcome == "skipped" {
         return format!("{name}: skipped; {}.", run.reason.as_deref().unwrap_or("another run is open"));
     }
-    let many = |count: i64, one: &str, several: &str| match count {
-        0 => None,
-        1 => Some(format!("1 {one}")),
-        n => Some(format!("{n} {several}")),
-    };
-    let own = |name: &str| run.own.get(name).copied().unwrap_or(0);
-    // What the other jobs write has names of its own.
-    let swept = if run.job == JobName::Decay { run.changed } else { 0 };
-    let faded = if run.job == JobName::Fade { run.changed } else { 0 };
-    let evaporated = if run.job == JobName::Evaporate { run.changed } else { 0 };
-    let (one, several) = match run.job {
-        JobName::Fade => ("relation", "relations"),
-        JobName::Evaporate => ("place or edge", "places and edges"),
-        JobName::Sweep => ("fact", "facts"),
-        _ => ("memory", "memories"),
-    };
-    let quarantined = "quarantined (see: ebb inspect quarantine)";
-    let cut = "of which only the most recent memories count";
-    let most = "of which only the memories of most energy were compared";
-    let parts: Vec<String> = [
-        many(
-            run.adopted,
-            &format!("{one} of another writer adopted"),
-            &format!("{several} of other writers adopted"),
-        ),
-        many(faded, "relation lowered", "relations lowered"),
-        many(evaporated, "place or edge updated", "places and edges updated"),
-        many(own("silenced"), "fallen to 0", "fallen to 0"),
-        many(own("retracted"), "fact retracted", "facts retracted"),
-        many(own("reduced"), "fact reduced", "facts reduced"),
-        many(
-            own("only_counted"),
-            "counted by a policy that only counts",
-            "counted by policies that only count",
-        ),
-        many(swept, "memory updated", "memories updated"),
-        many(run.expired, "expired", "expired"),
-        many(own("released"), "row released from quarantine", "rows released from quarantine"),
-        many(own("mended"), "memory with repaired dates", "memories with repaired dates"),
-        many(own("sessions"), "session counted", "sessions counted"),
-        many(own("sessions_cut"), &format!("session {cut}"), &format!("sessions {cut}")),
-        many(own("pairs"), "pair strengthened", "pairs strengthened"),
-        many(own("formed"), "cluster formed", "clusters formed"),
-        many(own("dissolved"), "cluster dissolved", "clusters dissolved"),
-        many(own("joined"), "memory joined", "memories joined"),
-        many(own("left"), "memory left", "memories left"),
-        many(own("embedded"), "memory embedded", "memories embedded"),
-        many(own("not_embedded"), "memory without an embedding", "memories without an embedding"),
-        many(own("new"), "new memory compared", "new memories compared"),
-        many(own("corpora_cut"), &format!("scope {most}"), &format!("scopes {most}")),
-        many(own("reinforced"), "strengthened", "strengthened"),
-        many(own("below_minimum"), "below the minimum", "below the minimum"),
-        many(own("pinned"), "pinned", "pinned"),
-        many(run.promoted, "promoted", "promoted"),
-        many(own("outcomes"), "outcome learned", "outcomes learned"),
-        many(own("synapses"), "relationship changed", "relationships changed"),
-        many(own("unknown"), "unknown node", "unknown nodes"),
-        many(run.quarantined, quarantined, quarantined),
-        many(run.conflicts, "conflict", "conflicts"),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    let what = if parts.is_empty() { "nothing to do".to_owned() } else { parts.join(", ") };
+    let what = effects(run.job, &Counts::from(run));
     let mut rest = match run.truncated {
         true => format!(" {} are left for the next run.", run.due_left),
         false => String::new(),
@@ -228,44 +215,4 @@ async fn run_jobs(
         [one] if !args.all => output.emit("job.run", one, sentences),
         _ => output.emit_list("job.run", "runs", &runs, sentences),
     }
-}
-
-async fn history(name: Option<&str>, limit: u32, service: &Service, output: &Output) -> Result<(), CliError> {
-    let named = name.map(named).transpose()?;
-    let runs: Vec<PastRun> = service.history(named, limit).await?.into_iter().map(PastRun::from).collect();
-    output.emit_list("job.history", "runs", &runs, |page| {
-        if runs.is_empty() {
-            page.line("No run yet. `ebb job run --all` runs every job once.");
-            return;
-        }
-        let columns = [
-            Column::left("AT (UTC)"),
-            Column::left("JOB"),
-            Column::left("BY"),
-            Column::left("STATE"),
-            Column::right("WRITTEN"),
-            Column::right("EXPIRED"),
-            Column::right("PROMOTED"),
-            Column::right("TOOK"),
-        ];
-        let row = |run: &PastRun| {
-            let took = run.started.zip(run.finished).map(|(from, to)| about(between(to, from)));
-            [
-                run.at.map(readable).unwrap_or_default(),
-                run.job.clone(),
-                if run.trigger == "manual" { "hand" } else { "schedule" }.to_owned(),
-                run.state.clone(),
-                run.changed.to_string(),
-                run.expired.to_string(),
-                run.promoted.to_string(),
-                took.unwrap_or_else(|| "-".to_owned()),
-            ]
-        };
-        page.table(&columns, runs.iter().map(row));
-        for run in &runs {
-            if let Some(reason) = &run.reason {
-                page.paragraph(&format!("{} of {}: {reason}", run.job, run.occurrence));
-            }
-        }
-    })
 }

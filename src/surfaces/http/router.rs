@@ -5,7 +5,7 @@ use super::authorization::{self, Authorization};
 use super::body::{self, BODY_MAX};
 use super::browser;
 use super::openapi;
-use super::probes::{self, Ready};
+use super::probes::{self, Readiness};
 use super::status;
 use crate::surfaces::limits::QUEUE_TIMEOUT;
 use crate::surfaces::mcp::OverHttp;
@@ -33,7 +33,7 @@ pub(super) const CHANGE_HEADER: HeaderName = HeaderName::from_static("ebb-change
 /// request.
 pub fn router(
     api: &Arc<Api>,
-    ready: impl Fn() -> Ready + Clone + Send + Sync + 'static,
+    ready: impl Fn() -> Readiness + Clone + Send + Sync + 'static,
     metrics: impl Fn() -> String + Send + Sync + 'static,
 ) -> Router {
     let mut router =

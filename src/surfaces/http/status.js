@@ -178,8 +178,13 @@ function jobs({ jobs, at }) {
     const schedule = job.cron ? `${job.cron} ${job.timezone}` : `every ${span(job.every_seconds * 1000)}`;
     const late = job.lag_seconds >= 60, lag = job.lag_seconds > 0 ? span(job.lag_seconds * 1000) : '–';
     const next = Date.parse(job.next) <= now ? 'due' : when(job.next, now);
+    const run = job.last_run, failed = ['failed', 'guarded'].includes(run?.state);
+    const last = [
+      when(run?.started ?? job.last, now), run?.trigger === 'manual' && ', by hand',
+      failed && el('span', { class: 'warn', title: run.reason }, ` ${run.state} !`),
+    ];
     return [
-      job.job, job.enabled ? schedule : `off (${schedule})`, when(job.last, now), job.enabled ? next : '–',
+      job.job, job.enabled ? schedule : `off (${schedule})`, last, job.enabled ? next : '–',
       late ? el('span', { class: 'warn' }, `${lag} !`) : lag, el('span', { class: 'soft' }, job.about),
     ];
   }));

@@ -37,8 +37,7 @@ pub(super) fn operations() -> Vec<Operation> {
 
 async fn list(call: Call) -> Result<Answer<Jobs>, Problem> {
     let at = call.instant(None).await?;
-    let jobs = call.service().jobs(at).await?;
-    Ok(Answer::ok(Jobs { jobs }))
+    Ok(Answer::ok(call.service().jobs(at).await?))
 }
 
 async fn run(call: Call<JobPath, Nothing, JobRunRequest>) -> Result<Answer<JobRun>, Problem> {

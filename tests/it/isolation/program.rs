@@ -6,6 +6,7 @@ use crate::jobs::sweep::policies;
 use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
+use ebb::surfaces::http::probes::Readiness;
 use ebb::surfaces::http::{Api, Rules, router};
 use ebb_core::clock::Clock;
 use ebb_core::domain::ids::Scope;
@@ -121,7 +122,7 @@ impl Program {
         let address = "127.0.0.1:1".parse().unwrap();
         let rules = Rules { address, proxy: false, origins: Vec::new(), rate: u32::MAX };
         let api = Arc::new(Api::new(Arc::clone(&service), rules, 8, stop).with_tools(true));
-        let router = TowerToHyperService::new(router(&api, || Ok(()), String::new));
+        let router = TowerToHyperService::new(router(&api, || Readiness::Ready, String::new));
         Self { router, service, clock }
     }
 

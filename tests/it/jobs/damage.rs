@@ -165,7 +165,12 @@ const CENTRAL: [Central; 6] = [
         rests: &[],
         says: "",
     },
-    Central { node: "(c:EbbCounter {name: 'job:decay'})", sound: "last: c.last", rests: &[], says: "" },
+    Central {
+        node: "(c:EbbCounter {name: 'job:decay'})",
+        sound: "last: c.last, latest: c.latest",
+        rests: &[],
+        says: "",
+    },
     Central { node: "(c:EbbCounter {name: 'policies'})", sound: "version: c.version", rests: &[], says: "" },
     Central {
         node: "(c:EbbPolicy {id: 'status'})",

@@ -134,6 +134,8 @@ async fn an_occurrence_happens_once_and_runs_by_hand_do_not_count() {
     assert_eq!((report.outcome, report.tally.changed), (Outcome::Done, 1));
     db.run(JobName::Decay, 3.0).await;
     assert_eq!(db.store.last_runs(jobs()).await.unwrap(), [Some(at(2.0)), None]);
+    let [Some(latest), None] = db.store.latest_runs(jobs()).await.unwrap() else { panic!("decay alone ran") };
+    assert_eq!((latest.trigger.as_str(), latest.state.as_str()), ("manual", "done"));
 
     let before = everything(&db.client).await;
     let again = run_job(&db.store, JobName::Decay, &wanted, Request::default()).await.unwrap();

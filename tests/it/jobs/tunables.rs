@@ -50,13 +50,13 @@ async fn a_value_that_cannot_be_stops_the_run_and_is_named() {
     }
     // Every fault at once, not the first.
     edit(&db, "SET c.workingDecay = -1, c.coactivationThreshold = -2").await;
-    let why = db.store.tunables().await.unwrap_err().to_string();
+    let why = db.store.valid_tunables().await.unwrap_err().to_string();
     assert!(why.contains("workingDecay") && why.contains("coactivationThreshold"), "{why}");
     edit(&db, "SET c.workingDecay = 0.5, c.coactivationThreshold = 3, c.note = 'mine'").await;
     assert_eq!(db.run(JobName::Decay, 1.0).await.tally.changed, 2, "whole numbers and notes are fine");
 
     db.client.run("MATCH (c:ConsolidationConfig) DELETE c", &[]).await;
-    let why = db.store.tunables().await.unwrap_err().to_string();
+    let why = db.store.valid_tunables().await.unwrap_err().to_string();
     assert!(why.contains("ebb init"), "{why}");
 }
 

@@ -10,9 +10,8 @@ use tokio_util::sync::CancellationToken;
 async fn who_dribbles_is_hung_up_on_and_others_are_answered() {
     let listener = Listener::bind(Some(([127, 0, 0, 1], 0).into()), 0).await.unwrap();
     let address = listener.address;
-    let (_ready, ready) = tokio::sync::watch::channel(Ok(()));
     let stop = CancellationToken::new();
-    let router = probes::router(move || ready.borrow().clone(), || "here".to_owned());
+    let router = probes::router(|| probes::Readiness::Ready, || "here".to_owned());
     let serving = listener.serve(router, stop.clone());
     let asking = tokio::task::spawn_blocking(move || {
         let mut slow: Vec<Plain> = (0..20).map(|_| Plain::connect(address).unwrap()).collect();

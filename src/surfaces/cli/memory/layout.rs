@@ -21,6 +21,7 @@ pub(super) fn card(memory: &Memory, page: &mut Page) {
     field("quarantined", memory.quarantined.clone());
     field("tier", memory.tier.map(|tier| tier.to_string()));
     field("energy", memory.energy.map(|energy| format!("{energy:.3} at {} UTC", readable(memory.at))));
+    field("tunables", memory.fallback_tunables.map(|used| format!("{used}; those of the graph are invalid")));
     field(
         "pinned",
         memory.pinned.filter(|pinned| *pinned).map(|_| "yes: no decay, expiry or promotion".to_owned()),

@@ -17,6 +17,9 @@ pub async fn health(when: &ReadOptions, service: &Service, output: &Output) -> R
 
 fn lay_out(health: &Answer, page: &mut Page) {
     page.heading(&format!("Energies at {} UTC", readable(health.at)));
+    if let Some(used) = health.fallback_tunables {
+        page.paragraph(&format!("The tunables of the graph are invalid; these energies follow {used}."));
+    }
     if health.tiers.is_empty() {
         page.line("No memories.");
     } else {

@@ -36,11 +36,12 @@ fn lay_out(status: &Answer, page: &mut Page) {
     page.fields(&[("server", format!("{name} {version} {edition} at {uri}")), ("time", time)]);
     page.line("");
     if let Some(stopped) = &status.stopped {
-        page.paragraph(&format!("No job can run: {stopped}"));
-    } else {
-        job::table(page, &status.jobs, status.at);
+        job::explain_stop(page, stopped, status.fallback_tunables);
     }
-    page.line("");
+    if !status.jobs.is_empty() {
+        job::table(page, &status.jobs, status.at);
+        page.line("");
+    }
     if status.tiers.is_empty() {
         page.line("No memories.");
     } else {

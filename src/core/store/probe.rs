@@ -1,0 +1,54 @@
+//! Probes of the database: that it answers, is initialised, and takes writes.
+
+use super::Store;
+use super::catalogue::{MIGRATION_LIST, SERVER_PING, SERVER_WRITE};
+use super::error::{Error, Refusal};
+use super::tunables;
+use super::tx::{Mode, Tx};
+use crate::domain::units::Timestamp;
+use std::sync::PoisonError;
+
+/// The server's clock.
+async fn server_now(tx: &mut Tx) -> Result<Timestamp, Error> {
+    let now = tx.only(SERVER_PING.call()).await?;
+    Ok(Timestamp::from_millis(now).unwrap_or(Timestamp::EPOCH))
+}
+
+impl Store {
+    /// As [`Store::check_schema`], without retries, and checks the [tunables](Store::invalid_tunables). Returns the
+    /// server's clock.
+    pub async fn probe(&self) -> Result<Timestamp, Error> {
+        let probe = async |tx: &mut Tx| {
+            let applied = tx.rows(MIGRATION_LIST.call()).await?;
+            Ok((applied, server_now(tx).await?, tunables::read(tx).await))
+        };
+        let (applied, now, tunables) =
+            self.transactions.run_once("migration.probe", Mode::Read, probe).await?;
+        self.complete(&self.lacking(&applied)?)?;
+        let _ = self.known_tunables.record(tunables);
+        Ok(now)
+    }
+
+    /// Checks without retries that the server responds. Returns its clock.
+    pub async fn ping(&self) -> Result<Timestamp, Error> {
+        self.transactions.run_once("server.ping", Mode::Read, async |tx: &mut Tx| server_now(tx).await).await
+    }
+
+    /// Writes one value to a fixed node, and commits: checks whether writes are possible now.
+    ///
+    /// # Errors
+    /// An [`Error::refusal`] if the server accepts no writes; a connection error at the first failure.
+    pub async fn probe_write(&self) -> Result<(), Error> {
+        let write = async |tx: &mut Tx| tx.run(SERVER_WRITE.call()).await;
+        let written = self.transactions.run_once("server.write", Mode::Write, write).await;
+        let refusal = written.as_ref().err().and_then(Error::refusal);
+        *self.refusal.lock().unwrap_or_else(PoisonError::into_inner) = refusal;
+        written
+    }
+
+    /// Why the database took no write when this process last [tried](Store::probe_write) one, if it took none.
+    #[must_use]
+    pub fn write_refusal(&self) -> Option<Refusal> {
+        *self.refusal.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
