@@ -36,6 +36,7 @@ pub use fault::{Fault, Faults, Origin};
 
 use crate::telemetry;
 use config::Config;
+use ebb_core::domain::ids::hex;
 use ebb_core::domain::mapping::Mapping;
 use ebb_core::domain::policy::Policies;
 use ebb_core::domain::tunables::ConsolidationConfig;
@@ -43,6 +44,7 @@ use keys::KEYS;
 use layers::{Given, Layer};
 use reader::Privacy;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
 /// The embedded defaults: every key with its unit and its reason.
@@ -150,6 +152,14 @@ impl Settings {
     #[must_use]
     pub fn rows(&self) -> &[Row] {
         &self.rows
+    }
+
+    /// A digest of every value and of the version of this program: equal ones leave the same database when they
+    /// initialise it.
+    #[must_use]
+    pub fn digest(&self) -> String {
+        let values: Vec<_> = self.rows.iter().map(|row| (row.key, &row.value)).collect();
+        hex(&Sha256::digest(format!("{} {values:?}", env!("CARGO_PKG_VERSION"))))
     }
 
     /// The mappings of the list `[[adopt]]`.
