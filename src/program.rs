@@ -216,7 +216,9 @@ async fn run_verb(cli: &Cli, settings: &Settings, output: &Output) -> Result<(),
     let closed = open.close().await.map_err(not_open);
     if inits && is_own && ended.is_ok() {
         let keep = spelt(settings.neo4j.keep);
-        output.remark(&format!("The server runs on for {keep} after each use. To keep it running: ebb neo4j start"));
+        output.remark(&format!(
+            "The server runs on for {keep} after each use. To keep it running: ebb neo4j start"
+        ));
     }
     ended.and(closed)
 }
@@ -328,7 +330,7 @@ async fn run_demo(settings: &Settings, scope: Scope, output: &Output) -> Result<
     settings.embedding.url = None;
     settings.policies = settings::policies_of(demo::POLICIES).map_err(CliError::failed)?;
     let open = open(wiring::open(&settings, scope), output).await?;
-    let shown = demo::run(&open.service, open.endpoint(), &folder, output).await;
+    let shown = demo::run(&open.service, open.endpoint(), (&folder, settings.neo4j.keep), output).await;
     shown.and(open.close().await.map_err(not_open))
 }
 

@@ -36,7 +36,6 @@ pub use fault::{Fault, Faults, Origin};
 
 use crate::telemetry;
 use config::Config;
-use ebb_core::domain::ids::hex;
 use ebb_core::domain::mapping::Mapping;
 use ebb_core::domain::policy::Policies;
 use ebb_core::domain::tunables::ConsolidationConfig;
@@ -44,7 +43,6 @@ use keys::KEYS;
 use layers::{Given, Layer};
 use reader::Privacy;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
 /// The embedded defaults: every key with its unit and its reason.
@@ -154,12 +152,12 @@ impl Settings {
         &self.rows
     }
 
-    /// A digest of every value and of the version of this program: equal ones leave the same database when they
-    /// initialise it.
+    /// Every value and the version of this program: equal ones leave the same database when they initialise it. Secrets
+    /// are stars.
     #[must_use]
-    pub fn digest(&self) -> String {
+    pub fn fingerprint(&self) -> String {
         let values: Vec<_> = self.rows.iter().map(|row| (row.key, &row.value)).collect();
-        hex(&Sha256::digest(format!("{} {values:?}", env!("CARGO_PKG_VERSION"))))
+        format!("{} {values:?}\n", env!("CARGO_PKG_VERSION"))
     }
 
     /// The mappings of the list `[[adopt]]`.

@@ -94,7 +94,7 @@ pub async fn open(settings: &Settings, scope: Scope) -> Result<Open, Error> {
 /// Initialises a managed database, unless a program of this version did that with the same settings and the schema is
 /// still there: it takes ten transactions, four of which write, and most commands take no more than one.
 async fn initialise(service: &Service, home: &Path, settings: &Settings) -> Result<(), store::Error> {
-    let (file, settings) = (home.join("initialised"), settings.digest());
+    let (file, settings) = (home.join("initialised"), settings.fingerprint());
     if std::fs::read_to_string(&file).is_ok_and(|by| by == settings) && service.prepared().await.is_ok() {
         return Ok(());
     }

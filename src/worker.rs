@@ -153,6 +153,7 @@ pub async fn run(
         panics: Arc::clone(&panics),
         recovery: Arc::clone(&recovery),
         request: service.job_request(),
+        on_scratch: settings.worker.on_scratch,
     };
     let tick = settings.worker.tick;
     let reload =

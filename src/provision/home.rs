@@ -10,7 +10,7 @@
 //! | `keeper.lock` | held (exclusive) by the keeper as long as it lives |
 //! | `data`, `logs`, `conf` | Neo4j's own, and `logs/server.log`, `logs/keeper.log` |
 //! | `mirror` | graphs in memory that were saved, written by their processes |
-//! | `initialised` | digest of the settings that the database was initialised with, written by its clients |
+//! | `initialised` | the settings that the database was initialised with, written by its clients |
 
 use ebb_files::Readers;
 use std::fs::{self, DirBuilder, File};

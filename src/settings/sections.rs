@@ -254,6 +254,7 @@ pub struct Worker {
     pub tick: Duration,
     #[serde(default, deserialize_with = "loopback")]
     pub listen: Option<SocketAddr>,
+    pub on_scratch: bool,
 }
 
 /// The section `[http]`: addresses and access of the API.

@@ -47,6 +47,8 @@ pub struct Status {
     pub scratch: bool,
     /// Current simulated time.
     pub simulated_now: Option<Timestamp>,
+    /// Reason that workers run no job by its schedule.
+    pub unscheduled: Option<String>,
     /// Reason that no job can run.
     pub stopped: Option<String>,
     /// The jobs.

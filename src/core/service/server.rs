@@ -4,6 +4,7 @@ use super::Service;
 use crate::api::server::{ForeignRows, Health, OpenAttempt, Server, Status, Waiting};
 use crate::domain::tier::Tier;
 use crate::domain::units::Timestamp;
+use crate::scheduler::dispatcher::UNSCHEDULED;
 use crate::store::{self, Answer, Error, InitReport, Store, StoredSettings, TierCount};
 use tracing::info;
 
@@ -87,6 +88,7 @@ impl Service {
             },
             scratch: scratch.is_some(),
             simulated_now: scratch.flatten(),
+            unscheduled: scratch.is_some().then(|| UNSCHEDULED.to_owned()),
             stopped,
             jobs,
             tiers,

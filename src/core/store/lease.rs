@@ -33,6 +33,8 @@ pub enum RunRelease {
 pub struct LedgerSurvey {
     /// The server's clock.
     pub server_now: Timestamp,
+    /// Whether the time of the database is simulated.
+    pub scratch: bool,
     /// Tunables in the graph.
     pub tunables: Tunables,
     /// The requested jobs, in their order.
@@ -80,6 +82,7 @@ impl Store {
         #[serde(rename_all = "camelCase")]
         struct Row {
             server_now: i64,
+            scratch: bool,
             job: String,
             last: Option<i64>,
             open: Option<String>,
@@ -111,6 +114,7 @@ impl Store {
         let server_now = rows.first().and_then(|row| Timestamp::from_millis(row.server_now).ok());
         Ok(LedgerSurvey {
             server_now: server_now.unwrap_or(Timestamp::EPOCH),
+            scratch: rows.first().is_some_and(|row| row.scratch),
             tunables,
             jobs: jobs.iter().map(facts).collect(),
             requested_sweep: None,

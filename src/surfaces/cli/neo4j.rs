@@ -130,7 +130,11 @@ fn lifetime(server: &Running) -> String {
     match server.seconds_left.map(Duration::from_secs) {
         Some(left) => {
             let end = Clock::Real.now().after(left.as_secs_f64() * 1e3);
-            format!("until {} UTC ({} more), unless it is used; at once: ebb neo4j stop", readable(end), about(left))
+            format!(
+                "until {} UTC ({} more), unless it is used; at once: ebb neo4j stop",
+                readable(end),
+                about(left)
+            )
         }
         None if server.keep_seconds == 0 => "as long as a program uses it".to_owned(),
         None => {
