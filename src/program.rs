@@ -103,7 +103,7 @@ fn serve(cli: &Cli, settings: Settings, environment: &Environment, output: &Outp
     };
     let runtime = runtime()?;
     let ended = runtime.block_on(async {
-        let open = open(wiring::open(&settings, scope), output).await?;
+        let open = open(Box::pin(wiring::open(&settings, scope)), output).await?;
         let stated = settings.http.listen.is_some();
         let on_start = |ports: worker::Ports| {
             if let Some(address) = ports.probes {
@@ -199,9 +199,9 @@ async fn run_verb(cli: &Cli, settings: &Settings, output: &Output) -> Result<(),
     let as_it_is =
         inits || matches!(cli.command, Command::Uninstall(_) | Command::Adopt(_) | Command::Report(_));
     let open = if as_it_is {
-        open(wiring::connect(settings, scope), output).await?
+        open(Box::pin(wiring::connect(settings, scope)), output).await?
     } else {
-        open(wiring::open(settings, scope), output).await?
+        open(Box::pin(wiring::open(settings, scope)), output).await?
     };
     let is_own = open.endpoint().origin != Origin::Given;
     let global = &Global { yes: cli.global.yes || inits && is_own, ..cli.global.clone() };
@@ -329,8 +329,9 @@ async fn run_demo(settings: &Settings, scope: Scope, output: &Output) -> Result<
     }
     settings.embedding.url = None;
     settings.policies = settings::policies_of(demo::POLICIES).map_err(CliError::failed)?;
-    let open = open(wiring::open(&settings, scope), output).await?;
-    let shown = demo::run(&open.service, open.endpoint(), (&folder, settings.neo4j.keep), output).await;
+    let open = open(Box::pin(wiring::open(&settings, scope)), output).await?;
+    let about = (folder.as_path(), settings.neo4j.keep);
+    let shown = Box::pin(demo::run(&open.service, open.endpoint(), about, output)).await;
     shown.and(open.close().await.map_err(not_open))
 }
 

@@ -4,8 +4,8 @@
 // returns: serverNow: Integer, scratch: Boolean, job: String, last: Integer, open: String, ours: Boolean, free: Boolean, overMs: Integer (a row for each job)
 // clock: server
 //
-// scratch is whether the time of the database is simulated; last is the last scheduled occurrence; for an open run: its occurrence, whether $holder holds it, whether it is free
-// to take, and for how long it has been so. It is the first query to a server that has just restarted, whose planning
+// scratch is whether the time of the database is simulated; last is the last scheduled occurrence; for an open run: its
+// occurrence, whether $holder holds it, whether it is free to take, and for how long it has been so. It is the first query to a server that has just restarted, whose planning
 // time grows with the length of a query: nothing belongs here that can wait.
 OPTIONAL MATCH (s:EbbScratch {name: 'scratch'})
 WITH datetime.realtime().epochMillis AS serverNow, s IS NOT NULL AS scratch

@@ -41,8 +41,8 @@ const MONTH: &str = include_str!("../../../config/demo/month.ndjson");
 pub const POLICIES: &str = include_str!("../../../config/demo/policies.toml");
 /// The instant that the expected values are for.
 const ENDS: &str = "2026-04-01T00:00:00Z";
-/// The memory whose energy is drawn: it expires, and is revived by accesses that promote it.
-const DRAWN: &str = "mem-redis-streams-spike";
+/// The memory whose energy is drawn: it fades, an access lifts it, and the end of its session promotes it.
+const DRAWN: &str = "mem-easter-freeze";
 /// Queries to paste into Neo4j Browser, each one of `ebb inspect`.
 const QUESTIONS: [&str; 3] = ["promotions_graph", "expired", "relations_below_minimum"];
 
