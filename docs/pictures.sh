@@ -23,6 +23,7 @@ trap finish EXIT
 mkdir -p "$images"
 cd "$folder"
 unset NEO4J_URI
+export EBB__NEO4J__KEEP=0s
 cat >fridays.ndjson <<'END'
 {"at": "2026-03-02T08:00:00Z", "kind": "memory", "id": "fridays", "content": "The staging database is read-only on Fridays", "session": "s1"}
 {"at": "2026-03-02T09:00:00Z", "kind": "access", "id": "fridays", "session": "s2"}

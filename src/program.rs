@@ -9,6 +9,7 @@ use crate::surfaces::cli::config::{self, JobSchedule, Setting};
 use crate::surfaces::cli::exit::{CliError, Exit};
 use crate::surfaces::cli::instant::spelt;
 use crate::surfaces::cli::output::Output;
+use crate::surfaces::cli::progress::Progress;
 use crate::surfaces::cli::serve::Role;
 use crate::surfaces::cli::{
     self, Cli, Command, Global, adopt, demo, engine, eval, graph, neo4j, recall, run_offline, server,
@@ -26,7 +27,6 @@ use ebb_core::service::recall::view_of_file;
 use ebb_core::service::{JobName, Rhythm};
 use ebb_provision::Origin;
 use std::collections::BTreeSet;
-use std::io::IsTerminal;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -103,7 +103,7 @@ fn serve(cli: &Cli, settings: Settings, environment: &Environment, output: &Outp
     };
     let runtime = runtime()?;
     let ended = runtime.block_on(async {
-        let open = wiring::open(&settings, scope).await.map_err(not_open)?;
+        let open = open(Box::pin(wiring::open(&settings, scope)), output).await?;
         let stated = settings.http.listen.is_some();
         let on_start = |ports: worker::Ports| {
             if let Some(address) = ports.probes {
@@ -198,9 +198,11 @@ async fn run_verb(cli: &Cli, settings: &Settings, output: &Output) -> Result<(),
     let inits = matches!(cli.command, Command::Init(_));
     let as_it_is =
         inits || matches!(cli.command, Command::Uninstall(_) | Command::Adopt(_) | Command::Report(_));
-    let open =
-        if as_it_is { wiring::connect(settings, scope).await } else { wiring::open(settings, scope).await };
-    let open = open.map_err(not_open)?;
+    let open = if as_it_is {
+        open(Box::pin(wiring::connect(settings, scope)), output).await?
+    } else {
+        open(Box::pin(wiring::open(settings, scope)), output).await?
+    };
     let is_own = open.endpoint().origin != Origin::Given;
     let global = &Global { yes: cli.global.yes || inits && is_own, ..cli.global.clone() };
     let ended = match &cli.command {
@@ -212,7 +214,21 @@ async fn run_verb(cli: &Cli, settings: &Settings, output: &Output) -> Result<(),
         command => cli::run(command, &open.service, output, global).await,
     };
     let closed = open.close().await.map_err(not_open);
+    if inits && is_own && ended.is_ok() {
+        let keep = spelt(settings.neo4j.keep);
+        output.remark(&format!(
+            "The server runs on for {keep} after each use. To keep it running: ebb neo4j start"
+        ));
+    }
     ended.and(closed)
+}
+
+/// Waits for the server, with a line on the terminal if it must be started.
+async fn open(
+    opening: impl Future<Output = Result<wiring::Open, wiring::Error>>,
+    output: &Output,
+) -> Result<wiring::Open, CliError> {
+    Progress::during(output, "Starting Neo4j", opening).await.map_err(not_open)
 }
 
 /// Runs a verb on a snapshot file, without a database.
@@ -305,33 +321,18 @@ async fn run_demo(settings: &Settings, scope: Scope, output: &Output) -> Result<
     let mut settings = settings.clone();
     let folder = PathBuf::from(".ebb/demo");
     if settings.neo4j.uri.is_none() {
-        ebb_provision::wipe(&folder).await?;
         settings.neo4j.home.clone_from(&folder);
+        // That of the demo before may still run.
+        ebb_provision::stop(&settings.neo4j, false).await?;
+        ebb_provision::wipe(&folder).await?;
         output.remark("Starting a scratch Neo4j of its own, in .ebb/demo");
     }
     settings.embedding.url = None;
     settings.policies = settings::policies_of(demo::POLICIES).map_err(CliError::failed)?;
-    let open = wiring::open(&settings, scope).await.map_err(not_open)?;
-    let shown = demo::run(&open.service, open.endpoint(), &folder, output).await;
-    let managed = settings.neo4j.uri.is_none();
-    if shown.is_ok() && managed {
-        wait_for_enter(output).await;
-    }
-    let closed = open.close().await.map_err(not_open);
-    if shown.is_ok() && managed {
-        output.remark("The server is stopped. Open it again with:");
-        output.remark("  EBB__NEO4J__HOME=.ebb/demo ebb neo4j browser");
-    }
-    shown.and(closed)
-}
-
-/// Keeps the server running until Enter is pressed, on a terminal.
-async fn wait_for_enter(output: &Output) {
-    if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
-        output.remark("The server runs until you press Enter.");
-        // In a thread of its own, so that Ctrl-C works meanwhile.
-        let _ = tokio::task::spawn_blocking(|| std::io::stdin().read_line(&mut String::new())).await;
-    }
+    let open = open(Box::pin(wiring::open(&settings, scope)), output).await?;
+    let about = (folder.as_path(), settings.neo4j.keep);
+    let shown = Box::pin(demo::run(&open.service, open.endpoint(), about, output)).await;
+    shown.and(open.close().await.map_err(not_open))
 }
 
 fn interrupted(command: &Command) -> CliError {

@@ -77,18 +77,31 @@ pub fn keeper() -> Result<Keeper, Error> {
     Ok(Keeper::of(&std::env::current_exe().map_err(Error::Program)?))
 }
 
-/// Finds or starts the server of the settings and opens the service over it. A managed one is initialised, unless it refuses writes:
-/// then each verb reports that, and the doctor names the fix.
+/// Finds or starts the server of the settings and opens the service over it. A managed one is initialised, unless it refuses
+/// writes: then each verb reports that, and the doctor names the fix.
 pub async fn open(settings: &Settings, scope: Scope) -> Result<Open, Error> {
     let open = connect(settings, scope).await?;
-    if open.endpoint().origin != Origin::Given
-        && let Err(why) = open.service.initialise().await
+    if let Some(home) = &open.endpoint().home
+        && let Err(why) = initialise(&open.service, home, settings).await
         && why.refusal().is_none()
     {
         open.close().await?;
         return Err(why.into());
     }
     Ok(open)
+}
+
+/// Initialises a managed database, unless a program of this version did that with the same settings and the schema is
+/// still there: it takes ten transactions, four of which write, and most commands take no more than one.
+async fn initialise(service: &Service, home: &Path, settings: &Settings) -> Result<(), store::Error> {
+    let (file, settings) = (home.join("initialised"), settings.fingerprint());
+    if std::fs::read_to_string(&file).is_ok_and(|by| by == settings) && service.prepared().await.is_ok() {
+        return Ok(());
+    }
+    service.initialise().await?;
+    // Without the file the next command initialises again.
+    let _ = ebb_files::replace(&file, ebb_files::Readers::Owner, settings.as_bytes());
+    Ok(())
 }
 
 /// As [`open`], without initialising the database.

@@ -134,7 +134,6 @@ pub async fn run(
     let (meter, panics, wake) = (Arc::new(Meter::default()), Arc::new(Panics::default()), Wake::default());
     let (schedules_in, config) = watch::channel(Arc::new(schedules(&settings)));
     let (ready_in, ready) = watch::channel(Err("the database has not been asked yet".to_owned()));
-    let ready_in = Arc::new(ready_in);
     // A mirror reads, so it is kept current also while the database takes no writes.
     let (readable_in, readable) = watch::channel(Err("the database has not been asked yet".to_owned()));
     let recovery = Arc::<Recovery>::default();
@@ -153,6 +152,7 @@ pub async fn run(
         panics: Arc::clone(&panics),
         recovery: Arc::clone(&recovery),
         request: service.job_request(),
+        on_scratch: settings.worker.on_scratch,
     };
     let tick = settings.worker.tick;
     let reload =

@@ -6,7 +6,9 @@ folder=$(mktemp -d)
 cd "$folder"
 unset NEO4J_URI
 finish() {
-  EBB__NEO4J__HOME=.ebb/neo4j "$ebb" neo4j stop --force >/dev/null 2>&1 || true
+  for home in neo4j demo; do
+    EBB__NEO4J__HOME=.ebb/$home "$ebb" neo4j stop --force >/dev/null 2>&1 || true
+  done
   rm -rf "$folder"
 }
 trap finish EXIT
@@ -28,7 +30,11 @@ echo "the demo"
 ends 0 "$ebb" demo -o json
 [ "$(grep -c '"agrees": true' out)" -eq 14 ] || { echo "FAILED: every expected value agrees with the laws"; cat out; exit 1; }
 ends 0 env EBB__NEO4J__HOME=.ebb/demo "$ebb" neo4j status -o json
-grep -q '"server": null' out || { echo "FAILED: the demo left a server running"; cat out; exit 1; }
+grep -q '"seconds_left": [0-9]' out || { echo "FAILED: the server of the demo runs on for a while"; cat out; exit 1; }
+ends 0 env EBB__NEO4J__HOME=.ebb/demo "$ebb" neo4j stop
+ends 0 env EBB__NEO4J__HOME=.ebb/demo EBB__NEO4J__KEEP=0s "$ebb" memory list
+ends 0 env EBB__NEO4J__HOME=.ebb/demo "$ebb" neo4j status -o json
+grep -q '"server": null' out || { echo "FAILED: a server that is not kept runs on"; cat out; exit 1; }
 echo "a memory of one's own"
 ends 0 "$ebb" init
 grep -q 'schema/V001' out || { echo "FAILED: init says what it made"; cat out; exit 1; }

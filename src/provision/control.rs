@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::error::{Error, io};
 use super::home::{Home, Lock};
-use super::keeper::send_signal;
+use super::keeper::{send_signal, time_left};
 use super::lock::{Hold, POLL};
 use super::server::{SHUTDOWN_TIMEOUT, refuse_given};
 use super::{Config, Origin, docker, log, probe, process};
@@ -86,8 +86,12 @@ pub struct Running {
     pub pid: u32,
     /// Process of its keeper; `None` if that was killed. Such a server is ended by the next command that uses the home.
     pub keeper_pid: Option<u32>,
-    /// Whether it continues without users.
+    /// Whether it continues without users until it is stopped.
     pub stay: bool,
+    /// Seconds it continues after its last use otherwise.
+    pub keep_seconds: u64,
+    /// Seconds until it stops if nobody uses it; `None` while somebody does, or if it stays.
+    pub seconds_left: Option<u64>,
     /// Whether it answers the Bolt handshake.
     pub ready: bool,
     /// Its users, by program and process, where the system lists them.
@@ -105,6 +109,7 @@ pub async fn status(config: &Config) -> Result<Status, Error> {
     let Some(record) = home.record().filter(|record| kept || process::runs(&home, record)) else {
         return Ok(none);
     };
+    let unused = if kept && !record.stay { home.try_lock(Lock::InUse, Hold::Exclusive)? } else { None };
     let running = Running {
         origin: Origin::from(record.way),
         version: log::version(&home),
@@ -113,6 +118,8 @@ pub async fn status(config: &Config) -> Result<Status, Error> {
         pid: record.pid,
         keeper_pid: kept.then_some(record.keeper_pid),
         stay: record.stay,
+        keep_seconds: record.keep.as_secs(),
+        seconds_left: unused.map(|users| time_left(&users, record.keep).as_secs()),
         ready: probe::answers(record.bolt).await,
         users: process::holders(&home.join("in-use.lock")),
     };

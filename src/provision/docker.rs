@@ -78,6 +78,7 @@ pub(super) async fn plan(
         container: Some(name),
         ports,
         stay: false,
+        keep: config.keep,
         kept: None,
     })
 }

@@ -6,17 +6,18 @@
 //! | `password` | the password of user `neo4j`, created at the first start, readable only by its owner |
 //! | `server.json` | [`Record`]: the running server, written by its keeper |
 //! | `start.lock` | held (exclusive) while the server is started, stopped or removed |
-//! | `in-use.lock` | held (shared) by each user, exclusive by a keeper whose last user is gone |
+//! | `in-use.lock` | held (shared) by each user, exclusive by a keeper that ends; modified at the beginning and the end of a use |
 //! | `keeper.lock` | held (exclusive) by the keeper as long as it lives |
 //! | `data`, `logs`, `conf` | Neo4j's own, and `logs/server.log`, `logs/keeper.log` |
 //! | `mirror` | graphs in memory that were saved, written by their processes |
-//!
+//! | `initialised` | the settings that the database was initialised with, written by its clients |
 
 use ebb_files::Readers;
 use std::fs::{self, DirBuilder, File};
 use std::io::ErrorKind;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
@@ -46,6 +47,9 @@ pub(super) struct Record {
     pub(super) http: u16,
     /// Whether it continues without users.
     pub(super) stay: bool,
+    /// How long it continues after its last use otherwise; an older keeper does not.
+    #[serde(default)]
+    pub(super) keep: Duration,
     /// Length of `logs/debug.log` when it started, bytes.
     pub(super) log_from: u64,
 }
@@ -53,6 +57,11 @@ pub(super) struct Record {
 impl Record {
     pub(super) fn ports(&self) -> Ports {
         Ports { bolt: self.bolt, http: self.http }
+    }
+
+    /// Whether the server runs on when its last user is gone.
+    pub(super) fn outlives_users(&self) -> bool {
+        self.stay || !self.keep.is_zero()
     }
 }
 

@@ -1,13 +1,14 @@
-//! The keeper: a process that runs a managed server as its child, and stops it when the last user is gone.
+//! The keeper: a process that runs a managed server as its child, and stops it some time after the last use.
 //!
 //! Users hold a shared lock on `in-use.lock`; the keeper waits for the exclusive one, which the system grants as soon
 //! as the last user releases its lock or dies, even by `kill -9`. So there is no heartbeat, and no count that a crash
-//! would leave wrong. From then on the lock keeps new users out until server and keeper have ended.
+//! would leave wrong. If the last use was too recent the keeper releases the lock and waits for it again when the time
+//! is over. Otherwise the lock keeps new users out until server and keeper have ended.
 //!
 //! It has a session of its own, so neither Ctrl-C in the terminal nor the end of the terminal reaches it or the server.
 //! The plan is passed through its standard input, since that may contain the password.
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -78,6 +79,7 @@ async fn watch(home: &Home, plan: Plan, last: &mut Option<File>) -> Result<(), E
         bolt: plan.ports.bolt,
         http: plan.ports.http,
         stay: plan.stay,
+        keep: plan.keep,
         log_from,
     };
     if let Err(e) = home.write_record(&record) {
@@ -85,19 +87,23 @@ async fn watch(home: &Home, plan: Plan, last: &mut Option<File>) -> Result<(), E
         return Err(e);
     }
 
-    let mut unused = Some(when_unused(home.join("in-use.lock")));
+    let mut unused = Some(when_unused(home.join("in-use.lock"), Duration::ZERO));
     let died = loop {
         tokio::select! {
             _ = child.wait() => break true,
             _ = terminate.recv() => break false,
             _ = interrupt.recv() => break false,
             lock = granted(&mut unused) => {
-                unused = None;
+                let left = lock.as_ref().map_or(Duration::ZERO, |file| time_left(file, plan.keep));
                 // A server started to stay has no user to wait for: it runs until it is stopped. The record is read
                 // now, since `stay` may have been set meanwhile.
-                if !home.record().is_some_and(|record| record.stay) {
+                if home.record().is_some_and(|record| record.stay) {
+                    unused = None;
+                } else if left.is_zero() {
                     *last = lock;
                     break false;
+                } else {
+                    unused = Some(when_unused(home.join("in-use.lock"), left));
                 }
             }
         }
@@ -121,16 +127,34 @@ fn spawn(home: &Home, plan: &Plan) -> Result<Child, Error> {
     command.spawn().map_err(io(what("run", &plan.program)))
 }
 
-/// Waits, on a thread of its own, for the lock of the users. The thread ends with the process.
-fn when_unused(path: PathBuf) -> oneshot::Receiver<File> {
+/// How long a server may still run whose users are gone.
+pub(super) fn time_left(users: &File, keep: Duration) -> Duration {
+    keep.saturating_sub(lock::since_use(users))
+}
+
+/// Waits, on a thread of its own and after this time, for the lock of the users. The thread ends with the process.
+fn when_unused(path: PathBuf, after: Duration) -> oneshot::Receiver<File> {
     let (send, receive) = oneshot::channel();
     std::thread::spawn(move || {
-        let lock = lock::open(&path);
-        if let Ok(file) = lock.and_then(|file| file.lock().map(|()| file)) {
+        std::thread::sleep(after);
+        if let Ok(file) = lock::open(&path).and_then(wait_for_users) {
             let _ = send.send(file); // fails only when the keeper is exiting
         }
     });
     receive
+}
+
+/// Locks the file of the users. The end of a use that was waited for is the last use, also if the user was killed.
+fn wait_for_users(file: File) -> std::io::Result<File> {
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => {
+            file.lock()?;
+            lock::mark_use(&file);
+        }
+        Err(TryLockError::Error(why)) => return Err(why),
+        Ok(()) => {}
+    }
+    Ok(file)
 }
 
 /// The result of that wait; pending forever if there is none any more; `None` if the lock failed.

@@ -7,12 +7,13 @@
 //!
 //! # One server, many programs
 //! Every program that uses a home holds a shared lock in it, and a *keeper* (`keeper.rs`), which runs the server as its
-//! child, waits for the exclusive one: it gets it when the last user is gone, for any reason, and then stops the
-//! server. A server started to stay runs until it is stopped. Starting, stopping and removing are serialised by a
-//! second lock, so two programs that start at once share one server. A third lock tells whether the keeper is running.
+//! child, waits for the exclusive one: it gets it when the last user is gone, for any reason, and stops the server
+//! [`Config::keep`] after that use, since a start takes seconds and commands come in groups. A server started to stay
+//! runs until it is stopped. Starting, stopping and removing are serialised by a second lock, so two programs that
+//! start at once share one server. A third lock tells whether the keeper is running.
 //!
 //! Failures and their effects:
-//! - A user is killed: its lock is free at once; if it was the last one the keeper stops the server.
+//! - A user is killed: its lock is free at once, which counts as the end of its use.
 //! - The keeper is killed: the server continues for its users. The next program stops it and starts a new one on the
 //!   same data and, if they are free, the same ports, so that the others can reconnect; if there is no next program,
 //!   the last user stops it.
@@ -20,7 +21,7 @@
 //!   from the log and reported.
 //! - Two servers start at once and choose the same free port: the one that fails to bind it exits, and is started again
 //!   on another.
-//! - The starter dies while the server starts: the keeper has no user and stops it.
+//! - The starter dies while the server starts: its use has ended, as for any other user.
 //! - Keeper and users are killed at once: the server stays until the next command that starts or stops in this home,
 //!   which ends it.
 //!
@@ -88,6 +89,8 @@ pub struct Config {
     pub heap_mb: u32,
     /// Page cache, MiB; at least 8.
     pub pagecache_mb: u32,
+    /// How long a server runs on after its last use; zero stops it at once. That of the program that starts it applies.
+    pub keep: Duration,
     /// Time limit of a start, without fetching artifacts or replaying a log.
     pub start_timeout: Duration,
     /// Folder for downloads shared by all homes; the artifacts are in its folder `neo4j`. Without it a folder `cache`
@@ -177,7 +180,7 @@ impl Keeper {
 }
 
 /// Returns the server to use: the given one, or a managed one, started if it does not run. It is kept running as long
-/// as the returned value lives.
+/// as the returned value lives, and [`Config::keep`] more.
 ///
 /// # Errors
 /// An [`Error`] of the settings, of missing programs on the machine, or of a failed start.

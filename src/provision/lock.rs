@@ -6,6 +6,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::Duration;
 
+use rustix::fs::{Timespec, Timestamps};
 use tokio::time::Instant;
 
 use super::error::{Error, io};
@@ -20,7 +21,7 @@ pub(super) enum Hold {
     Exclusive,
 }
 
-/// Opens a lock file, created if missing. Nothing is written to it.
+/// Opens a lock file, created if missing. Nothing is written to it; its time of modification is that of the last use.
 pub(super) fn open(path: &Path) -> std::io::Result<File> {
     OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path)
 }
@@ -45,6 +46,19 @@ pub(super) fn try_lock(path: &Path, hold: Hold) -> Result<Option<File>, Error> {
             return Ok(Some(file));
         }
     }
+}
+
+/// Notes that the holder of this lock uses what it protects now: the time of the file is the last use.
+pub(super) fn mark_use(file: &File) {
+    let now = Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_NOW };
+    // Without the note the server ends early, and the next use starts it again.
+    let _ = rustix::fs::futimens(file, &Timestamps { last_access: now, last_modification: now });
+}
+
+/// Time since the last use; none if that is not known, or lies ahead because the clock was set back.
+pub(super) fn since_use(file: &File) -> Duration {
+    let last = file.metadata().and_then(|known| known.modified());
+    last.ok().and_then(|at| at.elapsed().ok()).unwrap_or_default()
 }
 
 /// Waits for an exclusive lock, logging the wait after a second and then every ten. Without a limit: the holder's own

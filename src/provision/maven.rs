@@ -97,6 +97,7 @@ pub(super) async fn plan(
         container: None,
         ports,
         stay: false,
+        keep: config.keep,
         kept,
     })
 }

@@ -3,6 +3,7 @@
 use super::{Ports, Way};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// The command to run, written by the starter and read by the keeper.
 #[derive(Serialize, Deserialize)]
@@ -16,6 +17,7 @@ pub(super) struct Plan {
     pub(super) container: Option<String>,
     pub(super) ports: Ports,
     pub(super) stay: bool,
+    pub(super) keep: Duration,
     /// File that the server leaves for later ones when it stops cleanly.
     pub(super) kept: Option<Kept>,
 }

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use super::error::Error;
 use super::home::{Home, Lock, Record};
 use super::launch::launch;
-use super::lock::{Hold, POLL};
+use super::lock::{self, Hold, POLL};
 use super::{Config, Endpoint, Keeper, Origin, docker, given, probe, process};
 
 /// Time limit of waiting for the server's end on release or stop.
@@ -42,12 +42,14 @@ impl Server {
         Self { endpoint, share: None }
     }
 
-    /// Releases this program's share and, if it was the last one, waits at most 40 s until the server has ended.
+    /// Releases this program's share and, if it was the last one and the server does not outlive its users, waits at
+    /// most 40 s until that has ended.
     ///
     /// # Errors
     /// When the server is still stopping by then, or a lock file cannot be read.
     pub async fn release(self) -> Result<(), Error> {
         let Some(Share { lock, home, docker, _keeper }) = self.share else { return Ok(()) };
+        lock::mark_use(&lock);
         drop(lock);
         let deadline = Instant::now() + SHUTDOWN_TIMEOUT;
         loop {
@@ -58,7 +60,7 @@ impl Server {
             // server stays for them.
             let alone = home.try_lock(Lock::InUse, Hold::Exclusive)?.is_some();
             let others = !alone && home.try_lock(Lock::InUse, Hold::Shared)?.is_some();
-            if others || home.record().is_some_and(|record| record.stay) {
+            if others || home.record().is_some_and(|record| record.outlives_users()) {
                 return Ok(());
             }
             if Instant::now() >= deadline {
@@ -114,6 +116,7 @@ async fn share(home: &Home) -> Result<File, Error> {
     let mut say = Instant::now() + Duration::from_secs(1);
     loop {
         if let Some(lock) = home.try_lock(Lock::InUse, Hold::Shared)? {
+            lock::mark_use(&lock);
             return Ok(lock);
         }
         if Instant::now() >= say {

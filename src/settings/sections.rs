@@ -53,6 +53,8 @@ pub(super) struct Server {
     heap_mb: u32,
     #[serde(deserialize_with = "mebibytes::<8, _>")]
     pagecache_mb: u32,
+    #[serde(deserialize_with = "span::<0, DAY, _, _>")]
+    keep: Duration,
     #[serde(deserialize_with = "span::<SECOND, HOUR, _, _>")]
     start_timeout: Duration,
 }
@@ -252,6 +254,7 @@ pub struct Worker {
     pub tick: Duration,
     #[serde(default, deserialize_with = "loopback")]
     pub listen: Option<SocketAddr>,
+    pub on_scratch: bool,
 }
 
 /// The section `[http]`: addresses and access of the API.

@@ -402,7 +402,7 @@ pub async fn run(
             | Command::Replay(_)
             | Command::Eval(eval::Eval { after_jobs: true, .. })
     ) {
-        service.store().check_schema().await?;
+        service.prepared().await?;
     }
     match command {
         Command::Init(args) => server::init(args, service, output, global).await,

@@ -26,6 +26,7 @@ impl Bed {
                 flag("neo4j.home", home.display().to_string()),
                 flag("neo4j.heap_mb", "1024".to_owned()),
                 flag("neo4j.pagecache_mb", "512".to_owned()),
+                flag("neo4j.keep", "0s".to_owned()),
             ],
         };
         let settings = Settings::load(&flags, &Environment::of_process()).expect("the defaults");

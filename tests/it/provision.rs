@@ -72,6 +72,7 @@ fn config(home: &Path) -> Config {
         http_port: 0,
         heap_mb: 512,
         pagecache_mb: 64,
+        keep: Duration::ZERO,
         start_timeout: Duration::from_secs(120),
         cache: Some(env!("CARGO_TARGET_TMPDIR").into()),
         java: None,
@@ -321,6 +322,35 @@ async fn a_server_that_stays_outlives_its_users_until_it_is_told() {
     let user = acquire(&config).await;
     assert!(ebb_provision::stop(&config, true).await.unwrap(), "force stops it under its users");
     user.release().await.unwrap();
+}
+
+#[tokio::test]
+async fn an_unused_server_stays_for_the_stated_time_after_its_last_use() {
+    let place = Place::new().await;
+    let config = Config { keep: Duration::from_secs(600), ..place.config() };
+    acquire(&config).await.release().await.unwrap();
+    let unused = async || ebb_provision::status(&config).await.unwrap().server.unwrap();
+    let server = unused().await;
+    assert!(server.ready && !server.stay && server.keep_seconds == 600);
+    assert!((1..=600).contains(&server.seconds_left.unwrap()));
+
+    let again = acquire(&config).await;
+    assert_eq!(again.endpoint.uri, server.uri, "the next user finds it");
+    assert_eq!(unused().await.seconds_left, None, "it does not end under a user");
+    again.release().await.unwrap();
+
+    // The last use is as long ago as the file of the users says.
+    let users = place.home().join("in-use.lock");
+    let old = Command::new("touch").args(["-d", "9 minutes ago"]).arg(&users).status().unwrap();
+    assert!(old.success());
+    assert!((1..=60).contains(&unused().await.seconds_left.unwrap()));
+    assert!(ebb_provision::stop(&config, false).await.unwrap(), "an unused one is stopped at once");
+    assert!(!runs(u64::from(server.pid)));
+
+    // One with a second to live ends by itself.
+    let short = Config { keep: Duration::from_secs(1), ..config.clone() };
+    acquire(&short).await.release().await.unwrap();
+    eventually("the server ended", || record(&place.home()).is_none()).await;
 }
 
 #[tokio::test]

@@ -51,6 +51,8 @@ pub struct Status {
     pub scratch: bool,
     /// Current simulated time.
     pub simulated_now: Option<Timestamp>,
+    /// Reason that workers run no job by its schedule.
+    pub unscheduled: Option<String>,
     /// Reason that no job can run and no memory can be written.
     pub stopped: Option<String>,
     /// Tunables that are used, while those of the graph are invalid.

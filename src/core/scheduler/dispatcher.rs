@@ -36,6 +36,10 @@ use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 use tracing::{error, warn};
 
+/// Why no job runs by its schedule on a scratch database: by the real clock all its memories would have faded.
+pub const UNSCHEDULED: &str =
+    "the time of this database is simulated, so no job runs by its schedule unless worker.on_scratch is true";
+
 /// Greatest number of jobs at a time: each takes one or two connections to the one server.
 const AT_ONCE: usize = 4;
 /// The same until a job has finished since the database was last away. A server that has just come back plans each
@@ -76,6 +80,8 @@ pub struct Dispatcher {
     pub recovery: Arc<Recovery>,
     /// Options of every run.
     pub request: Request,
+    /// Whether schedules also apply to a scratch database.
+    pub on_scratch: bool,
 }
 
 /// The result of the survey under way; pending forever if there is none.
@@ -141,6 +147,8 @@ struct DispatcherState {
     ledger: Option<LedgerSurvey>,
     /// Why no job could start at the last survey.
     stopped: Option<String>,
+    /// Whether it was logged that schedules do not apply to a scratch database.
+    is_scratch_logged: bool,
     /// The first survey at which the database answered, while no job has finished since.
     cold_since: Option<Instant>,
 }
@@ -159,6 +167,7 @@ impl Dispatcher {
             unfired: Unfired::default(),
             ledger: None,
             stopped: None,
+            is_scratch_logged: false,
             cold_since: None,
         };
         // A slow survey does not block the stop or the end of a job.
@@ -257,8 +266,14 @@ impl Dispatcher {
             let settings = config.of(job);
             let schedule = settings.schedule(job, &facts.tunables);
             let lag = schedule.lag(job.name(), ledger.last, facts.installed, now);
-            self.meter.job(job, |counts| counts.lag = if settings.enabled { lag } else { Duration::ZERO });
+            let applies = settings.enabled && self.applies_to(facts);
+            self.meter.job(job, |counts| counts.lag = if applies { lag } else { Duration::ZERO });
         }
+    }
+
+    /// Whether jobs run by their schedules on the database.
+    fn applies_to(&self, facts: &LedgerSurvey) -> bool {
+        !facts.scratch || self.on_scratch
     }
 
     /// Why this machine's clock forbids opening runs.
@@ -270,6 +285,10 @@ impl Dispatcher {
     fn start_due_jobs(&self, state: &mut DispatcherState, facts: &LedgerSurvey) {
         let now = self.clock.now();
         let config = Arc::clone(&self.config.borrow());
+        let applies = self.applies_to(facts);
+        if !applies && !std::mem::replace(&mut state.is_scratch_logged, true) {
+            warn!("{}", UNSCHEDULED);
+        }
         let mut idle = true;
         let mut rhythms = Rhythms::new();
         for (job, ledger) in JobName::ALL.into_iter().zip(&facts.jobs) {
@@ -279,7 +298,8 @@ impl Dispatcher {
             if settings.enabled {
                 rhythms.insert(job, schedule.rhythm.clone());
             }
-            let due = settings.enabled.then(|| schedule.due(job.name(), ledger.last, now)).flatten();
+            let due =
+                (settings.enabled && applies).then(|| schedule.due(job.name(), ledger.last, now)).flatten();
             let due = due.map(|due| match since {
                 // Occurrences before the change of the schedule were not missed.
                 Some(since) => Due { missed: due.missed.min(schedule.rhythm.between(since, due.at)), ..due },

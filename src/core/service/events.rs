@@ -42,6 +42,8 @@ pub enum BadLines {
 /// Progress of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tick {
+    /// Lines of the file that are done.
+    pub events: u64,
     /// Bytes of the file that are done.
     pub bytes: u64,
     /// Bytes of the file.
@@ -181,7 +183,12 @@ impl Service {
                 }
                 checked.bad.push((line, why));
             }
-            watch(Tick { bytes: feed.bytes_done(), bytes_total: feed.bytes_total(), at: None });
+            watch(Tick {
+                events: feed.line(),
+                bytes: feed.bytes_done(),
+                bytes_total: feed.bytes_total(),
+                at: None,
+            });
         }
         Ok(checked)
     }
@@ -256,7 +263,8 @@ impl<'a> Feeder<'a> {
     }
 
     fn tick(&self) -> Tick {
-        Tick { bytes: self.feed.bytes_done(), bytes_total: self.feed.bytes_total(), at: self.at }
+        let feed = &self.feed;
+        Tick { events: feed.line(), bytes: feed.bytes_done(), bytes_total: feed.bytes_total(), at: self.at }
     }
 
     fn finish(mut self) -> Imported {

@@ -5,6 +5,7 @@ use crate::api::job::Jobs;
 use crate::api::server::{ForeignRows, Health, OpenAttempt, Server, Status, Waiting};
 use crate::domain::tier::Tier;
 use crate::domain::units::Timestamp;
+use crate::scheduler::dispatcher::UNSCHEDULED;
 use crate::store::{self, Answer, Error, InitReport, Store, StoredSettings, TierCount};
 use tracing::info;
 
@@ -90,6 +91,7 @@ impl Service {
             },
             scratch: scratch.is_some(),
             simulated_now: scratch.flatten(),
+            unscheduled: scratch.is_some().then(|| UNSCHEDULED.to_owned()),
             stopped,
             fallback_tunables,
             jobs,

@@ -33,6 +33,8 @@ pub enum RunRelease {
 pub struct LedgerSurvey {
     /// The server's clock.
     pub server_now: Timestamp,
+    /// Whether the time of the database is simulated.
+    pub scratch: bool,
     /// Tunables of the graph, or [others](Tunables::fallback) for the schedules while those are invalid.
     pub tunables: Tunables,
     /// Why no run can begin, if those of the graph are invalid.
@@ -84,6 +86,7 @@ impl Store {
         #[serde(rename_all = "camelCase")]
         struct Row {
             server_now: i64,
+            scratch: bool,
             job: String,
             last: Option<i64>,
             open: Option<String>,
@@ -117,6 +120,7 @@ impl Store {
         let server_now = rows.first().and_then(|row| Timestamp::from_millis(row.server_now).ok());
         Ok(LedgerSurvey {
             server_now: server_now.unwrap_or(Timestamp::EPOCH),
+            scratch: rows.first().is_some_and(|row| row.scratch),
             tunables,
             stopped,
             installed: None,

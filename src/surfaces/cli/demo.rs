@@ -11,14 +11,14 @@ mod relations;
 mod trails;
 
 use super::exit::CliError;
+use super::instant::spelt;
+use super::memory::energy_plot;
 use super::output::Output;
-use super::page::{Column, Page};
-use super::plot::decay::DecayPlot;
+use super::page::Page;
 use super::plot::tiers::bars;
-use super::plot::trails::TrailsPlot;
-use super::plot::verbs::{now, over_time};
+use super::plot::verbs::now;
 use super::progress::Progress;
-use ebb_core::clock::rfc3339;
+use ebb_core::domain::ids::{MemoryId, MemoryKey};
 use ebb_core::domain::units::Timestamp;
 use ebb_core::service::Service;
 use ebb_core::service::events::replay::Replay;
@@ -32,6 +32,7 @@ use learning::Learning;
 use relations::Relations;
 use serde::Serialize;
 use std::path::Path;
+use std::time::Duration;
 use trails::Trails;
 
 /// The bundled month.
@@ -40,6 +41,8 @@ const MONTH: &str = include_str!("../../../config/demo/month.ndjson");
 pub const POLICIES: &str = include_str!("../../../config/demo/policies.toml");
 /// The instant that the expected values are for.
 const ENDS: &str = "2026-04-01T00:00:00Z";
+/// The memory whose energy is drawn: it fades, an access lifts it, and the end of its session promotes it.
+const DRAWN: &str = "mem-easter-freeze";
 /// Queries to paste into Neo4j Browser, each one of `ebb inspect`.
 const QUESTIONS: [&str; 3] = ["promotions_graph", "expired", "relations_below_minimum"];
 
@@ -75,14 +78,14 @@ struct TierNow {
     memories: i64,
 }
 
-/// Replays the month and prints the report. `folder` is where its file is written.
+/// Replays the month and prints the report. `folder` is where its file is written; a managed server stays `keep` longer.
 ///
 /// # Errors
 /// Of the service; and if a value is not what the laws say, which would be a defect of Ebb.
 pub async fn run(
     service: &Service,
     endpoint: &Endpoint,
-    folder: &Path,
+    (folder, keep): (&Path, Duration),
     output: &Output,
 ) -> Result<(), CliError> {
     let file = folder.join("month.ndjson");
@@ -94,25 +97,19 @@ pub async fn run(
     let ends = ebb_core::clock::parse_rfc3339(ENDS).map_err(CliError::failed)?;
     let done = replay(service, &file, ends, output).await?;
     let hours = service.timeline().await?;
-    let (report, weights, hot) = collect(service, endpoint, &done, &hours, ends).await?;
-    let plot = over_time(&hours, ends);
+    let report = collect(service, endpoint, &done, &hours, ends).await?;
+    let drawn = MemoryId::new(DRAWN).map_err(CliError::failed)?;
+    let energy = energy_plot(&service.explain(&MemoryKey::new(service.scope(), &drawn), ends).await?);
     let tiers = now(&service.tiers().await?);
     output.emit("demo", &report, |page| {
-        lay_out(page, &report, &hours);
-        page.line("");
-        page.picture(&plot.terminal(page.width(), page.color()));
-        page.line("");
+        lay_out(page, &report);
         page.picture(&bars(&tiers, page.width(), page.color()));
-        expected::lay_out(page, &report.fates);
-        relations::lay_out(page, &report.relations, &weights);
-        trails::lay_out(page, &report.trails, &hot);
-        facts::lay_out(page, &report.facts);
+        page.line("");
+        page.picture(&energy.terminal(page.width(), page.color()));
         learning::lay_out(page, &report.learning);
-        lay_out_browser(page, &report, endpoint);
+        lay_out_next(page, &report, endpoint, (folder, keep));
     })?;
-    let fates = report.fates.iter().map(MemoryCheck::judge);
-    let checks = [&report.relations.checks, &report.trails.checks, &report.facts.checks];
-    fates.chain(checks.into_iter().flatten().map(Check::judge)).collect()
+    report.checks().collect()
 }
 
 async fn replay(
@@ -121,9 +118,9 @@ async fn replay(
     ends: Timestamp,
     output: &Output,
 ) -> Result<Imported, CliError> {
-    let mut progress = Progress::new(output, "bytes of events", Some(MONTH.len() as u64));
+    let mut progress = Progress::new(output, "events", Some(MONTH.lines().count() as u64));
     let replay = Replay { until: Some(ends), step_ms: None };
-    let done = service.replay(file, replay, BadLines::Stop, &mut |tick| progress.at(tick.bytes)).await?;
+    let done = service.replay(file, replay, BadLines::Stop, &mut |tick| progress.at(tick.events)).await?;
     Ok(done)
 }
 
@@ -133,10 +130,8 @@ async fn collect(
     done: &Imported,
     hours: &[Hour],
     ends: Timestamp,
-) -> Result<(DemoReport, DecayPlot, TrailsPlot), CliError> {
+) -> Result<DemoReport, CliError> {
     let expected = expected::read()?;
-    let (relations, weights) = relations::read(&expected, service, done, ends).await?;
-    let (trails, hot) = trails::read(&expected, service, done, ends).await?;
     let sum = |count: fn(&Hour) -> i64| hours.iter().map(count).sum();
     let queries = QUESTIONS.iter().filter_map(|name| {
         let (_, title) = Service::questions().find(|(known, _)| known == name)?;
@@ -145,7 +140,7 @@ async fn collect(
         Some(Query { title, cypher, url })
     });
     let tiers = service.tiers().await?.into_iter().filter(|row| !row.tier.starts_with("archived"));
-    let report = DemoReport {
+    Ok(DemoReport {
         events: done.events,
         seconds: done.seconds,
         runs: done.runs.values().map(|runs| runs.ran).sum(),
@@ -155,88 +150,66 @@ async fn collect(
         crystallised: sum(|hour| hour.crystallised),
         expired: done.runs.values().map(|runs| runs.expired).sum(),
         fates: expected::memories(&expected, service, ends).await?,
-        relations,
-        trails,
+        relations: relations::read(&expected, service, done, ends).await?,
+        trails: trails::read(&expected, service, done, ends).await?,
         facts: facts::read(&expected, service, done).await?,
         learning: learning::teach(service, ends).await?,
         browser: browser_url(endpoint, None),
         queries: queries.collect(),
-    };
-    Ok((report, weights, hot))
+    })
+}
+
+impl DemoReport {
+    /// The comparison of each value with the laws; one that differs is a defect of Ebb.
+    fn checks(&self) -> impl Iterator<Item = Result<(), CliError>> {
+        let others = [&self.relations.checks, &self.trails.checks, &self.facts.checks];
+        self.fates.iter().map(MemoryCheck::judge).chain(others.into_iter().flatten().map(Check::judge))
+    }
 }
 
 /// The question for the recall at the end.
 const QUESTION: &str = "what came of what Ruth reported";
 
-fn lay_out(page: &mut Page, report: &DemoReport, hours: &[Hour]) {
+fn lay_out(page: &mut Page, report: &DemoReport) {
     page.heading("A month in the life of three coding agents");
-    page.line(&format!(
+    page.paragraph(&format!(
         "{} events in {:.1} s; {} runs of jobs, {} occurrences skipped with nothing due.",
         report.events, report.seconds, report.runs, report.occurrences_with_nothing_due
     ));
-    page.line(&format!(
+    page.paragraph(&format!(
         "{} memories were promoted to shortTerm, {} of them to longTerm; working memories expired {} times, and some were \
          revived by an access.",
         report.promoted, report.crystallised, report.expired
     ));
+    let all = report.checks().count();
+    match report.checks().filter(Result::is_err).count() {
+        0 => page.paragraph(&format!("All {all} expected values agree with the closed form of the laws.")),
+        differ => page.paragraph(&format!(
+            "{differ} of {all} expected values differ from the closed form of the laws."
+        )),
+    }
     page.line("");
-    page.table(
-        &[
-            Column::left("week from"),
-            Column::right("created"),
-            Column::right("promoted"),
-            Column::right("to longTerm"),
-            Column::right("expired"),
-        ],
-        weeks(hours).into_iter().map(|week| {
-            [
-                rfc3339(week.at)[..10].to_owned(),
-                week.made.to_string(),
-                week.rose.to_string(),
-                week.crystallised.to_string(),
-                week.expired.to_string(),
-            ]
-        }),
-    );
 }
 
-/// The hours summed by week.
-fn weeks(hours: &[Hour]) -> Vec<Hour> {
-    const WEEK_MS: i64 = 7 * 24 * 3_600_000;
-    // 1970-01-01 was a Thursday; a week begins on Monday.
-    let week = |at: Timestamp| (at.millis() - 4 * 24 * 3_600_000).div_euclid(WEEK_MS);
-    let mut weeks: Vec<Hour> = Vec::new();
-    for hour in hours {
-        match weeks.last_mut() {
-            Some(last) if week(last.at) == week(hour.at) => {
-                last.made += hour.made;
-                last.rose += hour.rose;
-                last.crystallised += hour.crystallised;
-                last.expired += hour.expired;
-            }
-            _ => weeks.push(*hour),
-        }
-    }
-    weeks
-}
-
-fn lay_out_browser(page: &mut Page, report: &DemoReport, endpoint: &Endpoint) {
+fn lay_out_next(
+    page: &mut Page,
+    report: &DemoReport,
+    endpoint: &Endpoint,
+    (folder, keep): (&Path, Duration),
+) {
+    let managed = endpoint.home.is_some();
+    let on = if managed { format!("EBB__NEO4J__HOME={} ", folder.display()) } else { String::new() };
     page.line("");
-    page.heading("Look at it in Neo4j Browser");
-    if let Some(browser) = &report.browser {
-        page.line(browser);
+    page.heading("Try next");
+    for command in ["memory explain mem-build-command", "plot tiers", "recall \"why an outbox\" --why"] {
+        page.line(&format!("  {on}ebb {command}"));
     }
-    if let Some(home) = &endpoint.home {
-        page.line(&format!(
-            "User {}; the password is in {}",
-            endpoint.username,
-            home.join("password").display()
-        ));
-    }
-    for query in &report.queries {
-        page.line("");
-        page.line(&format!("// {}", query.title));
-        page.picture(&query.cypher);
-        page.line("");
-    }
+    let Some(browser) = report.browser.as_ref().filter(|_| managed) else { return };
+    page.line(&format!("  {browser}"));
+    page.paragraph(&format!(
+        "Neo4j Browser: user {}, the password is in {}. The server runs on for {} after each use.",
+        endpoint.username,
+        folder.join("password").display(),
+        spelt(keep)
+    ));
 }

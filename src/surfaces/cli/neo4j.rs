@@ -1,17 +1,21 @@
 //! `ebb neo4j`: the managed local server.
 
 use super::exit::{CliError, Exit};
+use super::instant::{about, readable};
 use super::output::{Format, Output};
 use clap::Subcommand;
-use ebb_provision::{Config, Keeper, Status};
+use ebb_core::clock::Clock;
+use ebb_provision::{Config, Keeper, Running, Status};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 /// The verbs of `ebb neo4j`.
 #[derive(Debug, Clone, Subcommand)]
 #[command(after_help = "\
-Without NEO4J_URI, every command starts this server for as long as it runs and stops it again. `start` keeps it running.
+Without NEO4J_URI, every command uses this server and starts it if it does not run. It stops ten minutes after the last
+use (neo4j.keep), or with `stop`; after `start` it runs until `stop`.
 
 Examples:
   ebb neo4j start
@@ -105,18 +109,39 @@ fn print_status(status: &Status, output: &Output) -> Result<(), CliError> {
             page.line(&format!("No managed server runs in {home}. Start one that stays: ebb neo4j start"));
             return;
         };
-        let stays = if server.stay { "until: ebb neo4j stop" } else { "as long as a program uses it" };
         page.fields(&[
             ("server", format!("Neo4j {} by {}", server.version.as_deref().unwrap_or("?"), server.origin)),
             ("ready", if server.ready { "yes" } else { "not yet" }.to_owned()),
             ("bolt", server.uri.clone()),
             ("browser", format!("{}/browser/", server.http)),
-            ("stays", stays.to_owned()),
+            ("runs", lifetime(server)),
             ("home", home),
             ("process", server.pid.to_string()),
             ("users", server.users.join(", ")),
         ]);
     })
+}
+
+/// Until when a server runs.
+fn lifetime(server: &Running) -> String {
+    if server.stay {
+        return "until: ebb neo4j stop".to_owned();
+    }
+    match server.seconds_left.map(Duration::from_secs) {
+        Some(left) => {
+            let end = Clock::Real.now().after(left.as_secs_f64() * 1e3);
+            format!(
+                "until {} UTC ({} more), unless it is used; at once: ebb neo4j stop",
+                readable(end),
+                about(left)
+            )
+        }
+        None if server.keep_seconds == 0 => "as long as a program uses it".to_owned(),
+        None => {
+            let keep = about(Duration::from_secs(server.keep_seconds));
+            format!("as long as a program uses it, and {keep} more")
+        }
+    }
 }
 
 /// Opens an address with the system's own opener; `false` where there is none, or no screen.

@@ -9,6 +9,8 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 const SHOWN_AFTER: Duration = Duration::from_millis(500);
+/// How often the line of a wait is drawn.
+const DRAWN_EVERY: Duration = Duration::from_millis(100);
 
 /// A line that shows how far a piece of work has come; it goes away when dropped.
 #[derive(Debug)]
@@ -45,6 +47,18 @@ impl Progress {
         Self { bar, begun: Instant::now(), wanted: output.shows_progress() }
     }
 
+    /// Shows what is waited for and for how long, until the work ends.
+    pub async fn during<T>(output: &Output, what: &'static str, work: impl Future<Output = T>) -> T {
+        let mut progress = Self::formed(output, what, None, "{spinner} {msg}  {elapsed}");
+        let mut work = std::pin::pin!(work);
+        loop {
+            match tokio::time::timeout(DRAWN_EVERY, &mut work).await {
+                Ok(done) => return done,
+                Err(_) => progress.at(0),
+            }
+        }
+    }
+
     /// So many steps are done.
     pub fn at(&mut self, done: u64) {
         if self.wanted && self.begun.elapsed() >= SHOWN_AFTER {
@@ -52,6 +66,7 @@ impl Progress {
             self.wanted = false;
         }
         self.bar.set_position(done);
+        self.bar.tick();
     }
 
     /// Replaces the message.

@@ -58,6 +58,7 @@ impl Hand {
             panics: Arc::new(Panics::default()),
             recovery: Arc::default(),
             request: Request::default(),
+            on_scratch: false,
         };
         (hand, dispatcher)
     }

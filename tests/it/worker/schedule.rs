@@ -1,7 +1,7 @@
 //! Occurrences: run once over all workers, caught up once, taken over when their worker is gone.
 
 use super::hand::{Hand, beside, job, ledger};
-use super::process::{Worker, eventually};
+use super::process::{Worker, eventually, free_port};
 use crate::harness::neo4j::{START, at, fresh};
 use crate::harness::rows::{ripe, row};
 use ebb_core::domain::attempt::Right;
@@ -43,6 +43,29 @@ async fn a_week_of_downtime_is_one_catch_up_run_for_each_job() {
     assert_eq!(counts.jobs[&JobName::Decay].missed, 158, "hours between 1 and 160, neither counted");
     // Ten minutes between 00:30 and 01:30, and between 01:30 and 160:10.
     assert_eq!(counts.jobs[&JobName::Promote].missed, 5 + 951);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_scratch_database_keeps_its_own_time() {
+    let db = fresh().await;
+    db.store.claim_scratch().await.unwrap();
+    db.store.advance_scratch(at(1.0)).await.unwrap();
+    db.put(&[row("m", "longTerm", 8.0)]).await;
+    let api = format!("127.0.0.1:{}", free_port());
+    let worker = Worker::serve(&db.config, &[("EBB__HTTP__LISTEN", &api)]);
+    worker.ready().await;
+    eventually("it says so", async || worker.log().contains("the time of this database is simulated")).await;
+    let mut status = ureq::get(format!("http://{api}/v1/status")).call().unwrap();
+    let status: serde_json::Value = status.body_mut().read_json().unwrap();
+    assert_eq!(status["at"], "2026-01-01T01:00:00.000Z");
+    assert_eq!(status["unscheduled"], ebb_core::scheduler::dispatcher::UNSCHEDULED);
+    drop(worker);
+    assert_eq!(ledger(&db, "decay").await, []);
+
+    // The same worker would have begun with a run of each job.
+    let told = Worker::on(&db, &[("EBB__WORKER__ON_SCRATCH", "true")]);
+    eventually("it runs jobs", async || !ledger(&db, "decay").await.is_empty()).await;
+    drop(told);
 }
 
 #[tokio::test(flavor = "multi_thread")]

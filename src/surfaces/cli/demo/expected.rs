@@ -1,7 +1,6 @@
 //! Values that the laws give for the month, computed independently of Ebb, and their comparison with the graph.
 
 use crate::surfaces::cli::exit::CliError;
-use crate::surfaces::cli::page::{Column, Page};
 use ebb_core::domain::event::Tie;
 use ebb_core::domain::ids::{EntityName, MemoryId, MemoryKey, RelationType};
 use ebb_core::domain::tier::Tier;
@@ -202,63 +201,6 @@ pub(super) fn facts(expected: &[Expected], heads: &[Fact]) -> Vec<Check> {
         Some(Check::new(format!("{entity} {relation} {value}"), found, *confidence, why.clone()))
     };
     expected.iter().filter_map(check).collect()
-}
-
-/// Lays out the memories, with the reason for each tier.
-pub(super) fn lay_out(page: &mut Page, memories: &[MemoryCheck]) {
-    page.line("");
-    page.heading("Five memories, compared with the closed form of the laws");
-    page.table(
-        &[
-            Column::left("memory"),
-            Column::left("tier"),
-            Column::right("energy"),
-            Column::right("expected"),
-            Column::left(""),
-            Column::cut("why"),
-        ],
-        memories.iter().map(|fate| {
-            [
-                fate.id.clone(),
-                fate.tier.name().to_owned(),
-                format!("{:.9}", fate.energy),
-                format!("{:.9}", fate.expected),
-                verdict(fate.agrees),
-                fate.story.clone(),
-            ]
-        }),
-    );
-    for fate in memories {
-        page.line("");
-        page.line(&format!("{}: {:?}", fate.id, fate.content));
-        page.line(&format!("  {}", fate.because));
-    }
-}
-
-/// A table of other values; `what` and `value` name its first columns.
-pub(super) fn table(page: &mut Page, what: &str, value: &str, checks: &[Check]) {
-    page.table(
-        &[
-            Column::left(what),
-            Column::right(value),
-            Column::right("expected"),
-            Column::left(""),
-            Column::cut("why"),
-        ],
-        checks.iter().map(|check| {
-            [
-                check.what.clone(),
-                format!("{:.9}", check.value),
-                format!("{:.9}", check.expected),
-                verdict(check.agrees),
-                check.story.clone(),
-            ]
-        }),
-    );
-}
-
-fn verdict(agrees: bool) -> String {
-    if agrees { "ok" } else { "DIFFERS" }.to_owned()
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 
 use super::expected::{self, Check, Expected};
 use crate::surfaces::cli::exit::CliError;
-use crate::surfaces::cli::page::Page;
 use ebb_core::domain::fact::{DECAY_SOURCE, FactScope};
 use ebb_core::service::events::Imported;
 use ebb_core::service::{FactFilter, Service};
@@ -43,20 +42,4 @@ pub(super) async fn read(
         reduced: by_sweep(false),
         checks: expected::facts(expected, &heads),
     })
-}
-
-pub(super) fn lay_out(page: &mut Page, report: &Facts) {
-    page.line("");
-    page.heading("Facts decay by policy, and none is ever changed");
-    page.line(&format!(
-        "{} facts were asserted, {} are current. The policies ({}) retracted {} and reduced {}, each by a new fact beside \
-         the old one.",
-        report.asserted,
-        report.heads,
-        report.policies.join(", "),
-        report.retracted,
-        report.reduced
-    ));
-    page.line("");
-    expected::table(page, "fact", "confidence", &report.checks);
 }

@@ -6,7 +6,6 @@
 use super::QUESTION;
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::page::{Column, Page};
-use crate::surfaces::cli::recall;
 use ebb_core::api::job::JobRunRequest;
 use ebb_core::api::recall::{Hit, Recall, RecallRequest};
 use ebb_core::domain::ids::RecallId;
@@ -75,16 +74,11 @@ fn place<'a>(answer: &'a Recall, id: &str) -> Option<(usize, &'a Hit)> {
 
 pub(super) fn lay_out(page: &mut Page, report: &Learning) {
     page.line("");
-    page.heading(&format!("\u{201c}{QUESTION}\u{201d}, recall from the in-memory graph"));
-    recall::lay_out(&report.before, true, page);
-    page.line("");
-    page.heading("Learning from outcomes");
-    page.line(&format!(
-        "{} outcomes reported {} as useful (ebb outcome). The job learn raised {} weights, one for each direction of a \
-         relationship, and the same question ranks differently:",
+    page.heading(&format!("\u{201c}{QUESTION}\u{201d}: a recall before and after learning"));
+    page.paragraph(&format!(
+        "{} outcomes reported {} as useful (ebb outcome); the job learn raised {} weights, and the question ranks anew.",
         report.said, report.useful, report.ways
     ));
-    page.line("");
     let row = |of: &(usize, &Hit)| {
         let (at, hit) = of;
         let was = place(&report.before, &hit.id);

@@ -1,17 +1,13 @@
-//! The part of the demo about relations: counts, the lightest ones, and a forecast for a year without observations.
+//! The part of the demo about relations: counts, and a forecast for a year without observations.
 
 use super::expected::{self, Check, Expected};
 use crate::surfaces::cli::exit::CliError;
-use crate::surfaces::cli::page::Page;
-use crate::surfaces::cli::plot::decay::DecayPlot;
-use crate::surfaces::cli::plot::verbs::decay::{lightest, relations};
+use crate::surfaces::cli::plot::verbs::decay::relations;
 use ebb_core::domain::units::Timestamp;
 use ebb_core::service::events::Imported;
 use ebb_core::service::{RelationFilter, Service};
 use serde::Serialize;
 
-/// Relations in the picture.
-const DRAWN: usize = 8;
 /// A year, milliseconds.
 const YEAR_MS: f64 = 365.0 * 24.0 * 3_600_000.0;
 
@@ -26,43 +22,23 @@ pub(super) struct Relations {
     pub(super) checks: Vec<Check>,
 }
 
-/// Reads them at the end of the month, with a picture of the lightest.
+/// Reads them at the end of the month.
 pub(super) async fn read(
     expected: &[Expected],
     service: &Service,
     done: &Imported,
     ends: Timestamp,
-) -> Result<(Relations, DecayPlot), CliError> {
+) -> Result<Relations, CliError> {
     let all = relations(service, ends).await?;
     let below = service.relations(service.scope(), RelationFilter::Decayed, None, ends).await?;
     let later =
         service.relations(service.scope(), RelationFilter::Retrievable, None, ends.after(YEAR_MS)).await?;
-    let report = Relations {
+    Ok(Relations {
         relations: all.len(),
         observed: done.by_kind.get("observe").copied().unwrap_or(0),
         pinned: all.iter().filter(|relation| relation.pinned).count(),
         below_minimum: below.len(),
         retrievable_after_a_year_of_silence: later.len(),
         checks: expected::weights(expected, service, ends).await?,
-    };
-    Ok((report, lightest(&all, DRAWN, service, ends)))
-}
-
-pub(super) fn lay_out(page: &mut Page, report: &Relations, weights: &DecayPlot) {
-    page.line("");
-    page.heading("Relations fade unless they are observed again");
-    page.line(&format!(
-        "{} relations were observed {} times; {} are pinned. Retrieval leaves out those below {}: {} so far, and after a year \
-         without observations all but {}.",
-        report.relations,
-        report.observed,
-        report.pinned,
-        weights.minimum,
-        report.below_minimum,
-        report.retrievable_after_a_year_of_silence
-    ));
-    page.line("");
-    page.picture(&weights.terminal(page.width(), page.color()));
-    page.line("");
-    expected::table(page, "relation", "weight", &report.checks);
+    })
 }

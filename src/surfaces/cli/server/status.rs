@@ -33,7 +33,9 @@ fn lay_out(status: &Answer, page: &mut Page) {
         (true, None) => "scratch database, simulated time: not started".to_owned(),
         (false, _) => format!("{} UTC", readable(status.at)),
     };
-    page.fields(&[("server", format!("{name} {version} {edition} at {uri}")), ("time", time)]);
+    let mut fields = vec![("server", format!("{name} {version} {edition} at {uri}")), ("time", time)];
+    fields.extend(status.unscheduled.clone().map(|why| ("schedules", why)));
+    page.fields(&fields);
     page.line("");
     if let Some(stopped) = &status.stopped {
         job::explain_stop(page, stopped, status.fallback_tunables);
