@@ -93,7 +93,7 @@ async fn a_live_fact_finds_what_mentions_both_of_its_ends() {
     for vector in [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]] {
         assert_eq!(scored(&again, vector), scored(&mirror, vector));
     }
-    again.restored().await;
+    again.woken().await;
 
     // A new fact, then another embedding of one, then none that is live.
     let cup = "MATCH (a {uuid: 'ann'}), (t {uuid: 'tea'}) CREATE (a)-[:RELATES_TO {uuid: 'drinks', name: 'DRINKS',
