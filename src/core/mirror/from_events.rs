@@ -1,7 +1,7 @@
 //! The view that events make in memory, as a mirror would hold it right after their import: no database, no jobs.
 //!
-//! Memories with their mentions and embeddings, and relations with the weight of their last observation and no embedding. Energy, clusters,
-//! facts, trails and rows of other libraries have no part in it.
+//! Memories with their mentions and embeddings, and relations with the weight of their last observation, which have no embeddings.
+//! Energy, clusters, facts, trails and rows of other libraries have no part in it.
 
 use super::content::{LABEL_BYTES_MAX, MENTIONS, RELATES_TO};
 use super::{Error, load::set_vectors};

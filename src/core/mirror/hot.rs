@@ -353,6 +353,20 @@ mod tests {
     }
 
     #[test]
+    fn embeddings_of_facts_are_in_the_cost() {
+        let degree = 2 * u64::try_from(NEIGHBOURS_MAX).unwrap();
+        let cost =
+            |numbers| bytes_of_all(&[MirrorCandidate { degree, numbers, ..candidate(0, Heat::Pinned) }]);
+        assert_eq!(cost(0), COST + degree / 2 * RELATIONSHIP_BYTES);
+        assert!(cost(384) - cost(0) >= degree / 2 * at_peak(2 * 384));
+        let all: Vec<_> =
+            alive(2).into_iter().map(|one| MirrorCandidate { degree: 1, numbers: 384, ..one }).collect();
+        let near = |place: u32| vec![1 - place];
+        assert_eq!(selected(&all, 2 * COST + RELATIONSHIP_BYTES, near).0, [true, false]);
+        assert_eq!(selected(&all, bytes_of_all(&all), near), (vec![true, true], bytes_of_all(&all)));
+    }
+
+    #[test]
     fn strings_within_a_budget_are_those_that_cost_it() {
         for bytes in (0..3 * (NODE_BYTES + LABEL_CHARS * LABEL_BYTES)).step_by(7) {
             match chars_within(bytes) {

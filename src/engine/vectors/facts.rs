@@ -74,12 +74,6 @@ impl VectorIndex {
 }
 
 impl VectorFacts {
-    /// Number of facts with a vector.
-    #[must_use]
-    pub const fn count(&self) -> usize {
-        self.ends.len()
-    }
-
     /// Size in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
