@@ -37,7 +37,9 @@ mod state;
 
 use crate::domain::ids::Scope;
 use crate::domain::units::Timestamp;
-use crate::store::{self, Change, ChangeToken, MirrorQuery, OVERLAP_MS, Relation, Store, Touched, WrittenRow};
+use crate::store::{
+    self, Change, ChangeToken, MirrorQuery, OVERLAP_MS, Relation, Store, Touched, WrittenRow,
+};
 use compare::Difference;
 use compute::{Refused, WAIT_TIMEOUT};
 pub use content::LABEL_BYTES_MAX;

@@ -140,7 +140,8 @@ impl Place {
     /// Notes that a published view lacked no recorded change as of `at` and `checked`, unless it was replaced meanwhile.
     pub(super) fn confirm(&self, of: &Current, (at, checked): (Timestamp, Timestamp), looked: Instant) {
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
-        let Some(current) = current.as_mut().filter(|current| Arc::ptr_eq(&current.applied, &of.applied)) else {
+        let Some(current) = current.as_mut().filter(|current| Arc::ptr_eq(&current.applied, &of.applied))
+        else {
             return;
         };
         self.renewed.notify_waiters();

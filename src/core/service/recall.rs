@@ -336,9 +336,14 @@ impl Service {
         let (current, is_reached) = match &request.at_least {
             None => (self.ready(scope).await?, true),
             Some(_) if request.wait_ms > WAIT_MS_MAX => {
-                return Err(Error::Invalid(format!("wait_ms is {}, and {WAIT_MS_MAX} at most", request.wait_ms)));
+                return Err(Error::Invalid(format!(
+                    "wait_ms is {}, and {WAIT_MS_MAX} at most",
+                    request.wait_ms
+                )));
             }
-            Some(change) => self.reached(scope, (change, Duration::from_millis(request.wait_ms.into()))).await?,
+            Some(change) => {
+                self.reached(scope, (change, Duration::from_millis(request.wait_ms.into()))).await?
+            }
         };
         let is_complete = self.embed_words(&current, &mut query).await;
         let outside = self.outside(scope, &current, &query).await?;

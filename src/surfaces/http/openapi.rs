@@ -4,8 +4,8 @@
 //! lists only the others. `operationId` follows from method and path, so that names in generated clients are stable;
 //! tools have names of their own.
 
-use crate::surfaces::operation::{ChangeIn, Operation};
 use crate::surfaces::operation::problem::ProblemBody;
+use crate::surfaces::operation::{ChangeIn, Operation};
 use crate::surfaces::operations::operations;
 use axum::http::header;
 use axum::response::IntoResponse;
@@ -201,7 +201,8 @@ fn responses(route: &Operation, response_types: &mut SchemaGenerator) -> Value {
             let mut response =
                 json!({"description": description, "content": {"application/json": {"schema": schema}}});
             if route.names_change().is_some() {
-                response["headers"] = json!({"Ebb-Change": {"description": CHANGE, "schema": {"type": "string"}}});
+                response["headers"] =
+                    json!({"Ebb-Change": {"description": CHANGE, "schema": {"type": "string"}}});
             }
             if links && !route.writes() {
                 response["headers"] = json!({"Link": {
@@ -219,7 +220,8 @@ fn responses(route: &Operation, response_types: &mut SchemaGenerator) -> Value {
     Value::Object(responses)
 }
 
-const CHANGE: &str = "The change that the write made, if it made one: at_least of a recall that must include it.";
+const CHANGE: &str =
+    "The change that the write made, if it made one: at_least of a recall that must include it.";
 
 fn change() -> Value {
     json!({"type": "string", "description": CHANGE})

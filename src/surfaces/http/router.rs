@@ -88,7 +88,9 @@ async fn answer(api: &Arc<Api>, operation: &Operation, request: Request) -> Resu
     let reply = operation.run(&api.backend, caller, Incoming::Http(request)).await?;
     let Reply { status, body, next, change, permit } = reply;
     let body = match (body, &change, operation.names_change()) {
-        (ReplyBody::Json(bytes), Some(change), Some(ChangeIn::Body)) => ReplyBody::Json(with_change(bytes, change)),
+        (ReplyBody::Json(bytes), Some(change), Some(ChangeIn::Body)) => {
+            ReplyBody::Json(with_change(bytes, change))
+        }
         (body, ..) => body,
     };
     let body = match body {

@@ -11,8 +11,8 @@ use ebb_core::clock::SKEW_MAX;
 use ebb_core::domain::ids::Scope;
 use ebb_core::domain::key::Right;
 use ebb_core::domain::units::Timestamp;
-use ebb_core::service::Service;
 use ebb_core::service::ChangeToken;
+use ebb_core::service::Service;
 use ebb_core::service::keys::{Caller, NotYours};
 use ebb_core::service::memories::{RequestId, WriteMode};
 use serde::Serialize;
@@ -156,6 +156,12 @@ impl Reply {
             }
             AnswerBody::List(list) => ReplyBody::List(list),
         };
-        Ok(Self { status: answer.status, body, next: answer.next, change: change.map(|change| change.to_string()), permit })
+        Ok(Self {
+            status: answer.status,
+            body,
+            next: answer.next,
+            change: change.map(|change| change.to_string()),
+            permit,
+        })
     }
 }

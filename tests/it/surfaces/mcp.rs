@@ -242,7 +242,9 @@ async fn over_http_a_sweep_wants_to_have_been_seen_and_a_key_says_what_may_be_ca
         (&came["active"], &came["not_in_trails"], &came["learns"]),
         (&json!(2), &json!(1), &json!(true))
     );
-    assert_eq!(answered(&open(call("report_outcome", used))), &came, "a call counts once");
+    let mut again = answered(&open(call("report_outcome", used))).clone();
+    again.as_object_mut().unwrap().remove("change");
+    assert_eq!(again, came, "a call counts once");
     let elsewhere = json!({"recall_id": "r", "used": [{"id": "m", "path": ["prod"]}]});
     assert!(failed(&open(call("report_outcome", elsewhere))).contains("used[0].path ends at prod"));
 

@@ -116,7 +116,12 @@ async fn mirrors_follow_what_any_process_writes_and_other_programs_change_on_req
     }
     db.client.run("MATCH (m:Memory {id: 'm'}) SET m.content = 'the toaster smokes'", &[]).await;
     let before = other.get("/v1/mirror").json(200)["generation"].clone();
-    let refreshed = other.ask(&HttpRequest { method: "POST", path: "/v1/mirror/refresh", headers: Vec::new(), body: None });
+    let refreshed = other.ask(&HttpRequest {
+        method: "POST",
+        path: "/v1/mirror/refresh",
+        headers: Vec::new(),
+        body: None,
+    });
     let refreshed = refreshed.json(200);
     assert_eq!(refreshed["generation"], before, "the change has neither a record nor an instant of its own");
     assert_eq!(ebb(&db, &["graph", "refresh"]).code, Some(0));
