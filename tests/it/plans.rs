@@ -110,6 +110,7 @@ const SCANS: &[(&str, &str)] = &[
         "adopted/written_edges",
         "the instant has the index that its library gave it, which is not one of Ebb's",
     ),
+    ("change/record", "one node"),
     ("config/settings", "one node"),
     ("inspect/clusters", "a person asks, now and then, about all clusters"),
     ("inspect/clusters_graph", "a person asks, now and then, about all clusters"),
@@ -207,6 +208,7 @@ const UNIONS: &[(&str, &str)] = &[
 
 /// Statements that gather what they reach from one key, and why that is bounded.
 const GATHERS: &[(&str, &str)] = &[
+    ("change/record", "one node"),
     ("config/settings", "one node"),
     ("git/write_files", "the list is a page of paths, of each one node in a scope"),
     ("git/remove_files", "the list is a page of paths, of each one node in a scope"),
