@@ -110,7 +110,6 @@ const SCANS: &[(&str, &str)] = &[
         "adopted/written_edges",
         "the instant has the index that its library gave it, which is not one of Ebb's",
     ),
-    ("change/record", "one node"),
     ("config/settings", "one node"),
     ("inspect/clusters", "a person asks, now and then, about all clusters"),
     ("inspect/clusters_graph", "a person asks, now and then, about all clusters"),
