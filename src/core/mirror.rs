@@ -23,6 +23,7 @@
 pub mod compare;
 pub mod compute;
 mod content;
+mod facts;
 pub mod from_events;
 pub mod hot;
 pub mod learned;

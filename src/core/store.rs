@@ -98,9 +98,9 @@ pub use layouts::{DatabaseNames, GROUPS_MAX, MappedNodes, PropertySample, ROWS_M
 pub use lease::{JobStatus, LedgerSurvey, OpenRunStatus, RunRelease};
 pub use memory::{Filter, MemoryEvent, Record, TierCount, TierHealth, Waiting};
 pub use mirror::{
-    AdoptedFact, AdoptedNode, Amount, Census, FACT_STATE, FadingRelation, Heat, MentionRule, MirrorCandidate,
-    MirrorQuery, MirroredEnd, MirroredNode, NODE_STATE, NearestMemories, NearestMemory, OutgoingRelation,
-    RowState, STATE_LABEL, WrittenRow, bond,
+    AdoptedFact, AdoptedNode, Amount, Census, EmbeddedFact, FACT_STATE, FadingRelation, Heat, MentionRule,
+    MirrorCandidate, MirrorQuery, MirroredEnd, MirroredNode, NODE_STATE, NearestMemories, NearestMemory,
+    OutgoingRelation, RowState, STATE_LABEL, WrittenRow, bond,
 };
 pub use mirror_status::MirrorStatus;
 pub use outcome::{OutcomeReceipt, OutcomeReport};

@@ -11,6 +11,7 @@
 //! | contrast | [`xlr`](super::xlr), optional | suppresses what most queries would activate |
 //! | score | [`merge`](super::merge), times `1 + 0.05 * PageRank / greatest PageRank` | a ranking by score |
 //! | vectors | [`vectors`](super::vectors), for a query with a vector | the 200 most similar memories that pass the filter |
+//! | facts | `facts`, for a query with a vector | memories that mention both ends of one of the 200 most similar facts |
 //! | fuse | `fusion` | one ranking of what words, vectors and links say, and of neighbours in a session |
 //! | explain | [`paths`] | a path from a seed to each hit that was reached, as deep as spreading goes |
 //!
@@ -30,7 +31,8 @@
 //! PageRank is applied before the pool is cut to hits, as a factor: after the cut it could only reorder them.
 //!
 //! Words and vectors are searched among the nodes that pass the filter as well, so that a filter that few memories pass still finds
-//! those. How much each list counts is decided by what is found without the filter.
+//! those. How much each list counts is decided by what is found without the filter. All memories of the most similar facts are
+//! kept, so there is no second list of these.
 //!
 //! With fusion, a memory is no seed for words that its own text has: the ranking by text knows it already, and as a seed it would
 //! confirm itself. If nothing else is a seed the best by text are, and count by what they lead to.
@@ -52,6 +54,7 @@
 mod between;
 mod config;
 mod evidence;
+mod facts;
 mod fusion;
 mod known;
 mod links;
@@ -81,6 +84,7 @@ use super::xlr::XlrResult;
 use super::{Error, Flag, View};
 use crate::graph::index::NodeId;
 use evidence::{Scored, Scorer};
+use facts::FactMemories;
 use fusion::Lists;
 use known::subtract_known;
 use links::Links;
@@ -118,9 +122,10 @@ pub fn recall_primed(
 ) -> Result<RecallResult, Error> {
     query.check(config.top_k_max)?;
     let (graph, filter) = (view.graph(), ResolvedFilter::of(view, &query.filter));
-    let Search { texts, vectors, postings_read, mut found } = Search::of(view, query, &filter)?;
+    let Search { texts, vectors, similarities, facts, has_no_vectors, postings_read, mut found } =
+        Search::of(view, query, &filter)?;
     let Links { hubs, from_texts } = match query.fusion {
-        Fusion::Text => links::select(view, &mut found, &texts.all, vectors.all.is_empty()),
+        Fusion::Text => links::select(view, &mut found, &texts.all, has_no_vectors),
         Fusion::Off => Links::default(),
     };
     let mut seeds: Vec<(NodeId, f32)> = found.seeds.iter().map(|seed| (seed.node, seed.score)).collect();
@@ -147,16 +152,18 @@ pub fn recall_primed(
     let scorer = Scorer { view, query, config, filter: &filter, seeds: &seeds, mass };
     let Scored { mut scored, contrast, flags } = scorer.score(activation, &mut scratch.xlr);
     let by_text: Vec<NodeId> = texts.passing.iter().map(|ranked| ranked.node).collect();
-    let scale = VectorScale::of(&vectors.all, &query.outside, &config.fusion);
+    let scale = VectorScale::of(similarities, &config.fusion);
     let ranked: Vec<(NodeId, f32)> = match query.fusion {
         Fusion::Text => {
             let lists = Lists {
                 texts: [&texts.all, &texts.passing],
                 vectors: [&vectors.all, &vectors.passing],
+                facts: &facts.memories,
                 links: &scored,
                 activated: &activated,
                 hubs: &hubs,
                 scale,
+                fact_scale: VectorScale::of(facts.similarities, &config.fusion),
             };
             lists.fuse(view, query, &config.fusion, |node| filter.passes(view, node))
         }
@@ -185,7 +192,7 @@ pub fn recall_primed(
         }),
         flags,
         counters: RecallCounters {
-            slots_read,
+            slots_read: slots_read + facts.slots_read,
             useful_slots,
             rows_touched,
             nodes_touched,
@@ -199,6 +206,11 @@ pub fn recall_primed(
 struct Search {
     texts: Both<RankedMemory>,
     vectors: Both<RankedVector>,
+    /// On which vectors are scaled.
+    similarities: Vec<f32>,
+    facts: FactMemories,
+    /// Whether no memory is found by a vector.
+    has_no_vectors: bool,
     postings_read: u64,
     found: SeedResult,
 }
@@ -218,16 +230,26 @@ impl Search {
         };
         let texts = Both { all, passing };
         // Entities have vectors as well, of their names.
-        let [all, passing] = match (&query.vector, query.fusion) {
+        let ([all, passing], facts) = match (&query.vector, query.fusion) {
             (Some(vector), Fusion::Text) => {
                 let passes = |node: NodeId| [view.has_text(node), filter.passes(view, node)];
-                view.rank_by_vector(vector, RANKED_MAX, passes)?
+                (view.rank_by_vector(vector, RANKED_MAX, passes)?, FactMemories::of(view, vector)?)
             }
             _ => Default::default(),
         };
         let vectors = Both { all, passing };
-        let found = find(view, query, &texts.all, vectors.all.is_empty())?;
-        Ok(Self { texts, vectors, postings_read, found })
+        let outside = query.outside.iter().map(|(_, similarity)| *similarity);
+        let similarities = vectors.all.iter().map(|ranked| ranked.similarity).chain(outside);
+        let mut similarities: Vec<f32> = similarities.collect();
+        let is_alone = query.fusion == Fusion::Text && similarities.is_empty();
+        if let Some(vector) = query.vector.as_ref().filter(|_| is_alone) {
+            // Only names have vectors: these are compared with each other.
+            let [named] = view.rank_by_vector(vector, RANKED_MAX, |_| [true])?;
+            similarities.extend(named.iter().map(|ranked| ranked.similarity));
+        }
+        let has_no_vectors = vectors.all.is_empty() && facts.memories.is_empty();
+        let found = find(view, query, &texts.all, has_no_vectors)?;
+        Ok(Self { texts, vectors, similarities, facts, has_no_vectors, postings_read, found })
     }
 }
 

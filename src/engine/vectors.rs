@@ -1,4 +1,4 @@
-//! Ranking of nodes by the cosine similarity of their embeddings to a query vector: exact, by brute force, in memory.
+//! Ranking of nodes, and of facts, by the cosine similarity of their embeddings to a query vector: exact, by brute force, in memory.
 //!
 //! # Design notes
 //! A cosine does not depend on the length of a vector, so a row is its components as 16-bit integers, the greatest scaled to
@@ -15,7 +15,8 @@
 //!
 //! Rows are numbered in the order of insertion and found by hashes as in [`TextIndex`](super::text::ranking::TextIndex):
 //! the node of each number is resolved once for each generation ([`VectorIndex::nodes`]), a node is identified by a 64-bit
-//! hash of its external id, and its vector by another, so adding it again unchanged costs nothing. Rows are in immutable
+//! hash of its external id, and its vector by another, so adding it again unchanged costs nothing. A fact is identified by its
+//! [`fact_key`] instead, and an index has either nodes or facts. Rows are in immutable
 //! segments, each at least twice as long as the next; additions form a short segment, and segments of similar length are
 //! merged without replaced and removed rows. Copies of an index share the segments: a copy for each generation costs 9 bytes
 //! for each row and the map of ids. If more rows were replaced or removed than are left, all segments are merged into one,
@@ -24,8 +25,11 @@
 //! Invariants: the result equals that of computing all similarities, whatever was added, replaced or removed before
 //! (`vector_oracle`, `near_ties_are_exact`); the bounds hold (`bounds_hold`).
 
+mod facts;
 mod query;
 mod segment;
+
+pub use facts::{RankedFact, VectorFacts, fact_key};
 
 use crate::Error;
 use crate::graph::Graph;
@@ -44,17 +48,17 @@ use xxhash_rust::xxh3::xxh3_64;
 pub const DIMENSIONS_MAX: usize = 4_096;
 /// Number of replaced or removed rows that are always kept until their segment is merged.
 const DROPPED_MIN: usize = 1_024;
-/// No node.
-const NO_NODE: u32 = u32::MAX;
+/// No node or fact.
+const NOTHING: u32 = u32::MAX;
 
-/// Embeddings of nodes in one vector space.
+/// Embeddings of nodes, or of facts, in one vector space.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct VectorIndex {
     dimensions: usize,
     /// By number: hash of the vector, and whether it was not replaced or removed.
     contents: Vec<u64>,
     held: Vec<bool>,
-    /// The number of each node, by hash of its external id.
+    /// The number of each vector, by hash of the external id of its node.
     numbers: HashMap<u64, u32>,
     segments: Vec<Arc<Segment>>,
 }
@@ -79,7 +83,8 @@ pub struct RankedVector {
 struct Candidate<const LISTS: usize> {
     /// Upper bound of its similarity.
     upper: f32,
-    node: NodeId,
+    /// Its node or fact.
+    owner: u32,
     segment: u32,
     row: u32,
     passes: [bool; LISTS],
@@ -248,11 +253,11 @@ impl VectorIndex {
     /// Resolves the nodes of a graph.
     #[must_use]
     pub fn nodes(&self, graph: &Graph) -> VectorNodes {
-        let mut resolved = VectorNodes { nodes: vec![NO_NODE; self.contents.len()], count: 0 };
+        let mut resolved = VectorNodes { nodes: vec![NOTHING; self.contents.len()], count: 0 };
         for node in graph.nodes() {
             let Some(number) = self.numbers.get(&hash(graph.external_id(node))) else { continue };
             let place = &mut resolved.nodes[*number as usize];
-            if *place == NO_NODE {
+            if *place == NOTHING {
                 *place = node.0;
                 resolved.count += 1;
             }
@@ -272,14 +277,30 @@ impl VectorIndex {
         most: usize,
         passes: impl Fn(NodeId) -> [bool; LISTS],
     ) -> Result<[Vec<RankedVector>; LISTS], Error> {
+        let passes = |node| passes(NodeId(node));
+        let lists = self.best(&nodes.nodes, query, most, passes, |node| graph.rank(NodeId(node)))?;
+        let ranked = |(node, similarity)| RankedVector { node: NodeId(node), similarity };
+        Ok(lists.map(|list| list.into_iter().map(ranked).collect()))
+    }
+
+    /// Lists of the `most` owners of vectors, of the most similar ones that pass for each list, then in the order of `rank`.
+    /// `owners` are by number.
+    fn best<const LISTS: usize>(
+        &self,
+        owners: &[u32],
+        query: &[f32],
+        most: usize,
+        passes: impl Fn(u32) -> [bool; LISTS],
+        rank: impl Fn(u32) -> u32,
+    ) -> Result<[Vec<(u32, f32)>; LISTS], Error> {
         self.check("the query", query)?;
         if most == 0 {
             return Ok([const { Vec::new() }; LISTS]);
         }
         let query = Query::new(query);
-        let mut candidates = self.candidates(nodes, &query, most, passes);
+        let mut candidates = self.candidates(owners, &query, most, passes);
         candidates.sort_unstable_by(|a, b| b.upper.total_cmp(&a.upper));
-        let mut lists: [TopK<(i32, Reverse<u32>, NodeId)>; LISTS] = [(); LISTS].map(|()| TopK::new(most));
+        let mut lists: [TopK<(i32, Reverse<u32>, u32)>; LISTS] = [(); LISTS].map(|()| TopK::new(most));
         for candidate in candidates {
             let least = lists
                 .each_ref()
@@ -290,22 +311,22 @@ impl VectorIndex {
             let segment = &self.segments[candidate.segment as usize];
             let row = candidate.row as usize;
             let similarity = query.similarity(segment.row(row), segment.length(row));
-            let place = (ordered(similarity), Reverse(graph.rank(candidate.node)), candidate.node);
+            let place = (ordered(similarity), Reverse(rank(candidate.owner)), candidate.owner);
             for (list, _) in lists.iter_mut().zip(candidate.passes).filter(|(_, passes)| *passes) {
                 list.push(place);
             }
         }
-        let ranked = |(key, _, node)| RankedVector { node, similarity: of_ordered(key) };
+        let ranked = |(key, _, owner)| (owner, of_ordered(key));
         Ok(lists.map(|list| list.into_sorted().into_iter().map(ranked).collect()))
     }
 
     /// The rows that pass and are not excluded by bounds; the first pass over all rows.
     fn candidates<const LISTS: usize>(
         &self,
-        nodes: &VectorNodes,
+        owners: &[u32],
         query: &Query,
         most: usize,
-        passes: impl Fn(NodeId) -> [bool; LISTS],
+        passes: impl Fn(u32) -> [bool; LISTS],
     ) -> Vec<Candidate<LISTS>> {
         let mut candidates = Vec::new();
         let mut lowers = [(); LISTS].map(|()| TopK::new(most));
@@ -317,13 +338,16 @@ impl VectorIndex {
                 if least.iter().all(|least| upper < *least) {
                     continue;
                 }
-                let Some(node) = nodes.node(number) else { continue };
-                let passes = passes(node);
+                let owner = owners.get(number as usize).copied().unwrap_or(NOTHING);
+                if owner == NOTHING {
+                    continue;
+                }
+                let passes = passes(owner);
                 for list in (0..LISTS).filter(|list| passes[*list]) {
                     lowers[list].push(ordered(lower));
                     least[list] = lowers[list].threshold().map_or(least[list], |key| of_ordered(*key));
                 }
-                let candidate = Candidate { upper, node, segment: at, row, passes };
+                let candidate = Candidate { upper, owner, segment: at, row, passes };
                 if candidate.is_open(&least) {
                     candidates.push(candidate);
                 }
@@ -354,10 +378,6 @@ impl VectorNodes {
     #[must_use]
     pub fn bytes(&self) -> usize {
         4 * self.nodes.capacity()
-    }
-
-    fn node(&self, number: u32) -> Option<NodeId> {
-        self.nodes.get(number as usize).filter(|node| **node != NO_NODE).map(|node| NodeId(*node))
     }
 }
 

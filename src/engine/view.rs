@@ -22,7 +22,7 @@ use super::temporal::co_change::CoChangeMatrix;
 use super::temporal::velocity::VelocityScorer;
 use super::text::counts::WordCounts;
 use super::text::ranking::{Documents, Ranking, SharedWords, TextIndex};
-use super::vectors::{RankedVector, VectorIndex, VectorNodes};
+use super::vectors::{RankedFact, RankedVector, VectorFacts, VectorIndex, VectorNodes};
 use super::{Error, Flag, Flags};
 use crate::graph::Graph;
 use crate::graph::index::{Generation, NodeId};
@@ -32,7 +32,7 @@ use crate::graph::snapshot::Snapshot;
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Indexes of the contents of memories.
+/// Indexes of the contents of memories, and of facts.
 #[derive(Debug, Clone, Default, serde::Serialize, serde::Deserialize)]
 pub struct Texts {
     /// For ranking memories by text.
@@ -41,15 +41,25 @@ pub struct Texts {
     pub counts: Arc<WordCounts>,
     /// Embeddings of memories, in one space.
     pub vectors: Option<Arc<VectorIndex>>,
+    /// Embeddings of relations in the same space, by [`fact_key`](super::vectors::fact_key).
+    pub facts: Option<Arc<VectorIndex>>,
 }
 
 impl Texts {
     /// Whether indexes that were read from a file are consistent, so that no query can fail on them.
     #[must_use]
     pub fn is_sound(&self) -> bool {
-        self.index.is_sound()
-            && self.counts.is_sound()
-            && self.vectors.as_ref().is_none_or(|vectors| vectors.is_sound())
+        self.index.is_sound() && self.counts.is_sound() && self.spaces().all(|vectors| vectors.is_sound())
+    }
+
+    /// Whether there is anything that an embedding can be compared with.
+    #[must_use]
+    pub fn has_vectors(&self) -> bool {
+        self.spaces().any(|vectors| !vectors.is_empty())
+    }
+
+    fn spaces(&self) -> impl Iterator<Item = &Arc<VectorIndex>> {
+        [&self.vectors, &self.facts].into_iter().flatten()
     }
 }
 
@@ -62,6 +72,7 @@ pub struct View {
     texts: Texts,
     documents: Documents,
     vector_nodes: VectorNodes,
+    vector_facts: VectorFacts,
     /// Number of memories with a text that each node is connected with; 0 for those themselves.
     mentions: Vec<u32>,
     /// Nodes that more memories are connected with than tell one from another, ascending.
@@ -100,9 +111,9 @@ pub struct MemoryUsage {
     pub texts: usize,
     /// Document frequencies.
     pub counts: usize,
-    /// Nodes of the text and vector indexes, and mentions.
+    /// Nodes of the text and vector indexes, facts with vectors, and mentions.
     pub documents: usize,
-    /// Vectors.
+    /// Vectors of memories and of facts.
     pub vectors: usize,
     /// Indexes built on first use: co-change, co-occurrence, communities.
     pub lazy: usize,
@@ -146,10 +157,10 @@ impl View {
         let memories = graph.nodes().filter(|node| graph.node_type(*node) == NodeType::MEMORY);
         let mut index = TextIndex::default();
         index.add(memories.map(|memory| (graph.external_id(memory), graph.label(memory))))?;
-        let texts =
-            Texts { index: Arc::new(index), counts: Arc::new(WordCounts::of_labels(graph)), vectors: None };
+        let counts = Arc::new(WordCounts::of_labels(graph));
+        let texts = Texts { index: Arc::new(index), counts, ..Texts::default() };
         let facts = Facts::of_slots(graph);
-        Ok(Self::with(snapshot, texts, facts, None))
+        Ok(Self::with(snapshot, texts, (facts, VectorFacts::default()), None))
     }
 
     /// A view with indexed contents of memories, and relations by their ends in this graph and their types.
@@ -170,11 +181,19 @@ impl View {
         texts: Texts,
         relations: impl IntoIterator<Item = (NodeId, NodeId, &'a str)>,
     ) -> Self {
-        let facts = Facts::build(&snapshot.graph, relations);
+        let (graph, relations) = (&snapshot.graph, relations.into_iter().collect::<Vec<_>>());
+        let embedded =
+            texts.facts.as_ref().map_or_else(VectorFacts::default, |facts| facts.facts(graph, &relations));
+        let facts = (Facts::build(graph, relations), embedded);
         Self::with(snapshot, texts, facts, before)
     }
 
-    fn with(snapshot: Snapshot, texts: Texts, facts: Facts, before: Option<&Self>) -> Self {
+    fn with(
+        snapshot: Snapshot,
+        texts: Texts,
+        (facts, vector_facts): (Facts, VectorFacts),
+        before: Option<&Self>,
+    ) -> Self {
         let pagerank = pagerank(&snapshot.graph);
         let flags = Flags::default().with(Flag::PagerankUnconverged, !pagerank.has_converged());
         let pagerank_max = pagerank.scores.iter().copied().fold(0.0, f32::max);
@@ -196,6 +215,7 @@ impl View {
             texts,
             documents,
             vector_nodes,
+            vector_facts,
             mentions,
             hubs,
             pagerank_max,
@@ -279,6 +299,15 @@ impl View {
     ) -> Result<[Vec<RankedVector>; LISTS], Error> {
         let Some(vectors) = &self.texts.vectors else { return Ok([const { Vec::new() }; LISTS]) };
         vectors.rank((self.graph(), &self.vector_nodes), query, most, passes)
+    }
+
+    /// The `most` facts whose vectors are most similar to one; empty without vectors of facts.
+    ///
+    /// # Errors
+    /// As [`Self::rank_by_vector`].
+    pub fn rank_facts(&self, query: &[f32], most: usize) -> Result<Vec<RankedFact>, Error> {
+        let Some(vectors) = &self.texts.facts else { return Ok(Vec::new()) };
+        vectors.rank_facts(&self.vector_facts, query, most)
     }
 
     /// Where those of these stems are that a text has.
@@ -426,9 +455,10 @@ impl View {
             counts: self.texts.counts.bytes(),
             documents: self.documents.bytes()
                 + self.vector_nodes.bytes()
+                + self.vector_facts.bytes()
                 + size_of_val(self.mentions.as_slice())
                 + size_of_val(self.hubs.as_slice()),
-            vectors: self.texts.vectors.as_ref().map_or(0, |vectors| vectors.bytes()),
+            vectors: self.texts.spaces().map(|vectors| vectors.bytes()).sum(),
             lazy: self.lazy.bytes(),
         }
     }

@@ -3,7 +3,7 @@
 //! | | |
 //! |---|---|
 //! | `--events FILE --questions FILE` | questions that take several steps to answer |
-//! | `--set NAME EVENTS,QUESTIONS[,VECTORS,QUESTION_VECTORS]`, several times | one table for each set: words, vectors, Ebb, and Ebb without each of its parts; and recalls a second |
+//! | `--set NAME EVENTS,QUESTIONS[,VECTORS,QUESTION_VECTORS[,FACT_VECTORS]]`, several times | one table for each set: words, vectors, Ebb, and Ebb without each of its parts; and recalls a second |
 //! | `--forget` | the gold that stays of these sets when a part of each scope is left out of memory |
 //! | `--memories NUMBER` | the processor time of a question among so many generated memories, and what it reads |
 //! | `--icews FILE` | a year of dated relations: what comes next, with learning and without |

@@ -2,6 +2,7 @@
 //! gone, what other writers changed is found, and what does not fit is said.
 
 mod events;
+mod facts;
 
 use crate::harness::ebb::{access, id, remember, session};
 use crate::harness::neo4j::{Fresh, at, fresh};

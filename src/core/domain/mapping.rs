@@ -307,7 +307,7 @@ pub struct RelationMapping {
     /// Property with its confidence, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Name>,
-    /// Property with its embedding.
+    /// Property with its embedding, which is compared if it is a fact.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vector: Option<Name>,
 }

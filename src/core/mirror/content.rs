@@ -182,20 +182,33 @@ pub(super) fn conductance(
 pub(super) struct Relations(BTreeMap<(String, String, String), FadingRelation>);
 
 impl Relations {
-    /// Adds or replaces a relation. Of several that another library has between two nodes under one predicate, the one
-    /// that stays live longest counts, of these the last observed.
-    pub(super) fn put(&mut self, from: String, to: String, tied: FadingRelation) {
+    /// Adds or replaces a relation, and returns whether it counts. Of several that another library has between two nodes under one
+    /// predicate, the one that stays live longest counts, of these the last observed, of these the last one put.
+    pub(super) fn put(&mut self, from: String, to: String, tied: FadingRelation) -> bool {
         let rank = |tied: &FadingRelation| (tied.until.unwrap_or(i64::MAX), tied.bond.last_observed);
         let key = (from, to, tied.kind.clone());
         let known = self.0.get(&key).filter(|known| known.is_adopted && tied.is_adopted);
-        if known.is_none_or(|known| rank(known) <= rank(&tied)) {
+        let counts = known.is_none_or(|known| rank(known) <= rank(&tied));
+        if counts {
             self.0.insert(key, tied);
         }
+        counts
     }
 
-    /// Removes all that begin or end at these.
-    pub(super) fn drop_of(&mut self, ends: &HashSet<&str>) {
-        self.0.retain(|(from, to, _), _| !ends.contains(from.as_str()) && !ends.contains(to.as_str()));
+    /// Removes all that begin or end at these, and returns their ends and types.
+    pub(super) fn drop_of(&mut self, ends: &HashSet<&str>) -> Vec<(String, String, String)> {
+        let mut dropped = Vec::new();
+        self.0.retain(|key, _| {
+            let is_kept = !ends.contains(key.0.as_str()) && !ends.contains(key.1.as_str());
+            dropped.extend((!is_kept).then(|| key.clone()));
+            is_kept
+        });
+        dropped
+    }
+
+    /// Adds the relations of other nodes.
+    pub(super) fn append(&mut self, mut other: Self) {
+        self.0.append(&mut other.0);
     }
 
     /// Weights at an instant, with causal strengths by predicate, by ends; `None` for a relation below the minimum or with an

@@ -1,7 +1,7 @@
 //! The view that events make in memory, as a mirror would hold it right after their import: no database, no jobs.
 //!
-//! Memories with their mentions and embeddings, and relations with the weight of their last observation. Energy, clusters,
-//! facts, trails and rows of other libraries have no part in it.
+//! Memories with their mentions and embeddings, and relations with the weight of their last observation, which have no embeddings.
+//! Energy, clusters, facts, trails and rows of other libraries have no part in it.
 
 use super::content::{LABEL_BYTES_MAX, MENTIONS, RELATES_TO};
 use super::{Error, load::set_vectors};
@@ -9,6 +9,7 @@ use crate::domain::event::{Observe, Remember, Tie};
 use crate::domain::ids::labelled;
 use ebb_engine::graph::builder::{GraphBuilder, StagedKind, WeightRange};
 use ebb_engine::graph::columns::NodeRow;
+use ebb_engine::graph::index::NodeId;
 use ebb_engine::graph::kinds::{Kinds, NodeType, Properties, UNNAMED};
 use ebb_engine::graph::snapshot::{SkippedCounts, Snapshot};
 use ebb_engine::text::counts::WordCounts;
@@ -35,9 +36,18 @@ pub struct ScopeEvents {
     pub relations: Vec<Observe>,
 }
 
+/// The ends of relations in a graph, with their predicates.
+pub type Related<'a> = Vec<(NodeId, NodeId, &'a str)>;
+
 impl ScopeEvents {
     /// Builds the view.
     pub fn view(&self, kinds: &Kinds, range: WeightRange) -> Result<View, Error> {
+        let (snapshot, texts, relations) = self.parts(kinds, range)?;
+        Ok(View::new(snapshot, texts, relations))
+    }
+
+    /// What the view is built from.
+    pub fn parts(&self, kinds: &Kinds, range: WeightRange) -> Result<(Snapshot, Texts, Related<'_>), Error> {
         let names = Names::of(self);
         let mut builder = GraphBuilder::new(kinds.clone(), range);
         for memory in &self.memories {
@@ -66,8 +76,8 @@ impl ScopeEvents {
         };
         let end = |name: &str| snapshot.graph.find(&names.external(ENTITY, name));
         let ends = relations.keys().filter_map(|(from, to, kind)| Some((end(from)?, end(to)?, *kind)));
-        let ends: Vec<_> = ends.collect();
-        Ok(View::new(snapshot, self.texts(&names)?, ends))
+        let ends = ends.collect();
+        Ok((snapshot, self.texts(&names)?, ends))
     }
 
     fn mentioned(&self) -> impl Iterator<Item = &str> {
@@ -140,7 +150,8 @@ impl ScopeEvents {
                 embedded.iter().map(|(id, numbers)| (id.as_str(), Some(numbers.as_slice()))),
             )?;
         }
-        Ok(Texts { index: Arc::new(index), counts: Arc::new(counts), vectors: vectors.map(Arc::new) })
+        let (index, counts, vectors) = (Arc::new(index), Arc::new(counts), vectors.map(Arc::new));
+        Ok(Texts { index, counts, vectors, facts: None })
     }
 }
 

@@ -47,6 +47,9 @@ const LABEL_CHARS: u64 = 200;
 const TEXT_BYTES: u64 = 5;
 /// Bytes of a relationship: a slot in each direction, with the reverse index and bounds.
 const RELATIONSHIP_BYTES: u64 = 150;
+/// Bytes of an embedding without its numbers, and of a number.
+const EMBEDDING_BYTES: u64 = 80;
+const NUMBER_BYTES: u64 = 2;
 /// Peak of a reload, in generations at rest.
 const PEAK: u64 = 3;
 
@@ -100,6 +103,14 @@ pub const fn bytes_of_node(chars: u64) -> u64 {
     NODE_BYTES + label * LABEL_BYTES + (chars - label) * TEXT_BYTES
 }
 
+/// Cost of a relationship of a node. Where facts have embeddings, each relationship counts as one: too much is measured afterwards.
+const fn bytes_of_relationship(node: &MirrorCandidate) -> u64 {
+    match node.numbers {
+        0 => RELATIONSHIP_BYTES,
+        numbers => RELATIONSHIP_BYTES + PEAK * (EMBEDDING_BYTES + NUMBER_BYTES * numbers),
+    }
+}
+
 /// Greatest length of strings, in characters, of a node within this cost; `None` if no node fits.
 #[must_use]
 pub const fn chars_within(bytes: u64) -> Option<u64> {
@@ -120,9 +131,10 @@ pub fn nodes_within(bytes: u64) -> usize {
 /// Upper bound of the cost of all of these with the relationships between them.
 #[must_use]
 pub fn bytes_of_all(candidates: &[MirrorCandidate]) -> u64 {
-    let ends: u64 = candidates.iter().map(|candidate| candidate.degree).sum();
+    let of_ends = |node: &MirrorCandidate| node.degree.saturating_mul(bytes_of_relationship(node));
+    let ends = candidates.iter().map(of_ends).fold(0, u64::saturating_add);
     let nodes = candidates.iter().map(|candidate| bytes_of_node(candidate.bytes)).sum::<u64>();
-    nodes + ends.div_ceil(2) * RELATIONSHIP_BYTES
+    nodes + ends.div_ceil(2)
 }
 
 /// A selection in progress. Candidates are identified by their indexes in its slice.
@@ -164,6 +176,10 @@ impl<'a> Selection<'a> {
 
     fn bytes_of(&self, place: u32) -> u64 {
         bytes_of_node(self.candidates[place as usize].bytes)
+    }
+
+    fn bytes_of_relationships(&self, place: u32, count: u64) -> u64 {
+        count.saturating_mul(bytes_of_relationship(&self.candidates[place as usize]))
     }
 
     const fn remaining(&self) -> u64 {
@@ -218,7 +234,7 @@ impl<'a> Selection<'a> {
             .filter(|(near, _)| is_taken(**near))
             .map(|(near, count)| u64::from(count.saturating_sub(self.ties[*near as usize])))
             .sum();
-        let bytes = self.bytes_of(place).saturating_add(costly.saturating_mul(RELATIONSHIP_BYTES));
+        let bytes = self.bytes_of(place).saturating_add(self.bytes_of_relationships(place, costly));
         if bytes > self.remaining() {
             return false;
         }
@@ -238,7 +254,7 @@ impl<'a> Selection<'a> {
         let known = u64::from(self.ties[place as usize]);
         let others = self.candidates[place as usize].degree.saturating_sub(known);
         let ahead = others.min(NEIGHBOURS_MAX as u64);
-        let bytes = self.bytes_of(place) + (known + ahead) * RELATIONSHIP_BYTES;
+        let bytes = self.bytes_of(place).saturating_add(self.bytes_of_relationships(place, known + ahead));
         if !self.taken[place as usize] && bytes <= self.remaining() {
             self.bytes += bytes;
             self.taken[place as usize] = true;
@@ -270,6 +286,7 @@ mod tests {
             heat,
             bytes: CHARS,
             degree: 0,
+            numbers: 0,
         }
     }
 
@@ -333,6 +350,20 @@ mod tests {
         let candidates: Vec<MirrorCandidate> =
             heats.into_iter().enumerate().map(|(key, heat)| candidate(key, heat)).collect();
         assert_eq!(Selection::new(&candidates, 0).order, [3, 2, 1, 4, 0]);
+    }
+
+    #[test]
+    fn embeddings_of_facts_are_in_the_cost() {
+        let degree = 2 * u64::try_from(NEIGHBOURS_MAX).unwrap();
+        let cost =
+            |numbers| bytes_of_all(&[MirrorCandidate { degree, numbers, ..candidate(0, Heat::Pinned) }]);
+        assert_eq!(cost(0), COST + degree / 2 * RELATIONSHIP_BYTES);
+        assert!(cost(384) - cost(0) >= degree / 2 * at_peak(2 * 384));
+        let all: Vec<_> =
+            alive(2).into_iter().map(|one| MirrorCandidate { degree: 1, numbers: 384, ..one }).collect();
+        let near = |place: u32| vec![1 - place];
+        assert_eq!(selected(&all, 2 * COST + RELATIONSHIP_BYTES, near).0, [true, false]);
+        assert_eq!(selected(&all, bytes_of_all(&all), near), (vec![true, true], bytes_of_all(&all)));
     }
 
     #[test]

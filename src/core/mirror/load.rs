@@ -12,14 +12,15 @@
 //! page, and the rows are dropped.
 
 use super::content::{Names, RELATES_TO, Relations, conductance, view_of};
+use super::facts::{Embeddings, ReadFacts, set_facts};
 use super::hot::{Density, Joined, Selection, at_peak, bytes_of_all, chars_within, nodes_within};
 use super::learned::bound;
 use super::{Config, Error, MirroredScope};
 use crate::domain::ids::Scope;
 use crate::domain::units::Timestamp;
 use crate::store::{
-    Amount, Census, FadingRelation, Learned, MentionRule, MirrorCandidate, MirrorQuery, MirroredEnd,
-    MirroredNode, OVERLAP_MS, OutgoingRelation, Store,
+    Amount, Census, Learned, MentionRule, MirrorCandidate, MirrorQuery, MirroredEnd, MirroredNode,
+    OVERLAP_MS, OutgoingRelation, Store,
 };
 use ebb_engine::graph::builder::GraphBuilder;
 use ebb_engine::graph::columns::NodeRow;
@@ -74,7 +75,8 @@ struct Edges {
     /// Causal strengths by index of the edge, where they differ from those of its kind.
     causal: BTreeMap<usize, [f32; 2]>,
     kinds: Vec<String>,
-    relations: Vec<(u32, u32, FadingRelation)>,
+    relations: Relations,
+    facts: ReadFacts,
     /// Number of invalid ones.
     skipped: u64,
 }
@@ -87,15 +89,18 @@ struct Read {
     index: TextIndex,
     counts: WordCounts,
     vectors: Option<VectorIndex>,
+    facts: Option<VectorIndex>,
 }
 
-/// Responses to the queries of one page of nodes.
+/// Responses to the queries of one page of nodes, or embeddings of facts of these.
+#[derive(Default)]
 struct Page {
     label: usize,
     nodes: Vec<MirroredNode>,
     edges: Edges,
     /// Nodes with other ends that are candidates but not taken.
     lacking: HashSet<u32>,
+    embeddings: Embeddings,
 }
 
 /// Parameters of a load.
@@ -274,6 +279,12 @@ fn pages<'n>(
     pages
 }
 
+/// Most facts whose embeddings are read by one request.
+pub(super) fn facts_page(asked: &MirrorQuery, config: &Config) -> usize {
+    let fact = asked.dimensions.map_or(1, |count| count as u64 * NUMBER_BYTES);
+    usize::try_from(page_bytes(room(config)) / fact).unwrap_or(PAGE).clamp(1, PAGE)
+}
+
 fn page_bytes(room: u64) -> u64 {
     (room / PAGE_SHARE).clamp(PAGE_BYTES_MIN, PAGE_BYTES_MAX)
 }
@@ -348,10 +359,10 @@ fn read(plan: &Plan<'_>) -> Result<Read, Error> {
     let (next, runtime) = (AtomicUsize::new(0), Handle::current());
     let reader = |brought: &SyncSender<Result<Page, Error>>| {
         while let Some(page) = pages.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let page = plan.fetched(&runtime, page);
-            let is_last = page.is_err();
             // Sending fails after an error of another reader or of the builder.
-            if brought.send(page).is_err() || is_last {
+            let send = |page| brought.send(Ok(page)).map_err(|_| Error::Broken);
+            if let Err(why) = plan.fetch(&runtime, page, send) {
+                drop(brought.send(Err(why)));
                 return;
             }
         }
@@ -367,7 +378,8 @@ fn read(plan: &Plan<'_>) -> Result<Read, Error> {
             .collect();
         drop(brought);
         let vectors = plan.load.asked.dimensions.map(VectorIndex::new).transpose()?;
-        let mut read = Read { rows: Vec::with_capacity(nodes.len()), vectors, ..Read::default() };
+        let (rows, facts) = (Vec::with_capacity(nodes.len()), vectors.clone());
+        let mut read = Read { rows, vectors, facts, ..Read::default() };
         let made = pages.iter().try_for_each(|page| read.take(plan, page?));
         drop(pages);
         let ended = readers.into_iter().map(|thread| thread.join().map_err(|_| Error::Broken));
@@ -381,10 +393,21 @@ impl Plan<'_> {
         self.places.get(label)?.get(key).copied()
     }
 
-    /// Reads the nodes of one label, and the relationships that begin at them.
-    fn fetched(&self, runtime: &Handle, page: &[&MirrorCandidate]) -> Result<Page, Error> {
+    fn external_id(&self, place: u32) -> String {
+        let node = &self.load.nodes[place as usize];
+        self.load.names.external_id(node.label, &node.key)
+    }
+
+    /// Reads the nodes of one label, and the relationships that begin at them; then the embeddings of these, which are too large to
+    /// be all read at once.
+    fn fetch(
+        &self,
+        runtime: &Handle,
+        page: &[&MirrorCandidate],
+        send: impl Fn(Page) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         self.load.check_wanted()?;
-        let Load { store, asked, whole, .. } = self.load;
+        let Load { store, asked, whole, config, .. } = self.load;
         let label = page.first().map_or(0, |candidate| candidate.label);
         let keys: Vec<&str> = page.iter().map(|candidate| candidate.key.as_str()).collect();
         let nodes = runtime.block_on(store.mirrored(asked, label, &keys))?;
@@ -400,7 +423,12 @@ impl Plan<'_> {
                 self.lacking(label, around)
             }
         };
-        Ok(Page { label, nodes, edges, lacking })
+        let facts = std::mem::take(&mut edges.facts);
+        send(Page { label, nodes, edges, lacking, ..Page::default() })?;
+        runtime.block_on(facts.read(store, asked, facts_page(asked, config), |embeddings| {
+            self.load.check_wanted()?;
+            send(Page { embeddings, ..Page::default() })
+        }))
     }
 
     /// Nodes with other ends that are candidates but not taken.
@@ -416,7 +444,10 @@ impl Edges {
     fn walk(&mut self, plan: &Plan<'_>, from: u32, edge: OutgoingRelation) {
         let Some(to) = plan.elements.get(edge.to.as_str()).copied() else { return };
         if let Amount::Relation(tied) = edge.amount {
-            self.relations.push((from, to, tied));
+            let (from, to) = (plan.external_id(from), plan.external_id(to));
+            if self.relations.put(from.clone(), to.clone(), tied.clone()) {
+                self.facts.put((&from, &to), &tied, edge.embedded);
+            }
             return;
         }
         let conducts = conductance(&plan.load.config.kinds, &edge.kind, &edge.amount, edge.causal);
@@ -444,7 +475,7 @@ impl Edges {
         let before = self.list.len();
         self.causal.extend(other.causal.into_iter().map(|(at, causal)| (before + at, causal)));
         self.list.extend(other.list.into_iter().map(|edge| Edge { kind: kinds[edge.kind as usize], ..edge }));
-        self.relations.extend(other.relations);
+        self.relations.append(other.relations);
         self.skipped += other.skipped;
     }
 }
@@ -467,6 +498,9 @@ impl Read {
                 index,
                 embeddings.iter().map(|(id, embedding)| (id.as_str(), Some(embedding.as_slice()))),
             )?;
+        }
+        if let Some(index) = &mut self.facts {
+            set_facts(index, &page.embeddings)?;
         }
         let contents_of = contents.iter();
         self.index.add(contents_of.map(|(id, text, session, at)| Content {
@@ -499,15 +533,9 @@ pub(super) fn set_vectors<'a>(
 /// Builds the view, and its relations.
 fn build(load: &Load, read: Read, generation: Generation) -> Result<(View, Relations), Error> {
     let Load { store, config, names, nodes, at, .. } = load;
-    let Read { rows, edges, index, counts, vectors } = read;
-    let Edges { list: edges, causal, kinds, relations: tied, skipped } = edges;
+    let Read { rows, edges, index, counts, vectors, facts } = read;
+    let Edges { list: edges, causal, kinds, relations, skipped, .. } = edges;
     let mut skipped = SkippedCounts { relationships: skipped, ..SkippedCounts::default() };
-    let id = |place: u32| {
-        let node = &nodes[place as usize];
-        names.external_id(node.label, &node.key)
-    };
-    let mut relations = Relations::default();
-    tied.into_iter().for_each(|(from, to, tied)| relations.put(id(from), id(to), tied));
     let observed = relations.observed();
     let mut builder = GraphBuilder::new(config.kinds.clone(), config.range);
     let mut staged = vec![None; nodes.len()];
@@ -541,7 +569,8 @@ fn build(load: &Load, read: Read, generation: Generation) -> Result<(View, Relat
     }
     let graph = builder.finalize()?.with_generation(generation);
     let snapshot = Snapshot { graph, as_of: Some(at.millis()), skipped };
-    let texts = Texts { index: Arc::new(index), counts: Arc::new(counts), vectors: vectors.map(Arc::new) };
+    let (vectors, facts) = (vectors.map(Arc::new), facts.map(Arc::new));
+    let texts = Texts { index: Arc::new(index), counts: Arc::new(counts), vectors, facts };
     let weighed = (*at, store.fading());
     Ok((view_of(None, snapshot, texts, &relations, names, weighed), relations))
 }

@@ -26,8 +26,9 @@
 //! Invariant: a refreshed mirror equals a loaded one (held by `mirror::patched_is_loaded`).
 
 use super::content::{Conducts, MENTIONS, RELATES_TO, Relations, conductance, view_of};
+use super::facts::{ReadFacts, set_facts};
 use super::learned::records;
-use super::load::set_vectors;
+use super::load::{facts_page, set_vectors};
 use super::{Config, Error, MirroredScope, hot};
 use crate::domain::relation::Fading;
 use crate::domain::units::Timestamp;
@@ -290,9 +291,13 @@ async fn next(
         return Ok(Refreshed::Anew("nodes of several labels share a key"));
     };
     let fading = store.fading();
-    let (mut batch, relations, skipped) = merged(held, config, &read, (at, fading));
+    let (mut batch, Tied { relations, facts }, skipped) = merged(held, config, &read, (at, fading));
     let observed = relations.observed();
-    let texts = texts(held, &read)?;
+    let mut texts = texts(held, &read)?;
+    if let Some(index) = &mut texts.facts {
+        let set = |embeddings| set_facts(Arc::make_mut(index), &embeddings);
+        facts.read(store, &held.asked, facts_page(&held.asked, config), set).await?;
+    }
     let graph = held.view.graph();
     batch.nodes = read
         .nodes
@@ -325,6 +330,12 @@ async fn next(
     Ok(Refreshed::Next)
 }
 
+/// The relations after a refresh, and those whose embeddings may be others than before.
+struct Tied {
+    relations: Relations,
+    facts: ReadFacts,
+}
+
 /// The rows as a batch without its nodes, including all relations with their weights at an instant; the relations after
 /// it; and the number of invalid rows so far.
 fn merged(
@@ -332,15 +343,16 @@ fn merged(
     config: &Config,
     read: &Read,
     (at, fading): (Timestamp, &Fading),
-) -> (Batch, Relations, SkippedCounts) {
-    let mut relations = held.relations.clone();
+) -> (Batch, Tied, SkippedCounts) {
+    let (mut relations, mut facts) = (held.relations.clone(), ReadFacts::default());
     let mut batch = Batch { removed_nodes: read.gone.clone(), ..Batch::default() };
     let mut skipped = held.view.snapshot().skipped;
     let gone: HashSet<&str> = read.gone.iter().map(String::as_str).collect();
     // Rows that were read again replace the former ones.
     let is_related = |kind: &Option<String>| kind.as_deref().is_none_or(|kind| kind == RELATES_TO);
     let related = read.around.iter().filter(|(_, kind, _)| is_related(kind)).map(|(id, ..)| id.as_str());
-    relations.drop_of(&related.chain(gone.iter().copied()).collect());
+    let dropped = relations.drop_of(&related.chain(gone.iter().copied()).collect());
+    dropped.iter().for_each(|key| facts.remove(key));
     let is_there = |id: &str| {
         read.nodes.contains_key(id) || (held.view.graph().find(id).is_some() && !gone.contains(id))
     };
@@ -353,7 +365,9 @@ fn merged(
             }
             let (from, to) = if end.begins { (id.clone(), other) } else { (other, id.clone()) };
             if let Amount::Relation(tied) = &end.amount {
-                relations.put(from, to, tied.clone());
+                if relations.put(from.clone(), to.clone(), tied.clone()) {
+                    facts.put((&from, &to), tied, end.embedded.clone());
+                }
                 continue;
             }
             match conductance(&config.kinds, &end.kind, &end.amount, end.causal) {
@@ -370,7 +384,7 @@ fn merged(
             None => batch.removed_edges.push((from.to_owned(), RELATES_TO.to_owned(), to.to_owned())),
         }
     }
-    (batch, relations, skipped)
+    (batch, Tied { relations, facts }, skipped)
 }
 
 /// Words of the memories after the rows are applied.

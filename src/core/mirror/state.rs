@@ -43,7 +43,7 @@ use std::sync::Arc;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 /// First bytes of a file.
-const FORMAT: &[u8] = b"ebb mirror state 5\n";
+const FORMAT: &[u8] = b"ebb mirror state 6\n";
 const HASH_BYTES: usize = size_of::<u64>();
 /// Bytes that are hashed and written at once.
 const CHUNK: usize = 64 * 1024;
@@ -320,7 +320,8 @@ impl Position {
         fading: &Fading,
         at: Timestamp,
     ) -> Result<Restored, Error> {
-        if texts.vectors.as_ref().map(|vectors| vectors.dimensions()) != asked.dimensions {
+        let dimensions = [&texts.vectors, &texts.facts].map(|index| index.as_ref().map(|of| of.dimensions()));
+        if dimensions.iter().any(|count| *count != asked.dimensions) {
             return Err(Error::Broken);
         }
         let instant = |millis: i64| Timestamp::from_millis(millis).map_err(|_| Error::Broken);

@@ -354,8 +354,7 @@ impl Service {
     async fn embed_words(&self, current: &Current, query: &mut RecallQuery) -> bool {
         let has_words =
             query.fusion == Fusion::Text && query.vector.is_none() && !query.text.trim().is_empty();
-        let vectors = current.view.texts().vectors.as_ref();
-        let has_vectors = !current.is_whole() || vectors.is_some_and(|vectors| !vectors.is_empty());
+        let has_vectors = !current.is_whole() || current.view.texts().has_vectors();
         let Some(embedder) = self.embedder().filter(|_| has_words && has_vectors) else { return true };
         query.vector = embedder.question(&query.text).await.map(|vector| vector.to_vec());
         query.vector.is_some()

@@ -26,6 +26,7 @@ catalogue! {
     ADOPTED_NODES = "adopted/nodes";
     ADOPTED_SET_STATES = "adopted/set_states";
     ADOPTED_STATES = "adopted/states";
+    ADOPTED_VECTORS = "adopted/vectors";
     ADOPTED_WRITTEN_ACCESSES = "adopted/written_accesses";
     ADOPTED_WRITTEN_BEYOND = "adopted/written_beyond";
     ADOPTED_WRITTEN_EDGES = "adopted/written_edges";

@@ -108,6 +108,8 @@ pub struct OutgoingRelation {
     pub amount: Amount,
     /// Causal strength of its own, `0 ..= 1`, if given.
     pub causal: Option<f32>,
+    /// Where its embedding is, if it may have one.
+    pub embedded: Option<EmbeddedFact>,
 }
 
 /// A relationship as read from either end.
@@ -124,6 +126,16 @@ pub struct MirroredEnd {
     pub causal: Option<f32>,
     /// Whether it begins at the node from which it was read.
     pub begins: bool,
+    /// Where its embedding is, if it may have one.
+    pub embedded: Option<EmbeddedFact>,
+}
+
+/// A fact that may have an embedding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EmbeddedFact {
+    /// Index of the label of the node at which it begins.
+    pub label: usize,
+    pub element: String,
 }
 
 /// Property of a relationship that determines its conductance.

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | words | `T(m)` = its BM25 score / the greatest; of the 200 best, and of the 200 best that pass the filter |
 //! | vectors | `V(m)` = ((similarity - the least of the 200 most similar) / (the greatest - that least))², at least a thousandth of (1 + similarity) / 2 |
+//! | facts | `V(m)` is at least half of `F(m)`: the same of the 200 most similar facts, on a scale of their own, for the greatest of those of which `m` mentions both ends |
 //! | links | `L(m)` = its score by the dimensions of evidence, of which the structural is `ln(1 + A(m) N / 3) / ln(1 + N / 3)`: `A` is the activation with seeds that sum to 1, `N` the number of memories |
 //! | agreement | `k` = 0.1 + 0.9 * (2 * (mean of `T` where `A` is - mean of `T` over all memories), 0 to 1; or the same of `V`, if that is greater) |
 //! | sum | `X = (1 - K/2) T + 2.5 k L` and `Y = (1 + K/2) V`, where `K = k * greatest L`; without vectors `X = T + 2.5 k L` |
@@ -22,6 +23,9 @@
 //!
 //! An entity has no text that could speak for it. Its links count with a weight of at most 1, so that it does not come before the
 //! memories that words find.
+//!
+//! The vector of a fact is that of one short sentence, which a memory says among others, so it counts half, and only where the
+//! vector of the memory itself says less. Similarities of sentences and of longer texts differ in general: each has its own scale.
 //!
 //! Turns next to a turn that answers are about the same: half as much for vectors, which are alike among neighbours anyway.
 //!
@@ -56,6 +60,8 @@ const AGREEMENT_MIN: f64 = 0.1;
 const MOVED: f64 = 0.5;
 /// Least value of a similar memory, as a share of (1 + similarity) / 2: it is a hit, and comes after what is more similar.
 const VECTOR_MIN: f64 = 0.001;
+/// Weight of the vectors of facts, as a share of that of the vectors of memories.
+const FACTS: f64 = 0.5;
 /// Neighbours in a session on each side.
 const NEIGHBOURS: usize = 2;
 /// Factor of neighbours for vectors.
@@ -67,6 +73,8 @@ pub(super) struct Lists<'a> {
     pub(super) texts: [&'a [RankedMemory]; 2],
     /// By vector, the most similar first, alike.
     pub(super) vectors: [&'a [RankedVector]; 2],
+    /// By the facts that they mention, of all memories, in any order.
+    pub(super) facts: &'a [(NodeId, f32)],
     /// By the dimensions of evidence.
     pub(super) links: &'a [MergedScore],
     /// Activation of memories, in any order.
@@ -75,9 +83,12 @@ pub(super) struct Lists<'a> {
     pub(super) hubs: &'a [NodeId],
     /// Of similarities.
     pub(super) scale: VectorScale,
+    /// Of similarities of facts.
+    pub(super) fact_scale: VectorScale,
 }
 
-/// What the similarity of a vector gives to a score: its place between the least and the greatest of the most similar memories.
+/// What the similarity of a vector gives to a score: its place between the least and the greatest of the most similar memories, or
+/// facts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct VectorScale {
     least: f64,
@@ -86,10 +97,8 @@ pub struct VectorScale {
 }
 
 impl VectorScale {
-    /// The scale of the most similar memories of a graph, and of others outside it.
-    pub(super) fn of(ranked: &[RankedVector], outside: &[(String, f32)], weights: &FusionWeights) -> Self {
-        let held = ranked.iter().map(|ranked| ranked.similarity);
-        let mut all: Vec<f32> = held.chain(outside.iter().map(|(_, similarity)| *similarity)).collect();
+    /// The scale of these similarities.
+    pub(super) fn of(mut all: Vec<f32>, weights: &FusionWeights) -> Self {
         all.sort_unstable_by(|a, b| b.total_cmp(a));
         all.truncate(RANKED_MAX);
         let [greatest, least] = [all.first(), all.last()].map(|one| one.map_or(0.0, |one| f64::from(*one)));
@@ -200,6 +209,10 @@ impl Lists<'_> {
                 (ranked.node, Evidence { vector, listed, ..Evidence::default() })
             }));
         }
+        all.extend(self.facts.iter().map(|(node, similarity)| {
+            let vector = FACTS * self.fact_scale.value(*similarity);
+            (*node, Evidence { vector, listed: [0.0, vector], ..Evidence::default() })
+        }));
         let without_text = if view.memories() > 0 { 1.0 / weights.links.max(1.0) } else { 1.0 };
         all.extend(self.links.iter().map(|merged| {
             let share = if view.has_text(merged.node) { 1.0 } else { without_text };
@@ -227,7 +240,7 @@ impl Lists<'_> {
         weights: &'w FusionWeights,
     ) -> (impl Fn(&Evidence) -> f64 + use<'w>, impl Fn(&Evidence) -> f64 + use<'w>) {
         let has_texts = weights.text > 0.0 && !self.texts[0].is_empty();
-        let has_vectors = weights.vectors > 0.0 && !self.vectors[0].is_empty();
+        let has_vectors = weights.vectors > 0.0 && !(self.vectors[0].is_empty() && self.facts.is_empty());
         let k = match (has_texts, has_vectors) {
             (false, false) => 1.0,
             _ => AGREEMENT_MIN + (1.0 - AGREEMENT_MIN) * self.agreement(evidence, view.memories(), weights),

@@ -74,7 +74,7 @@ impl World {
             self.relations.iter().map(|(from, to, kind)| (end(from), end(to), *kind)).collect();
         View::new(
             snapshot,
-            Texts { index: Arc::new(index), counts: Arc::new(counts), vectors: None },
+            Texts { index: Arc::new(index), counts: Arc::new(counts), ..Texts::default() },
             relations,
         )
     }

@@ -23,7 +23,8 @@ fn stored(index: &VectorIndex, graph: &Graph) -> Vec<(NodeId, Vec<i32>)> {
     let rows = index.segments.iter().flat_map(|segment| {
         segment.numbers().iter().enumerate().map(|(at, number)| (*number, segment.row(at)))
     });
-    rows.filter_map(|(number, row)| Some((nodes.node(number)?, row.components().collect()))).collect()
+    let of = |number: u32| nodes.nodes.get(number as usize).filter(|node| **node != NOTHING);
+    rows.filter_map(|(number, row)| Some((NodeId(*of(number)?), row.components().collect()))).collect()
 }
 
 fn cosine(a: impl Iterator<Item = f64> + Clone, b: impl Iterator<Item = f64> + Clone) -> f64 {

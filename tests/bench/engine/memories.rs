@@ -70,7 +70,7 @@ impl Memories {
         index.add(ids.iter().map(String::as_str).zip(contents.iter().map(String::as_str))).expect("memories");
         counts.add(contents.iter().map(String::as_str));
         let snapshot = Snapshot { graph, as_of: Some(NOW), skipped: SkippedCounts::default() };
-        let texts = Texts { index: Arc::new(index), counts: Arc::new(counts), vectors: None };
+        let texts = Texts { index: Arc::new(index), counts: Arc::new(counts), ..Texts::default() };
         let view = View::new(snapshot, texts, [] as [(NodeId, NodeId, &str); 0]);
         Self { labels, contents, view }
     }

@@ -144,7 +144,15 @@ impl<'a> Past<'a> {
                 order(&Facts { memory, state, energy, chars, words })
             });
             let degree = adjacent(graph, node).count() as u64;
-            MirrorCandidate { label: 0, key: key.to_owned(), element: "".into(), heat, bytes: chars, degree }
+            MirrorCandidate {
+                label: 0,
+                key: key.to_owned(),
+                element: "".into(),
+                heat,
+                bytes: chars,
+                degree,
+                numbers: 0,
+            }
         };
         graph.nodes().map(candidate).collect()
     }

@@ -156,7 +156,11 @@ fn view(memories: &[Memory], entities: usize, draw: &mut Draw) -> View {
     let relations: Vec<_> =
         related.iter().map(|(from, to, kind)| (node(from), node(to), kind.as_str())).collect();
     let snapshot = Snapshot { graph, as_of: Some(AT), skipped: SkippedCounts::default() };
-    View::new(snapshot, Texts { index: Arc::new(index), counts: Arc::new(counts), vectors: None }, relations)
+    View::new(
+        snapshot,
+        Texts { index: Arc::new(index), counts: Arc::new(counts), ..Texts::default() },
+        relations,
+    )
 }
 
 fn question(draw: &mut Draw, memories: &[Memory]) -> String {

@@ -1,5 +1,6 @@
 //! Events and questions as files have them, and the graph that events make.
 
+use ebb_core::domain::event::Observe;
 use ebb_core::domain::ids::Scope;
 use ebb_core::domain::similarity::Similarity;
 use ebb_core::domain::trail::Allowed;
@@ -8,10 +9,13 @@ use ebb_core::service::events::in_memory::{FileEvents, ScopeEvents};
 use ebb_engine::View;
 use ebb_engine::graph::builder::WeightRange;
 use ebb_engine::graph::kinds::Kinds;
+use ebb_engine::vectors::{VectorIndex, fact_key};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Embeddings are in files of their own.
 const SIMILARITY: Similarity = Similarity { dimensions: None, text_threshold: 0.5, model: None };
@@ -43,6 +47,26 @@ pub(crate) fn text<'a>(of: &'a Value, key: &str) -> &'a str {
 /// The view of these events.
 pub(crate) fn view(events: &ScopeEvents) -> View {
     events.view(&Kinds::default(), WeightRange::default()).expect("a graph")
+}
+
+/// The view of these events, with a vector of each relation in their order.
+pub(crate) fn view_with_facts(events: &ScopeEvents, vectors: &[Vec<f32>]) -> View {
+    let parts = events.parts(&Kinds::default(), WeightRange::default());
+    let (snapshot, mut texts, relations) = parts.expect("a graph");
+    let graph = &snapshot.graph;
+    let key = |(from, to, kind)| {
+        let ends = (graph.label(from), graph.label(to), kind);
+        (ends, fact_key(graph.external_id(from), graph.external_id(to), kind))
+    };
+    let keys: BTreeMap<(&str, &str, &str), String> = relations.iter().copied().map(key).collect();
+    let known = events.relations.iter().zip(vectors).filter_map(|(Observe { tie, .. }, vector)| {
+        let key = keys.get(&(tie.from.as_str(), tie.to.as_str(), tie.kind.as_str()))?;
+        Some((key.as_str(), vector.as_slice()))
+    });
+    let mut facts = VectorIndex::new(vectors.first().map_or(1, Vec::len)).expect("dimensions");
+    facts.add(known).expect("vectors");
+    texts.facts = Some(Arc::new(facts));
+    View::new(snapshot, texts, relations)
 }
 
 /// The same events without what joins memories.

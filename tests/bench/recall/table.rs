@@ -1,12 +1,13 @@
 //! One table of recall over sets of questions: words, vectors, both fused by ranks, and Ebb, with each part left out.
 //!
-//! A set is events, questions, and vectors of both in the order of their lines (16-bit floats, little endian). Memories of one
-//! scope have ids with the same text before the first colon; a question is asked in the scope of its gold. Intervals are those of
-//! 1,000 resamplings of the questions.
+//! A set is events, questions, and vectors of memories, of questions and of relations in the order of their lines (16-bit floats,
+//! little endian). Memories of one scope have ids with the same text before the first colon; a question is asked in the scope of its gold. Intervals are those of
+//! 1,000 resamplings of the questions. The row with vectors of facts has them in both columns, which are without vectors of memories
+//! and with them.
 
 use crate::quality::{AT, config};
 use crate::record::Run;
-use crate::set::{events, questions, view};
+use crate::set::{events, questions, view, view_with_facts};
 use crate::speed::speed;
 use ebb_core::domain::event::Remember;
 use ebb_core::domain::ids::{EntityName, Scope};
@@ -42,6 +43,8 @@ pub(crate) struct Set {
     pub(crate) questions: Vec<Question>,
     pub(crate) events: BTreeMap<Scope, ScopeEvents>,
     pub(crate) views: Views,
+    /// Vectors of relations, if there are any.
+    facts: Option<Vec<Vec<f32>>>,
 }
 
 /// A way to rank memories.
@@ -56,7 +59,7 @@ enum Rank {
 type Shares = (String, [f64; 4]);
 
 impl Set {
-    /// Reads a set; `files` are events, questions, and vectors of memories and of questions if there are any.
+    /// Reads a set; `files` are events, questions, and vectors of memories, of questions and of relations if there are any.
     pub(crate) fn of(name: &str, files: &[String]) -> Self {
         let ScopeEvents { mut memories, relations } = events(&files[0]);
         let mut questions = questions(&files[1]);
@@ -72,6 +75,7 @@ impl Set {
             let rows = vectors(file, questions.len());
             questions.iter_mut().zip(rows).for_each(|(question, row)| question.embedding = Some(row));
         }
+        let facts = files.get(4).map(|file| vectors(file, relations.len()));
         let scope_of = |id: &str| {
             id.split_once(':').map_or_else(Scope::local, |(scope, _)| Scope::new(scope).expect("a scope"))
         };
@@ -84,7 +88,7 @@ impl Set {
         for question in &mut questions {
             question.scope = question.gold.first().map_or_else(Scope::local, |gold| scope_of(gold));
         }
-        Self { name: name.to_owned(), questions, views: views(&events), events }
+        Self { name: name.to_owned(), questions, views: views(&events), events, facts }
     }
 
     /// Prints the table of the set.
@@ -118,6 +122,10 @@ impl Set {
         ] {
             let cells = [false, true].map(|with| cell(&set.shares(&usual, with)));
             println!("| Ebb, {name} | {} | {} |", cells[0], cells[1]);
+        }
+        if let Some(facts) = &self.facts {
+            let cells = [false, true].map(|with| cell(&self.with_facts(facts, with).shares(&usual, true)));
+            println!("| Ebb, with vectors of facts | {} | {} |", cells[0], cells[1]);
         }
         println!("\nby class, R@5, 10, 20: words alone; Ebb without vectors; with vectors\n");
         let words = Rank::Way(Way::Words, Box::new(config()));
@@ -208,11 +216,28 @@ impl Set {
         })
     }
 
+    /// The set with vectors of facts, and with those of memories or without.
+    fn with_facts(&self, facts: &[Vec<f32>], with_memories: bool) -> Self {
+        let mut set = self.changed(|events| {
+            let without = events.memories.iter_mut().filter(|_| !with_memories);
+            without.for_each(|memory| memory.embedding = None);
+        });
+        let view = |(scope, events): (&Scope, _)| (scope.clone(), Arc::new(view_with_facts(events, facts)));
+        set.views = set.events.iter().map(view).collect();
+        set
+    }
+
     /// The set with other events.
     fn changed(&self, change: impl Fn(&mut ScopeEvents)) -> Self {
         let mut events = self.events.clone();
         events.values_mut().for_each(change);
-        Self { name: self.name.clone(), questions: self.questions.clone(), views: views(&events), events }
+        Self {
+            name: self.name.clone(),
+            questions: self.questions.clone(),
+            views: views(&events),
+            events,
+            facts: None,
+        }
     }
 
     /// The shares of all questions.

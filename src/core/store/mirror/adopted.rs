@@ -7,6 +7,7 @@
 mod accesses;
 mod label;
 mod values;
+mod vectors;
 mod written;
 
 use super::super::Store;
@@ -21,8 +22,8 @@ use super::super::layouts::{TypeFilter, names};
 use super::super::statement::{HALL, ROOM, ROOM_ID, Statement};
 use super::rows::vector;
 use super::{
-    Amount, FadingRelation, Heat, MirrorCandidate, MirrorQuery, MirroredEnd, MirroredNode, OutgoingRelation,
-    READ_MAX,
+    Amount, EmbeddedFact, FadingRelation, Heat, MirrorCandidate, MirrorQuery, MirroredEnd, MirroredNode,
+    OutgoingRelation, READ_MAX,
 };
 use crate::domain::annotations::Provenance;
 use crate::domain::ids::Scope;
@@ -123,6 +124,8 @@ impl Store {
         };
         let states = by_key(self.adopted_states(&asked.scope, NODE_STATE).await?);
         let accesses = self.last_accesses(of, None).await?;
+        let has_vectors = of.fact_vectors().next().is_some();
+        let numbers = asked.dimensions.filter(|_| has_vectors).map_or(0, |count| count as u64);
         let mut candidates = BTreeMap::new();
         for row in self.table("adopted.census", call, &COLUMNS).await? {
             let [key, element, observed, bytes, degree] = columns(row);
@@ -146,6 +149,7 @@ impl Store {
                 },
                 bytes: whole(&bytes).and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0).min(READ_MAX),
                 degree: whole(&degree).and_then(|degree| u64::try_from(degree).ok()).unwrap_or(0),
+                numbers,
             };
             candidates.entry(key).or_insert(candidate);
         }
@@ -228,7 +232,10 @@ impl Store {
             let [kind, to, element, values] = columns(edge);
             Some((text(to)?, (text(kind)?, text(element)?, values)))
         };
-        let made = |to, kind, amount| OutgoingRelation { kind, to, amount, causal: None };
+        let made = |to, (kind, amount, element): (String, Amount, Option<String>)| {
+            let embedded = element.map(|element| EmbeddedFact { label, element });
+            OutgoingRelation { kind, to, amount, causal: None, embedded }
+        };
         self.edges_by(asked, of, keys, ("adopted.edges", &ADOPTED_EDGES), parse, made).await
     }
 
@@ -244,19 +251,17 @@ impl Store {
             let [kind, label, key, element, values, begins] = columns(edge);
             Some(((of.end(&label, key)?, flag(&begins)), (text(kind)?, text(element)?, values)))
         };
-        let made = |((label, key), begins), kind, amount| MirroredEnd {
-            kind,
-            label,
-            key,
-            amount,
-            causal: None,
-            begins,
+        let made = |((end, key), begins), (kind, amount, element): (String, Amount, Option<String>)| {
+            let from = if begins { label } else { end };
+            let embedded = element.map(|element| EmbeddedFact { label: from, element });
+            MirroredEnd { kind, label: end, key, amount, causal: None, begins, embedded }
         };
         self.edges_by(asked, of, keys, ("adopted.around", &ADOPTED_AROUND), parse, made).await
     }
 
     /// Relationships of mapped nodes by the nodes' keys. `parse` returns the other end, then type, element and values;
-    /// `made` converts a relationship that conducts.
+    /// `made` converts a relationship that conducts, by its type, its amount, and its element if it may have an embedding. They are
+    /// in the order of their elements, by which several of one predicate between two nodes are told apart.
     async fn edges_by<E, T>(
         &self,
         asked: &MirrorQuery,
@@ -264,7 +269,7 @@ impl Store {
         keys: &[&str],
         (name, statement): (&'static str, &'static Statement),
         parse: impl Fn(Vec<BoltType>) -> Option<(E, (String, String, BoltType))>,
-        made: impl Fn(E, String, Amount) -> T,
+        made: impl Fn(E, (String, Amount, Option<String>)) -> T,
     ) -> Result<Vec<(String, Vec<T>)>, Error> {
         if of.mapping.relationships.is_empty() {
             return Ok(Vec::new());
@@ -283,14 +288,17 @@ impl Store {
                 let (end, (kind, element, values)) = parse(items(edge))?;
                 Some((end, kind, element, Values::new(&read, values)))
             });
-            nodes.push((text(key).unwrap_or_default(), edges.collect::<Vec<_>>()));
+            let mut edges: Vec<_> = edges.collect();
+            edges.sort_by(|a, b| a.2.cmp(&b.2));
+            nodes.push((text(key).unwrap_or_default(), edges));
         }
         let all = nodes.iter().flat_map(|(_, edges)| edges);
         let context =
             self.context(asked, of, all.map(|(_, kind, element, values)| (kind, element, values))).await?;
         let conducts = |(end, kind, element, values): (E, String, String, Values<'_>)| {
             let amount = of.amount(&kind, &element, &values, &context)?;
-            Some(made(end, kind, amount))
+            let is_embedded = asked.dimensions.is_some() && of.fact_vector(&kind).is_some();
+            Some(made(end, (kind, amount, is_embedded.then_some(element))))
         };
         Ok(nodes
             .into_iter()

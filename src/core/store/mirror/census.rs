@@ -30,6 +30,8 @@ pub struct MirrorCandidate {
     pub bytes: u64,
     /// Number of its relationships in both directions, of any type.
     pub degree: u64,
+    /// Numbers of the embedding that each of its relationships may have.
+    pub numbers: u64,
 }
 
 /// Order of selection: pinned nodes, then by present energy, last expired memories by what they are worth.
@@ -167,6 +169,7 @@ impl Store {
                 key: row.key,
                 element: row.element,
                 degree: row.degree,
+                numbers: 0,
             };
             let mut of_label = self
                 .transactions

@@ -82,6 +82,7 @@ pub(super) fn ends(edges: BoltType) -> Vec<MirroredEnd> {
             amount,
             causal,
             begins: flag(&begins),
+            embedded: None,
         })
     };
     items(edges).into_iter().filter_map(end).collect()
@@ -91,7 +92,7 @@ pub(super) fn begun(edges: BoltType) -> Vec<OutgoingRelation> {
     let edge = |edge: BoltType| {
         let [kind, to, amount, causal] = columns(items(edge));
         let (amount, causal) = amount_of(amount, &causal);
-        Some(OutgoingRelation { kind: text(kind)?, to: text(to)?, amount, causal })
+        Some(OutgoingRelation { kind: text(kind)?, to: text(to)?, amount, causal, embedded: None })
     };
     items(edges).into_iter().filter_map(edge).collect()
 }

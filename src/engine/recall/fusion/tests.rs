@@ -47,7 +47,12 @@ fn talk(turns: &[Turn], mentions: &[(&str, &str)], vectors: &[(&str, [f32; 2])])
     space.add(vectors.iter().map(|(id, vector)| (*id, vector.as_slice()))).unwrap();
     let graph = builder.finalize().unwrap();
     let snapshot = Snapshot { graph, as_of: Some(0), skipped: SkippedCounts::default() };
-    let texts = Texts { index: Arc::new(index), counts: Arc::new(counts), vectors: Some(Arc::new(space)) };
+    let texts = Texts {
+        index: Arc::new(index),
+        counts: Arc::new(counts),
+        vectors: Some(Arc::new(space)),
+        ..Texts::default()
+    };
     View::new(snapshot, texts, [])
 }
 

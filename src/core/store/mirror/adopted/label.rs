@@ -6,7 +6,7 @@ use super::super::super::layouts::{MARKED, label_text, marked, owners, rule_numb
 use super::super::super::statement::{Call, HALL, ROOM, ROOM_ID, Statement};
 use super::IN_SCOPE;
 use crate::domain::ids::Scope;
-use crate::domain::mapping::{Evidence, Mapping, Name, NodeMapping, RelationMapping};
+use crate::domain::mapping::{Evidence, Mapping, Name, NodeMapping, RelationMapping, RelationRole};
 use neo4rs::BoltType;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -165,6 +165,18 @@ impl AdoptedLabel {
         distinct(rules().flat_map(RelationMapping::read).chain(keys).chain(evidence))
     }
 
+    /// Properties with embeddings of facts.
+    pub(super) fn fact_vectors(&self) -> impl Iterator<Item = &Name> {
+        let facts = self.mapping.relationships.iter().filter(|rule| rule.role == RelationRole::Fact);
+        facts.filter_map(|rule| rule.vector.as_ref())
+    }
+
+    /// The property with the embeddings of facts of a type.
+    pub(super) fn fact_vector(&self, kind: &str) -> Option<&Name> {
+        let rule = self.mapping.relation(kind).filter(|rule| rule.role == RelationRole::Fact);
+        rule?.vector.as_ref()
+    }
+
     /// A node of the mapping, by the index of its label there: the index of the label in the query, and the key.
     pub(super) fn end(&self, label: &BoltType, key: BoltType) -> Option<(usize, String)> {
         Some((self.first + usize::try_from(whole(label)?).ok()?, text(key)?))
@@ -175,7 +187,7 @@ impl AdoptedLabel {
     }
 }
 
-fn distinct<'n>(names: impl Iterator<Item = &'n Name>) -> Vec<&'n Name> {
+pub(super) fn distinct<'n>(names: impl Iterator<Item = &'n Name>) -> Vec<&'n Name> {
     let mut met = BTreeSet::new();
     names.filter(|name| met.insert(*name)).collect()
 }
