@@ -50,7 +50,9 @@ impl ReadFacts {
                 None => without.push((key, None)),
             }
         }
-        pass(without)?;
+        if !without.is_empty() {
+            pass(without)?;
+        }
         for (label, facts) in by_label {
             for part in facts.chunks(most) {
                 let elements: Vec<&str> = part.iter().map(|(_, element)| element.as_str()).collect();
