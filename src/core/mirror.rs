@@ -8,6 +8,7 @@
 //! | [`learned`] | learned weights |
 //! | [`near`] | the part of a scope that a learner needs |
 //! | [`from_events`] | the view of events alone, without a store |
+//! | `changes` | change records: what is applied, and what was looked at |
 //! | [`compare`] | comparison with a fresh load |
 //! | [`compute`] | queries: one view, one permit, one thread |
 //! | `places` | mirrors by scope |
@@ -20,6 +21,7 @@
 //! whatever happens meanwhile, and includes the generation and its age. Learning without any other change updates
 //! weights in the present view: a response includes the number of learned outcomes at its beginning and at its end.
 
+mod changes;
 pub mod compare;
 pub mod compute;
 mod content;
@@ -37,9 +39,8 @@ mod state;
 
 use crate::domain::ids::Scope;
 use crate::domain::units::Timestamp;
-use crate::store::{
-    self, Change, ChangeToken, MirrorQuery, OVERLAP_MS, Relation, Store, Touched, WrittenRow,
-};
+use crate::store::{self, ChangeToken, MirrorQuery, Relation, Store, WrittenRow};
+use changes::{Applied, Looked, RECENT_MS, Reading};
 use compare::Difference;
 use compute::{Refused, WAIT_TIMEOUT};
 pub use content::LABEL_BYTES_MAX;
@@ -57,11 +58,11 @@ use places::{Place, Places};
 use refresh::Refreshed;
 use saving::{Content, Saves, Saving};
 use state::{Identity, Restored};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 use tracing::{info, warn};
@@ -131,66 +132,6 @@ struct MirroredScope {
     written: HashSet<WrittenRow>,
 }
 
-/// What a mirror has applied of the change records, by the server's clock.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Applied {
-    /// The last read: all changes committed before are applied, except those of which the record is older than it by more
-    /// than the read went back.
-    seen: Timestamp,
-    /// The last read that went back as far as any transaction may take to commit.
-    swept: Timestamp,
-    /// Records since then, with their instants.
-    records: HashMap<String, i64>,
-}
-
-impl Applied {
-    /// After a sweep.
-    fn swept(seen: Timestamp, records: impl IntoIterator<Item = Change>) -> Self {
-        let records = records.into_iter().map(|change| (change.element, change.at.millis())).collect();
-        Self { seen, swept: seen, records }
-    }
-
-    /// The instant from which records are read.
-    fn since(&self, reading: Reading) -> Timestamp {
-        let (from, back) = match reading {
-            Reading::Recent => (self.seen, RECENT_MS),
-            Reading::All | Reading::Weighed => (self.swept, OVERLAP_MS),
-        };
-        Timestamp::from_millis(from.millis() - back).unwrap_or(Timestamp::EPOCH)
-    }
-
-    fn has(&self, element: &str) -> bool {
-        self.records.contains_key(element)
-    }
-
-    /// After a further read.
-    fn next(&self, reading: Reading, seen: Timestamp, records: impl IntoIterator<Item = Change>) -> Self {
-        let mut next = self.clone();
-        next.seen = seen;
-        if reading != Reading::Recent {
-            next.swept = seen;
-        }
-        let kept = next.swept.millis() - OVERLAP_MS;
-        next.records.extend(Self::swept(seen, records).records);
-        next.records.retain(|_, at| *at >= kept);
-        next
-    }
-}
-
-/// How much a refresh reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reading {
-    /// Recent change records: what this or another process has just written.
-    Recent,
-    /// All records of which the transactions may have been committed since the last such read, and rows of other libraries.
-    All,
-    /// The same, with a next generation in any case.
-    Weighed,
-}
-
-/// How much later than its own instant a recent change is committed, except by a slow transaction.
-const RECENT_MS: i64 = 2_000;
-
 /// A view and its freshness.
 #[derive(Debug, Clone)]
 pub struct Current {
@@ -230,22 +171,6 @@ impl Current {
     pub fn held_share(&self) -> f64 {
         let held = self.view.graph().node_count() as f64;
         if self.is_whole() { 1.0 } else { held / (held + self.left_out as f64) }
-    }
-
-    /// Whether a change concerns the scope, and is not applied.
-    fn lacks(&self, change: &Change, scope: &Scope) -> bool {
-        let of_scope = |one: &Touched| one.scope.is_empty() || one.scope == scope.as_str();
-        !self.applied.has(&change.element) && (change.everything || change.touched.iter().any(of_scope))
-    }
-
-    /// Whether a write is included.
-    #[must_use]
-    pub fn includes(&self, change: &ChangeToken) -> bool {
-        let swept = self.applied.swept.millis();
-        match &change.element {
-            Some(element) => self.applied.has(element) || change.at.millis() < swept - OVERLAP_MS,
-            None => change.at <= self.checked,
-        }
     }
 
     /// Time since the last read of the store.
@@ -307,6 +232,8 @@ pub struct Mirror {
     is_kept: AtomicBool,
     /// Notified after a write of this process, and when a request was answered from a file.
     woken: Arc<Notify>,
+    /// Change records that this process has looked at.
+    looked: Mutex<Looked>,
 }
 
 impl Mirror {
@@ -317,7 +244,8 @@ impl Mirror {
         let saving = config.saves.clone().map(|saves| Saving::new(saves, &config.scopes));
         let (is_kept, woken) = (AtomicBool::new(false), Arc::clone(store.changed()));
         let on_demand = tokio::sync::Mutex::default();
-        Self { store, config: Arc::new(config), places, on_demand, saving, is_kept, woken }
+        let looked = Mutex::default();
+        Self { store, config: Arc::new(config), places, on_demand, saving, is_kept, woken, looked }
     }
 
     /// Parameters of the queries that mirror a scope.
@@ -401,36 +329,52 @@ impl Mirror {
         self.woken.notified().await;
     }
 
-    /// The loaded mirrors that lack a recent change of any process, or are from a file. The others are as of `at`.
+    /// The loaded mirrors that lack a recent change of any process, are from a file, or have a reader who waits for an older
+    /// change. The others are as of `at`.
     pub async fn outdated(&self, at: Timestamp) -> Result<Vec<Scope>, Error> {
-        let loaded = self.places.all().into_iter().filter_map(|(scope, place)| {
-            let current = place.published()?;
-            Some((scope, place, current))
-        });
-        let loaded: Vec<_> = loaded.collect();
-        let Some(checked) = loaded.iter().map(|(.., current)| current.checked).min() else {
-            return Ok(Vec::new());
+        let (mut outdated, mut others) = (Vec::new(), Vec::new());
+        for (scope, place) in self.places.all() {
+            let Some(current) = place.published() else { continue };
+            match place.needs_all() {
+                true => outdated.push(scope),
+                false => others.push((scope, place, current)),
+            }
+        }
+        let Some(checked) = others.iter().map(|(.., current)| current.checked).min() else {
+            return Ok(outdated);
         };
         let looked = Instant::now();
         let since = Timestamp::from_millis(checked.millis() - RECENT_MS).unwrap_or(Timestamp::EPOCH);
         let (now, changes) = self.store.changes(since).await?;
-        let mut outdated = Vec::new();
-        for (scope, place, current) in loaded {
-            let is_from_file = place.is_saved_state.load(Ordering::Relaxed);
-            if is_from_file || changes.iter().any(|change| current.lacks(change, &scope)) {
+        for (scope, place, current) in others {
+            if changes.iter().any(|change| current.applied.lacks(change, &scope)) {
                 outdated.push(scope);
             } else {
                 place.confirm(&current, (at, now), looked);
             }
         }
+        self.looked().add(changes, now);
+        self.places.all().iter().for_each(|(_, place)| place.renewed.notify_waiters());
         Ok(outdated)
     }
 
-    /// Applies recent changes to the mirror of a scope.
+    fn looked(&self) -> MutexGuard<'_, Looked> {
+        self.looked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a view of a scope includes a write.
+    #[must_use]
+    pub fn includes(&self, scope: &Scope, current: &Current, change: &ChangeToken) -> bool {
+        current.applied.includes(change) || self.looked().spares(change, scope)
+    }
+
+    /// Applies recent changes to the mirror of a scope, or all where that is due.
     pub async fn catch_up(&self, scope: &Scope, at: Timestamp) -> Result<RefreshOutcome, Error> {
         let place = self.places.known(scope)?;
         let mut held = place.held.lock().await;
-        self.refresh_held((scope, &place), &mut held, at, Reading::Recent).await
+        let is_due = place.needs_all() || held.as_ref().is_none_or(|held| held.applied.is_sweep_due());
+        let reading = if is_due { Reading::All } else { Reading::Recent };
+        self.refresh_held((scope, &place), &mut held, at, reading).await
     }
 
     /// The view of a scope once it includes a write, or else the present one after `wait`.
@@ -444,23 +388,26 @@ impl Mirror {
         (change, wait): (&ChangeToken, Duration),
     ) -> Result<Current, Error> {
         let current = self.ready(scope, at).await?;
-        if current.includes(change) {
+        if self.includes(scope, &current, change) {
             return Ok(current);
+        }
+        let place = self.places.known(scope)?;
+        if current.applied.is_beyond_recent(change) {
+            place.is_awaited.store(true, Ordering::Relaxed);
         }
         if !self.is_kept.load(Ordering::Relaxed) {
             self.catch_up(scope, at).await?;
             return self.ready(scope, at).await;
         }
         // One builder for all readers: a generation that is being built cannot be stopped.
-        let place = self.places.known(scope)?;
+        self.woken.notify_one();
         let until = tokio::time::Instant::now() + wait;
         loop {
             let renewed = place.renewed.notified();
             let current = self.ready(scope, at).await?;
-            if current.includes(change) {
+            if self.includes(scope, &current, change) {
                 return Ok(current);
             }
-            self.woken.notify_one();
             if tokio::time::timeout_at(until, renewed).await.is_err() {
                 return Ok(current);
             }
@@ -628,7 +575,15 @@ impl Mirror {
     ) -> Result<RefreshOutcome, Error> {
         let (at, looked) = (place.not_before(at), Instant::now());
         let done = self.advance(scope, held, at, reading).await?;
-        place.is_saved_state.store(false, Ordering::Relaxed);
+        if reading != Reading::Recent || done == RefreshOutcome::Loaded {
+            place.is_saved_state.store(false, Ordering::Relaxed);
+            place.is_awaited.store(false, Ordering::Relaxed);
+        }
+        // Rows of other libraries are as old as the last reading of all.
+        let known = place.published().filter(|known| {
+            reading == Reading::Recent && !known.is_recorded && done != RefreshOutcome::Loaded
+        });
+        let (at, looked) = known.map_or((at, looked), |known| (known.as_of, known.looked));
         place.publish(held.as_ref(), at, looked);
         self.places.trim(self.config.bytes_each());
         Ok(done)

@@ -38,8 +38,9 @@ const COMPARE_EVERY: Duration = Duration::from_secs(24 * 3_600);
 
 /// Time between two looks for changes of other processes.
 const POLL_EVERY: Duration = Duration::from_secs(1);
-/// Pause after a pass, as a multiple of its time: a mirror that takes long to refresh takes a quarter of one core at most.
+/// Pause after changes were applied, as a multiple of the time that it took, and the longest: building takes a part of the time.
 const PAUSE_FACTOR: u32 = 3;
+const PAUSE_MAX: Duration = Duration::from_secs(5);
 
 /// Pause after the database came back, so that waiting requests come first.
 const PAUSE_AFTER_RETURN: Duration = Duration::from_secs(3);
@@ -132,18 +133,23 @@ async fn refreshing(
             stop.run_until_cancelled(tokio::time::sleep(PAUSE_AFTER_RETURN)).await;
         }
         let begun = Instant::now();
+        let mut built = Duration::ZERO;
         if begun < due {
-            stop.run_until_cancelled(Box::pin(catch_up(&service))).await;
-        } else if answers {
-            is_known |= refresh_all(&service, which, &stop).await;
+            let caught_up = stop.run_until_cancelled(Box::pin(catch_up(&service))).await;
+            built = caught_up.unwrap_or_default();
+            is_known |= !built.is_zero();
+        } else {
+            if answers {
+                is_known |= refresh_all(&service, which, &stop).await;
+            }
             due = begun + service.refresh_every();
         }
-        // Writes in a row are applied together, and take a part of the time only.
-        let pause = begun.elapsed() * PAUSE_FACTOR;
+        // Writes in a row are applied together.
+        let pause = (built * PAUSE_FACTOR).min(PAUSE_MAX);
         let next = async {
-            tokio::time::sleep(pause).await;
-            let quiet = due.saturating_duration_since(Instant::now()).min(POLL_EVERY);
-            let _woken = tokio::time::timeout(quiet, service.mirrors_woken()).await;
+            let left = || due.saturating_duration_since(Instant::now());
+            tokio::time::sleep(pause.min(left())).await;
+            let _woken = tokio::time::timeout(left().min(POLL_EVERY), service.mirrors_woken()).await;
         };
         stop.run_until_cancelled(next).await;
     }
@@ -153,18 +159,25 @@ async fn refreshing(
     Ok(())
 }
 
-/// Applies changes to the mirrors that lack them.
-async fn catch_up(service: &Service) {
+/// Applies changes to the mirrors that lack them. Returns how long that took.
+async fn catch_up(service: &Service) -> Duration {
     let outdated = match service.outdated_mirrors().await {
         Ok(outdated) => outdated,
-        // The next refresh names it if it lasts.
-        Err(why) => return debug!(%why, "changes could not be read"),
+        Err(why) => {
+            // The next refresh names it if it lasts.
+            debug!(%why, "changes could not be read");
+            return Duration::ZERO;
+        }
     };
+    let mut took = Duration::ZERO;
     for scope in outdated {
-        if let Err(why) = service.catch_up_mirror(&scope).await {
-            warn!(%scope, %why, "a mirror could not be refreshed");
+        let begun = Instant::now();
+        match service.catch_up_mirror(&scope).await {
+            Ok(()) => took += begun.elapsed(),
+            Err(why) => warn!(%scope, %why, "a mirror could not be refreshed"),
         }
     }
+    took
 }
 
 /// Refreshes mirrors and publishes their status. Returns whether there was one.

@@ -50,7 +50,7 @@ pub struct ContextRequest {
     pub at_least: Option<String>,
     /// How long it is waited for, milliseconds, as in a recall.
     #[serde(default = "wait_ms")]
-    #[schemars(range(max = 10_000))]
+    #[schemars(range(max = 5_000))]
     pub wait_ms: u32,
 }
 

@@ -50,7 +50,7 @@ pub struct RecallRequest {
     pub at_least: Option<String>,
     /// How long it waits for that write, milliseconds. If that is not enough, the answer has the flag change_not_reached.
     #[serde(default = "wait_ms")]
-    #[schemars(range(max = 10_000))]
+    #[schemars(range(max = 5_000))]
     pub wait_ms: u32,
     /// Profile: the rule by which activation spreads.
     #[serde(default)]

@@ -11,11 +11,12 @@
 //! Its threads own their data. If the future of a load is dropped, at Ctrl-C or at a stop, they end after the present
 //! page, and the rows are dropped.
 
+use super::changes::Applied;
 use super::content::{Names, RELATES_TO, Relations, conductance, view_of};
 use super::facts::{Embeddings, ReadFacts, set_facts};
 use super::hot::{Density, Joined, Selection, at_peak, bytes_of_all, chars_within, nodes_within};
 use super::learned::bound;
-use super::{Applied, Config, Error, MirroredScope};
+use super::{Config, Error, MirroredScope};
 use crate::domain::ids::Scope;
 use crate::domain::units::Timestamp;
 use crate::store::{

@@ -104,6 +104,8 @@ pub(super) struct Place {
     pub(super) held: tokio::sync::Mutex<Option<MirroredScope>>,
     /// Whether the state is from a file, and was not refreshed since: there is nothing to save.
     pub(super) is_saved_state: AtomicBool,
+    /// Whether a reader waits for a change that only a reading of all can find.
+    pub(super) is_awaited: AtomicBool,
     /// Notified when a view is published, or confirmed to lack nothing.
     pub(super) renewed: Notify,
 }
@@ -137,6 +139,11 @@ impl Place {
         self.published().map_or(at, |current| at.max(current.as_of))
     }
 
+    /// Whether recent changes are not enough.
+    pub(super) fn needs_all(&self) -> bool {
+        self.is_saved_state.load(Ordering::Relaxed) || self.is_awaited.load(Ordering::Relaxed)
+    }
+
     /// Notes that a published view lacked no recorded change as of `at` and `checked`, unless it was replaced meanwhile.
     pub(super) fn confirm(&self, of: &Current, (at, checked): (Timestamp, Timestamp), looked: Instant) {
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
@@ -144,7 +151,6 @@ impl Place {
         else {
             return;
         };
-        self.renewed.notify_waiters();
         current.checked = checked;
         if current.is_recorded {
             current.as_of = current.as_of.max(at);

@@ -25,11 +25,12 @@
 //!
 //! Invariant: a refreshed mirror equals a loaded one (held by `mirror::patched_is_loaded`).
 
+use super::changes::Reading;
 use super::content::{Conducts, MENTIONS, RELATES_TO, Relations, conductance, view_of};
 use super::facts::{ReadFacts, set_facts};
 use super::learned::records;
 use super::load::{facts_page, set_vectors};
-use super::{Config, Error, MirroredScope, Reading, hot};
+use super::{Config, Error, MirroredScope, hot};
 use crate::domain::relation::Fading;
 use crate::domain::units::Timestamp;
 use crate::store::{
@@ -89,7 +90,7 @@ pub(super) async fn refresh(
     if now.millis() - applied.swept.millis() > KEPT_MS - OVERLAP_MS {
         return Ok(Refreshed::Anew("the last read is older than the retention of changes"));
     }
-    let fresh: Vec<&Change> = changes.iter().filter(|change| !applied.has(&change.element)).collect();
+    let fresh: Vec<&Change> = changes.iter().filter(|change| !applied.has(&change.id)).collect();
     if fresh.iter().any(|change| change.everything) {
         return Ok(Refreshed::Anew("more changed than can be named"));
     }

@@ -23,10 +23,11 @@
 //!
 //! Increase the number in [`FORMAT`] when a type changes that is written here.
 
+use super::changes::Applied;
 use super::content::{Names, Relations, view_of};
 use super::hot::{Density, at_peak};
 use super::persist::open;
-use super::{Applied, Config, Error, MirroredScope, ago};
+use super::{Config, Error, MirroredScope, ago};
 use crate::domain::relation::{Fading, RelationState};
 use crate::domain::units::{Timestamp, Weight};
 use crate::store::{ChangeMark, Database, FadingRelation, KEPT_MS, MirrorQuery};
@@ -88,7 +89,7 @@ struct Position {
     /// Instant of the last read of the store, and of the last full read, by the laws' clock.
     as_of: i64,
     read: i64,
-    /// Changes up to this instant are applied, by the server's clock, and those of these records.
+    /// Changes up to this instant, that of the last sweep, are applied, by the server's clock, and those of these records.
     seen: i64,
     applied: BTreeSet<String>,
     /// The latest change record of the database.
@@ -160,7 +161,7 @@ impl MirroredScope {
             read,
             // Older than the last read, so that the next one goes back as far as after that of this instant.
             seen: self.applied.swept.millis(),
-            applied: self.applied.records.keys().cloned().collect(),
+            applied: self.applied.ids().cloned().collect(),
             newest,
             left_out: self.left_out,
             density: self.density,
@@ -356,12 +357,7 @@ impl Position {
             bytes,
             density: self.density,
             read: ago(at.millis() - self.read),
-            applied: Arc::new(Applied {
-                seen: instant(self.seen)?,
-                swept: instant(self.seen)?,
-                // Their own instants are earlier: they are kept for longer than necessary.
-                records: self.applied.into_iter().map(|element| (element, self.seen)).collect(),
-            }),
+            applied: Arc::new(Applied::restored(instant(self.seen)?, self.applied)),
             written: HashSet::new(),
         };
         Ok(Restored { held, as_of: instant(self.as_of)? })

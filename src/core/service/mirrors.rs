@@ -67,7 +67,7 @@ impl Service {
     ) -> Result<(Current, bool), Error> {
         let change: ChangeToken = change.parse().map_err(|why| Error::Invalid(format!("at_least: {why}")))?;
         let current = self.mirror.reach(scope, self.instant(None).await?, (&change, wait)).await?;
-        let reached = current.includes(&change);
+        let reached = self.mirror.includes(scope, &current, &change);
         self.mirror.no_room(scope).map_or(Ok((current, reached)), |why| Err(why.into()))
     }
 

@@ -86,7 +86,7 @@ const NO_EMBEDDING: &str = "embedding_unavailable";
 /// The flag of a result that does not include the write which it was asked to include.
 const NOT_REACHED: &str = "change_not_reached";
 /// Longest wait for a write.
-const WAIT_MS_MAX: u32 = 10_000;
+const WAIT_MS_MAX: u32 = 5_000;
 
 /// What was found for a question.
 pub(super) struct Found {

@@ -39,7 +39,7 @@ const WORKER: &str = "worker";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     /// Id of the record.
-    pub element: String,
+    pub id: String,
     /// Instant by the server's clock.
     pub at: Timestamp,
     /// Whether it changed more than it names.
@@ -48,11 +48,11 @@ pub struct Change {
 }
 
 /// A committed write, by which a reader asks for a mirror that includes it. Its text is the record of the change and its
-/// instant, `4:…:17@1795675849123`; without a record everything that was committed before the instant.
+/// instant, `01a2…@1795675849123`; without a record everything that was committed before the instant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangeToken {
     /// Id of the record. None where the write had been done by an earlier request.
-    pub element: Option<String>,
+    pub id: Option<String>,
     /// Instant by the server's clock.
     pub at: Timestamp,
 }
@@ -62,7 +62,7 @@ const TOKEN_BYTES_MAX: usize = 128;
 
 impl fmt::Display for ChangeToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}@{}", self.element.as_deref().unwrap_or_default(), self.at.millis())
+        write!(f, "{}@{}", self.id.as_deref().unwrap_or_default(), self.at.millis())
     }
 }
 
@@ -72,10 +72,10 @@ impl FromStr for ChangeToken {
     fn from_str(text: &str) -> Result<Self, String> {
         let parts = text.rsplit_once('@').filter(|_| text.len() <= TOKEN_BYTES_MAX);
         let at = parts.and_then(|(_, at)| Timestamp::from_millis(at.parse().ok()?).ok());
-        let (Some((element, _)), Some(at)) = (parts, at) else {
+        let (Some((id, _)), Some(at)) = (parts, at) else {
             return Err("not the change of a write: its answer has it".to_owned());
         };
-        Ok(Self { element: Some(element.to_owned()).filter(|element| !element.is_empty()), at })
+        Ok(Self { id: Some(id.to_owned()).filter(|id| !id.is_empty()), at })
     }
 }
 
@@ -118,33 +118,30 @@ impl Tx {
 
     /// Writes the record, if anything was touched, and returns its token.
     pub(super) async fn record_change(&mut self) -> Result<Option<ChangeToken>, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            element: String,
-            at: i64,
-        }
         let Changes { everything, touched, by, is_repeated } = std::mem::take(&mut self.changes);
         if !everything && touched.is_empty() {
             let now = if is_repeated { Some(server_now(self).await?) } else { None };
-            return Ok(now.map(|at| ChangeToken { element: None, at }));
+            return Ok(now.map(|at| ChangeToken { id: None, at }));
         }
         let column = |of: fn(&Touched) -> &str| list(touched.iter().map(of));
+        let id = crate::clock::new_id();
         let call = CHANGE_RECORD
             .call()
+            .set("id", id.as_str())
             .set("by", by.as_deref().unwrap_or(WORKER))
             .set("everything", everything)
             .set("label", column(|one| &one.label))
             .set("scope", column(|one| &one.scope))
             .set("key", column(|one| &one.key))
             .set("kind", column(|one| &one.kind));
-        let Row { element, at } = self.only(call).await?;
-        Ok(Some(ChangeToken { element: Some(element), at: instant(CHANGE_RECORD.name, at)? }))
+        let at = instant(CHANGE_RECORD.name, self.only(call).await?)?;
+        Ok(Some(ChangeToken { id: Some(id), at }))
     }
 }
 
 #[derive(Deserialize)]
 struct Row {
-    element: String,
+    id: String,
     at: i64,
     everything: bool,
     labels: Vec<String>,
@@ -159,7 +156,7 @@ impl Row {
         let names = self.labels.into_iter().zip(self.scopes).zip(self.keys.into_iter().zip(self.kinds));
         let touched =
             names.map(|((label, scope), (key, kind))| Touched { label, scope, key, kind }).collect();
-        Ok(Change { element: self.element, at, everything: self.everything, touched })
+        Ok(Change { id: self.id, at, everything: self.everything, touched })
     }
 }
 
@@ -209,8 +206,8 @@ mod tests {
 
     #[test]
     fn a_token_is_read_as_it_was_written() {
-        for element in [Some("4:6e6b-11:17".to_owned()), None] {
-            let token = ChangeToken { element, at: Timestamp::from_millis(1_795_675_849_123).unwrap() };
+        for id in [Some("01a2-7".to_owned()), None] {
+            let token = ChangeToken { id, at: Timestamp::from_millis(1_795_675_849_123).unwrap() };
             assert_eq!(token.to_string().parse(), Ok(token));
         }
         for text in ["", "17", "4:a:17@", "4:a:17@soon", &format!("{}@1", "4".repeat(200))] {

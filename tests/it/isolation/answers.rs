@@ -3,8 +3,9 @@
 use super::program::DONE;
 
 /// Fields whose values are taken out, and why they may be another each time.
-const APART: [(&str, &str); 9] = [
+const APART: [(&str, &str); 10] = [
     ("request_id", "made for each request"),
+    ("change", "made for each write, with an instant of the server"),
     ("generation", "counts the times that a mirror of this process was brought up to date, whatever changed"),
     ("recall_id", "follows from the generation"),
     ("bytes", "memory of this process, by whether it loaded the graph or patched what it held"),

@@ -277,6 +277,7 @@ impl Vocabulary {
             get("/v1/trails/path", format!("from={}&to={}", place(random), place(random))),
             get("/v1/trails/next", format!("place={}", place(random))),
             get("/v1/mirror", String::new()),
+            ScopeRequest { method: "POST", ..get("/v1/mirror/refresh", String::new()) },
             get("/v1/engine/queries", "limit=5".to_owned()),
             post("/v1/decay/sweep", json!({"mode": "dry_run"})),
             post("/v1/recall", json!({"text": content(random), "seeds": seeds, "why": true})),
