@@ -49,7 +49,7 @@ const PAGE_SHARE: u64 = 128;
 const PAGE_BYTES_MAX: u64 = 8 << 20;
 const PAGE_BYTES_MIN: u64 = 64 << 10;
 /// Bytes of a number of an embedding while it is read.
-const NUMBER_BYTES: u64 = 64;
+const READ_NUMBER_BYTES: u64 = 64;
 /// Bytes of a relationship while it is read: its type, the other end and its value, each allocated by itself.
 const READ_BYTES: u64 = 300;
 /// Most attempts to read a scope until the mirror is within the budget.
@@ -262,7 +262,7 @@ fn pages<'n>(
     asked: &MirrorQuery,
     bytes_max: u64,
 ) -> Vec<&'n [&'n MirrorCandidate]> {
-    let embedding = asked.dimensions.map_or(0, |count| count as u64 * NUMBER_BYTES);
+    let embedding = asked.dimensions.map_or(0, |count| count as u64 * READ_NUMBER_BYTES);
     let (mut pages, mut begin, mut bytes) = (Vec::new(), 0, 0);
     for (at, node) in nodes.iter().enumerate() {
         let own = 3 * node.bytes + node.degree * READ_BYTES + embedding;
@@ -281,7 +281,7 @@ fn pages<'n>(
 
 /// Most facts whose embeddings are read by one request.
 pub(super) fn facts_page(asked: &MirrorQuery, config: &Config) -> usize {
-    let fact = asked.dimensions.map_or(1, |count| count as u64 * NUMBER_BYTES);
+    let fact = asked.dimensions.map_or(1, |count| count as u64 * READ_NUMBER_BYTES);
     usize::try_from(page_bytes(room(config)) / fact).unwrap_or(PAGE).clamp(1, PAGE)
 }
 
@@ -445,7 +445,8 @@ impl Edges {
         let Some(to) = plan.elements.get(edge.to.as_str()).copied() else { return };
         if let Amount::Relation(tied) = edge.amount {
             let (from, to) = (plan.external_id(from), plan.external_id(to));
-            if self.relations.put(from.clone(), to.clone(), tied.clone()) {
+            let is_compared = plan.load.asked.dimensions.is_some();
+            if self.relations.put(from.clone(), to.clone(), tied.clone()) && is_compared {
                 self.facts.put((&from, &to), &tied, edge.embedded);
             }
             return;
