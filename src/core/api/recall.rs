@@ -8,6 +8,7 @@ use ebb_engine::recall::{Dimensions, PrimedNode, Profile, RecallCounters, SeedMa
 use ebb_engine::seeds::Evidence;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 pub use ebb_engine::xlr::Contrast;
@@ -43,6 +44,14 @@ pub struct RecallRequest {
     pub since: Option<Timestamp>,
     /// Only memories created in this session.
     pub session: Option<Term>,
+    /// Only memories with each of these tags.
+    #[serde(default)]
+    #[schemars(length(max = 64))]
+    pub tags: Vec<Term>,
+    /// Only memories whose metadata fulfils these conditions: a field and its value, null for a missing field, or bounds such as {"$gte": 2020, "$lt": 2024}. The key is the path of the field, such as user.age.
+    #[serde(default)]
+    #[schemars(extend("maxProperties" = 16))]
+    pub metadata: Map<String, Value>,
     /// Scope of the data.
     pub scope: Option<Scope>,
     /// A write that the hits must include: `change` of its answer. The recall waits for it.
@@ -91,6 +100,8 @@ impl Default for RecallRequest {
             tiers: Vec::new(),
             since: None,
             session: None,
+            tags: Vec::new(),
+            metadata: Map::new(),
             scope: None,
             at_least: None,
             wait_ms: wait_ms(),
@@ -229,6 +240,9 @@ pub struct Hit {
     /// Tags, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
+    /// Fields that its writer gave it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Map<String, Value>>,
     /// Source of the text, if recorded; its excerpt with content.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provenance: Option<Provenance>,

@@ -171,6 +171,7 @@ catalogue! {
     MEMORY_LIVE = "memory/live";
     MEMORY_LOCK = "memory/lock";
     MEMORY_MENTION = "memory/mention";
+    MEMORY_NEWEST = "memory/newest";
     MEMORY_QUARANTINE = "memory/quarantine";
     MEMORY_READ = "memory/read";
     MEMORY_RELEASE = "memory/release";
@@ -181,6 +182,8 @@ catalogue! {
     MEMORY_TIERS = "memory/tiers";
     MEMORY_TIMELINE = "memory/timeline";
     MEMORY_TOMBSTONES = "memory/tombstones";
+    MEMORY_UPDATE = "memory/update";
+    MEMORY_VERSIONS = "memory/versions";
     MEMORY_WAITING = "memory/waiting";
     MEMORY_WRITE = "memory/write";
     MIGRATION_PROCESSES = "migration/processes";
@@ -278,6 +281,7 @@ catalogue! {
     SCHEMA_V013 = "schema/V013__journal";
     SCHEMA_V014 = "schema/V014__fact_names";
     SCHEMA_V015 = "schema/V015__embedding";
+    SCHEMA_V016 = "schema/V016__memory_created";
     SCHEMA_DROP_CONSTRAINT = "schema/drop_constraint";
     SCHEMA_DROP_INDEX = "schema/drop_index";
     SCHEMA_EDGE = "schema/edge";

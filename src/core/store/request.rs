@@ -37,6 +37,14 @@ pub enum RequestMode<'a> {
     DryRun,
 }
 
+/// Numbers of a deletion.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForgottenCount {
+    pub memories: i64,
+    /// Memories and their stubs.
+    pub nodes: i64,
+}
+
 impl Store {
     /// Pins or unpins memories at `now`, all or none, and returns their state after it.
     pub async fn pin(
@@ -70,15 +78,27 @@ impl Store {
             .await
     }
 
-    /// Deletes memories of a scope with their stubs, all or none, and leaves a tombstone for each. Returns the number
-    /// of deleted nodes. More deletions than `guard` allows need `accepted` with their number.
+    /// Deletes memories of a scope with their versions and stubs, all or none, and leaves a tombstone for each. More
+    /// deletions than `guard` allows need `accepted` with their number.
     pub async fn forget(
         &self,
         mode: RequestMode<'_>,
         (scope, ids): (&Scope, &[MemoryId]),
         now: Timestamp,
+        guard: (&Guard, Option<i64>),
+    ) -> Result<ForgottenCount, Error> {
+        let affected = i64::try_from(ids.len()).unwrap_or(i64::MAX);
+        self.forget_of(mode, (scope, ids, affected), now, guard).await
+    }
+
+    /// [`Store::forget`] of some of `affected` memories, which the guard judges together.
+    pub async fn forget_of(
+        &self,
+        mode: RequestMode<'_>,
+        (scope, ids, affected): (&Scope, &[MemoryId], i64),
+        now: Timestamp,
         (guard, accepted): (&Guard, Option<i64>),
-    ) -> Result<i64, Error> {
+    ) -> Result<ForgottenCount, Error> {
         #[derive(Deserialize)]
         struct Row {
             memories: i64,
@@ -96,12 +116,11 @@ impl Store {
                         return Err(refused(tx, key, Refused::Stub).await?);
                     }
                 }
-                let affected = i64::try_from(keys.len()).unwrap_or(i64::MAX);
                 if affected > FEW {
                     let live = tx.only(MEMORY_LIVE.call().set("scope", scope.as_str())).await?;
                     guard.judge(affected, live, accepted).map_err(Error::Guarded)?;
                 }
-                let mut gone = 0;
+                let mut gone = ForgottenCount::default();
                 tx.touch_memories(&keys, "");
                 for key in &keys {
                     forget_learned(tx, key, &self.trails).await?;
@@ -112,7 +131,8 @@ impl Store {
                         .set("hash", tombstone_hash(key))
                         .set("at", now.millis());
                     let row: Row = tx.only(call).await?;
-                    gone += row.memories + row.stubs;
+                    gone.memories += row.memories;
+                    gone.nodes += row.memories + row.stubs;
                 }
                 answer(tx, mode, &gone).await?;
                 Ok(gone)
@@ -227,7 +247,10 @@ async fn lock_all<'k>(
 }
 
 /// Locks memories that must all exist and be valid.
-async fn lock_sound<'k>(tx: &mut Tx, keys: &'k [MemoryKey]) -> Result<Vec<(&'k MemoryKey, Life)>, Error> {
+pub(super) async fn lock_sound<'k>(
+    tx: &mut Tx,
+    keys: &'k [MemoryKey],
+) -> Result<Vec<(&'k MemoryKey, Life)>, Error> {
     let sound = |(key, life): (&'k MemoryKey, Result<Life, String>)| match life {
         Ok(life) => Ok((key, life)),
         Err(reason) => Err(Error::Quarantined { id: format!("memory {key}"), reason }),

@@ -14,7 +14,7 @@ use super::catalogue::{
     MIGRATION_DUPLICATES, MIGRATION_ENTITIES, MIGRATION_LIST, MIGRATION_MEMORIES, MIGRATION_PROCESSES,
     MIGRATION_RECORD, MIGRATION_RELATIONS, SCHEMA_EDGE, SCHEMA_EMBEDDING, SCHEMA_LABEL, SCHEMA_PLACE,
     SCHEMA_V001, SCHEMA_V002, SCHEMA_V003, SCHEMA_V004, SCHEMA_V005, SCHEMA_V006, SCHEMA_V007, SCHEMA_V008,
-    SCHEMA_V009, SCHEMA_V010, SCHEMA_V011, SCHEMA_V012, SCHEMA_V013, SCHEMA_V014, SCHEMA_V015,
+    SCHEMA_V009, SCHEMA_V010, SCHEMA_V011, SCHEMA_V012, SCHEMA_V013, SCHEMA_V014, SCHEMA_V015, SCHEMA_V016,
     SERVER_EMBEDDING, SERVER_SCHEMA,
 };
 use super::error::Error;
@@ -29,7 +29,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use shape::{Existing, Shape};
 
-static MIGRATIONS: [&Statement; 15] = [
+static MIGRATIONS: [&Statement; 16] = [
     &SCHEMA_V001,
     &SCHEMA_V002,
     &SCHEMA_V003,
@@ -45,6 +45,7 @@ static MIGRATIONS: [&Statement; 15] = [
     &SCHEMA_V013,
     &SCHEMA_V014,
     &SCHEMA_V015,
+    &SCHEMA_V016,
 ];
 
 /// Give rows of an older version the labels and the key that they have since V010, in this order: entities are known by
@@ -575,5 +576,6 @@ mod tests {
         assert_eq!(&checksum(&SCHEMA_V013)[..16], "b69045e4cbeae836");
         assert_eq!(&checksum(&SCHEMA_V014)[..16], "b28e236961ca922b");
         assert_eq!(&checksum(&SCHEMA_V015)[..16], "2e54c949f8eae3b7");
+        assert_eq!(&checksum(&SCHEMA_V016)[..16], "406422928cca6a80");
     }
 }

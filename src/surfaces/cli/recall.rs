@@ -2,7 +2,7 @@
 
 use super::exit::CliError;
 use super::instant::Moment;
-use super::memory::source;
+use super::memory::{Condition, condition, metadata, source};
 use super::output::{Format, Output};
 use super::page::{Column, Page, searched};
 use clap::Args;
@@ -52,6 +52,12 @@ pub struct RecallArgs {
     /// Only memories created in this session
     #[arg(long, value_name = "ID", value_parser = term)]
     pub session: Option<Term>,
+    /// Only memories with this tag; may be repeated
+    #[arg(long = "tag", value_name = "TAG", value_parser = term)]
+    pub tags: Vec<Term>,
+    /// Only memories whose metadata fulfils this: topic=travel, 'year>=2020'; may be repeated
+    #[arg(long = "where", value_name = "CONDITION", value_parser = condition)]
+    pub conditions: Vec<Condition>,
     /// Rule by which activation spreads
     #[arg(long, value_name = "PROFILE", default_value = "recall", value_parser = choice(PROFILES))]
     pub profile: Profile,
@@ -207,6 +213,8 @@ impl RecallArgs {
             tiers: self.tiers.clone(),
             since,
             session: self.session.clone(),
+            tags: self.tags.clone(),
+            metadata: metadata(&self.conditions)?,
             profile: self.profile,
             dimensions: Some(self.dimensions.clone()).filter(|kinds| !kinds.is_empty()),
             xlr: self.xlr,

@@ -81,6 +81,9 @@ impl Serialize for Node<'_> {
         if let Some(known) = graph.provenance(node) {
             map.serialize_entry("provenance", &Origin(&known))?;
         }
+        if let Some(metadata) = graph.row(node).metadata {
+            map.serialize_entry("metadata", &metadata.fields())?;
+        }
         map.end()
     }
 }
