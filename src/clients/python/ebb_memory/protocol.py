@@ -154,6 +154,8 @@ def _with_headers(answer: Any, body: Any, change: str | None, cursor: str | None
     fields = getattr(answer, "model_fields", {})
     if isinstance(body, list):
         body = {name: body for name in fields if name != "cursor"}
+    if not isinstance(body, dict):
+        return body
     if "change" in fields:
         body = {**body, "change": change}
     return {**body, "cursor": cursor} if "cursor" in fields else body

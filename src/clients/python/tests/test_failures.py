@@ -72,6 +72,7 @@ def test_each_write_has_a_key_of_its_own_unless_it_is_given_one(url: str, scope:
         ([(503, 60)], Unavailable, 1),
         ([(500, None)], Unavailable, 1),
         ([(418, None)], Problem, 1),
+        ([(200, None)], NotUnderstood, 1),
         ([LOST_REQUEST] * 9, NotReached, 4),
     ],
 )
