@@ -130,13 +130,27 @@ async fn takes_no_writes(config: &Config, why: &str, problem: &str) {
         assert!(told["detail"].as_str().unwrap().contains(why), "{told}");
         assert!(answer.headers().contains_key("retry-after"), "{answer:?}");
     }
-    let doctor = Command::new(env!("CARGO_BIN_EXE_ebb"))
-        .args(["doctor", "-o", "json"])
-        .env("NEO4J_URI", &config.uri)
-        .env("NEO4J_PASSWORD", config.password.expose_secret())
-        .current_dir(worker.folder.path())
-        .output()
-        .unwrap();
+    let stopped = || (worker.metric("ebb_jobs_stopped", ""), worker.metric("ebb_ready", ""));
+    assert_eq!(stopped(), (1, 0));
+    let page = agent.get(format!("http://127.0.0.1:{api}/v1/status")).call().unwrap().body_mut().read_to_string();
+    assert!(page.as_ref().unwrap().contains(why), "{page:?}");
+    let ebb = |args: &[&str]| {
+        Command::new(env!("CARGO_BIN_EXE_ebb"))
+            .args(args)
+            .env("NEO4J_URI", &config.uri)
+            .env("NEO4J_PASSWORD", config.password.expose_secret())
+            .current_dir(worker.folder.path())
+            .output()
+            .unwrap()
+    };
+    for verb in [&["status"][..], &["job", "list"], &["job", "history"]] {
+        let told = ebb(&[verb, &["-o", "text"]].concat());
+        let (out, err) = (String::from_utf8_lossy(&told.stdout), String::from_utf8_lossy(&told.stderr));
+        // Lines are filled to a width.
+        let words = format!("{out}{err}").split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains(why) && words.contains("ebb doctor"), "{verb:?}: {out}{err}");
+    }
+    let doctor = ebb(&["doctor", "-o", "json"]);
     let said: Value = serde_json::from_slice(&doctor.stdout).unwrap();
     let findings = said["findings"].as_array().unwrap();
     let found = findings.iter().find(|finding| finding["what"] == problem).unwrap();
