@@ -176,7 +176,8 @@ pub async fn run(
                 })
             };
             let dispatching = restart_on_panic(&panics, &stop, move || dispatcher.clone().work());
-            let recording = record(Arc::clone(&store), service.clock().clone(), rhythms.clone(), stop.clone());
+            let recording =
+                record(Arc::clone(&store), service.clock().clone(), rhythms.clone(), stop.clone());
             let (dispatched, reaped, (), ()) =
                 tokio::join!(dispatching, reaping, recording, timers.follow(rhythms, stop.clone()));
             dispatched.and(reaped)

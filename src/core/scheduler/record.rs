@@ -44,7 +44,6 @@ pub async fn record(
 
 /// The schedule of every job, as recorded.
 fn schedules(rhythms: &Rhythms) -> Vec<(&'static str, String)> {
-    let schedule =
-        |job: &JobName| rhythms.get(job).map_or_else(|| DISABLED.to_owned(), ToString::to_string);
+    let schedule = |job: &JobName| rhythms.get(job).map_or_else(|| DISABLED.to_owned(), ToString::to_string);
     JobName::ALL.iter().map(|job| (job.name(), schedule(job))).collect()
 }

@@ -2,9 +2,7 @@
 
 use super::Service;
 use super::memories::RequestId;
-use crate::api::job::{
-    Job, JobHistory, JobRunRequest, Jobs, LastRun, PastRun, WaitCause, WaitingJob,
-};
+use crate::api::job::{Job, JobHistory, JobRunRequest, Jobs, LastRun, PastRun, WaitCause, WaitingJob};
 use crate::domain::attempt::Right;
 use crate::domain::units::Timestamp;
 use crate::jobs::{JobName, Request};
@@ -113,10 +111,11 @@ impl Service {
         let names = JobName::ALL.map(JobName::name);
         let ledger = self.store.ledger(&names).await?;
         let latest = self.store.latest_runs(names).await?;
-        let jobs = JobName::ALL.into_iter().zip(&ledger.jobs).zip(latest).map(|((job, status), latest)| Job {
-            last_run: latest.map(LastRun::from),
-            ..scheduled(job, self.job_config(job), status, &ledger, at)
-        });
+        let jobs =
+            JobName::ALL.into_iter().zip(&ledger.jobs).zip(latest).map(|((job, status), latest)| Job {
+                last_run: latest.map(LastRun::from),
+                ..scheduled(job, self.job_config(job), status, &ledger, at)
+            });
         Ok(Jobs {
             jobs: jobs.collect(),
             stopped: ledger.stopped.clone().or_else(|| self.refused()),

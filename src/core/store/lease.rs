@@ -138,10 +138,8 @@ impl Store {
     }
 
     async fn read_ledger(&self, tx: &mut Tx, jobs: &[&'static str]) -> Result<LedgerRows, Error> {
-        let call = RUN_SURVEY
-            .call()
-            .set("job", list(jobs.iter().copied()))
-            .set("holder", self.holder.as_str());
+        let call =
+            RUN_SURVEY.call().set("job", list(jobs.iter().copied())).set("holder", self.holder.as_str());
         let jobs = tx.rows(call).await?;
         let migrations = tx.rows(MIGRATION_LIST.call()).await?;
         Ok(LedgerRows { jobs, migrations, tunables: tunables::read_or_fault(tx).await? })

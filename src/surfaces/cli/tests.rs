@@ -38,7 +38,8 @@ fn the_help_of_a_verb_names_where_the_options_of_every_verb_are() {
         assert!(!text.contains("--color"), "{text}");
     }
     assert!(program.render_help().to_string().contains("--color"));
-    let parsed = with_short_help(Cli::command()).try_get_matches_from(["ebb", "job", "list", "--color", "never", "--scope", "team"]);
+    let parsed = with_short_help(Cli::command())
+        .try_get_matches_from(["ebb", "job", "list", "--color", "never", "--scope", "team"]);
     assert!(parsed.is_ok(), "they are taken after a verb: {}", parsed.unwrap_err());
 }
 

@@ -76,7 +76,7 @@ async fn the_history_names_the_jobs_that_wait_in_text_and_json() {
     let db = fresh().await;
     let history = |name: &str| ebb(&db, &["job", "history", name]).json();
     let text = |name: &str| {
-        let told = ebb(&db, &["job", "history", name, "-o", "text"]).out;
+        let told = ebb(&db, &["job", "history", name, "-o", "table"]).out;
         told.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     assert_eq!(history("decay")["waiting"][0]["cause"], "due");

@@ -47,7 +47,11 @@ async fn a_job_that_is_enabled_again_after_a_month_is_not_a_month_late() {
 
         // A month later. The timer of the job does not fire, so that it stays due.
         hand.clock.set(at(720.5));
-        assert_eq!(listed_s(720.5).await, HOUR_S / 2, "from the occurrence that is due: when it changed is not known");
+        assert_eq!(
+            listed_s(720.5).await,
+            HOUR_S / 2,
+            "from the occurrence that is due: when it changed is not known"
+        );
         hand.config.send_replace(Arc::new(with_decay(true)));
         recorded("every 3600000 ms").await;
         assert_eq!(db.store.survey(&["decay"]).await.unwrap().jobs[0].since, Some(at(720.5)));
@@ -63,5 +67,15 @@ async fn a_job_that_is_enabled_again_after_a_month_is_not_a_month_late() {
         let schedules = [("decay", "every 3600000 ms".to_owned())];
         assert_eq!(db.store.record_schedules(&schedules, at(800.0)).await.unwrap(), 0);
     };
-    beside(&hand, dispatcher, Box::pin(async { tokio::join!(recording, async { test.await; hand.stop.cancel(); }); })).await;
+    beside(
+        &hand,
+        dispatcher,
+        Box::pin(async {
+            tokio::join!(recording, async {
+                test.await;
+                hand.stop.cancel();
+            });
+        }),
+    )
+    .await;
 }

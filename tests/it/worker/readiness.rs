@@ -146,10 +146,11 @@ async fn takes_no_writes(config: &Config, why: &str, problem: &str) {
     }
     let stopped = || (worker.metric("ebb_jobs_stopped", ""), worker.metric("ebb_ready", ""));
     assert_eq!(stopped(), (1, 0));
-    let page = agent.get(format!("http://127.0.0.1:{api}/v1/status")).call().unwrap().body_mut().read_to_string();
+    let page =
+        agent.get(format!("http://127.0.0.1:{api}/v1/status")).call().unwrap().body_mut().read_to_string();
     assert!(page.as_ref().unwrap().contains(why), "{page:?}");
     for verb in [&["status"][..], &["job", "list"], &["job", "history"]] {
-        let words = words(&ebb(config, worker.folder.path(), &[verb, &["-o", "text"]].concat()));
+        let words = words(&ebb(config, worker.folder.path(), &[verb, &["-o", "table"]].concat()));
         assert!(words.contains(why) && words.contains("ebb doctor"), "{verb:?}: {words}");
     }
     let doctor = ebb(config, worker.folder.path(), &["doctor", "-o", "json"]);

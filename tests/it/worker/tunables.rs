@@ -52,7 +52,7 @@ async fn jobs_are_listed_without_the_node_and_the_list_says_so() {
         let told = ebb(&db, &verb).json();
         assert_eq!(told["fallback_tunables"], "configuration", "{told}");
         assert!(told["stopped"].as_str().unwrap().contains("Write it with: ebb init"), "{told}");
-        let text = ebb(&db, &[verb[0], verb[1], "--output", "text"]);
+        let text = ebb(&db, &[verb[0], verb[1], "--output", "table"]);
         assert!(text.out.contains("ebb init"), "{}{}", text.out, text.err);
     }
     let status = ebb(&db, &["status"]).json();
