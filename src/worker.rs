@@ -176,10 +176,8 @@ pub async fn run(
                 })
             };
             let dispatching = restart_on_panic(&panics, &stop, move || dispatcher.clone().work());
-            let recording =
-                record(Arc::clone(&store), service.clock().clone(), rhythms.clone(), stop.clone());
-            let (dispatched, reaped, (), ()) =
-                tokio::join!(dispatching, reaping, recording, timers.follow(rhythms, stop.clone()));
+            let following = follow_schedules(timers, service, rhythms, &stop);
+            let (dispatched, reaped, ()) = tokio::join!(dispatching, reaping, following);
             dispatched.and(reaped)
         };
         let storing = stop.run_until_cancelled(store_settings(service, ready.clone()));
@@ -209,6 +207,18 @@ pub async fn run(
         () = stopping => Err(Error::ForcedShutdown),
         () = reload.watch(hangup) => Ok(()),
     }
+}
+
+/// Keeps the timers and the record of the schedules current.
+async fn follow_schedules(
+    timers: Timers,
+    service: &Service,
+    rhythms: watch::Receiver<Arc<Rhythms>>,
+    stop: &CancellationToken,
+) {
+    let (store, clock) = (service.share_store(), service.clock().clone());
+    let recording = record(store, clock, rhythms.clone(), stop.clone());
+    tokio::join!(recording, timers.follow(rhythms, stop.clone()));
 }
 
 /// The timers of a process that runs jobs.

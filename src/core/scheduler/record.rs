@@ -39,7 +39,7 @@ pub async fn record(
             }
         }
     };
-    let _ = stop.run_until_cancelled(recording).await;
+    let _ = stop.run_until_cancelled(Box::pin(recording)).await;
 }
 
 /// The schedule of every job, as recorded.
