@@ -94,6 +94,22 @@ async fn transient_errors_are_tried_again_eight_times_at_most() {
     );
 }
 
+/// The third statement of a ledger reads the tunables.
+#[tokio::test(flavor = "multi_thread")]
+async fn tunables_that_could_not_be_read_are_read_again_and_not_called_invalid() {
+    let server = FakeBolt::start(|tag, nth| match (tag, nth) {
+        (RUN, 2) => TRANSIENT,
+        _ => Answer::Success,
+    })
+    .await;
+    let store = store(&server);
+    store.configure_tunables(&ConsolidationConfig::DOCUMENTED);
+    let ledger = store.ledger(&["decay"]).await.unwrap();
+    assert_eq!((server.seen(BEGIN), server.seen(RUN)), (2, 6));
+    let stopped = ledger.stopped.unwrap();
+    assert!(stopped.contains("no ConsolidationConfig node"), "that of the second try: {stopped}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_permanent_error_is_said_at_once() {
     let server = FakeBolt::start(|tag, _| match tag {
