@@ -13,6 +13,7 @@ use crate::surfaces::cli::progress::Progress;
 use crate::surfaces::cli::serve::Role;
 use crate::surfaces::cli::{
     self, Cli, Command, Global, adopt, demo, engine, eval, graph, neo4j, recall, run_offline, server,
+    with_short_help,
 };
 use crate::surfaces::mcp::Tools;
 use crate::telemetry;
@@ -36,7 +37,7 @@ use std::time::Duration;
 /// Runs the command line of this process to its end.
 #[must_use]
 pub fn main() -> ExitCode {
-    let matches = Cli::command().get_matches();
+    let matches = with_short_help(Cli::command()).get_matches();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let environment = Environment::of_process();
     let output = cli.global.output(environment.no_color());

@@ -141,12 +141,11 @@ use crate::domain::policy::Regime;
 use crate::domain::relation::{Fading, Pins};
 use crate::domain::similarity::Similarity;
 use crate::domain::trail::Trails;
-use crate::domain::units::Timestamp;
 use active_runs::ActiveRuns;
 use connection::Purpose;
 use serde::de::DeserializeOwned;
 use statement::Call;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::Notify;
 use trim_schedule::TrimSchedule;
@@ -175,8 +174,6 @@ pub struct Store {
     known_tunables: Arc<KnownTunables>,
     /// Why the last attempt to write was refused, if it was.
     refusal: Arc<Mutex<Option<Refusal>>>,
-    /// When the database was initialised, once it was read.
-    installed: Arc<OnceLock<Timestamp>>,
 }
 
 impl Store {
@@ -206,7 +203,6 @@ impl Store {
             active_runs: Arc::default(),
             known_tunables: Arc::default(),
             refusal: Arc::default(),
-            installed: Arc::default(),
         })
     }
 

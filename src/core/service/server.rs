@@ -7,7 +7,11 @@ use crate::domain::tier::Tier;
 use crate::domain::units::Timestamp;
 use crate::scheduler::dispatcher::UNSCHEDULED;
 use crate::store::{self, Answer, Error, InitReport, Store, StoredSettings, TierCount};
+use std::time::Duration;
 use tracing::info;
+
+/// Time limit of a write that is tried for a status.
+const WRITE_LIMIT: Duration = Duration::from_secs(2);
 
 /// Changes in one hour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +64,17 @@ impl Service {
         self.store.tiers().await
     }
 
+    /// Tries a write, so that a status names what refuses it; a worker does so by itself. A database that is not
+    /// initialised stays as it is.
+    pub async fn try_write(&self) {
+        let write = async {
+            self.store.check_schema().await?;
+            self.store.probe_write().await
+        };
+        // Any other failure meets what is asked next, and a slow write is none.
+        let _ = tokio::time::timeout(WRITE_LIMIT, write).await;
+    }
+
     /// Status at an instant.
     pub async fn status(&self, at: Timestamp) -> Result<Status, Error> {
         let about = self.store.about().await?;
@@ -67,15 +82,14 @@ impl Service {
             Ok(()) => self.jobs(at).await,
             Err(why) => Err(why),
         };
-        let Jobs { jobs, stopped, fallback_tunables } = match ready {
+        let Jobs { jobs, stopped, fallback_tunables, .. } = match ready {
             Ok(jobs) => jobs,
             Err(why @ Error::Schema(_)) => {
-                Jobs { jobs: Vec::new(), stopped: Some(why.to_string()), fallback_tunables: None }
+                let stopped = Some(why.to_string());
+                Jobs { jobs: Vec::new(), stopped, fallback_tunables: None, unscheduled: None }
             }
             Err(why) => return Err(why),
         };
-        let refused = || Some(format!("{}; see: ebb doctor", self.store.write_refusal()?));
-        let stopped = stopped.or_else(refused);
         let mut tiers = self.store.tiers().await?;
         tiers.sort_by_key(|row| Tier::named(&row.tier));
         let scratch = self.store.scratch().await?;

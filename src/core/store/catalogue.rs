@@ -262,6 +262,7 @@ catalogue! {
     RUN_RECEIPT = "run/receipt";
     RUN_CONCERNS = "run/concerns";
     RUN_REWIND = "run/rewind";
+    RUN_SCHEDULE = "run/schedule";
     RUN_SURVEY = "run/survey";
     RUN_TAKE = "run/take";
     RUN_TRIM = "run/trim";

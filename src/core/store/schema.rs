@@ -126,6 +126,12 @@ pub(super) async fn vector_index(tx: &mut Tx) -> Result<Option<String>, Error> {
     Ok(tx.row::<VectorIndex>(SERVER_EMBEDDING.call()).await?.map(|index| index.name))
 }
 
+/// When the database was initialised: no occurrence before that was to run.
+pub(super) fn installed(applied: &[AppliedMigration]) -> Option<Timestamp> {
+    let first = applied.iter().filter_map(|migration| migration.applied).min()?;
+    Timestamp::from_millis(first).ok()
+}
+
 impl Store {
     /// Checks that the database has every migration of this program.
     ///
@@ -133,17 +139,6 @@ impl Store {
     /// [`Error::Schema`] if not, with the remedy.
     pub async fn check_schema(&self) -> Result<(), Error> {
         self.complete(&self.pending().await?)
-    }
-
-    /// When the database was initialised: no occurrence before that was to run.
-    pub async fn installed(&self) -> Result<Option<Timestamp>, Error> {
-        if let Some(known) = self.installed.get() {
-            return Ok(Some(*known));
-        }
-        let applied: Vec<AppliedMigration> = self.read(MIGRATION_LIST.call()).await?;
-        let first = applied.iter().filter_map(|migration| migration.applied).min();
-        let first = first.and_then(|ms| Timestamp::from_millis(ms).ok());
-        Ok(first.map(|first| *self.installed.get_or_init(|| first)))
     }
 
     pub(super) fn complete(&self, pending: &[&str]) -> Result<(), Error> {

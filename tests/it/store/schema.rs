@@ -60,6 +60,17 @@ async fn twice_applies_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_wiped_database_is_as_old_as_its_next_initialisation() {
+    let db = fresh().await;
+    let installed = async || db.store.survey(&["decay"]).await.unwrap().installed;
+    assert_eq!(installed().await, Some(at(0.0)));
+    db.client.run("MATCH (n) DETACH DELETE n", &[]).await;
+    assert_eq!(db.store.ledger(&["decay"]).await.map_err(|why| why.to_string()).unwrap().installed, None);
+    db.store.initialise(&ConsolidationConfig::DOCUMENTED, at(9.0)).await.unwrap();
+    assert_eq!(installed().await, Some(at(9.0)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_changed_or_a_newer_migration_is_refused() {
     let db = fresh().await;
     db.client.run("CREATE (:EbbMigration {version: 'V999', name: 'later', checksum: 'c'})", &[]).await;
