@@ -4,7 +4,7 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use rustix::fs::{Timespec, Timestamps};
 use tokio::time::Instant;
@@ -57,19 +57,17 @@ pub(super) fn mark_use(file: &File) {
 
 /// Time since the last use; none if that is not known or lies ahead.
 pub(super) fn since_use(file: &File) -> Duration {
-    last_use(file).and_then(|at| at.elapsed().ok()).unwrap_or_default()
+    let last = file.metadata().and_then(|known| known.modified());
+    last.ok().and_then(|at| at.elapsed().ok()).unwrap_or_default()
 }
 
 /// Moves a last use that lies ahead, because the clock was set back, to now: the server would run until the clock has
 /// passed it.
 pub(super) fn correct_use(file: &File) {
-    if last_use(file).is_some_and(|at| at.elapsed().is_err()) {
+    let last = file.metadata().and_then(|known| known.modified());
+    if last.is_ok_and(|at| at.elapsed().is_err()) {
         mark_use(file);
     }
-}
-
-fn last_use(file: &File) -> Option<SystemTime> {
-    file.metadata().and_then(|known| known.modified()).ok()
 }
 
 /// Waits for an exclusive lock, logging the wait after a second and then every ten. Without a limit: the holder's own

@@ -125,7 +125,7 @@ fn print_status(status: &Status, output: &Output) -> Result<(), CliError> {
         };
         let mut fields = vec![
             ("server", format!("Neo4j {} by {}", server.version.as_deref().unwrap_or("?"), server.origin)),
-            ("ready", if server.ready { "yes" } else { "not yet" }.to_owned()),
+            ("ready", if server.ready { "yes" } else { "no" }.to_owned()),
             ("bolt", server.uri.clone()),
             ("browser", format!("{}/browser/", server.http)),
             ("runs", lifetime(server)),

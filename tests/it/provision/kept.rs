@@ -24,6 +24,7 @@ fn ebb(place: &Place, variables: &[(&str, &str)], args: &[&str]) -> (Value, Stri
         .env("EBB_NEO4J", "maven")
         .env("EBB__NEO4J__HOME", place.home())
         .env("EBB__NEO4J__CACHE", env!("CARGO_TARGET_TMPDIR"))
+        .env("EBB__NEO4J__START_TIMEOUT", "120s")
         .env("EBB__NEO4J__HEAP_MB", "512")
         .env("EBB__NEO4J__PAGECACHE_MB", "64")
         .envs(variables.iter().copied());
