@@ -1,6 +1,7 @@
 //! Operations on a managed server besides using it: stop, status, remove.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::process::Signal;
 use serde::Serialize;
@@ -12,6 +13,9 @@ use super::keeper::{send_signal, time_left};
 use super::lock::{Hold, POLL};
 use super::server::{SHUTDOWN_TIMEOUT, refuse_given};
 use super::{Config, Origin, docker, fixed, log, probe, process};
+
+/// How often a status looks whether a server is used, while its keeper does.
+const LOOKS: u32 = 20;
 
 /// Stops the managed server of this home and waits until it has ended; `false` if none was running. While others use
 /// it, only with `force`.
@@ -116,9 +120,7 @@ pub async fn status(config: &Config) -> Result<Status, Error> {
     let Some(record) = home.record().filter(|record| kept || process::runs(&home, record)) else {
         return Ok(none);
     };
-    // Locked for an instant: a user who comes meanwhile waits.
-    let unused = if kept && !record.stay { home.try_lock(Lock::InUse, Hold::Exclusive)? } else { None };
-    let seconds_left = unused.map(|users| time_left(&users, record.keep).as_secs());
+    let seconds_left = if kept && !record.stay { seconds_left(&home, record.keep).await? } else { None };
     let running = Running {
         origin: Origin::from(record.way),
         version: log::version(&home),
@@ -134,6 +136,21 @@ pub async fn status(config: &Config) -> Result<Status, Error> {
         users: process::holders(&home.join("in-use.lock")),
     };
     Ok(Status { server: Some(running), ..none })
+}
+
+/// Seconds until a server stops that nobody uses; `None` while somebody does, or if it is stopping.
+async fn seconds_left(home: &Home, keep: Duration) -> Result<Option<u64>, Error> {
+    for _ in 0..LOOKS {
+        // Locked for an instant: a user who comes meanwhile waits.
+        if let Some(users) = home.try_lock(Lock::InUse, Hold::Exclusive)? {
+            return Ok(Some(time_left(&users, keep).as_secs()));
+        }
+        if home.try_lock(Lock::InUse, Hold::Shared)?.is_some() {
+            return Ok(None);
+        }
+        tokio::time::sleep(POLL).await; // the keeper has it, for an instant or to stop
+    }
+    Ok(None)
 }
 
 /// Removes the home folder of a stopped managed server, with all its data. Only a folder with Ebb's marker file; a
