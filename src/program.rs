@@ -214,22 +214,18 @@ async fn run_verb(cli: &Cli, settings: &Settings, output: &Output) -> Result<(),
         }
         command => cli::run(command, &open.service, output, global).await,
     };
-    let closed = open.close().await.map_err(not_open);
     if inits && is_own && ended.is_ok() {
-        let keep = spelt(settings.neo4j.keep);
-        output.remark(&format!(
-            "The server runs on for {keep} after each use. To keep it running: ebb neo4j start"
-        ));
+        output.remark(&neo4j::runs_on(open.keep()));
     }
-    ended.and(closed)
+    ended.and(open.close().await.map_err(not_open))
 }
 
-/// Waits for the server, with a line on the terminal if it must be started.
+/// Waits for the server, with a line on the terminal that says for what.
 async fn open(
     opening: impl Future<Output = Result<wiring::Open, wiring::Error>>,
     output: &Output,
 ) -> Result<wiring::Open, CliError> {
-    Progress::during(output, "Starting Neo4j", opening).await.map_err(not_open)
+    Progress::during(output, telemetry::wait, opening).await.map_err(not_open)
 }
 
 /// Runs a verb on a snapshot file, without a database.

@@ -95,7 +95,7 @@ use crate::mirror::{self, Learning, Mirror};
 use crate::scheduler;
 use crate::store::Store;
 use ebb_engine::plasticity::LearningMode;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::OnceCell;
 
@@ -106,6 +106,8 @@ pub struct Config {
     pub consolidation: ConsolidationConfig,
     /// How each job is scheduled and bounded.
     pub jobs: scheduler::Config,
+    /// Whether schedules also apply to a scratch database.
+    pub on_scratch: bool,
     /// The default scope.
     pub scope: Scope,
     /// Size from which a change must be confirmed.
@@ -132,6 +134,8 @@ pub struct Service {
     mirror: Mirror,
     compute: Compute,
     questions: recall::Questions,
+    /// The simulated time when this process last asked for the present; `None` where time is real.
+    simulated: Mutex<Option<Timestamp>>,
     prepared: OnceCell<()>,
 }
 
@@ -146,7 +150,8 @@ impl Service {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let questions = recall::Questions::of(&config.mirror.scopes);
         let compute = Compute::new(cores);
-        Self { store, jobs_store, clock, config, mirror, compute, questions, prepared: OnceCell::new() }
+        let (simulated, prepared) = (Mutex::default(), OnceCell::new());
+        Self { store, jobs_store, clock, config, mirror, compute, questions, simulated, prepared }
     }
 
     /// The store.
@@ -182,9 +187,18 @@ impl Service {
             Some(at) => Ok(at),
             None => {
                 let present = self.store.present().await?;
-                Ok(present.scratch.flatten().unwrap_or_else(|| self.counted(present.server)))
+                let simulated = present.scratch.flatten();
+                *self.simulated.lock().unwrap_or_else(PoisonError::into_inner) = simulated;
+                Ok(simulated.unwrap_or_else(|| self.counted(present.server)))
             }
         }
+    }
+
+    /// The instant of a question that is answered from memory: the simulated time that mirrors were last refreshed at,
+    /// else now by the clock of this process.
+    fn asked_at(&self) -> Timestamp {
+        let simulated = *self.simulated.lock().unwrap_or_else(PoisonError::into_inner);
+        simulated.unwrap_or_else(|| self.clock.now())
     }
 
     /// Now, by the server's clock, even where time is simulated.

@@ -110,6 +110,7 @@ const SCANS: &[(&str, &str)] = &[
         "adopted/written_edges",
         "the instant has the index that its library gave it, which is not one of Ebb's",
     ),
+    ("config/initialised", "one node"),
     ("config/settings", "one node"),
     ("inspect/clusters", "a person asks, now and then, about all clusters"),
     ("inspect/clusters_graph", "a person asks, now and then, about all clusters"),

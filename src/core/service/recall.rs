@@ -413,7 +413,7 @@ impl Service {
         query: RecallQuery,
     ) -> Result<RecallResult, Error> {
         let (view, rules) = (Arc::clone(&current.view), self.config.engine.clone());
-        let (memory, now) = (self.questions.of_scope(scope), self.clock.now());
+        let (memory, now) = (self.questions.of_scope(scope), self.asked_at());
         let query = RecallQuery { asked_ms: Some(now.millis()), ..query };
         let work = move |scratch: &mut Scratch| recall_after(&view, &query, &rules, (&memory, now), scratch);
         let recalled = self.compute.run(work).await?.map_err(|why| Error::Invalid(why.to_string()))?;

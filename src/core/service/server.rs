@@ -37,16 +37,42 @@ impl Service {
         let about = self.store.about().await?;
         let now = self.counted(about.server_now);
         let report = self.store.initialise(&self.config.consolidation, now).await?;
-        self.store_settings().await?;
+        self.store_settings_of(Some(&self.settings_digest())).await?;
         Ok(report)
+    }
+
+    /// Initialises the database, unless that was last done with the settings of this process: it takes ten transactions,
+    /// four of which write, and most commands take no more than one.
+    ///
+    /// # Errors
+    /// Those of [`Service::initialise`].
+    pub async fn ensure_initialised(&self) -> Result<(), Error> {
+        if !self.store.is_initialised(&self.settings_digest()).await? {
+            self.initialise().await?;
+        }
+        // Both have checked the schema.
+        let _ = self.prepared.set(());
+        Ok(())
+    }
+
+    fn settings_digest(&self) -> String {
+        self.store.settings_digest(&self.config.consolidation, self.kept())
+    }
+
+    /// The share of a learned weight that an outcome leaves.
+    fn kept(&self) -> f64 {
+        let kept = f64::from(self.config.mirror.rules.kept());
+        // The decimal digits of the setting, which a conversion of its bits would not give.
+        (kept * 1e6).round() / 1e6
     }
 
     /// Stores the settings that statements in Neo4j Browser read, as the last process that started has them.
     pub async fn store_settings(&self) -> Result<(), Error> {
-        let kept = f64::from(self.config.mirror.rules.kept());
-        // The decimal digits of the setting, which a conversion of its bits would not give.
-        let kept = (kept * 1e6).round() / 1e6;
-        let stored = self.jobs_store.store_settings(kept, self.now().await?).await?;
+        self.store_settings_of(None).await
+    }
+
+    async fn store_settings_of(&self, digest: Option<&str>) -> Result<(), Error> {
+        let stored = self.jobs_store.store_settings(self.kept(), digest, self.now().await?).await?;
         if let Some(StoredSettings { written: true, by: Some(by), at }) = stored {
             info!(by, at, "settings in the graph, of the program that started before, were replaced");
         }
@@ -105,7 +131,7 @@ impl Service {
             },
             scratch: scratch.is_some(),
             simulated_now: scratch.flatten(),
-            unscheduled: scratch.is_some().then(|| UNSCHEDULED.to_owned()),
+            unscheduled: (scratch.is_some() && !self.config.on_scratch).then(|| UNSCHEDULED.to_owned()),
             stopped,
             fallback_tunables,
             jobs,

@@ -69,6 +69,7 @@ catalogue! {
     COACTIVATION_REWIND = "coactivation/rewind";
     COACTIVATION_UNSEEN = "coactivation/unseen";
     CONFIG_ENSURE = "config/ensure";
+    CONFIG_INITIALISED = "config/initialised";
     CONFIG_READ = "config/read";
     CONFIG_SETTINGS = "config/settings";
     EMBEDDING_ADVANCE = "embedding/advance";

@@ -311,6 +311,12 @@ impl Store {
         places.into_iter().chain(edges).chain(labels).flat_map(split).collect()
     }
 
+    /// The checksums of all migrations, and the statements that the configuration adds.
+    pub(super) fn schema_texts(&self) -> Vec<String> {
+        let added = self.added_statements().into_iter().map(|(_, text)| text);
+        MIGRATIONS.iter().map(|migration| checksum(migration)).chain(added).collect()
+    }
+
     /// The report of [`Store::initialise`], without writes.
     pub async fn dry_run_initialise(&self, config: &ConsolidationConfig) -> Result<InitReport, Error> {
         let pending = self.pending().await?;
