@@ -1,10 +1,10 @@
 // purpose: List memories of a scope after an id, without stubs of promotions.
 // mode: read
-// params: $scope: String, $rows.tiers: List, $session: String, $rows.tags: List, $text: String, $rows.fragments: List, $createdSince: Integer, $createdBefore: Integer, $after: String, $limit: Integer
-// returns: id: String, created: Integer, metadata: String (at most $limit rows, by id)
+// params: $scope: String, $rows.tiers: List, $session: String, $rows.tags: List, $text: String, $hasConditions: Boolean, $rows.fragments: List, $createdSince: Integer, $createdBefore: Integer, $after: String, $limit: Integer
+// returns: id: String, created: null, metadata: String (at most $limit rows, by id)
 //
-// A null and an empty list leave their condition out. $text is sought in any case. The metadata is read, if it contains $rows.fragments, and its
-// conditions are checked by the caller.
+// A null and an empty list leave their condition out. $text is sought in any case. The conditions on metadata are
+// checked by the caller, in what contains $rows.fragments.
 MATCH (m:Memory)
 WHERE m.scope = $scope AND m.id > $after
   AND ($rows.tiers = [] OR m.tier IN $rows.tiers) AND ($session IS NULL OR m.sessionId = $session)
@@ -15,7 +15,7 @@ WHERE m.scope = $scope AND m.id > $after
   AND ($createdBefore IS NULL OR m.created < datetime({epochMillis: $createdBefore}))
   AND NOT m.tier IN ['archivedWorking', 'archivedShortTerm']
 RETURN m.id AS id,
-  CASE WHEN m.created IS :: ZONED DATETIME NOT NULL THEN m.created.epochMillis END AS created,
-  CASE WHEN m.metadata IS :: STRING NOT NULL THEN m.metadata END AS metadata
+  null AS created,
+  CASE WHEN $hasConditions AND m.metadata IS :: STRING NOT NULL THEN m.metadata END AS metadata
 ORDER BY id
 LIMIT $limit

@@ -77,10 +77,10 @@ pub use crate::scheduler::driver::{JobReport, Outcome};
 pub use crate::scheduler::due::{Rhythm, Schedule};
 pub use crate::store::{
     ActivePolicies, Answer, Cell, ChangeToken, CheapestPath, Class, Counter, EndedSession, Error,
-    EventEffect, Fact, FactFilter, FactReceipt, Filter, Footprint, Hot, InitReport, KeyRow, ListedMemory,
-    MemoryEvent, MemoryOrder, NextPlace, ObservationEffect, OutcomeReceipt, Past, Record, RefusedWhy,
-    Relation, RelationFilter, SweepState, Tally, TraceEffect, TrailEdge, TrailNode, TrailPlace, TrailStatus,
-    Waiting, committing,
+    EventEffect, Fact, FactFilter, FactReceipt, Filter, Footprint, Hot, InitReport, KeyRow, MemoryEvent,
+    MemoryOrder, NextPlace, ObservationEffect, OutcomeReceipt, Past, Record, RefusedWhy, Relation,
+    RelationFilter, SweepState, Tally, TraceEffect, TrailEdge, TrailNode, TrailPlace, TrailStatus, Waiting,
+    committing,
 };
 
 use crate::clock::Clock;

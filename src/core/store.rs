@@ -101,7 +101,7 @@ pub use key::{KeyRow, LiveKeys};
 pub use layouts::{DatabaseNames, GROUPS_MAX, MappedNodes, PropertySample, ROWS_MAX, UnknownNodes};
 pub use lease::{JobStatus, LedgerSurvey, OpenRunStatus, RunRelease};
 pub use memory::{MemoryEvent, Record, TierCount, TierHealth, Waiting};
-pub use memory_list::{Filter, ListedMemory, MemoryOrder};
+pub use memory_list::{Filter, MemoryOrder, MemoryPage};
 pub use memory_update::{MemoryUpdate, MemoryVersion, VERSIONS_MAX};
 pub use mirror::{
     AdoptedFact, AdoptedNode, Amount, Census, EmbeddedFact, FACT_STATE, FadingRelation, Heat, MentionRule,
@@ -116,7 +116,7 @@ pub use recall_guard::GuardedRecall;
 pub use reinforcement::{CorpusMemory, NearMemory, NewMemory, SimilarMemories};
 pub use relation::{ObservationEffect, Relation, RelationFilter};
 pub use report::{DanglingKeys, DayRows, Degrees, Hub, IndexRow, InstantRows, RepeatedKeys, RepeatedNames};
-pub use request::{ForgottenCount, RequestMode};
+pub use request::{Deletion, FORGET_MAX, RequestMode};
 pub use row_state::{StateChange, StatedRow};
 pub use run::{BY_HAND, OpenRun, OpenedRun, Run, RunLease};
 pub use run_history::{LatestRun, Past};

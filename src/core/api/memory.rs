@@ -8,7 +8,7 @@ use crate::domain::similarity::{Embedding, Similarity};
 use crate::domain::tier::Tier;
 use crate::domain::tunables::{FallbackTunables, Tunables};
 use crate::domain::units::Timestamp;
-use crate::store::{EventEffect, Life, MemoryEvent, MemoryOrder, Record};
+use crate::store::{EventEffect, Life, MemoryEvent, Record};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -205,9 +205,6 @@ pub struct MemoryQuery {
     /// Only memories created in this session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionId>,
-    /// Order of the memories.
-    #[serde(default)]
-    pub sort: MemoryOrder,
     /// Scope of the data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<Scope>,

@@ -65,7 +65,7 @@ pub struct MemorySearch {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct FoundMemories {
     pub memories: Vec<Memory>,
-    /// Cursor of the next page; null if this is the last one.
+    /// Cursor of the next page; null if this is the last one. A page with conditions on metadata may be short, and another follow.
     pub cursor: Option<String>,
 }
 
@@ -118,6 +118,14 @@ impl MemoryFilter {
     pub fn checked(&self) -> Result<Filter, String> {
         let metadata =
             MetadataFilter::new(&self.metadata).map_err(|why| format!("filter.metadata: {why}"))?;
+        let texts =
+            self.tags.iter().map(|tag| ("tags", tag)).chain(self.text.iter().map(|text| ("text", text)));
+        for (name, text) in texts {
+            // An empty text is contained in every one.
+            if text.as_str().trim().is_empty() {
+                return Err(format!("filter.{name} is empty"));
+            }
+        }
         Ok(Filter {
             tiers: self.tiers.clone(),
             session: self.session.as_ref().map(ToString::to_string),

@@ -35,7 +35,7 @@ pub struct MemoryPatch {
 /// What a memory was.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Versions {
-    /// The newest first, at most 1000.
+    /// The newest first, at most 100.
     pub versions: Vec<Version>,
 }
 

@@ -267,10 +267,10 @@ impl Dispatcher {
             let since = facts.applies_since(ledger, &schedule.rhythm.to_string());
             let lag = schedule.lag(job.name(), ledger.last, since, now);
             let applies = settings.enabled && self.applies_to(facts);
-            let stranded = ledger.open.as_ref().map_or(Duration::ZERO, |open| open.stranded);
+            let stranded = ledger.open.as_ref().map_or(Duration::ZERO, |open| open.stranded(read.elapsed()));
             self.meter.job(job, |counts| {
                 counts.lag = if applies { lag } else { Duration::ZERO };
-                counts.stranded = if stranded.is_zero() { stranded } else { stranded + read.elapsed() };
+                counts.stranded = stranded;
             });
         }
     }

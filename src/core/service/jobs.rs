@@ -12,6 +12,7 @@ use crate::scheduler::driver::{self, JobReport, Outcome, Wanted};
 use crate::scheduler::due::Rhythm;
 use crate::store::{BY_HAND, Error, JobStatus, LedgerSurvey, Past, Tally};
 use std::num::NonZeroU64;
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// A job that has been due for as long waits for a worker.
@@ -120,7 +121,7 @@ impl Service {
             jobs: jobs.collect(),
             stopped: ledger.stopped.clone().or_else(|| self.refused()),
             fallback_tunables: ledger.tunables.fallback(),
-            unscheduled: ledger.scratch.then(|| UNSCHEDULED.to_owned()),
+            unscheduled: (ledger.scratch && !self.config.on_scratch).then(|| UNSCHEDULED.to_owned()),
         })
     }
 
@@ -177,7 +178,7 @@ fn scheduled(
         last_run: None,
         next,
         lag_seconds: if config.enabled { lag.as_secs() } else { 0 },
-        stranded_seconds: left.map(|open| open.stranded.as_secs()),
+        stranded_seconds: left.map(|open| open.stranded(Duration::ZERO).as_secs()),
     }
 }
 
@@ -185,7 +186,7 @@ fn scheduled(
 fn waits(found: &Job, is_named: bool, is_unscheduled: bool) -> Option<WaitingJob> {
     let waiting = |cause, seconds| Some(WaitingJob { job: found.job, cause, seconds });
     match found {
-        Job { stranded_seconds: stranded @ Some(_), .. } => waiting(WaitCause::Stranded, *stranded),
+        Job { stranded_seconds: stranded @ Some(LATE_S..), .. } => waiting(WaitCause::Stranded, *stranded),
         Job { enabled: false, .. } if is_named => waiting(WaitCause::Disabled, None),
         Job { last_run: Some(LastRun { state, .. }), .. } if state == "open" => None,
         Job { lag_seconds: lag @ LATE_S.., .. } if !is_unscheduled => waiting(WaitCause::Due, Some(*lag)),

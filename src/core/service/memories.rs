@@ -12,11 +12,10 @@ use crate::domain::memory::Revive;
 use crate::domain::similarity::{Embedding, EmbeddingError};
 use crate::domain::units::Timestamp;
 use crate::store::{
-    Batch, BatchFault, BatchOutcome, EndedSession, Error, EventEffect, Filter, ListedMemory, MemoryOrder,
-    MemoryUpdate, MemoryVersion, Record, RequestMode,
+    Batch, BatchFault, BatchOutcome, Deletion, EndedSession, Error, EventEffect, Filter, MemoryOrder,
+    MemoryPage, MemoryUpdate, MemoryVersion, Record, RequestMode,
 };
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 
 /// Identity of a write that may be repeated: the same id counts once.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -117,12 +116,8 @@ impl WriteMode {
     }
 }
 
-/// Most memories that are deleted at once by conditions.
-const FORGET_MAX: usize = 1_000;
-/// Most memories that are counted for that.
-const COUNTED_MAX: u32 = 100_000;
-/// Most attempts, where others delete the same memories.
-const ATTEMPTS_MAX: u32 = 3;
+/// Memories that are counted at once for a deletion.
+const COUNTED: usize = 10_000;
 
 impl Service {
     /// A checked embedding of a memory, valid for this database.
@@ -273,24 +268,18 @@ impl Service {
         found.ok_or_else(|| Error::NotFound { what: "memory", id: key.to_string() })
     }
 
-    /// Memories of a scope at an instant, in an order after a cursor, at most `limit`, each with its cursor.
+    /// Memories of a scope at an instant, in an order after a cursor, at most `limit`, and where the list continues.
     pub async fn list(
         &self,
         scope: &Scope,
         listed: (&Filter, MemoryOrder),
-        (after, limit): (&str, u32),
+        (after, limit): (&str, usize),
         at: Timestamp,
-    ) -> Result<Vec<(String, Memory)>, Error> {
+    ) -> Result<(Vec<Memory>, Option<String>), Error> {
         let tunables = self.store.tunables().await?;
-        let (keys, mut cursors): (Vec<MemoryKey>, BTreeMap<String, String>) = self
-            .list_keys(scope, listed, (after, limit))
-            .await?
-            .into_iter()
-            .map(|ListedMemory { key, cursor }| (key.clone(), (key.id().to_owned(), cursor)))
-            .unzip();
+        let MemoryPage { keys, next } = self.list_keys(scope, listed, (after, limit)).await?;
         let records = self.store.memories(&keys).await?;
-        let row = |record: Record| Some((cursors.remove(&record.id)?, Memory::at(record, at, &tunables)));
-        Ok(records.into_iter().filter_map(row).collect())
+        Ok((records.into_iter().map(|record| Memory::at(record, at, &tunables)).collect(), next))
     }
 
     /// The keys of such memories.
@@ -298,8 +287,8 @@ impl Service {
         &self,
         scope: &Scope,
         listed: (&Filter, MemoryOrder),
-        (after, limit): (&str, u32),
-    ) -> Result<Vec<ListedMemory>, Error> {
+        (after, limit): (&str, usize),
+    ) -> Result<MemoryPage, Error> {
         self.store.list_memories(scope.as_str(), listed, after, limit).await
     }
 
@@ -377,8 +366,8 @@ impl Service {
         Ok(done.nodes)
     }
 
-    /// Forgets memories of a scope that fulfil conditions, as [`Service::forget`] does, at most [`FORGET_MAX`] at once. The
-    /// guard judges all that fulfil them.
+    /// Forgets memories of a scope that fulfil conditions, as [`Service::forget`] does, at most 1,000 at once. The guard judges
+    /// all that fulfil them.
     pub async fn forget_where(
         &self,
         mode: &WriteMode,
@@ -398,31 +387,20 @@ impl Service {
             "before": created_before,
         });
         let hash = request_hash("forget_where", &document);
-        let mut attempts = 0;
+        let (mut all, mut after) = (0_usize, String::new());
         loop {
-            let found = self.list_keys(scope, (filter, MemoryOrder::Id), ("", COUNTED_MAX)).await?;
-            let ids = found.iter().take(FORGET_MAX).map(|listed| MemoryId::new(listed.key.id()));
-            let ids: Vec<MemoryId> =
-                ids.collect::<Result<_, _>>().map_err(|why| Error::Invalid(why.to_string()))?;
-            let all = i64::try_from(found.len()).unwrap_or(i64::MAX);
-            let chosen = (scope, ids.as_slice(), all);
-            let guard = (&self.config.guard, accepted);
-            match self.store.forget_of(mode.with_hash(&hash), chosen, at, guard).await {
-                // One was deleted since the list was read.
-                Err(Error::NotFound { .. }) if attempts < ATTEMPTS_MAX => attempts += 1,
-                Err(why) => return Err(why),
-                Ok(done) => {
-                    let left = all.saturating_sub(done.memories).max(0);
-                    let dry_run = *mode == WriteMode::DryRun;
-                    return Ok(ForgottenMemories {
-                        memories: done.memories,
-                        nodes: done.nodes,
-                        left,
-                        dry_run,
-                    });
-                }
+            let page = self.list_keys(scope, (filter, MemoryOrder::Id), (&after, COUNTED)).await?;
+            all += page.keys.len();
+            match page.next {
+                Some(next) => after = next,
+                None => break,
             }
         }
+        let chosen = (scope, filter, i64::try_from(all).unwrap_or(i64::MAX));
+        let guard = (&self.config.guard, accepted);
+        let Deletion { memories, nodes, left } =
+            self.store.forget_where(mode.with_hash(&hash), chosen, at, guard).await?;
+        Ok(ForgottenMemories { memories, nodes, left, dry_run: *mode == WriteMode::DryRun })
     }
 
     /// Ends a session: its working memories with an energy above the threshold become ripe.

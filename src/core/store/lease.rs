@@ -78,8 +78,17 @@ pub struct OpenRunStatus {
     pub ours: bool,
     /// Whether it has no holder, or its lease has expired.
     pub free: bool,
-    /// Time since its lease expired.
-    pub stranded: Duration,
+    /// Milliseconds since its lease expired; negative: until it does.
+    pub over_ms: i64,
+}
+
+impl OpenRunStatus {
+    /// Time since its lease expired, so long after it was read.
+    #[must_use]
+    pub fn stranded(&self, later: Duration) -> Duration {
+        let later = i64::try_from(later.as_millis()).unwrap_or(i64::MAX);
+        Duration::from_millis(self.over_ms.saturating_add(later).max(0).unsigned_abs())
+    }
 }
 
 impl LedgerSurvey {
@@ -151,9 +160,8 @@ impl Store {
             let Some(row) = rows.iter().find(|row| row.job == *job) else { return JobStatus::default() };
             let open = || {
                 let occurrence = row.open.clone()?;
-                let stranded = Duration::from_millis(row.over_ms.max(0).unsigned_abs());
                 let ours = row.ours && !self.active_runs.contains(&row.job, &occurrence);
-                Some(OpenRunStatus { occurrence, ours, free: row.free, stranded })
+                Some(OpenRunStatus { occurrence, ours, free: row.free, over_ms: row.over_ms })
             };
             let (schedule, since) = (row.schedule.clone(), known_instant(row.since));
             JobStatus { last: known_instant(row.last), schedule, since, open: open() }

@@ -1,12 +1,13 @@
 //! Lists of memories, by id or by creation, with conditions.
 //!
 //! A list is read page by page after a cursor. Conditions on metadata are checked here: the database leaves out rows whose
-//! metadata cannot fulfil them, and further pages are read until enough fulfil them.
+//! metadata cannot fulfil them, and further rows are read until enough fulfil them, up to a bound.
 
 use super::Store;
 use super::catalogue::{MEMORY_LIST, MEMORY_NEWEST};
 use super::encode::list;
 use super::error::Error;
+use super::tx::{Mode, Tx};
 use crate::domain::annotations::{Metadata, MetadataFilter};
 use crate::domain::ids::MemoryKey;
 use crate::domain::tier::Tier;
@@ -45,18 +46,25 @@ pub enum MemoryOrder {
     Newest,
 }
 
-/// A memory of a list.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ListedMemory {
-    pub key: MemoryKey,
-    /// Where the list continues after it.
-    pub cursor: String,
+/// A page of a list.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MemoryPage {
+    pub keys: Vec<MemoryKey>,
+    /// Where the list continues; `None` at its end. A page with conditions on metadata may be short, or empty, and go on.
+    pub next: Option<String>,
 }
 
-/// Fewest rows of a page that is searched for metadata.
-const SEARCHED_MIN: u32 = 512;
-/// The last millisecond of the last year that a date can have.
-const LAST_MS: i64 = 253_402_300_799_999;
+/// Rows that are searched for metadata at once.
+const SEARCHED: i64 = 1_000;
+/// Most such pages of one call.
+const SEARCHES_MAX: usize = 64;
+
+/// A row of a list.
+struct Listed {
+    key: MemoryKey,
+    cursor: String,
+    holds: bool,
+}
 
 impl Store {
     /// Lists memories of a scope in an order after a cursor (empty: from the beginning), at most `limit`.
@@ -66,78 +74,107 @@ impl Store {
     pub async fn list_memories(
         &self,
         scope: &str,
-        (filter, order): (&Filter, MemoryOrder),
+        listed: (&Filter, MemoryOrder),
         after: &str,
-        limit: u32,
-    ) -> Result<Vec<ListedMemory>, Error> {
-        let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
-        let page = if filter.metadata.is_empty() { limit } else { limit.max(SEARCHED_MIN) };
-        let (mut found, mut after) = (Vec::new(), after.to_owned());
-        loop {
-            let rows = self.listed(scope, (filter, order), &after, page).await?;
-            let is_last = rows.len() < usize::try_from(page).unwrap_or(usize::MAX);
-            if let Some((last, _)) = rows.last() {
-                after.clone_from(&last.cursor);
-            }
-            let holds = |metadata: &Option<Metadata>| filter.metadata.holds(metadata.as_ref());
-            found.extend(rows.into_iter().filter(|(_, metadata)| holds(metadata)).map(|(row, _)| row));
-            if is_last || found.len() >= wanted {
-                found.truncate(wanted);
-                return Ok(found);
-            }
-        }
-    }
-
-    /// A page of a list, before the conditions on metadata.
-    async fn listed(
-        &self,
-        scope: &str,
-        (filter, order): (&Filter, MemoryOrder),
-        after: &str,
-        limit: u32,
-    ) -> Result<Vec<(ListedMemory, Option<Metadata>)>, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            id: String,
-            created: Option<i64>,
-            metadata: Option<String>,
-        }
-        let call = match order {
-            MemoryOrder::Id => MEMORY_LIST.call().set("after", after),
-            MemoryOrder::Newest => {
-                let (before, after) = newest_cursor(after)?;
-                MEMORY_NEWEST.call().set("before", before).set("after", after)
-            }
-        };
-        let call = call
-            .set("scope", scope)
-            .set("tiers", list(filter.tiers.iter().map(|tier| tier.name())))
-            .set("session", filter.session.as_deref())
-            .set("tags", list(filter.tags.iter().map(String::as_str)))
-            .set("text", filter.text.as_deref())
-            .set("fragments", list(filter.metadata.fragments()))
-            .set("createdSince", filter.created_since.map(Timestamp::millis))
-            .set("createdBefore", filter.created_before.map(Timestamp::millis))
-            .set("limit", i64::from(limit));
-        let rows: Vec<Row> = self.read(call).await?;
-        let row = |Row { id, created, metadata }: Row| {
-            let cursor = match order {
-                MemoryOrder::Id => id.clone(),
-                MemoryOrder::Newest => format!("{}/{id}", created.unwrap_or_default()),
-            };
-            let row = ListedMemory { key: MemoryKey::of_row(scope, &id), cursor };
-            (row, metadata.as_deref().and_then(Metadata::stored))
-        };
-        Ok(rows.into_iter().map(row).collect())
+        limit: usize,
+    ) -> Result<MemoryPage, Error> {
+        let body = async |tx: &mut Tx| page(tx, scope, listed, after, limit).await;
+        self.transactions.run("memories.list", Mode::Read, body).await
     }
 }
 
-/// The instant and the id of a cursor; those before the newest for an empty one.
-fn newest_cursor(text: &str) -> Result<(i64, &str), Error> {
-    if text.is_empty() {
-        return Ok((LAST_MS, ""));
+/// [`Store::list_memories`] as this transaction sees them.
+pub(super) async fn page(
+    tx: &mut Tx,
+    scope: &str,
+    (filter, order): (&Filter, MemoryOrder),
+    after: &str,
+    limit: usize,
+) -> Result<MemoryPage, Error> {
+    // One more than is asked for says whether the list continues.
+    let more = i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1);
+    let size = if filter.metadata.is_empty() { more } else { SEARCHED };
+    let (mut found, mut after) = (Vec::new(), after.to_owned());
+    for _ in 0..SEARCHES_MAX {
+        let rows = rows(tx, scope, (filter, order), &after, size).await?;
+        let is_last = i64::try_from(rows.len()).is_ok_and(|count| count < size);
+        if let Some(last) = rows.last() {
+            after.clone_from(&last.cursor);
+        }
+        found.extend(rows.into_iter().filter(|row| row.holds));
+        let next = if found.len() > limit {
+            found.truncate(limit);
+            found.last().map(|last| last.cursor.clone())
+        } else if is_last {
+            None
+        } else {
+            continue;
+        };
+        return Ok(MemoryPage { keys: found.into_iter().map(|row| row.key).collect(), next });
     }
-    let parts = text.split_once('/').and_then(|(at, id)| Some((at.parse().ok()?, id)));
-    let known = parts.filter(|(at, _)| Timestamp::from_millis(*at).is_ok());
+    Ok(MemoryPage { keys: found.into_iter().map(|row| row.key).collect(), next: Some(after) })
+}
+
+/// Rows of a list that may fulfil the conditions on metadata, and whether they do.
+async fn rows(
+    tx: &mut Tx,
+    scope: &str,
+    (filter, order): (&Filter, MemoryOrder),
+    after: &str,
+    limit: i64,
+) -> Result<Vec<Listed>, Error> {
+    #[derive(Deserialize)]
+    struct Row {
+        id: String,
+        created: Option<[i64; 2]>,
+        metadata: Option<String>,
+    }
+    let call = match order {
+        MemoryOrder::Id => MEMORY_LIST.call().set("after", after),
+        MemoryOrder::Newest => {
+            let ([seconds, nanoseconds], after) = newest_cursor(after)?;
+            let call = MEMORY_NEWEST.call().set("seconds", seconds).set("nanoseconds", nanoseconds);
+            call.set("after", after)
+        }
+    };
+    let call = call
+        .set("scope", scope)
+        .set("tiers", list(filter.tiers.iter().map(|tier| tier.name())))
+        .set("session", filter.session.as_deref())
+        .set("tags", list(filter.tags.iter().map(String::as_str)))
+        .set("text", filter.text.as_deref())
+        .set("hasConditions", !filter.metadata.is_empty())
+        .set("fragments", list(filter.metadata.fragments()))
+        .set("createdSince", filter.created_since.map(Timestamp::millis))
+        .set("createdBefore", filter.created_before.map(Timestamp::millis))
+        .set("limit", limit);
+    let row = |Row { id, created, metadata }: Row| {
+        let [seconds, nanoseconds] = created.unwrap_or_default();
+        let cursor = match order {
+            MemoryOrder::Id => id.clone(),
+            MemoryOrder::Newest => format!("{seconds}.{nanoseconds}/{id}"),
+        };
+        let holds = filter.metadata.is_empty()
+            || filter.metadata.holds(metadata.as_deref().and_then(Metadata::stored).as_ref());
+        Listed { key: MemoryKey::of_row(scope, &id), cursor, holds }
+    };
+    Ok(tx.rows::<Row>(call).await?.into_iter().map(row).collect())
+}
+
+/// The instant, in seconds and nanoseconds, and the id of a cursor; those before the newest for an empty one.
+fn newest_cursor(text: &str) -> Result<([i64; 2], &str), Error> {
+    const FIRST: i64 = -62_135_596_800;
+    const LAST: i64 = 253_402_300_799;
+    if text.is_empty() {
+        return Ok(([LAST, 999_999_999], ""));
+    }
+    let parse = || {
+        let (at, id) = text.split_once('/')?;
+        let (seconds, nanoseconds) = at.split_once('.')?;
+        Some(([seconds.parse().ok()?, nanoseconds.parse().ok()?], id))
+    };
+    let known = parse().filter(|([seconds, nanoseconds], _)| {
+        (FIRST..=LAST).contains(seconds) && (0..1_000_000_000).contains(nanoseconds)
+    });
     known.ok_or_else(|| Error::Invalid("the cursor is not one of this list".to_owned()))
 }

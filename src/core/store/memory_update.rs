@@ -21,7 +21,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 /// Most versions of one memory; older ones are deleted.
-pub const VERSIONS_MAX: i64 = 1_000;
+pub const VERSIONS_MAX: i64 = 100;
 
 /// A change of the record of a memory.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -49,8 +49,8 @@ pub struct MemoryVersion {
 }
 
 impl Store {
-    /// Changes the record of a memory at `now`, and returns the memory after it. A memory that changed later than `now` keeps
-    /// the instant of that change.
+    /// Changes the record of a memory at `now`, and returns the memory after it. If it changed at `now` or later, this change is a
+    /// millisecond after that.
     ///
     /// # Errors
     /// [`Error::NotFound`]; [`Error::Refused`] for a stub; [`Error::Quarantined`]; [`Error::Invalid`] for tags or metadata that
@@ -121,24 +121,31 @@ async fn write(
 ) -> Result<(), Error> {
     let annotations = before.annotations.updated(update.tags.as_deref(), &update.metadata);
     let annotations = annotations.map_err(|why| Error::Invalid(why.to_string()))?;
-    let content = update.content.as_deref().or(before.content.as_deref());
-    let is_reworded = content != before.content.as_deref();
-    if !is_reworded && annotations == before.annotations && update.embedding.is_none() {
+    let is_reworded = update.content.is_some() && update.content != before.content;
+    let is_retagged = !annotations.tags().eq(before.annotations.tags());
+    let is_redescribed = annotations.metadata() != before.annotations.metadata();
+    let is_embedded = is_reworded || update.embedding.is_some();
+    if !is_embedded && !is_retagged && !is_redescribed {
         return Ok(());
     }
+    // Each version has an instant of its own, by which they are in order.
+    let at = before.updated.map_or(now, |last| now.max(last.after(1.0)));
     let embedding = update.embedding.as_ref().map_or(&[][..], Embedding::numbers);
     tx.touch_memories([key], "");
     let call = MEMORY_UPDATE
         .call()
         .set("scope", key.scope())
         .set("id", key.id())
-        .set("content", content)
+        .set("isReworded", is_reworded)
+        .set("content", update.content.as_deref())
+        .set("isRetagged", is_retagged)
+        .set("isRedescribed", is_redescribed)
         .set("tags", list(annotations.tags()))
         .set("metadata", annotations.metadata().map(Metadata::as_str))
-        .set("isEmbedded", is_reworded || update.embedding.is_some())
+        .set("isEmbedded", is_embedded)
         .set("embedding", list(embedding.iter().copied()))
         .set("embeds", embeds)
-        .set("at", now.max(before.updated.unwrap_or(now)).millis())
+        .set("at", at.millis())
         .set("kept", VERSIONS_MAX);
     tx.run(call).await
 }

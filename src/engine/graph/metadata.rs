@@ -1,7 +1,7 @@
 //! Metadata of a node: fields that its writer gave it, and conditions on them.
 //!
-//! A filter is an object of conditions, all of which must hold. The key is the path of a field, `a.b` for the field `b` of the
-//! object `a`:
+//! A filter is an object of conditions, all of which must hold. The key is the name of a field, or its path: `a.b` for the field
+//! `b` of the object `a`:
 //!
 //! | condition | holds if the field |
 //! |---|---|
@@ -78,7 +78,11 @@ impl Metadata {
     /// Metadata as it is stored, by whichever writer; `None` for what is no object with fields.
     #[must_use]
     pub fn stored(text: &str) -> Option<Self> {
-        let fields: Map<String, Value> = serde_json::from_str(text).ok()?;
+        Self::unchecked(serde_json::from_str(text).ok()?)
+    }
+
+    /// Fields of whichever size; `None` if there are none.
+    pub(super) fn unchecked(fields: Map<String, Value>) -> Option<Self> {
         (!fields.is_empty()).then(|| Self(Value::Object(fields).to_string().into()))
     }
 
@@ -115,6 +119,9 @@ impl Metadata {
     /// # Errors
     /// As [`Metadata::new`].
     pub fn patched(this: Option<&Self>, patch: &Map<String, Value>) -> Result<Option<Self>, MetadataError> {
+        if patch.is_empty() {
+            return Ok(this.cloned());
+        }
         let mut fields = this.map(Self::fields).unwrap_or_default();
         merge_patch(&mut fields, patch);
         Self::new(fields)
@@ -248,7 +255,9 @@ impl MetadataFilter {
             if *test == Test::Missing {
                 continue;
             }
-            fragments.extend(path.split('.').map(|name| format!("{}:", Value::from(name))));
+            // The end of the name of the field: `a.b` is one, or `b` of `a`.
+            let name = Value::from(path.rsplit('.').next().unwrap_or_default()).to_string();
+            fragments.push(format!("{}:", &name[1..]));
             // A number can be written in several ways.
             if let Test::Equals(value @ (Value::String(_) | Value::Bool(_))) = test {
                 fragments.push(value.to_string());
@@ -283,7 +292,8 @@ impl fmt::Display for MetadataFilter {
 
 impl Condition {
     fn holds(&self, fields: &Value) -> bool {
-        let found = self.path.split('.').try_fold(fields, |value, name| value.get(name));
+        let by_path = || self.path.split('.').try_fold(fields, |value, name| value.get(name));
+        let found = fields.get(&self.path).or_else(by_path);
         match (&self.test, found) {
             (Test::Missing, found) => found.is_none_or(Value::is_null),
             (_, None) => false,
@@ -378,7 +388,7 @@ mod tests {
     #[test]
     fn conditions_are_equality_bounds_and_absence() {
         let of = json!({"topic": "travel", "year": 2024, "score": 0.5, "open": true, "none": null,
-            "tags": ["a", 7], "user": {"age": 31, "name": "Ada \"B\""}});
+            "tags": ["a", 7], "user": {"age": 31, "name": "Ada \"B\""}, "a.b": 7});
         for holding in [
             json!({}),
             json!({"topic": "travel", "open": true}),
@@ -391,6 +401,7 @@ mod tests {
             json!({"user.age": {"$gt": 30}}),
             json!({"user.name": "Ada \"B\""}),
             json!({"missing": null, "none": null}),
+            json!({"a.b": 7}),
         ] {
             assert!(holds(&holding, &of), "{holding}");
         }
@@ -475,7 +486,7 @@ mod tests {
             vec(scalar(), 0..3).prop_map(Value::from),
             btree_map("[ab\"]", scalar(), 0..3).prop_map(|inner| Value::Object(inner.into_iter().collect())),
         ];
-        btree_map("[ab\"]", value, 0..4).prop_map(|fields| fields.into_iter().collect())
+        btree_map("[ab\"](\\.[ab\"])?", value, 0..4).prop_map(|fields| fields.into_iter().collect())
     }
 
     proptest! {

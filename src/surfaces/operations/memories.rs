@@ -39,7 +39,7 @@ pub(super) fn operations() -> Vec<Operation> {
             .description(
                 "Conditions are on tier, session, tags, text, metadata and creation. Reads the database, not the mirror, and \
                  counts as no access; to search by meaning: /v1/recall. Repeat the request with the cursor of the answer for \
-                 the next page.",
+                 the next page, until it is null: a page with conditions on metadata may be short.",
             )
             .tool(LIST_TOOL)
             .long_read(),
@@ -128,8 +128,7 @@ async fn list(call: Call<Nothing, MemoryQuery>) -> Result<Answer<Memories>, Prob
         ..Filter::default()
     };
     let after = call.query.cursor.clone().unwrap_or_default();
-    let (backend, order) = (Arc::clone(&call.backend), call.query.sort);
-    let rows = MemoriesInOrder { backend, scope: scope.clone(), filter, order, at };
+    let rows = MemoriesInOrder { backend: Arc::clone(&call.backend), scope: scope.clone(), filter, at };
     let size = usize::try_from(limit).unwrap_or(usize::MAX);
     let (list, cursor) = pages::listed(&Memories { memories: Vec::new() }, rows, &after, size).await?;
     let next = cursor.map(|cursor| MemoryQuery {
@@ -142,11 +141,11 @@ async fn list(call: Call<Nothing, MemoryQuery>) -> Result<Answer<Memories>, Prob
     Ok(Answer::list(list, next))
 }
 
+/// Memories in order of their ids.
 struct MemoriesInOrder {
     backend: Arc<Backend>,
     scope: Scope,
     filter: Filter,
-    order: MemoryOrder,
     at: Timestamp,
 }
 
@@ -157,14 +156,15 @@ impl Rows for MemoriesInOrder {
     const CURSORS: usize = 10_000;
 
     async fn read(&self, after: &str, limit: usize) -> Result<Vec<(String, Memory)>, Problem> {
-        let (listed, page) = ((&self.filter, self.order), (after, u32::try_from(limit).unwrap_or(u32::MAX)));
-        Ok(self.backend.service.list(&self.scope, listed, page, self.at).await?)
+        let listed = (&self.filter, MemoryOrder::Id);
+        let (found, _) = self.backend.service.list(&self.scope, listed, (after, limit), self.at).await?;
+        Ok(found.into_iter().map(|memory| (memory.id.clone(), memory)).collect())
     }
 
     async fn cursors(&self, after: &str, limit: usize) -> Result<Vec<String>, Problem> {
-        let (listed, page) = ((&self.filter, self.order), (after, u32::try_from(limit).unwrap_or(u32::MAX)));
-        let keys = self.backend.service.list_keys(&self.scope, listed, page).await?;
-        Ok(keys.into_iter().map(|listed| listed.cursor).collect())
+        let listed = (&self.filter, MemoryOrder::Id);
+        let found = self.backend.service.list_keys(&self.scope, listed, (after, limit)).await?;
+        Ok(found.keys.iter().map(|key| key.id().to_owned()).collect())
     }
 }
 
@@ -185,14 +185,8 @@ async fn search(call: Call<Nothing, Nothing, MemorySearch>) -> Result<Answer<Fou
         return Err(Problem::validation(format!("limit is {limit}; a page has 1 to {SEARCH_MAX} memories")));
     }
     let after = call.body.cursor.as_deref().unwrap_or_default();
-    // One more than is answered says whether there are more.
-    let page = (after, limit.saturating_add(1));
-    let mut found = call.service().list(&scope, (&filter, call.body.sort), page, at).await?;
-    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    let has_more = found.len() > limit;
-    found.truncate(limit);
-    let cursor = found.last().filter(|_| has_more).map(|(cursor, _)| cursor.clone());
-    let memories = found.into_iter().map(|(_, memory)| memory).collect();
+    let page = (after, usize::try_from(limit).unwrap_or(usize::MAX));
+    let (memories, cursor) = call.service().list(&scope, (&filter, call.body.sort), page, at).await?;
     Ok(Answer::ok(FoundMemories { memories, cursor }))
 }
 

@@ -295,7 +295,6 @@ impl Vocabulary {
             get("/v1/memories", "limit=1000".to_owned()),
             get("/v1/memories", "limit=2".to_owned()),
             get("/v1/memories", format!("session={}&tier=working", encoded(&self.session(random)))),
-            get("/v1/memories", "sort=newest".to_owned()),
             post("/v1/memories:search", json!({"filter": self.filter(random), "sort": "newest", "limit": 3})),
             get("/memory/graph/edges", String::new()),
             get("/memory/graph/edges", "decayed=true&limit=1".to_owned()),

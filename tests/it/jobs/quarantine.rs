@@ -64,9 +64,12 @@ async fn every_question_is_answered(db: &Fresh) {
     }
     db.store.timeline().await.unwrap();
     db.store.waiting(at(1.0)).await.unwrap();
-    let ids =
-        db.store.list_memories("local", (&Filter::default(), MemoryOrder::Id), "", 10_000).await.unwrap();
-    let ids: Vec<_> = ids.into_iter().map(|listed| listed.key).collect();
+    let ids = db
+        .store
+        .list_memories("local", (&Filter::default(), MemoryOrder::Id), "", 10_000)
+        .await
+        .unwrap()
+        .keys;
     db.store.memories(&ids).await.unwrap();
     for job in JobName::ALL {
         db.run(job, 1.0).await;

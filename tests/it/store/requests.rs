@@ -297,8 +297,7 @@ async fn nothing_crosses_scopes() {
         matches!(request(&db, "r", "h", &[same_id]).await.unwrap(), BatchOutcome::Written(done) if done == [EventEffect::Created])
     );
     let all = (&Filter::default(), MemoryOrder::Id);
-    let listed = db.store.list_memories("team", all, "", 10).await.unwrap();
-    let listed: Vec<MemoryKey> = listed.into_iter().map(|listed| listed.key).collect();
+    let listed = db.store.list_memories("team", all, "", 10).await.unwrap().keys;
     assert_eq!(listed, ["m", "n"].map(|id| MemoryKey::of_row("team", id)));
     let ours: i64 =
         db.client.value("MATCH (m:Memory {id: 'm', scope: 'local'}) RETURN m.accessCount AS n").await;

@@ -5,6 +5,7 @@ use super::{EXACT_MS, SNAPSHOT_VERSION};
 use crate::graph::Graph;
 use crate::graph::index::{EdgeIdx, NodeId};
 use crate::graph::kinds::{EdgeDirection, NodeType};
+use crate::graph::metadata::Metadata;
 use crate::graph::provenance::Provenance;
 use crate::graph::snapshot::Snapshot;
 use serde::Serialize;
@@ -81,7 +82,7 @@ impl Serialize for Node<'_> {
         if let Some(known) = graph.provenance(node) {
             map.serialize_entry("provenance", &Origin(&known))?;
         }
-        if let Some(metadata) = graph.row(node).metadata {
+        if let Some(metadata) = graph.metadata(node).map(Metadata::canonical) {
             map.serialize_entry("metadata", &metadata.fields())?;
         }
         map.end()

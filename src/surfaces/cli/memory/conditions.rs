@@ -53,14 +53,33 @@ pub(in crate::surfaces::cli) fn condition(text: &str) -> Result<Condition, Strin
     let (path, rest) = text.split_at(at);
     let operator = OPERATORS.iter().find(|(sign, _)| rest.starts_with(sign));
     let (sign, operator) = operator.ok_or_else(no_condition)?;
-    if path.trim().is_empty() {
+    let value = &rest[sign.len()..];
+    if path.trim().is_empty() || path.ends_with('!') || value.starts_with(['=', '<', '>']) {
         return Err(no_condition());
     }
-    Ok(Condition { path: path.trim().to_owned(), operator, value: scalar(&rest[sign.len()..]) })
+    Ok(Condition { path: path.trim().to_owned(), operator, value: scalar(value) })
 }
 
 fn no_condition() -> String {
     "a condition is a field, one of = < <= > >=, and a value, such as topic=travel or 'year>=2020'".to_owned()
+}
+
+/// The fields that were typed as an object: `user.age` is the field `age` of `user`, as it is in conditions.
+pub(super) fn object(fields: impl IntoIterator<Item = (String, Value)>) -> Map<String, Value> {
+    let mut object = Map::new();
+    fields.into_iter().for_each(|(path, value)| put(&mut object, &path, value));
+    object
+}
+
+fn put(object: &mut Map<String, Value>, path: &str, value: Value) {
+    let Some((name, rest)) = path.split_once('.') else {
+        object.insert(path.to_owned(), value);
+        return;
+    };
+    let slot = object.entry(name).or_insert(Value::Null);
+    let mut inner = slot.as_object().cloned().unwrap_or_default();
+    put(&mut inner, rest, value);
+    *slot = Value::Object(inner);
 }
 
 /// Parses `topic=travel`.
@@ -122,6 +141,14 @@ impl Conditions {
     /// The filter of the service.
     pub(super) async fn filter(&self, service: &Service) -> Result<Filter, CliError> {
         let metadata = MetadataFilter::new(&metadata(&self.conditions)?).map_err(CliError::usage)?;
+        let texts = self.tags.iter().map(|tag| ("--tag", tag));
+        let texts = texts.chain(self.text.iter().map(|text| ("--text", text)));
+        for (name, text) in texts.chain(self.session.iter().map(|id| ("--session", id))) {
+            // An empty text is contained in every one.
+            if text.trim().is_empty() {
+                return Err(CliError::usage(format!("{name} is empty")));
+            }
+        }
         Ok(Filter {
             tiers: self.tiers.clone(),
             session: self.session.clone(),
@@ -161,7 +188,7 @@ mod tests {
             json!({"year": {"$gte": 2020, "$lt": 2024}, "topic": "travel", "open": true, "id": "7",
                 "at": {"$gt": "2024-01-01"}, "none": null})
         );
-        for fault in ["year", "=7", ""] {
+        for fault in ["year", "=7", "", "year!=7", "year==7", "year=>7", "year<>7"] {
             assert!(condition(fault).is_err(), "{fault}");
         }
         let twice = |a: &str, b: &str| metadata(&[condition(a).unwrap(), condition(b).unwrap()]).is_err();
@@ -175,5 +202,7 @@ mod tests {
         assert_eq!(field("a=b=c").unwrap().1, json!("b=c"));
         assert_eq!(field("a=").unwrap().1, json!(""));
         assert!(field("a").is_err() && field("=a").is_err());
+        let typed = ["a.b=1", "a.c=x", "d=2", "d.e=3"].map(|text| field(text).unwrap());
+        assert_eq!(Value::Object(object(typed)), json!({"a": {"b": 1, "c": "x"}, "d": {"e": 3}}));
     }
 }

@@ -12,7 +12,7 @@ use ebb_core::service::{MemoryOrder, Service};
 use serde_json::Value;
 
 /// Rows asked for at once where all are listed.
-const PAGE: u32 = 1_000;
+const PAGE: usize = 1_000;
 
 pub(super) async fn show(
     id: &str,
@@ -54,40 +54,32 @@ pub(super) async fn list(args: &List, service: &Service, output: &Output) -> Res
     let at = args.when.instant(service).await?;
     let filter = args.conditions.filter(service).await?;
     let order = if args.newest { MemoryOrder::Newest } else { MemoryOrder::Id };
-    let page = async |after: &str, limit: u32| {
-        Ok::<_, CliError>(service.list(service.scope(), (&filter, order), (after, limit), at).await?)
-    };
-    let memories =
-        |page: Vec<(String, Memory)>| page.into_iter().map(|(_, memory)| memory).collect::<Vec<_>>();
-    if args.limit > 0 {
-        // One more than is shown says whether there are more.
-        let mut found = page("", args.limit.saturating_add(1)).await?;
-        let limit = usize::try_from(args.limit).unwrap_or(usize::MAX);
-        let more = found.len() > limit;
-        found.truncate(limit);
-        emit(&memories(found), output)?;
-        if more {
-            let order = if args.newest { "the newest" } else { "by id" };
-            output.remark(&format!("the first {limit}, {order}; --limit 0 lists all"));
+    let limit = usize::try_from(args.limit).ok().filter(|limit| *limit > 0);
+    let streams = limit.is_none() && output.format == Format::Ndjson;
+    let mut all: Vec<Memory> = Vec::new();
+    let mut next = Some(String::new());
+    while let Some(after) = next.take() {
+        let room = limit.map_or(PAGE, |limit| (limit - all.len()).min(PAGE));
+        let (found, continues) = service.list(service.scope(), (&filter, order), (&after, room), at).await?;
+        if streams {
+            emit(&found, output)?;
+        } else {
+            all.extend(found);
         }
+        next = continues;
+        if limit.is_some_and(|limit| all.len() >= limit) {
+            break;
+        }
+    }
+    if streams {
         return Ok(());
     }
-    let mut all: Vec<Memory> = Vec::new();
-    let mut after = String::new();
-    loop {
-        let found = page(&after, PAGE).await?;
-        let last = found.last().filter(|_| found.len() == PAGE as usize).map(|(cursor, _)| cursor.clone());
-        if output.format == Format::Ndjson {
-            emit(&memories(found), output)?;
-        } else {
-            all.extend(memories(found));
-        }
-        match last {
-            Some(last) => after = last,
-            None if output.format == Format::Ndjson => return Ok(()),
-            None => return emit(&all, output),
-        }
+    emit(&all, output)?;
+    if let Some(limit) = limit.filter(|_| next.is_some()) {
+        let order = if args.newest { "the newest" } else { "by id" };
+        output.remark(&format!("the first {limit}, {order}; --limit 0 lists all"));
     }
+    Ok(())
 }
 
 fn emit(memories: &[Memory], output: &Output) -> Result<(), CliError> {

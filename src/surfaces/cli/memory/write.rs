@@ -1,5 +1,6 @@
 //! `ebb memory add`, `update`, `access`, `pin`, `unpin` and `forget`.
 
+use super::conditions::object;
 use super::layout::{Memory, emit};
 use super::{Access, Add, Forget, Update, memory_id};
 use crate::surfaces::cli::confirm::confirm;
@@ -25,7 +26,7 @@ pub(super) async fn add(
     let content = content(args).await?;
     // Words that cannot be stored are refused before anybody is asked about instants.
     let mentions = args.mentions.iter().map(|name| EntityName::new(name)).collect::<Result<_, _>>();
-    let metadata = Metadata::new(args.metadata.iter().cloned().collect()).map_err(CliError::usage)?;
+    let metadata = Metadata::new(object(args.metadata.iter().cloned())).map_err(CliError::usage)?;
     let annotations = Annotations::new(&args.tags, args.source.provenance());
     let mode = args.write.mode();
     let id = memory_id(&args.id.clone().unwrap_or_else(|| mode.names()))?;
@@ -65,7 +66,7 @@ pub(super) async fn update(
     let patch = MemoryPatch {
         content: args.content.clone(),
         tags: (args.no_tags || !args.tags.is_empty()).then(|| args.tags.clone()),
-        metadata: args.metadata.iter().cloned().chain(removed).collect(),
+        metadata: object(args.metadata.iter().cloned().chain(removed)),
         embedding: args.embedding.clone(),
         scope: None,
         at: None,
@@ -192,7 +193,7 @@ async fn forget_where(
             .await?;
         done = service.forget_where(&args.write.mode(), chosen, at, args.accept_affected).await?;
         // The guard has accepted the whole.
-        while done.left > 0 {
+        while done.left > 0 && done.memories < all {
             let next = service
                 .forget_where(&WriteMode::from(RequestId::or_new("cli", None)), chosen, at, Some(done.left))
                 .await?;

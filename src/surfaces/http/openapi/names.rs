@@ -6,7 +6,7 @@
 use axum::http::Method;
 
 /// Method, path and name.
-const NAMES: [(Method, &str, &str); 56] = [
+const NAMES: [(Method, &str, &str); 60] = [
     (Method::GET, "/memory/graph/edges", "relations.list"),
     (Method::POST, "/memory/graph/edges", "relations.observe"),
     (Method::POST, "/memory/graph/edges:batch", "relations.observe_batch"),
@@ -14,7 +14,11 @@ const NAMES: [(Method, &str, &str); 56] = [
     (Method::GET, "/v1/memories", "memories.list"),
     (Method::POST, "/v1/memories", "memories.add"),
     (Method::POST, "/v1/memories:batch", "memories.add_batch"),
+    (Method::POST, "/v1/memories:search", "memories.search"),
+    (Method::POST, "/v1/memories:forget", "memories.delete_where"),
     (Method::GET, "/v1/memories/{id}", "memories.get"),
+    (Method::PATCH, "/v1/memories/{id}", "memories.update"),
+    (Method::GET, "/v1/memories/{id}/versions", "memories.list_versions"),
     (Method::DELETE, "/v1/memories/{id}", "memories.delete"),
     (Method::POST, "/v1/memories/{id}/access", "memories.access"),
     (Method::POST, "/v1/accesses:batch", "memories.access_batch"),

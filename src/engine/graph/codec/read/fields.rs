@@ -48,7 +48,7 @@ impl Fields for NodeFields {
                 Some(Milliseconds(ms)) => row.last_modified = Some(ms),
                 None => return Err(reading.refuse_null(name)),
             },
-            "metadata" => row.metadata = Metadata::new(map.next_value()?).map_err(A::Error::custom)?,
+            "metadata" => row.metadata = Metadata::unchecked(map.next_value()?),
             _ => {
                 let Origin(known) = map.next_value_seed(Object { reading, fields: Origin::default() })?;
                 row.provenance = known;
