@@ -207,6 +207,7 @@ const UNIONS: &[(&str, &str)] = &[
 
 /// Statements that gather what they reach from one key, and why that is bounded.
 const GATHERS: &[(&str, &str)] = &[
+    ("change/record", "one node"),
     ("config/settings", "one node"),
     ("git/write_files", "the list is a page of paths, of each one node in a scope"),
     ("git/remove_files", "the list is a page of paths, of each one node in a scope"),
