@@ -54,6 +54,7 @@ pub struct MemorySearch {
     #[schemars(range(min = 1, max = SEARCH_MAX))]
     pub limit: Option<u32>,
     /// Cursor of the page before.
+    #[schemars(length(max = 2_048))]
     pub cursor: Option<String>,
     /// Scope of the data.
     pub scope: Option<Scope>,

@@ -6,9 +6,8 @@
 //! Invariant: the order of requests does not change the tags, nor the lines (held by `merging_is_a_union`).
 
 use ebb_engine::graph::columns;
-pub use ebb_engine::graph::metadata::{METADATA_BYTES_MAX, Metadata, MetadataError, MetadataFilter};
+pub use ebb_engine::graph::metadata::{Fields, METADATA_BYTES_MAX, Metadata, MetadataError, MetadataFilter};
 pub use ebb_engine::graph::provenance::{NAMESPACE_CHARS_MAX, Provenance, TEXT_CHARS_MAX};
-use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
 /// Most tags of one memory.
@@ -113,11 +112,7 @@ impl Annotations {
     ///
     /// # Errors
     /// Tags or metadata that cannot be stored.
-    pub fn updated(
-        &self,
-        tags: Option<&[String]>,
-        patch: &Map<String, Value>,
-    ) -> Result<Self, AnnotationError> {
+    pub fn updated(&self, tags: Option<&[String]>, patch: &Fields) -> Result<Self, AnnotationError> {
         let metadata = Metadata::patched(self.metadata(), patch)?;
         let tags = tags.map(checked_tags).transpose()?;
         let is_given = tags.is_some();
@@ -214,7 +209,7 @@ mod tests {
                 let line_start = lines.map(|(start, _)| start);
                 let line_end = lines.and_then(|(start, more)| Some(start + more?));
                 let given = Provenance { source_path, line_start, line_end, excerpt, namespace, canonical };
-                let fields = fields.into_iter().map(|(name, value)| (name, Value::from(value))).collect();
+                let fields = fields.into_iter().map(|(name, value)| (name, value.into())).collect();
                 Annotations::new(&tags, given).unwrap().with_metadata(Metadata::new(fields).unwrap())
             },
         )

@@ -29,6 +29,9 @@ pub const METADATA_DEPTH_MAX: usize = 8;
 /// Most conditions of a filter.
 pub const CONDITIONS_MAX: usize = 16;
 
+/// Fields of metadata, by name.
+pub type Fields = Map<String, Value>;
+
 /// Metadata, as canonical JSON of an object with at least one field.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Metadata(Box<str>);
