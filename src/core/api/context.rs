@@ -2,6 +2,7 @@
 
 use super::recall::{Freshness, GivenSeed, RecallRequest, wait_ms};
 use crate::domain::ids::{Scope, Term};
+use crate::domain::tier::Tier;
 use crate::domain::units::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -39,7 +40,7 @@ pub struct ContextRequest {
     /// Only memories of these tiers.
     #[serde(default)]
     #[schemars(length(max = 64))]
-    pub tiers: Vec<Term>,
+    pub tiers: Vec<Tier>,
     /// Only nodes accessed since this instant.
     pub since: Option<Timestamp>,
     /// Only memories created in this session.

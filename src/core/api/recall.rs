@@ -1,6 +1,7 @@
 //! Requests and responses about recall, and about the in-memory mirrors that answer it.
 
 use crate::domain::ids::{Scope, Term};
+use crate::domain::tier::Tier;
 use crate::domain::units::Timestamp;
 use ebb_engine::graph::kinds::Dimension;
 use ebb_engine::graph::provenance::Provenance;
@@ -39,7 +40,7 @@ pub struct RecallRequest {
     /// Only memories of these tiers.
     #[serde(default)]
     #[schemars(length(max = 64))]
-    pub tiers: Vec<Term>,
+    pub tiers: Vec<Tier>,
     /// Only nodes accessed since this instant.
     pub since: Option<Timestamp>,
     /// Only memories created in this session.

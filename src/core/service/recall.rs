@@ -190,12 +190,22 @@ pub fn recall_in(
     let mut query = request.to_query(rules.default_query())?;
     query.now_ms = Some(now.millis()).filter(|_| query.dimensions.contains(&Dimension::Temporal));
     query.asked_ms = Some(now.millis());
+    check_kinds(view, &query.filter)?;
     let recalled = recall(view, &query, rules, &mut Scratch::default())
         .map_err(|why| Error::Invalid(why.to_string()))?;
     let freshness = Freshness::of_file(view.ticks().at_start());
     let flags = recalled.flags.names().collect();
     let found = Found { recalled, stored: Vec::new(), texts: BTreeMap::new(), freshness, flags };
     Ok(answer(view, found, request))
+}
+
+/// Checks that a filter names kinds of nodes that a view can have.
+fn check_kinds(view: &View, filter: &Filter) -> Result<(), Error> {
+    let Some(unknown) = filter.kinds.iter().find(|kind| view.node_type(kind).is_none()) else {
+        return Ok(());
+    };
+    let known: Vec<&str> = view.kind_names().collect();
+    Err(Error::Invalid(format!("kinds: no node is a {unknown:?}; the kinds are {}", known.join(", "))))
 }
 
 impl RecallRequest {
@@ -230,7 +240,7 @@ impl RecallRequest {
         let metadata = MetadataFilter::new(&self.metadata);
         Ok(Filter {
             kinds: texts(&self.kinds),
-            tiers: texts(&self.tiers),
+            tiers: self.tiers.iter().map(|tier| tier.name().to_owned()).collect(),
             since: self.since.map(Timestamp::millis),
             session: self.session.as_ref().map(|session| session.as_str().to_owned()),
             tags: texts(&self.tags),
@@ -353,6 +363,7 @@ impl Service {
                 self.reached(scope, (change, Duration::from_millis(request.wait_ms.into()))).await?
             }
         };
+        check_kinds(&current.view, &query.filter)?;
         let is_complete = self.embed_words(&current, &mut query).await;
         let outside = self.outside(scope, &current, &query).await?;
         query.outside = outside.similarities();

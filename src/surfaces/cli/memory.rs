@@ -326,7 +326,7 @@ impl Source {
     }
 }
 
-fn tier_parser() -> impl TypedValueParser<Value = Tier> {
+pub(super) fn tier_parser() -> impl TypedValueParser<Value = Tier> {
     PossibleValuesParser::new(Tier::ALL.map(Tier::name))
         .try_map(|name| Tier::named(&name).ok_or("not the name of a tier"))
 }

@@ -2,7 +2,7 @@
 
 use super::exit::CliError;
 use super::instant::Moment;
-use super::memory::{Condition, condition, metadata, source};
+use super::memory::{Condition, condition, metadata, source, tier_parser};
 use super::output::{Format, Output};
 use super::page::{Column, Page, searched};
 use clap::Args;
@@ -10,6 +10,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use ebb_core::api::context::{Context, ContextOptions, ContextOrder};
 use ebb_core::api::recall::{GivenSeed, Hit, Recall, RecallRequest};
 use ebb_core::domain::ids::Term;
+use ebb_core::domain::tier::Tier;
 use ebb_core::domain::units::Timestamp;
 use ebb_core::service::Service;
 use ebb_core::service::recall::{
@@ -44,8 +45,8 @@ pub struct RecallArgs {
     #[arg(long = "kind", value_name = "LABEL", value_parser = term)]
     pub kinds: Vec<Term>,
     /// Only memories of this tier; may be repeated
-    #[arg(long = "tier", value_name = "TIER", value_parser = term)]
-    pub tiers: Vec<Term>,
+    #[arg(long = "tier", value_name = "TIER", value_parser = tier_parser())]
+    pub tiers: Vec<Tier>,
     /// Only nodes used since: RFC 3339, a date, or relative such as -3h
     #[arg(long, value_name = "INSTANT", allow_hyphen_values = true)]
     pub since: Option<Moment>,

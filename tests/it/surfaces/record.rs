@@ -185,6 +185,14 @@ async fn lists_recalls_and_deletions_by_conditions() {
         names(&[1, 2])
     );
     for (body, says) in [
+        (json!({"text": "kettle", "kinds": ["Memry"]}), "the kinds are File, "),
+        (json!({"text": "kettle", "tiers": ["wroking"]}), "`working`"),
+        (json!({"text": "kettle", "metadata": {"a": []}}), "the condition on a"),
+    ] {
+        let why = api.post("/v1/recall", &body.to_string()).json(400);
+        assert!(why["detail"].as_str().unwrap().contains(says), "{body}: {why}");
+    }
+    for (body, says) in [
         (json!({"filter": {"metadata": {"a": []}}}), "the condition on a"),
         (json!({"filter": {"metadata": {"a": {"gte": 1}}}}), "$gte"),
         (json!({"filter": {"nothing": 1}}), "nothing"),
