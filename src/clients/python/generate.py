@@ -11,6 +11,7 @@ requirements.txt.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import pathlib
 import re
@@ -131,6 +132,20 @@ class Document:
         return dict(sorted(found.items()))
 
 
+def widened(schema: Any) -> Any:
+    """A simple schema whose enumerations have any other text as well: a newer server may answer with one."""
+    if isinstance(schema, list):
+        return [widened(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "enum" not in schema:
+        return {key: widened(value) for key, value in schema.items()}
+    kept = {key: value for key, value in schema.items() if key not in ("type", "enum")}
+    known = [value for value in schema["enum"] if value is not None]
+    nothing = [{"type": "null"}] if "null" in schema["type"] else []
+    return kept | {"anyOf": [{"type": "string", "enum": known}, {"type": "string"}, *nothing]}
+
+
 def annotation(schema: Schema, names: set[str]) -> str:
     """The type of a simple schema, without None. Adds the names of its models to `names`."""
     if "$ref" in schema:
@@ -214,7 +229,15 @@ def docstring(operation: Schema, described: list[tuple[str, str]]) -> str:
     return '"""' + "\n\n".join(parts) + ('"""' if len(parts) == 1 else '\n"""')
 
 
-def method(path: str, verb: str, operation: Schema, document: Document, names: set[str]) -> str:
+@dataclass
+class Names:
+    """Names of models: those that arguments name, and those that answers name."""
+
+    asked: set[str] = dataclasses.field(default_factory=set)
+    answered: set[str] = dataclasses.field(default_factory=set)
+
+
+def method(path: str, verb: str, operation: Schema, document: Document, names: Names) -> str:
     """The method of an operation. Parts of the path come first, and a field if it is the only required one; others have names."""
     given = arguments(operation, document)
     writes = any(one["in"] == "header" for one in operation.get("parameters", []))
@@ -223,11 +246,11 @@ def method(path: str, verb: str, operation: Schema, document: Document, names: s
     others = [one for one in required if one not in first]
     first += others if len(others) == 1 else []
     rest = sorted((one for one in given if one not in first), key=lambda one: not one.is_required)
-    answer = annotation(document.answer(operation), names)
+    answer = annotation(document.answer(operation), names.answered)
 
-    parameters = ["self", *(one.parameter(names) for one in first)]
+    parameters = ["self", *(one.parameter(names.asked) for one in first)]
     parameters += ["*"] if rest or writes else []
-    parameters += [one.parameter(names) for one in rest]
+    parameters += [one.parameter(names.asked) for one in rest]
     described = [(one.python, one.description) for one in [*first, *rest]]
     parts = [json.dumps(verb.upper()), json.dumps(path), answer]
     for place, name in (("path", "path_parts"), ("query", "query"), ("body", "body")):
@@ -245,9 +268,9 @@ def method(path: str, verb: str, operation: Schema, document: Document, names: s
     return head + textwrap.indent(f"{docstring(operation, described)}\nreturn Request({', '.join(parts)})", "    ")
 
 
-def operations(document: Document) -> tuple[str, set[str]]:
+def operations(document: Document) -> tuple[str, Names]:
     """The text of the operations, and the names of the models in it."""
-    names: set[str] = set()
+    names = Names()
     nouns: dict[str, list[str]] = {}
     for path, verb, operation in document.operations:
         noun = operation["operationId"].split(".")[0]
@@ -260,8 +283,9 @@ def operations(document: Document) -> tuple[str, set[str]]:
     return text, names
 
 
-def models(document: Document, names: set[str]) -> str:
-    found = {"openapi": "3.1.0", "info": document.info, "paths": {}, "components": {"schemas": document.reached(names)}}
+def models(document: Document, names: Names) -> str:
+    schemas = document.reached(names.asked) | {name: widened(schema) for name, schema in document.reached(names.answered).items()}
+    found = {"openapi": "3.1.0", "info": document.info, "paths": {}, "components": {"schemas": dict(sorted(schemas.items()))}}
     with tempfile.TemporaryDirectory() as folder:
         given, made = pathlib.Path(folder, "openapi.json"), pathlib.Path(folder, "models.py")
         given.write_text(json.dumps(found))

@@ -6,7 +6,7 @@ Generated from the OpenAPI document of Ebb by generate.py: do not edit.
 from __future__ import annotations
 
 from datetime import date
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import AwareDatetime, ConfigDict, Field
 
@@ -54,7 +54,7 @@ class AssertedFact(Model):
     """Its id."""
     relation: str
     """Relation of the fact, such as roadmap:status."""
-    scope: Literal["local", "team", "company", "public"]
+    scope: Literal["local", "team", "company", "public"] | str
     """Scope of the fact."""
     source: str
     """Source of the fact."""
@@ -481,6 +481,32 @@ class Forgotten(Model):
     """Number of deleted nodes: the memory and its stubs."""
 
 
+class ForgottenMemories(Model):
+    """Response to a deletion by conditions."""
+
+    model_config = ConfigDict(
+        use_attribute_docstrings=True,
+    )
+    dry_run: bool
+    """Whether this was a dry run: nothing was written."""
+    left: int
+    """Number of memories that fulfil the conditions and are left: repeat the request with another key to delete them."""
+    memories: int
+    """Number of memories that were deleted, at most 1000."""
+    nodes: int
+    """Number of deleted nodes: memories and their stubs."""
+
+
+class ForgottenMemoriesWithChange(ForgottenMemories):
+    """Response to a deletion by conditions."""
+
+    model_config = ConfigDict(
+        use_attribute_docstrings=True,
+    )
+    change: str | None = None
+    """The change that the write made, if it made one: at_least of a recall that must include it."""
+
+
 class ForgottenWithChange(Forgotten):
     """Response to the deletion of memories."""
 
@@ -570,7 +596,7 @@ class HiddenRow(Model):
     )
     key: str
     """Key, as its library has it."""
-    kind: Literal["node", "fact"]
+    kind: Literal["node", "fact"] | str
     """Kind of the row."""
 
 
@@ -596,7 +622,7 @@ class JobRun(Model):
     """Rows that remain due for the next run."""
     expired: int
     """Memories that expired."""
-    job: Literal["audit", "decay", "coactivate", "cluster", "embed", "reinforce", "promote", "evaporate", "fade", "sweep", "learn"]
+    job: Literal["audit", "decay", "coactivate", "cluster", "embed", "reinforce", "promote", "evaporate", "fade", "sweep", "learn"] | str
     """Its name."""
     occurrence: str | None
     """Occurrence of the run."""
@@ -971,7 +997,7 @@ class QueuedSweep(Model):
     """Estimated duration, seconds."""
     job_id: str
     """Id for queries of its state."""
-    status: Literal["pending", "running", "done", "failed"]
+    status: Literal["pending", "running", "done", "failed"] | str
     """State of the sweep."""
 
 
@@ -1034,7 +1060,7 @@ class RerankedRow(Model):
     )
     key: str
     """Key as requested."""
-    kind: Literal["node", "fact"] | None
+    kind: Literal["node", "fact"] | str | None
     """Kind of the row; null if there is none with this key in the scope."""
     live: bool
     """Whether it is live: there, not retired by its library and not hidden."""
@@ -1177,9 +1203,9 @@ class SweepAnswer(Model):
     facts_evaluated: int
     facts_reduced: int
     facts_retracted: int
-    mode: Literal["retract", "confidence", "dry_run"]
+    mode: Literal["retract", "confidence", "dry_run"] | str
     policies_applied: list[str]
-    scope: Literal["local", "team", "company", "public"]
+    scope: Literal["local", "team", "company", "public"] | str
     swept_at: AwareDatetime
 
 
@@ -1196,12 +1222,12 @@ class SweepJob(Model):
     facts_retracted: int
     job_id: str
     """Its id."""
-    mode: Literal["retract", "confidence", "dry_run"]
+    mode: Literal["retract", "confidence", "dry_run"] | str
     policies_applied: list[str]
     reason: str | None = None
     """Reason for the failure."""
-    scope: Literal["local", "team", "company", "public"]
-    status: Literal["pending", "running", "done", "failed"]
+    scope: Literal["local", "team", "company", "public"] | str
+    status: Literal["pending", "running", "done", "failed"] | str
     """State of the sweep."""
     swept_at: AwareDatetime
 
@@ -1379,6 +1405,34 @@ class UsedHit(Model):
     """Its id."""
     path: list[str]
     """Path to the hit from the recall's response; empty if it had none."""
+
+
+class Version(Model):
+    """A former state of the text, the tags and the metadata of a memory."""
+
+    model_config = ConfigDict(
+        use_attribute_docstrings=True,
+    )
+    content: str | None
+    """Text of the memory."""
+    metadata: dict[str, Any]
+    """Fields that its writer gave it."""
+    since: AwareDatetime | None
+    """Instant from which it was in force."""
+    tags: list[str]
+    """Tags, in order."""
+    until: AwareDatetime | None
+    """Instant of the change that replaced it."""
+
+
+class Versions(Model):
+    """What a memory was."""
+
+    model_config = ConfigDict(
+        use_attribute_docstrings=True,
+    )
+    versions: list[Version]
+    """The newest first, at most 100."""
 
 
 class Waiting(Model):
@@ -1730,7 +1784,7 @@ class Explained(Model):
     """Energy at the requested instant."""
     energy_at: AwareDatetime | None = Field(..., alias="energyAt")
     """Instant of the stored energy."""
-    fallback_tunables: Literal["last_valid", "configuration"] | None = None
+    fallback_tunables: Literal["last_valid", "configuration"] | str | None = None
     """Tunables that its energy follows, while those of the graph are invalid."""
     half_life_hours: float | None
     """Half-life of its energy, hours; null if it does not decay."""
@@ -1740,6 +1794,8 @@ class Explained(Model):
     """Id, unique in the scope."""
     last_accessed: AwareDatetime | None = Field(..., alias="lastAccessed")
     """Instant of the last access."""
+    metadata: dict[str, Any] | None = None
+    """Fields that its writer gave it."""
     pinned: bool | None
     """Whether it is pinned: it does not decay, expire or get promoted."""
     promoted_from: str | None = Field(..., alias="promotedFrom")
@@ -1758,8 +1814,10 @@ class Explained(Model):
     """Session in which it was created."""
     tags: list[str] = []
     """Tags, in order."""
-    tier: Literal["working", "shortTerm", "longTerm", "expiredWorking", "archivedWorking", "archivedShortTerm"] | None
+    tier: Literal["working", "shortTerm", "longTerm", "expiredWorking", "archivedWorking", "archivedShortTerm"] | str | None
     """Tier of the memory."""
+    updated: AwareDatetime | None = None
+    """Instant of the last change of its content, tags or metadata."""
 
 
 class HarmonicsAnswer(Model):
@@ -1818,7 +1876,7 @@ class Health(Model):
     """Memories due for decay."""
     embed: int
     """Memories waiting for the job embed, if an embedder is configured."""
-    fallback_tunables: Literal["last_valid", "configuration"] | None = None
+    fallback_tunables: Literal["last_valid", "configuration"] | str | None = None
     """Tunables that are used, while those of the graph are invalid."""
     outcomes: int
     """Outcomes waiting for the job learn."""
@@ -1868,6 +1926,8 @@ class Hit(Model):
     """Label of the node in the graph."""
     label: str
     """Display text: the name, or the first 200 bytes of a memory."""
+    metadata: dict[str, Any] | None = None
+    """Fields that its writer gave it."""
     partial: bool
     """Whether it lacks relationships because their other ends did not fit into memory."""
     path: list[str]
@@ -1900,7 +1960,7 @@ class Job(Model):
     """Whether the scheduler runs the job."""
     every_seconds: int | None
     """Seconds between two runs, if the schedule is an interval."""
-    job: Literal["audit", "decay", "coactivate", "cluster", "embed", "reinforce", "promote", "evaporate", "fade", "sweep", "learn"]
+    job: Literal["audit", "decay", "coactivate", "cluster", "embed", "reinforce", "promote", "evaporate", "fade", "sweep", "learn"] | str
     """Its name."""
     lag_seconds: int
     """Seconds since the first occurrence without a run; 0 if none is due."""
@@ -1910,6 +1970,8 @@ class Job(Model):
     """Last run, scheduled or manual."""
     next: AwareDatetime
     """Occurrence that is due, otherwise the next one."""
+    stranded_seconds: int | None = None
+    """Seconds since its open run lost its holder, which no worker has taken over yet."""
     timezone: str | None = None
     """Time zone of the cron pattern."""
 
@@ -1920,11 +1982,13 @@ class Jobs(Model):
     model_config = ConfigDict(
         use_attribute_docstrings=True,
     )
-    fallback_tunables: Literal["last_valid", "configuration"] | None = None
+    fallback_tunables: Literal["last_valid", "configuration"] | str | None = None
     """Tunables that are used, while those of the graph are invalid."""
     jobs: list[Job]
     stopped: str | None = None
     """Reason that no job can run and no memory can be written."""
+    unscheduled: str | None = None
+    """Reason that no job runs by its schedule."""
 
 
 class Memory(Model):
@@ -1951,12 +2015,14 @@ class Memory(Model):
     """Energy at the requested instant."""
     energy_at: AwareDatetime | None = Field(..., alias="energyAt")
     """Instant of the stored energy."""
-    fallback_tunables: Literal["last_valid", "configuration"] | None = None
+    fallback_tunables: Literal["last_valid", "configuration"] | str | None = None
     """Tunables that its energy follows, while those of the graph are invalid."""
     id: str
     """Id, unique in the scope."""
     last_accessed: AwareDatetime | None = Field(..., alias="lastAccessed")
     """Instant of the last access."""
+    metadata: dict[str, Any] | None = None
+    """Fields that its writer gave it."""
     pinned: bool | None
     """Whether it is pinned: it does not decay, expire or get promoted."""
     promoted_from: str | None = Field(..., alias="promotedFrom")
@@ -1975,8 +2041,10 @@ class Memory(Model):
     """Session in which it was created."""
     tags: list[str] = []
     """Tags, in order."""
-    tier: Literal["working", "shortTerm", "longTerm", "expiredWorking", "archivedWorking", "archivedShortTerm"] | None
+    tier: Literal["working", "shortTerm", "longTerm", "expiredWorking", "archivedWorking", "archivedShortTerm"] | str | None
     """Tier of the memory."""
+    updated: AwareDatetime | None = None
+    """Instant of the last change of its content, tags or metadata."""
 
 
 class MemoryWithChange(Memory):
@@ -2008,6 +2076,8 @@ class NewMemory(Model):
     """Agent instance that creates it."""
     mentions: list[str] = []
     """Names of the entities that it mentions."""
+    metadata: dict[str, Any] = {}
+    """Fields of the caller's own, at most 4096 bytes as JSON, by which lists and recalls are filtered. A memory that exists keeps its own fields, and new ones are added."""
     pinned: bool = False
     """Whether it is pinned: it does not decay, expire or get promoted."""
     provenance: Provenance | None = None
@@ -2149,7 +2219,7 @@ class Status(Model):
     """Instant of the status."""
     attempts: list[OpenAttempt]
     """Unfinished attempts."""
-    fallback_tunables: Literal["last_valid", "configuration"] | None = None
+    fallback_tunables: Literal["last_valid", "configuration"] | str | None = None
     """Tunables that are used, while those of the graph are invalid."""
     foreign: ForeignRows
     """Rows of other libraries."""
@@ -2362,6 +2432,17 @@ class Context(Model):
     """Given seeds that are not in the mirror."""
     whole: bool
     """Whether all eligible nodes are in memory; otherwise only the hottest nodes are."""
+
+
+class FoundMemories(Model):
+    """A page of a search."""
+
+    model_config = ConfigDict(
+        use_attribute_docstrings=True,
+    )
+    cursor: str | None
+    """Cursor of the next page; null if this is the last one. A page with conditions on metadata may be short, and another follow."""
+    memories: list[Memory]
 
 
 class HotEdges(Model):

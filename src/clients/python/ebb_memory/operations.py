@@ -34,11 +34,13 @@ class Context(Noun[Call]):
         embedding: Sequence[float] | None = None,
         kinds: Sequence[str] | None = None,
         max_tokens: int | None = None,
+        metadata: Mapping[str, Any] | None = None,
         order: Literal["time", "rank"] | None = None,
         scope: str | None = None,
         seeds: Sequence[models.GivenSeed] | None = None,
         session: str | None = None,
         since: datetime | None = None,
+        tags: Sequence[str] | None = None,
         text: str | None = None,
         tiers: Sequence[str] | None = None,
         wait_ms: int | None = None,
@@ -55,11 +57,13 @@ class Context(Noun[Call]):
             embedding: Embedding of the query, as in a recall.
             kinds: Only nodes of these labels, such as Memory.
             max_tokens: Maximum number of tokens of the text, by an estimate that is rather too high.
+            metadata: Only memories whose metadata fulfils these conditions, as in a recall.
             order: Order of the memories in the text.
             scope: Scope of the data.
             seeds: Seeds: ids to start from.
             session: Only memories created in this session.
             since: Only nodes accessed since this instant.
+            tags: Only memories with each of these tags.
             text: Text of the query.
             tiers: Only memories of these tiers.
             wait_ms: How long it is waited for, milliseconds, as in a recall.
@@ -74,11 +78,13 @@ class Context(Noun[Call]):
                 "embedding": embedding,
                 "kinds": kinds,
                 "max_tokens": max_tokens,
+                "metadata": metadata,
                 "order": order,
                 "scope": scope,
                 "seeds": seeds,
                 "session": session,
                 "since": since,
+                "tags": tags,
                 "text": text,
                 "tiers": tiers,
                 "wait_ms": wait_ms,
@@ -539,6 +545,7 @@ class Memories(Noun[Call]):
         id: str | None = None,
         instance: str | None = None,
         mentions: Sequence[str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
         pinned: bool | None = None,
         provenance: models.Provenance | None = None,
         scope: str | None = None,
@@ -558,6 +565,8 @@ class Memories(Noun[Call]):
             id: Id; default a new one.
             instance: Agent instance that creates it.
             mentions: Names of the entities that it mentions.
+            metadata: Fields of the caller's own, at most 4096 bytes as JSON, by which lists and recalls are filtered.
+                A memory that exists keeps its own fields, and new ones are added.
             pinned: Whether it is pinned: it does not decay, expire or get promoted.
             provenance: Source of the text; a last line needs a first. A memory that exists keeps its own texts, and
                 its lines are extended.
@@ -577,6 +586,7 @@ class Memories(Noun[Call]):
                 "id": id,
                 "instance": instance,
                 "mentions": mentions,
+                "metadata": metadata,
                 "pinned": pinned,
                 "provenance": provenance,
                 "scope": scope,
@@ -589,7 +599,7 @@ class Memories(Noun[Call]):
 
     @operation
     def delete(self, id: str, *, scope: str | None = None, idempotency_key: str | None = None) -> Request[models.ForgottenWithChange]:
-        """Delete a memory permanently, with its stubs.
+        """Delete a memory permanently, with its versions and stubs.
 
         Args:
             id: Its id.
@@ -616,6 +626,45 @@ class Memories(Noun[Call]):
             scope: Scope of the data.
         """
         return Request("GET", "/v1/memories/{id}", models.Memory, path_parts={"id": id}, query={"at": at, "scope": scope}, scope="query")
+
+    @operation
+    def update(
+        self,
+        id: str,
+        *,
+        at: datetime | None = None,
+        content: str | None = None,
+        embedding: Sequence[float] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        scope: str | None = None,
+        tags: Sequence[str] | None = None,
+        idempotency_key: str | None = None,
+    ) -> Request[models.MemoryWithChange]:
+        """Change the text, the tags or the metadata of a memory.
+
+        What is left out stays as it is. What the memory was stays readable under versions. This is no access: energy
+        and tier stay as they are.
+
+        Args:
+            id: Its id.
+            at: Instant of the write; needs the right admin.
+            content: New text: not blank, at most 65536 bytes. The embedding of the former text is removed.
+            embedding: Embedding of the text, with embedding.dimensions numbers.
+            metadata: Fields of the metadata to change: null removes a field, an object is merged into that of the
+                field (RFC 7396).
+            scope: Scope of the data.
+            tags: New tags, in place of the former ones.
+            idempotency_key: Writes with the same key take effect once in 24 hours; default a new key.
+        """
+        return Request(
+            "PATCH",
+            "/v1/memories/{id}",
+            models.MemoryWithChange,
+            path_parts={"id": id},
+            body={"at": at, "content": content, "embedding": embedding, "metadata": metadata, "scope": scope, "tags": tags},
+            scope="body",
+            idempotency_key=idempotency_key or new_key(),
+        )
 
     @operation
     def access(
@@ -705,6 +754,16 @@ class Memories(Noun[Call]):
         )
 
     @operation
+    def list_versions(self, id: str, *, scope: str | None = None) -> Request[models.Versions]:
+        """Show what a memory was before each change.
+
+        Args:
+            id: Its id.
+            scope: Scope of the data.
+        """
+        return Request("GET", "/v1/memories/{id}/versions", models.Versions, path_parts={"id": id}, query={"scope": scope}, scope="query")
+
+    @operation
     def add_batch(self, items: Sequence[models.NewMemory], *, idempotency_key: str | None = None) -> Request[models.DoneAllWithChange]:
         """Store memories in order, all or none.
 
@@ -718,6 +777,73 @@ class Memories(Noun[Call]):
             models.DoneAllWithChange,
             body=list(items),
             scope="items",
+            idempotency_key=idempotency_key or new_key(),
+        )
+
+    @operation
+    def delete_where(
+        self,
+        filter: Mapping[str, Any],
+        *,
+        accept_affected: int | None = None,
+        dry_run: bool | None = None,
+        scope: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Request[models.ForgottenMemoriesWithChange]:
+        """Delete memories that fulfil conditions permanently, with their stubs.
+
+        At most 1,000 at once, all or none; left says how many are left. 409 if they are more than a fifth of the
+        scope and more than 50: the answer names the number to send as accept_affected.
+
+        Args:
+            filter: Conditions on the memories, at least one.
+            accept_affected: The number that the guard named, to delete so many.
+            dry_run: Whether to count only.
+            scope: Scope of the data.
+            idempotency_key: Writes with the same key take effect once in 24 hours; default a new key.
+        """
+        return Request(
+            "POST",
+            "/v1/memories:forget",
+            models.ForgottenMemoriesWithChange,
+            body={"accept_affected": accept_affected, "dry_run": dry_run, "filter": filter, "scope": scope},
+            scope="body",
+            idempotency_key=idempotency_key or new_key(),
+        )
+
+    @operation
+    def search(
+        self,
+        *,
+        at: datetime | None = None,
+        cursor: str | None = None,
+        filter: Mapping[str, Any] | None = None,
+        limit: int | None = None,
+        scope: str | None = None,
+        sort: Literal["id", "newest"] | None = None,
+        idempotency_key: str | None = None,
+    ) -> Request[models.FoundMemories]:
+        """List memories that fulfil conditions.
+
+        Conditions are on tier, session, tags, text, metadata and creation. Reads the database, not the mirror, and
+        counts as no access; to search by meaning: /v1/recall. Repeat the request with the cursor of the answer for
+        the next page, until it is null: a page with conditions on metadata may be short.
+
+        Args:
+            at: Instant to evaluate at; default now.
+            cursor: Cursor of the page before.
+            filter: Conditions on the memories.
+            limit: Maximum number of memories in the page; default 100.
+            scope: Scope of the data.
+            sort: Order of the memories.
+            idempotency_key: Writes with the same key take effect once in 24 hours; default a new key.
+        """
+        return Request(
+            "POST",
+            "/v1/memories:search",
+            models.FoundMemories,
+            body={"at": at, "cursor": cursor, "filter": filter, "limit": limit, "scope": scope, "sort": sort},
+            scope="body",
             idempotency_key=idempotency_key or new_key(),
         )
 
@@ -871,6 +997,7 @@ class Recall(Noun[Call]):
         dimensions: Sequence[Literal["structural", "semantic", "temporal", "causal"]] | None = None,
         embedding: Sequence[float] | None = None,
         kinds: Sequence[str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
         priming: bool | None = None,
         profile: Literal["recall", "reference"] | None = None,
         scope: str | None = None,
@@ -879,6 +1006,7 @@ class Recall(Noun[Call]):
         session: str | None = None,
         since: datetime | None = None,
         spread: Literal["activation", "ppr"] | None = None,
+        tags: Sequence[str] | None = None,
         text: str | None = None,
         tiers: Sequence[str] | None = None,
         top_k: int | None = None,
@@ -902,6 +1030,9 @@ class Recall(Noun[Call]):
             embedding: Embedding of the query, with embedding.dimensions numbers: memories whose embeddings are
                 similar are found, too. A configured embedder embeds the text of a query without one.
             kinds: Only nodes of these labels, such as Memory.
+            metadata: Only memories whose metadata fulfils these conditions: a field and its value, null for a missing
+                field, or bounds such as {"$gte": 2020, "$lt": 2024}. The key is the path of the field, such as
+                user.age.
             priming: Whether to add nodes that were seeds together with these in earlier queries; default
                 engine.priming.
             profile: Profile: the rule by which activation spreads.
@@ -911,6 +1042,7 @@ class Recall(Noun[Call]):
             session: Only memories created in this session.
             since: Only nodes accessed since this instant.
             spread: Method of spreading from the seeds.
+            tags: Only memories with each of these tags.
             text: Text of the query.
             tiers: Only memories of these tiers.
             top_k: Maximum number of hits.
@@ -931,6 +1063,7 @@ class Recall(Noun[Call]):
                 "dimensions": dimensions,
                 "embedding": embedding,
                 "kinds": kinds,
+                "metadata": metadata,
                 "priming": priming,
                 "profile": profile,
                 "scope": scope,
@@ -939,6 +1072,7 @@ class Recall(Noun[Call]):
                 "session": session,
                 "since": since,
                 "spread": spread,
+                "tags": tags,
                 "text": text,
                 "tiers": tiers,
                 "top_k": top_k,

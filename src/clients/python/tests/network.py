@@ -51,7 +51,7 @@ def network(url: str, *faults: str | tuple[int, int | None]) -> Iterator[Network
             else:
                 self.close_connection = True
 
-        do_GET = do_PUT = do_DELETE = do_POST  # noqa: N815 - names of http.server
+        do_GET = do_PUT = do_PATCH = do_DELETE = do_POST  # noqa: N815 - names of http.server
 
         def answer(self, status: int, headers: dict[str, str], body: bytes) -> None:
             self.send_response(status)

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from ebb_memory import AsyncEbb, Ebb, NotFound, operations
-from ebb_memory.models import Access, GivenSeed, NewMemory, Observation, SweepAnswer
+from ebb_memory.models import Access, GivenSeed, Memory, NewMemory, Observation, SweepAnswer
 from ebb_memory.request import Sync, operation
 
 
@@ -27,6 +27,23 @@ def test_a_memory_from_its_creation_to_its_deletion(ebb: Ebb, scope: str) -> Non
     assert ebb.memories.delete("a/b c?").forgotten == ["a/b c?"]
     with pytest.raises(NotFound):
         ebb.memories.get("a/b c?")
+
+
+def test_a_memory_is_changed_found_and_deleted_by_its_fields(ebb: Ebb) -> None:
+    ebb.memories.add("flies on Friday", id="trip", metadata={"topic": "travel", "year": 2026})
+    ebb.memories.add("likes tea", id="tea", metadata={"topic": "food"})
+    changed = ebb.memories.update("trip", content="flies on Saturday", metadata={"topic": None, "seat": {"row": 12}})
+    assert (changed.content, changed.metadata) == ("flies on Saturday", {"year": 2026, "seat": {"row": 12}})
+    assert changed.change
+    assert changed.updated is not None
+    assert [version.content for version in ebb.memories.list_versions("trip").versions] == ["flies on Friday"]
+    assert [memory.id for memory in ebb.memories.search(filter={"metadata": {"year": {"$gte": 2025}}}).memories] == ["trip"]
+    assert [memory.id for memory in ebb.memories.search(filter={"metadata": {"topic": None}}).memories] == ["trip"]
+    page = ebb.memories.search(limit=1)
+    assert [memory.id for memory in ebb.memories.search(limit=1, cursor=page.cursor).memories] == ["trip"]
+    assert ebb.memories.delete_where({"metadata": {"topic": "food"}}, dry_run=True).memories == 1
+    assert ebb.memories.delete_where({"metadata": {"topic": "food"}}).memories == 1
+    assert [memory.id for memory in ebb.memories.list().memories] == ["trip"]
 
 
 def test_a_scope_is_that_of_the_client_unless_a_call_names_one(ebb: Ebb, scope: str) -> None:
@@ -89,6 +106,14 @@ def test_the_engine(ebb: Ebb) -> None:
     assert ebb.engine.rank(top_k=2).hits
     assert ebb.engine.find_communities().model_dump()
     assert [query.text for query in ebb.engine.list_queries().queries] == ["Ann"]
+
+
+def test_an_answer_of_a_newer_server_is_read(ebb: Ebb) -> None:
+    job = ebb.jobs.list().jobs[0].model_dump(mode="json", by_alias=True)
+    read = type(ebb.jobs.list().jobs[0]).model_validate(job | {"job": "later", "more": 1})
+    assert (read.job, read.model_extra) == ("later", {"more": 1})
+    memory = ebb.memories.add("x").model_dump(mode="json", by_alias=True)
+    assert Memory.model_validate(memory | {"tier": "later"}).tier == "later"
 
 
 def test_every_operation_of_the_server_is_a_method_and_no_other(url: str) -> None:
