@@ -33,8 +33,12 @@ class Problem(EbbError):
         self.request_id = str(body.get("request_id", ""))
         """Id of the request in the log of the server."""
         self.retry_after_s = retry_after_s
+        # The arguments, from which a copy in another process is made.
+        super().__init__(status, body, retry_after_s)
+
+    def __str__(self) -> str:
         request = f" (request {self.request_id})" if self.request_id else ""
-        super().__init__(f"{status} {self.code}: {self.detail}{request}")
+        return f"{self.status} {self.code}: {self.detail}{request}"
 
 
 class InvalidRequest(Problem):

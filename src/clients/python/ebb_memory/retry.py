@@ -9,8 +9,10 @@ import httpx
 
 # The server refused before any work, or something between did not reach it. Every write has a key, so it takes effect once.
 STATUSES = {429, 502, 503, 504}
-# Timeouts of reading are no such error: the caller has waited long enough.
+# Timeouts of reading are no such error: the caller has waited long enough. Connecting has a short one of its own.
 ERRORS = (httpx.NetworkError, httpx.RemoteProtocolError, httpx.ConnectTimeout)
+# More would exceed what a float holds.
+DOUBLINGS_MAX = 60
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class Retry:
             return None
         if attempt >= self.attempts or asked > self.pause_max_s:
             return None
-        limit: float = min(self.first_pause_s * 2 ** (attempt - 1), self.pause_max_s)
+        limit: float = min(self.first_pause_s * 2 ** min(attempt - 1, DOUBLINGS_MAX), self.pause_max_s)
         return min(asked + random.uniform(0, limit), max(asked, self.pause_max_s))
 
 

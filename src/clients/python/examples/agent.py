@@ -19,6 +19,7 @@ ADVICE = {
     "Raise the lease when the queue is stuck": ["queue", "lease"],
 }
 QUESTION = "What helps when the queue is stuck?"
+LEARN_S = 120
 
 
 def helps(advice: str) -> bool:
@@ -49,7 +50,10 @@ def turn(ebb: Ebb) -> None:
 def learn(ebb: Ebb, before: int) -> None:
     """The worker learns from outcomes each minute; here it does so now, and the mirror of the scope reads the result."""
     ebb.jobs.run("learn")
+    until_s = time.monotonic() + LEARN_S
     while recall(ebb)[0].tick_end == before:
+        if time.monotonic() > until_s:
+            raise TimeoutError(f"nothing was learned in {LEARN_S} seconds: the log of `ebb serve` says why")
         ebb.mirrors.refresh()
         time.sleep(0.2)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pathlib
 import re
@@ -10,10 +11,11 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 import pytest
 
-from ebb_memory import AsyncEbb, Ebb, Retry
+from ebb_memory import AsyncEbb, Ebb, NotAuthorized, Retry
 
 SCOPES = [f"scope-{number}" for number in range(60)]
 # Tests do not wait for the schedule, but for what they start.
@@ -25,6 +27,8 @@ scopes = ["local", {", ".join(f'"{scope}"' for scope in SCOPES)}]
 """
 # On a busy machine.
 START_S = 300
+
+Found = TypeVar("Found")
 
 
 @dataclass
@@ -63,13 +67,20 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def _address(process: subprocess.Popen[bytes], log: pathlib.Path) -> str:
-    for _ in range(START_S * 10):
-        named = re.search(r"API at (http://[\d.:]+)", log.read_text())
-        if named:
-            return named[1]
+    def named() -> re.Match[str] | None:
         assert process.poll() is None, log.read_text()
+        return re.search(r"API at (http://[\d.:]+)", log.read_text())
+
+    return until(named, f"ebb serve does not listen: {log}")[1]
+
+
+def until(found: Callable[[], Found | None], otherwise: str) -> Found:
+    """What a call finds, as soon as it finds something."""
+    end_s = time.monotonic() + START_S
+    while not (some := found()):
+        assert time.monotonic() < end_s, otherwise
         time.sleep(0.1)
-    raise AssertionError(f"ebb serve does not listen: {log.read_text()}")
+    return some
 
 
 @pytest.fixture
@@ -84,6 +95,37 @@ _unused = iter(SCOPES)
 def scope() -> str:
     """A scope that no other test uses."""
     return next(_unused)
+
+
+def is_refused(call: Callable[[], object]) -> bool:
+    try:
+        call()
+    except NotAuthorized:
+        return True
+    return False
+
+
+@pytest.fixture
+def new_key(server: Server, scope: str) -> Iterator[Callable[[str], str]]:
+    """Creates a key with a right in the scope. From then on until the end of the test, every request needs a key."""
+    ids = []
+    # The process that serves follows within seconds.
+    late = "the server does not follow a change of its keys"
+
+    def new(right: str) -> str:
+        made = json.loads(server.run("key", "create", "--name", right, "--right", right, "--scope", scope, "-o", "json"))
+        ids.append(made["id"])
+        with Ebb(server.url) as nobody, Ebb(server.url, made["secret"]) as owner:
+            until(lambda: is_refused(nobody.memories.list) and not is_refused(owner.memories.list), late)
+        return str(made["secret"])
+
+    yield new
+    for made in ids:
+        server.run("key", "revoke", made)
+    server.run("key", "prune")
+    server.run("key", "open", "--yes")
+    with Ebb(server.url) as nobody:
+        until(lambda: not is_refused(nobody.memories.list), late)
 
 
 @pytest.fixture

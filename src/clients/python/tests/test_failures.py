@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
+import pickle
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
+import httpx
 import pytest
-from conftest import Server
 from network import LOST_ANSWER, LOST_REQUEST, network
 
 from ebb_memory import (
@@ -104,6 +104,38 @@ def test_an_answer_that_does_not_come_is_a_timeout_and_not_waited_for_again() ->
             silent.accept()
 
 
+def test_connecting_has_a_timeout_of_its_own_and_is_tried_again(url: str) -> None:
+    timeouts: list[object] = []
+
+    def connect(request: httpx.Request) -> None:
+        timeouts.append(request.extensions["timeout"]["connect"])
+        raise httpx.ConnectTimeout("no connection", request=request)
+
+    for timeout_s in (60.0, 1.0):
+        with Ebb(url, timeout_s=timeout_s, retry=QUICK) as ebb:
+            ebb._http.event_hooks["request"].append(connect)
+            with pytest.raises(NotReached, match="ebb serve") as raised:
+                ebb.memories.list()
+        assert type(raised.value) is NotReached
+    assert timeouts == [5.0] * 4 + [1.0] * 4
+
+
+def test_a_pause_has_a_limit_after_any_number_of_attempts() -> None:
+    retry = Retry(attempts=10_000, first_pause_s=0.25, pause_max_s=2.0)
+    refused = httpx.Response(503)
+    for attempt in (1, 2, 70, 2_000, 9_999):
+        assert 0.0 <= (retry.pause_s(attempt, refused) or 0.0) <= min(0.25 * 2 ** min(attempt - 1, 9), 2.0)
+    assert retry.pause_s(10_000, refused) is None
+
+
+def test_an_error_is_the_same_in_another_process(ebb: Ebb) -> None:
+    with pytest.raises(NotFound) as raised:
+        ebb.memories.get("none")
+    for why in (raised.value, RateLimited(429, {"code": "rate_limited"}, 1.5), TimedOut("late")):
+        copy = pickle.loads(pickle.dumps(why))
+        assert (type(copy), str(copy), vars(copy)) == (type(why), str(why), vars(why))
+
+
 @pytest.mark.parametrize(
     ("call", "kind", "status"),
     [
@@ -135,36 +167,13 @@ def test_another_server_is_not_understood(url: str) -> None:
         ebb.memories.list()
 
 
-@pytest.fixture
-def key(server: Server, scope: str) -> Iterator[str]:
-    made = json.loads(server.run("key", "create", "--name", "reader", "--right", "read", "--scope", scope, "-o", "json"))
-    yield made["secret"]
-    server.run("key", "revoke", made["id"])
-    server.run("key", "prune")
-    server.run("key", "open", "--yes")
-    # The process that serves follows within two seconds; a test waits as long as it takes.
-    with Ebb(server.url) as ebb:
-        while is_refused(ebb.memories.list):
-            pass
-
-
-def is_refused(call: Callable[[], object]) -> bool:
-    try:
-        call()
-    except NotAuthorized:
-        return True
-    return False
-
-
-def test_a_key_comes_from_the_environment(server: Server, key: str, scope: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    with Ebb(server.url) as nobody:
-        while not is_refused(nobody.memories.list):
-            pass
-        with pytest.raises(NotAuthorized) as raised:
-            nobody.memories.list(scope=scope)
-        assert raised.value.status == 401
-    monkeypatch.setenv("EBB_API_KEY", key)
-    monkeypatch.setenv("EBB_URL", server.url)
+def test_a_key_comes_from_the_environment(url: str, scope: str, new_key: Callable[[str], str], monkeypatch: pytest.MonkeyPatch) -> None:
+    secret = new_key("read")
+    with Ebb(url) as nobody, pytest.raises(NotAuthorized) as raised:
+        nobody.memories.list(scope=scope)
+    assert raised.value.status == 401
+    monkeypatch.setenv("EBB_API_KEY", secret)
+    monkeypatch.setenv("EBB_URL", url)
     with Ebb() as reader:
         assert reader.memories.list().memories == []
         with pytest.raises(NotAuthorized, match="no right to write") as raised:
