@@ -24,9 +24,9 @@ class Ebb(Nouns[Sync]):
         url: Address; default `EBB_URL`, otherwise http://127.0.0.1:8322.
         api_key: Key; default `EBB_API_KEY`, otherwise none.
         scope: Scope of requests that name none; default that of the key, otherwise local.
-        timeout_s: Seconds without a byte of the answer, after which a call fails.
+        timeout_s: Seconds without a byte of the answer, after which a call fails. A connection has five seconds at most.
         retry: When a request is sent again.
-        read_your_writes: Whether recalls and contexts wait for the newest write of this client in their scope.
+        read_your_writes: Whether recalls and contexts wait for the writes of this client in their scope.
     """
 
     def __init__(
@@ -40,24 +40,26 @@ class Ebb(Nouns[Sync]):
         read_your_writes: bool = True,
     ) -> None:
         super().__init__(self._send)
-        self._protocol = Protocol(url, api_key, scope, read_your_writes)
+        self._protocol = Protocol(url, api_key, scope, timeout_s, read_your_writes)
         self._retry = retry or Retry()
-        self._http = httpx.Client(headers=self._protocol.headers, timeout=timeout_s)
+        self._http = httpx.Client(headers=self._protocol.headers, timeout=self._protocol.timeout)
 
     def _send(self, request: Request[Answer]) -> Answer:
-        request = self._protocol.complete(request)
+        request, pause_s = self._protocol.complete(request)
+        time.sleep(pause_s)
         message = self._protocol.message(request)
         attempt = 1
         while True:
             outcome: httpx.Response | httpx.TransportError
+            sent_s = time.monotonic()
             try:
                 outcome = self._http.request(**message)
             except httpx.TransportError as why:
                 outcome = why
-            pause_s = self._retry.pause_s(attempt, outcome)
-            if pause_s is None:
-                return self._protocol.answer(request, outcome)
-            time.sleep(pause_s)
+            again_s = self._retry.pause_s(attempt, outcome)
+            if again_s is None:
+                return self._protocol.answer(request, outcome, sent_s)
+            time.sleep(again_s)
             attempt += 1
 
     def close(self) -> None:
@@ -84,24 +86,26 @@ class AsyncEbb(Nouns[Async]):
         read_your_writes: bool = True,
     ) -> None:
         super().__init__(self._send)
-        self._protocol = Protocol(url, api_key, scope, read_your_writes)
+        self._protocol = Protocol(url, api_key, scope, timeout_s, read_your_writes)
         self._retry = retry or Retry()
-        self._http = httpx.AsyncClient(headers=self._protocol.headers, timeout=timeout_s)
+        self._http = httpx.AsyncClient(headers=self._protocol.headers, timeout=self._protocol.timeout)
 
     async def _send(self, request: Request[Any]) -> Any:
-        request = self._protocol.complete(request)
+        request, pause_s = self._protocol.complete(request)
+        await asyncio.sleep(pause_s)
         message = self._protocol.message(request)
         attempt = 1
         while True:
             outcome: httpx.Response | httpx.TransportError
+            sent_s = time.monotonic()
             try:
                 outcome = await self._http.request(**message)
             except httpx.TransportError as why:
                 outcome = why
-            pause_s = self._retry.pause_s(attempt, outcome)
-            if pause_s is None:
-                return self._protocol.answer(request, outcome)
-            await asyncio.sleep(pause_s)
+            again_s = self._retry.pause_s(attempt, outcome)
+            if again_s is None:
+                return self._protocol.answer(request, outcome, sent_s)
+            await asyncio.sleep(again_s)
             attempt += 1
 
     async def aclose(self) -> None:

@@ -1,11 +1,11 @@
-"""What both clients share: a request becomes a message, a response an answer or an error; the changes of writes are remembered."""
+"""What both clients share: a request becomes a message, a response an answer or an error; the changes of writes are noted."""
 
 from __future__ import annotations
 
 import functools
 import json
 import os
-import threading
+import time
 import urllib.parse
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
@@ -16,15 +16,18 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import to_jsonable_python
 
 from . import errors
+from .changes import Changes, Wanted, Written
 from .request import Request
 from .retry import retry_after_s
 
 Answer = TypeVar("Answer")
 
 URL = "http://127.0.0.1:8322"
-# How long a recall waits for the client's own write, unless it says: as long as the server allows, since a late answer is better than
-# one that lacks what was just written.
-WAIT_MS = 5_000
+# How long a recall waits for writes, unless it says: as long as the server allows, since a late answer is better than
+# one that lacks what was just written. Half of the timeout at most: the rest is for the answer.
+WAIT_MS_MAX = 5_000
+# A server that is there accepts a connection at once.
+CONNECT_S_MAX = 5.0
 
 
 @functools.cache
@@ -39,36 +42,14 @@ def _package() -> str:
         return "ebb-memory"
 
 
-class Changes:
-    """The newest change of each scope that a client wrote. Writes may be sent and answered in any order, from any thread."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._of: dict[str | None, str] = {}
-
-    def note(self, scope: str | None, change: str) -> None:
-        with self._lock:
-            self._of[scope] = max(self._of.get(scope, ""), change, key=_instant)
-
-    def newest(self, scope: str | None) -> str | None:
-        """The newest that concerns a scope. Without one, the server chooses it, so that any may."""
-        with self._lock:
-            some = self._of.values() if scope is None else [self._of[one] for one in (scope, None) if one in self._of]
-            return max(some, key=_instant, default=None)
-
-
-def _instant(change: str) -> int:
-    """The instant of a change, which stands behind its id."""
-    instant = change.rpartition("@")[2]
-    return int(instant) if instant.isdecimal() else -1
-
-
 class Protocol:
-    def __init__(self, url: str | None, api_key: str | None, scope: str | None, read_your_writes: bool) -> None:
+    def __init__(self, url: str | None, api_key: str | None, scope: str | None, timeout_s: float, read_your_writes: bool) -> None:
         self.url = (url or os.environ.get("EBB_URL") or URL).rstrip("/")
         api_key = api_key or os.environ.get("EBB_API_KEY")
         self.headers = {"User-Agent": _package()} | ({"Authorization": f"Bearer {api_key}"} if api_key else {})
         self.scope = scope
+        self.timeout = httpx.Timeout(timeout_s, connect=min(timeout_s, CONNECT_S_MAX))
+        self.wait_ms = min(WAIT_MS_MAX, int(timeout_s * 500))
         self.changes = Changes() if read_your_writes else None
 
     def message(self, request: Request[Any]) -> dict[str, Any]:
@@ -88,8 +69,21 @@ class Protocol:
             return [_json(one) for one in request.body]
         return {name: value for name, value in _json(request.body).items() if value is not None}
 
-    def complete(self, request: Request[Answer]) -> Request[Answer]:
-        """The request with the scope of the client, and in a recall with the newest change that it wrote there."""
+    def complete(self, request: Request[Answer]) -> tuple[Request[Answer], float]:
+        """The request with the scope of the client and, in a recall, with what it wrote there; and seconds to wait before it is sent."""
+        request = self._with_scope(request)
+        body = request.body
+        if not isinstance(body, dict) or "at_least" not in body:
+            return request, 0.0
+        given = body["at_least"]
+        wanted = Wanted(given) if given is not None else self.changes.wanted(body["scope"]) if self.changes else None
+        if wanted is None:
+            return request, 0.0
+        wait_ms = self.wait_ms if body["wait_ms"] is None else body["wait_ms"]
+        pause_s = min(wanted.from_s - time.monotonic(), wait_ms / 1_000)
+        return replace(request, body={**body, "at_least": wanted.change, "wait_ms": wait_ms}), max(pause_s, 0.0)
+
+    def _with_scope(self, request: Request[Answer]) -> Request[Answer]:
         if self.scope is not None:
             if request.scope == "query" and request.query["scope"] is None:
                 request = replace(request, query={**request.query, "scope": self.scope})
@@ -98,17 +92,13 @@ class Protocol:
             if request.scope == "items" and isinstance(request.body, list):
                 items = [one if one.scope is not None else one.model_copy(update={"scope": self.scope}) for one in request.body]
                 request = replace(request, body=items)
-        if self.changes and isinstance(request.body, dict) and request.body.get("at_least", "") is None:
-            change = self.changes.newest(request.body["scope"])
-            if change is not None:
-                wait_ms = WAIT_MS if request.body["wait_ms"] is None else request.body["wait_ms"]
-                request = replace(request, body={**request.body, "at_least": change, "wait_ms": wait_ms})
         return request
 
-    def answer(self, request: Request[Answer], outcome: httpx.Response | httpx.TransportError) -> Answer:
-        """The answer of a response. Any other outcome is raised as an error."""
+    def answer(self, request: Request[Answer], outcome: httpx.Response | httpx.TransportError, sent_s: float) -> Answer:
+        """The answer of a response to a message that was sent at `sent_s`. Any other outcome is raised as an error."""
+        answered_s = time.monotonic()
         where = f"{request.method} {self.url}{request.path}"
-        if isinstance(outcome, httpx.TimeoutException):
+        if isinstance(outcome, httpx.TimeoutException) and not isinstance(outcome, httpx.ConnectTimeout):
             raise errors.TimedOut(f"{where}: no answer within the timeout; a longer one is an argument of the client") from outcome
         if isinstance(outcome, httpx.TransportError):
             raise errors.NotReached(f"{where}: {outcome or type(outcome).__name__}. Is `ebb serve` running at this address?") from outcome
@@ -121,7 +111,7 @@ class Protocol:
         change, page = outcome.headers.get("Ebb-Change"), _next_cursor(outcome)
         if change and self.changes:
             for scope in _scopes(request):
-                self.changes.note(scope, change)
+                self.changes.note(scope, Written(change, sent_s, answered_s))
         try:
             found: Answer = _adapter(request.answer).validate_python(_with_headers(request.answer, body, change, page))
         except ValidationError as why:
@@ -150,7 +140,8 @@ def _next_cursor(response: httpx.Response) -> str | None:
 
 
 def _with_headers(answer: Any, body: Any, change: str | None, cursor: str | None) -> Any:
-    """The body with what headers say, in the fields that the answer has for it. A page of a bare list gets a field for the list."""
+    """The body with what headers say, in the fields that the answer has for it, unless it names a cursor itself. A page of a bare list
+    gets a field for the list."""
     fields = getattr(answer, "model_fields", {})
     if isinstance(body, list):
         body = {name: body for name in fields if name != "cursor"}
@@ -158,4 +149,4 @@ def _with_headers(answer: Any, body: Any, change: str | None, cursor: str | None
         return body
     if "change" in fields:
         body = {**body, "change": change}
-    return {**body, "cursor": cursor} if "cursor" in fields else body
+    return {"cursor": cursor, **body} if "cursor" in fields else body
