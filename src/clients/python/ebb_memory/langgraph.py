@@ -1,8 +1,8 @@
 """A store for LangGraph whose items are memories of Ebb: items that nobody reads fade from searches. Needs `ebb-memory[langgraph]`.
 
-An item is a memory. Its id is the JSON of [namespace, key, version], so that the ids of a namespace are neighbours in the list of
-memories; its content is the JSON of its value, so that a search finds every word of it. A put of an item that exists adds a version and
-deletes the one before, since the content of a memory does not change; if it is interrupted between the two, the last version counts.
+An item is a memory. Its id is the JSON of [namespace, key], so that the ids of a namespace are neighbours in the list of memories; its
+content is the JSON of its value, so that a search finds every word of it. The id of a deleted memory is never used again, so an item
+that is put again after a delete has the instant as a third part of its id. Memories of other writers in the scope are no items.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from langgraph.store.base import BaseStore, GetOp, Item, ListNamespacesOp, Match
 
 from . import models
 from .client import Ebb
-from .errors import NotFound
+from .errors import Conflict, NotFound
 
 Made = TypeVar("Made", bound=Item)
 
@@ -36,9 +36,11 @@ class EbbStore(BaseStore):
     Reading an item is an access of its memory, unless `refresh_ttl` is false. An item that is not read for some time fades: searches
     leave it out, a get still finds it and revives it. The thread of the running graph is the session of accesses and new items.
 
+    Rights of the key: `write`; for reads with `refresh_ttl=False` alone `read`; for a delete `admin`.
+
     Limits: items fade, and have no `ttl`; all of an item is searched, so there is no `index`; a search with a query looks at the 1,000
-    best hits of the scope, one without reads all items of its namespaces; namespace and key have about 1,000 bytes at most, a value as
-    JSON 65,536. A put of an item that exists and a delete need a key with the right admin.
+    best hits of the scope, one without reads all items of its namespaces. A value as JSON has 65,536 bytes at most. Namespace and key
+    as JSON have 1,024 together, where a quote takes two and a character outside of ASCII six or twelve.
     """
 
     supports_ttl = False
@@ -53,12 +55,10 @@ class EbbStore(BaseStore):
         return await asyncio.to_thread(self.batch, list(ops))
 
     def pin(self, namespace: tuple[str, ...], key: str, pinned: bool = True) -> None:
-        """Stops the fading of an item, or lets it fade again."""
-        for memory in self._versions(namespace, key):
-            if pinned:
-                self._client.memories.pin(memory.id)
-            else:
-                self._client.memories.unpin(memory.id)
+        """Stops the fading of an item, or lets it fade again. `NotFound` if there is none."""
+        memory = self._found(namespace, key)
+        change = self._client.memories.pin if pinned else self._client.memories.unpin
+        change(memory.id if memory else _id(namespace, key))
 
     def _run(self, op: Op) -> Result:
         match op:
@@ -74,19 +74,23 @@ class EbbStore(BaseStore):
         raise TypeError(f"EbbStore knows no operation {type(op).__name__}")
 
     def _listed(self, prefix: str, limit: int = PAGE) -> Iterator[models.Memory]:
-        """The memories whose ids begin with the prefix: lists are in the order of ids, and a cursor is an id."""
+        """The memories of items whose ids begin with the prefix: lists are in the order of ids, and a cursor is an id."""
         cursor: str | None = prefix
         while cursor is not None:
             page = self._client.memories.list(cursor=cursor, limit=limit)
             for memory in page.memories:
                 if not memory.id.startswith(prefix):
                     return
-                yield memory
+                if _parts(memory.id) and _value(memory.content) is not None:
+                    yield memory
             cursor = page.cursor
 
-    def _versions(self, namespace: tuple[str, ...], key: str) -> list[models.Memory]:
-        """The memories of an item: none, one, or more if puts were interrupted."""
-        return list(self._listed(_item_prefix(namespace, key), limit=2))
+    def _found(self, namespace: tuple[str, ...], key: str) -> models.Memory | None:
+        """The memory of an item. If two clients put an item at once after its deletion, there may be two, of which the last counts."""
+        return max(self._of_item(namespace, key), key=operator.attrgetter("id"), default=None)
+
+    def _of_item(self, namespace: tuple[str, ...], key: str) -> list[models.Memory]:
+        return list(self._listed(_id(namespace, key)[:-1], limit=2))
 
     def _read(self, id: str, is_access: bool) -> models.Memory | None:
         try:
@@ -95,19 +99,38 @@ class EbbStore(BaseStore):
             return None
 
     def _get(self, op: GetOp) -> Item | None:
-        versions = self._versions(op.namespace, op.key)
-        memory = self._read(versions[-1].id, op.refresh_ttl) if versions else None
-        return _item(memory, Item) if memory else None
+        memory = self._found(op.namespace, op.key)
+        return _item(self._read(memory.id, op.refresh_ttl), Item) if memory else None
 
     def _put(self, op: PutOp) -> None:
         if op.ttl is not None or op.index is not None:
             raise NotImplementedError("EbbStore has no ttl and no index: items fade, and all of their text is searched")
-        before = self._versions(op.namespace, op.key)
-        if op.value is not None:
-            is_pinned = any(memory.pinned for memory in before)
-            self._client.memories.add(_encoded(op.value), id=_new_id(op.namespace, op.key), pinned=is_pinned, session=_thread())
-        for memory in before:
-            # Another put of the item may have deleted it.
+        if op.value is None:
+            self._delete(op)
+            return
+        content = _encoded(op.value)
+        try:
+            self._client.memories.add(content, id=_id(op.namespace, op.key), session=_thread())
+        except Conflict:
+            # It has another value, or was deleted.
+            if not self._replace(op, content):
+                self._client.memories.add(content, id=_id(op.namespace, op.key, time.time_ns()), session=_thread())
+
+    def _replace(self, op: PutOp, content: str) -> bool:
+        """Changes the value of an item if it exists. A change is no access, but a put is one."""
+        memory = self._found(op.namespace, op.key)
+        if memory is None:
+            return False
+        try:
+            self._client.memories.update(memory.id, content=content)
+            self._client.memories.access(memory.id, session=_thread())
+        except NotFound:
+            # Another client deleted it since.
+            return False
+        return True
+
+    def _delete(self, op: PutOp) -> None:
+        for memory in self._of_item(op.namespace, op.key):
             with contextlib.suppress(NotFound):
                 self._client.memories.delete(memory.id)
 
@@ -126,13 +149,14 @@ class EbbStore(BaseStore):
         chosen = [
             (name, score)
             for name, content, score in found
-            if name.startswith(prefix) and (not op.filter or (content is not None and _matches(_decoded(content), op.filter)))
+            if name.startswith(prefix) and _parts(name) and (not op.filter or _matches(_value(content), op.filter))
         ]
         read = [(self._read(name, op.refresh_ttl), score) for name, score in chosen[op.offset : op.offset + op.limit]]
-        return [_item(memory, SearchItem, score=score) for memory, score in read if memory]
+        items = (_item(memory, SearchItem, score=score) for memory, score in read)
+        return [item for item in items if item]
 
     def _namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
-        every = {_parts(memory.id)[0] for memory in self._listed(_namespace_prefix(()))}
+        every = {parts[0] for memory in self._listed(_namespace_prefix(())) if (parts := _parts(memory.id))}
         chosen = {one[: op.max_depth] for one in every if all(_is_within(one, condition) for condition in op.match_conditions or ())}
         return sorted(chosen)[op.offset : op.offset + op.limit]
 
@@ -144,23 +168,28 @@ def _encoded(value: Mapping[str, Any]) -> str:
     return json.dumps(dict(value), ensure_ascii=False)
 
 
-def _decoded(content: str) -> Any:
-    return json.loads(content)
+def _value(content: str | None) -> dict[str, Any] | None:
+    """The value of an item; none if another writer wrote the content."""
+    try:
+        found = json.loads(content or "")
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
-def _new_id(namespace: tuple[str, ...], key: str) -> str:
-    return json.dumps([list(namespace), key, f"{time.time_ns():020}"])
+def _id(namespace: tuple[str, ...], key: str, *at: int) -> str:
+    return json.dumps([list(namespace), key, *at])
 
 
-def _parts(id: str) -> tuple[tuple[str, ...], str]:
-    """Namespace and key of an id."""
-    namespace, key, _ = json.loads(id)
-    return tuple(namespace), key
-
-
-def _item_prefix(namespace: tuple[str, ...], key: str) -> str:
-    """Beginning of the ids of an item."""
-    return json.dumps([list(namespace), key])[:-1] + ","
+def _parts(id: str) -> tuple[tuple[str, ...], str] | None:
+    """Namespace and key of the id of an item; none for ids of other writers."""
+    try:
+        namespace, key, *at = json.loads(id)
+        is_own = isinstance(namespace, list) and _id(tuple(namespace), key, *at) == id
+    except (ValueError, TypeError, RecursionError):
+        return None
+    is_own = is_own and all(isinstance(one, str) for one in [*namespace, key]) and all(isinstance(one, int) for one in at)
+    return (tuple(namespace), key) if is_own else None
 
 
 def _namespace_prefix(namespace: tuple[str, ...]) -> str:
@@ -168,11 +197,12 @@ def _namespace_prefix(namespace: tuple[str, ...]) -> str:
     return json.dumps([list(namespace)])[:-2]
 
 
-def _item(memory: models.Memory, make: Callable[..., Made], **more: Any) -> Made:
-    namespace, key = _parts(memory.id)
-    # Each version is a memory of its own, so its creation is the update of the item.
-    at = memory.created
-    return make(value=_decoded(memory.content or "{}"), namespace=namespace, key=key, created_at=at, updated_at=at, **more)
+def _item(memory: models.Memory | None, make: Callable[..., Made], **more: Any) -> Made | None:
+    parts, value = (_parts(memory.id), _value(memory.content)) if memory else (None, None)
+    if memory is None or parts is None or value is None:
+        return None
+    times = {"created_at": memory.created, "updated_at": memory.updated or memory.created}
+    return make(value=value, namespace=parts[0], key=parts[1], **times, **more)
 
 
 def _thread() -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -13,7 +14,7 @@ from langgraph.store.base import GetOp, Item, ListNamespacesOp, Op, PutOp, Searc
 from langgraph.store.memory import InMemoryStore
 from typing_extensions import TypedDict
 
-from ebb_memory import Ebb
+from ebb_memory import Ebb, InvalidRequest, NotAuthorized, NotFound
 from ebb_memory.langgraph import EbbStore
 
 VALUES: dict[tuple[tuple[str, ...], str], dict[str, Any]] = {
@@ -127,32 +128,112 @@ def test_an_item_is_replaced_and_deleted(store: EbbStore, ebb: Ebb) -> None:
     def found() -> Item | None:
         return store.get(("n",), "k")
 
-    store.put(("n",), "k", {"text": "x"})
+    store.put(("n",), "k", {"text": "first"})
     store.pin(("n",), "k")
-    store.put(("n",), "k", {"text": "y"})
+    assert (first := found())
+    store.put(("n",), "k", {"text": "second"})
     assert (item := found())
-    assert item.value == {"text": "y"}
-    memories = ebb.memories.list().memories
-    assert [memory.pinned for memory in memories] == [True]
+    assert (item.value, item.created_at) == ({"text": "second"}, first.created_at)
+    assert item.updated_at > first.updated_at == first.created_at
+    for searched in (store.search(("n",)), store.search(("n",), query="first or second")):
+        assert [item.value for item in searched] == [{"text": "second"}]
+    assert [memory.pinned for memory in ebb.memories.list().memories] == [True]
     store.pin(("n",), "k", False)
     assert [memory.pinned for memory in ebb.memories.list().memories] == [False]
-    # A put that was interrupted before it deleted the version before.
-    ebb.memories.add('{"text": "interrupted"}', id='[["n"], "k", "0"]')
-    assert (item := found())
+    for text in ("third", "fourth"):
+        store.delete(("n",), "k")
+        assert found() is None
+        assert ebb.memories.list().memories == []
+        store.delete(("n",), "k")
+        for _ in range(2):
+            store.put(("n",), "k", {"text": text})
+        store.put(("n",), "k", {"text": f"{text}, changed"})
+        assert (item := found())
+        assert item.value == {"text": f"{text}, changed"}
+        assert len(ebb.memories.list().memories) == 1
+        assert store.list_namespaces() == [("n",)]
+    store.delete(("n",), "k")
+    with pytest.raises(NotFound):
+        store.pin(("n",), "k")
+
+
+def test_a_put_is_an_access_and_revives(store: EbbStore, ebb: Ebb) -> None:
+    ebb.memories.add('{"text": "old"}', id='[["n"], "k"]', at=datetime.now(timezone.utc) - timedelta(days=2))
+    ebb.jobs.run("decay")
+    assert store.search(("n",)) == []
+    store.put(("n",), "k", {"text": "new"})
+    assert [item.value for item in store.search(("n",), refresh_ttl=False)] == [{"text": "new"}]
+    before = energies(ebb)["k"]
+    store.put(("n",), "k", {"text": "new"})
+    assert energies(ebb)["k"] > before + 0.9
+
+
+def test_puts_of_an_item_at_once_leave_one_memory(store: EbbStore, ebb: Ebb) -> None:
+    async def main() -> None:
+        await asyncio.gather(*(store.aput(("n",), "k", {"text": f"text {number}"}) for number in range(8)))
+
+    asyncio.run(main())
+    assert len(ebb.memories.list().memories) == 1
+    assert (item := store.get(("n",), "k"))
+    assert item.value in [{"text": f"text {number}"} for number in range(8)]
+
+
+def test_a_put_of_an_item_that_another_client_deletes_meanwhile(store: EbbStore, ebb: Ebb, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.put(("n",), "k", {"text": "x"})
+    found = store._found(("n",), "k")
+    assert found
+    ebb.memories.delete(found.id)
+    with monkeypatch.context() as patched:
+        patched.setattr(store, "_found", lambda namespace, key: found)
+        store.put(("n",), "k", {"text": "y"})
+    assert (item := store.get(("n",), "k"))
     assert item.value == {"text": "y"}
-    store.delete(("n",), "k")
-    assert found() is None
-    assert ebb.memories.list().memories == []
-    store.delete(("n",), "k")
-    store.put(("n",), "k", {"text": "again"})
-    assert (item := found())
-    assert item.value == {"text": "again"}
+
+
+def test_memories_of_other_writers_are_no_items(store: EbbStore, ebb: Ebb) -> None:
+    store.put(("n",), "k", {"text": "an item"})
+    foreign = ["note", '[["n"],"k"]', '[["n"], "k", {}]', '[["n"]]', '[["n"], 1]', '[[1], "k"]', '[["n"', "[[" * 500, '[{"a": 1}, "k"]']
+    for name in foreign:
+        ebb.memories.add('{"text": "no item"}', id=name)
+    for number, content in enumerate(["text", "[1]", "[" * 60_000]):
+        ebb.memories.add(content, id=f'[["n"], "text {number}"]')
+        assert store.get(("n",), f"text {number}") is None
+    for searched in (store.search(()), store.search((), query="item"), store.search((), filter={"text": {"$ne": 1}})):
+        assert [item.value for item in searched] == [{"text": "an item"}]
+    assert store.list_namespaces() == [("n",)]
+    # Its first id is taken.
+    store.put(("n",), "text 0", {"text": "an item, too"})
+    assert (item := store.get(("n",), "text 0"))
+    assert item.value == {"text": "an item, too"}
+
+
+def test_rights_of_a_key(url: str, scope: str, new_key: Callable[[str], str]) -> None:
+    with Ebb(url, new_key("write"), scope=scope) as writer, Ebb(url, new_key("read"), scope=scope) as reader:
+        store, read = EbbStore(writer), EbbStore(reader)
+        store.put(("n",), "k", {"text": "x"})
+        store.put(("n",), "k", {"text": "y"})
+        with pytest.raises(NotAuthorized):
+            store.delete(("n",), "k")
+        for refused in (lambda: read.get(("n",), "k"), lambda: read.search(("n",))):
+            with pytest.raises(NotAuthorized):
+                refused()
+        assert (item := read.get(("n",), "k", refresh_ttl=False))
+        assert [item.value] == [found.value for found in read.search(("n",), refresh_ttl=False)] == [{"text": "y"}]
+
+
+def test_the_limit_of_an_id_counts_escaped_characters(store: EbbStore) -> None:
+    # Brackets, quotes and a comma are eleven bytes.
+    for key in ("x" * 1_013, "é" * 168, '"' * 506):
+        store.put(("n",), key, {})
+        assert store.get(("n",), key)
+        with pytest.raises(InvalidRequest):
+            store.put(("n",), key + key[:6], {})
 
 
 def test_what_has_faded_is_left_out_of_searches_and_revived_by_a_get(store: EbbStore, ebb: Ebb) -> None:
     old = datetime.now(timezone.utc) - timedelta(days=2)
-    ebb.memories.add('{"text": "an old pizza"}', id='[["old"], "k", "1"]', at=old)
-    ebb.memories.add('{"text": "an old pinned pizza"}', id='[["old"], "pinned", "1"]', at=old)
+    ebb.memories.add('{"text": "an old pizza"}', id='[["old"], "k"]', at=old)
+    ebb.memories.add('{"text": "an old pinned pizza"}', id='[["old"], "pinned"]', at=old)
     store.pin(("old",), "pinned")
     ebb.jobs.run("decay")
     assert [item.key for item in store.search(("old",))] == ["pinned"]
