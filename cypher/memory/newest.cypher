@@ -8,7 +8,7 @@
 WITH datetime({epochSeconds: $seconds, nanosecond: $nanoseconds}) AS before
 MATCH (m:Memory)
 WHERE m.scope = $scope AND m.created <= before AND m.created >= datetime({epochMillis: coalesce($createdSince, -62135596800000)})
-  AND NOT (m.created = before AND m.id <= $after)
+  AND CASE WHEN m.created = before THEN m.id > $after ELSE true END
   AND ($rows.tiers = [] OR m.tier IN $rows.tiers) AND ($session IS NULL OR m.sessionId = $session)
   AND all(tag IN $rows.tags WHERE tag IN m.tags)
   AND ($text IS NULL OR toLower(m.content) CONTAINS toLower($text))

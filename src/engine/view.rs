@@ -445,7 +445,7 @@ impl View {
 
     /// Names of types that nodes can have.
     pub fn kind_names(&self) -> impl Iterator<Item = &str> {
-        let named = NodeType::named().filter_map(NodeType::name);
+        let named = NodeType::named().filter_map(|kind| -> Option<&str> { kind.name() });
         named.chain(self.type_names.iter().map(String::as_str))
     }
 
