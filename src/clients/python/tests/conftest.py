@@ -17,7 +17,7 @@ import pytest
 
 from ebb_memory import AsyncEbb, Ebb, NotAuthorized, Retry
 
-SCOPES = [f"scope-{number}" for number in range(60)]
+SCOPES = [f"scope-{number}" for number in range(80)]
 # Tests do not wait for the schedule, but for what they start.
 SETTINGS = f"""\
 [http]

@@ -107,16 +107,16 @@ def test_the_server_may_choose_any_scope_for_a_request_without_one() -> None:
 
 
 @pytest.mark.parametrize(("timeout_s", "wait_ms"), [(60.0, 5_000), (4.0, 2_000), (0.5, 250)])
-def test_a_recall_waits_for_less_than_its_timeout(scope: str, timeout_s: float, wait_ms: int) -> None:
+def test_a_recall_waits_for_less_than_its_timeout(timeout_s: float, wait_ms: int) -> None:
     requests: list[Request[Any]] = []
     describe = Recall[Sync](requests.append)
-    protocol = Protocol("http://127.0.0.1:1", None, scope, timeout_s, read_your_writes=True)
+    protocol = Protocol("http://127.0.0.1:1", None, "a", timeout_s, read_your_writes=True)
     assert protocol.changes
     describe.run(text="x")
     first, _ = protocol.complete(requests[0])
     assert isinstance(first.body, dict)
-    assert (first.body["scope"], first.body["at_least"], first.body["wait_ms"]) == (scope, None, None)
-    protocol.changes.note(scope, Written("one@1000", 0.0, 0.5))
+    assert (first.body["scope"], first.body["at_least"], first.body["wait_ms"]) == ("a", None, None)
+    protocol.changes.note("a", Written("one@1000", 0.0, 0.5))
     request, pause_s = protocol.complete(requests[0])
     assert isinstance(request.body, dict)
     assert (request.body["at_least"], request.body["wait_ms"], pause_s) == ("one@1000", wait_ms, 0.0)
