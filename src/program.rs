@@ -212,7 +212,7 @@ async fn run_verb(cli: &Cli, settings: &Settings, output: &Output) -> Result<(),
             let serving = Box::pin(tools.serve_stdio());
             worker::mirrors::refresh_while(&open.service, serving).await.map_err(CliError::failed)
         }
-        command => cli::run(command, &open.service, output, global).await,
+        command => Box::pin(cli::run(command, &open.service, output, global)).await,
     };
     if inits && is_own && ended.is_ok() {
         output.remark(&neo4j::runs_on(open.keep()));

@@ -463,7 +463,7 @@ pub async fn run(
         Command::Sweep(args) => fact::sweep(args, service, output, global).await,
         Command::Policy(verb) => policy::run(verb, service, output).await,
         Command::Import(args) => events::import(args, service, output).await,
-        Command::Replay(args) => events::replay(args, service, output).await,
+        Command::Replay(args) => Box::pin(events::replay(args, service, output)).await,
         Command::Inspect(args) => inspect::run(args, service, output).await,
         Command::Plot(verb) => plot::run(verb, service, output).await,
         Command::Demo

@@ -28,13 +28,13 @@ const PAGE: u32 = 100;
 
 /// The operations.
 pub(super) fn operations() -> Vec<Operation> {
-    let (read, write) = (RequiredRight::InScope(Right::Read), RequiredRight::InScope(Right::Write));
+    [by_conditions(), by_id()].into_iter().flatten().collect()
+}
+
+/// Those on the memories that fulfil conditions.
+fn by_conditions() -> Vec<Operation> {
     vec![
-        Operation::new(Method::GET, "/v1/memories", read, list)
-            .summary("List memories by id, with their current energy")
-            .description("The default limit is 100; the Link header points to the next page.")
-            .long_read(),
-        Operation::new(Method::POST, "/v1/memories:search", read, search)
+        Operation::new(Method::POST, "/v1/memories:search", RequiredRight::InScope(Right::Read), search)
             .summary("List memories that fulfil conditions")
             .description(
                 "Conditions are on tier, session, tags, text, metadata and creation. Reads the database, not the mirror, and \
@@ -56,6 +56,17 @@ pub(super) fn operations() -> Vec<Operation> {
              and more than 50: the answer names the number to send as accept_affected.",
         )
         .statuses(&[409]),
+    ]
+}
+
+/// Those on named memories, and on their sessions.
+fn by_id() -> Vec<Operation> {
+    let (read, write) = (RequiredRight::InScope(Right::Read), RequiredRight::InScope(Right::Write));
+    vec![
+        Operation::new(Method::GET, "/v1/memories", read, list)
+            .summary("List memories by id, with their current energy")
+            .description("The default limit is 100; the Link header points to the next page.")
+            .long_read(),
         Operation::new(Method::POST, "/v1/memories", write, remember)
             .summary("Store a memory")
             .description(

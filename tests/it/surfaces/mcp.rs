@@ -266,6 +266,7 @@ async fn over_http_a_sweep_wants_to_have_been_seen_and_a_key_says_what_may_be_ca
     assert_eq!(
         names(&listed),
         [
+            "list_memories",
             "explain_memory",
             "decay_scope",
             "recall",

@@ -123,19 +123,27 @@ async fn versions_of_stored_again_memories_and_key_retries() {
     assert_eq!(contents, ["two", "one"]);
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn lists_recalls_and_deletions_by_conditions() {
-    let db = fresh().await;
-    let api = TestServer::on(&db, &[]);
+/// Eight memories, m0 to m7, each a day after the one before.
+fn kettles(api: &TestServer) {
     let memory = |n: usize| {
-        json!({"id": format!("m{n}"), "content": format!("Kettle {n} {}", if n % 2 == 0 { "Leaks" } else { "works" }),
+        json!({"id": format!("m{n}"), "content": format!("Kettle {n} {}", if n.is_multiple_of(2) { "Leaks" } else { "works" }),
             "tags": if n < 3 { vec!["early"] } else { vec![] },
-            "metadata": {"floor": n, "kind": if n % 3 == 0 { "steel" } else { "glass" }, "when": format!("2024-0{}-01", n + 1)},
+            "metadata": {"floor": n, "kind": if n.is_multiple_of(3) { "steel" } else { "glass" }, "when": format!("2024-0{}-01", n + 1)},
             "at": format!("2026-01-0{}T00:00:00Z", n + 1)})
     };
     let all: Vec<Value> = (0..8).map(memory).collect();
     api.post("/v1/memories:batch", &json!(all).to_string()).json(200);
-    let names = |numbers: &[usize]| numbers.iter().map(|n| format!("m{n}")).collect::<Vec<_>>();
+}
+
+fn names(numbers: &[usize]) -> Vec<String> {
+    numbers.iter().map(|n| format!("m{n}")).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lists_by_conditions() {
+    let db = fresh().await;
+    let api = TestServer::on(&db, &[]);
+    kettles(&api);
     let by = |filter: Value| found(&api, &json!({"filter": filter}));
     assert_eq!(by(json!({})).len(), 8);
     assert_eq!(by(json!({"tags": ["early"]})), names(&[0, 1, 2]));
@@ -168,7 +176,13 @@ async fn lists_recalls_and_deletions_by_conditions() {
     let typed: Vec<&str> =
         typed["memories"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap()).collect();
     assert_eq!(typed, ["m7", "m5"]);
+}
 
+#[tokio::test(flavor = "multi_thread")]
+async fn recalls_by_conditions() {
+    let db = fresh().await;
+    let api = TestServer::on(&db, &[]);
+    kettles(&api);
     // A recall under conditions finds what they let through, and nothing else.
     let recall = |body: Value| {
         let answer = api.post("/v1/recall", &body.to_string()).json(200);
@@ -204,7 +218,14 @@ async fn lists_recalls_and_deletions_by_conditions() {
         let why = api.post("/v1/memories:search", &body.to_string()).json(400);
         assert!(why["detail"].as_str().unwrap().contains(says), "{body}: {why}");
     }
+}
 
+#[tokio::test(flavor = "multi_thread")]
+async fn deletions_by_conditions() {
+    let db = fresh().await;
+    let api = TestServer::on(&db, &[]);
+    kettles(&api);
+    let by = |filter: Value| found(&api, &json!({"filter": filter}));
     // Deletion: counted first, once per key, and never of everything.
     let forget = |body: Value| api.post("/v1/memories:forget", &body.to_string());
     let floors = json!({"metadata": {"floor": {"$lt": 2}}});
