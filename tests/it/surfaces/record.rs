@@ -59,7 +59,8 @@ async fn updates() {
     assert_eq!((&versions[0]["since"], &versions[0]["until"]), (&made["created"], &changed["updated"]));
 
     // The mirror that the process holds follows.
-    let body = json!({"text": "spaces", "at_least": changed["change"], "metadata": {"topic": "code"}});
+    let body = json!({"text": "spaces", "at_least": changed["change"], "wait_ms": 5_000,
+        "metadata": {"topic": "code"}});
     let hit = api.post("/v1/recall", &body.to_string()).json(200)["hits"][0].clone();
     assert_eq!((&hit["content"], &hit["metadata"]), (&changed["content"], &changed["metadata"]));
     let explained = api.get("/v1/memories/m/explain").json(200);
@@ -123,8 +124,8 @@ async fn versions_of_stored_again_memories_and_key_retries() {
     assert_eq!(contents, ["two", "one"]);
 }
 
-/// Eight memories, m0 to m7, each a day after the one before.
-fn kettles(api: &TestServer) {
+/// Eight memories, m0 to m7, each a day after the one before. Returns their change.
+fn kettles(api: &TestServer) -> Value {
     let memory = |n: usize| {
         json!({"id": format!("m{n}"), "content": format!("Kettle {n} {}", if n.is_multiple_of(2) { "Leaks" } else { "works" }),
             "tags": if n < 3 { vec!["early"] } else { vec![] },
@@ -132,7 +133,7 @@ fn kettles(api: &TestServer) {
             "at": format!("2026-01-0{}T00:00:00Z", n + 1)})
     };
     let all: Vec<Value> = (0..8).map(memory).collect();
-    api.post("/v1/memories:batch", &json!(all).to_string()).json(200);
+    api.post("/v1/memories:batch", &json!(all).to_string()).json(200)["change"].clone()
 }
 
 fn names(numbers: &[usize]) -> Vec<String> {
@@ -182,9 +183,10 @@ async fn lists_by_conditions() {
 async fn recalls_by_conditions() {
     let db = fresh().await;
     let api = TestServer::on(&db, &[]);
-    kettles(&api);
+    let change = kettles(&api);
     // A recall under conditions finds what they let through, and nothing else.
-    let recall = |body: Value| {
+    let recall = |mut body: Value| {
+        (body["at_least"], body["wait_ms"]) = (change.clone(), json!(5_000));
         let answer = api.post("/v1/recall", &body.to_string()).json(200);
         ids(&answer).into_iter().map(str::to_owned).collect::<Vec<_>>()
     };
