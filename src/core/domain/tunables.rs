@@ -68,7 +68,7 @@ pub fn correction(faults: &[TunableFault]) -> String {
 pub enum FallbackTunables {
     /// The last valid ones of the graph that this process read.
     LastValid,
-    /// The section [memory] of the configuration of this process, which has read no valid ones yet.
+    /// The section `memory` of the configuration of this process, which has read no valid ones yet.
     Configuration,
 }
 
