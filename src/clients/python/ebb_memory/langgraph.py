@@ -13,7 +13,7 @@ import json
 import operator
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from langgraph.config import get_config
 from langgraph.store.base import BaseStore, GetOp, Item, ListNamespacesOp, MatchCondition, Op, PutOp, Result, SearchItem, SearchOp
@@ -24,7 +24,7 @@ from .errors import Conflict, NotFound
 
 Made = TypeVar("Made", bound=Item)
 
-LIVE = {"working", "shortTerm", "longTerm"}
+LIVE: list[Literal["working", "shortTerm", "longTerm"]] = ["working", "shortTerm", "longTerm"]
 # The most hits of a recall: those of other namespaces and values are among them.
 HITS_MAX = 1_000
 PAGE = 1_000
@@ -138,9 +138,7 @@ class EbbStore(BaseStore):
         prefix = _namespace_prefix(op.namespace_prefix)
         found: Iterable[tuple[str, str | None, float | None]]
         if op.query:
-            hits = self._client.recall.run(
-                text=op.query, top_k=HITS_MAX, kinds=["Memory"], tiers=sorted(LIVE), content=bool(op.filter)
-            ).hits
+            hits = self._client.recall.run(text=op.query, top_k=HITS_MAX, kinds=["Memory"], tiers=LIVE, content=bool(op.filter)).hits
             found = [(hit.id, hit.content, hit.score) for hit in hits]
         else:
             memories = [memory for memory in self._listed(prefix) if memory.tier in LIVE]

@@ -42,7 +42,8 @@ class Context(Noun[Call]):
         since: datetime | None = None,
         tags: Sequence[str] | None = None,
         text: str | None = None,
-        tiers: Sequence[str] | None = None,
+        tiers: Sequence[Literal["working", "shortTerm", "longTerm", "expiredWorking", "archivedWorking", "archivedShortTerm"]]
+        | None = None,
         wait_ms: int | None = None,
         idempotency_key: str | None = None,
     ) -> Request[models.Context]:
@@ -1008,7 +1009,8 @@ class Recall(Noun[Call]):
         spread: Literal["activation", "ppr"] | None = None,
         tags: Sequence[str] | None = None,
         text: str | None = None,
-        tiers: Sequence[str] | None = None,
+        tiers: Sequence[Literal["working", "shortTerm", "longTerm", "expiredWorking", "archivedWorking", "archivedShortTerm"]]
+        | None = None,
         top_k: int | None = None,
         wait_ms: int | None = None,
         why: bool | None = None,
