@@ -132,6 +132,10 @@ async fn write(
     let at = before.updated.map_or(now, |last| now.max(last.after(1.0)));
     let embedding = update.embedding.as_ref().map_or(&[][..], Embedding::numbers);
     tx.touch_memories([key], "");
+    if is_reworded {
+        // How well a mention conducts depends on whether the text names the entity.
+        tx.touch_memories([key], "MENTIONS");
+    }
     let call = MEMORY_UPDATE
         .call()
         .set("scope", key.scope())
