@@ -551,7 +551,7 @@ impl Mirror {
                 break;
             }
         }
-        let difference = compare::compare(known.view.graph(), anew.view.graph());
+        let difference = compare::compare(&known.view, &anew.view);
         if !difference.is_none() {
             if known.left_out == 0 && anew.left_out == 0 {
                 warn!(%scope, %difference, "the mirror differed from the store and was reloaded");

@@ -41,9 +41,8 @@ mod lowest;
 mod tests;
 
 use super::Error;
-use super::text::counts::WordCounts;
 use super::text::fold::fold;
-use super::text::ranking::RankedMemory;
+use super::text::ranking::{Documents, RankedMemory, TextIndex};
 use super::text::words::tokens;
 use super::top_k::TopK;
 use crate::graph;
@@ -90,8 +89,18 @@ pub struct SeedIndexes<'a> {
     pub labels: &'a Labels,
     /// Index of its facts.
     pub facts: &'a Facts,
-    /// Document frequencies of words.
-    pub counts: &'a WordCounts,
+    /// Index of the texts of memories.
+    pub texts: &'a TextIndex,
+    /// Nodes of the memories in the index.
+    pub documents: &'a Documents,
+}
+
+impl SeedIndexes<'_> {
+    /// Number of memories with the rarest word of a folded name: see [`TextIndex::spread`].
+    #[must_use]
+    pub fn spread(&self, name: &str) -> u32 {
+        self.texts.spread(self.documents, name)
+    }
 }
 
 /// Input of [`find`].
@@ -320,7 +329,7 @@ fn external(graph: &Graph, query: &SeedQuery<'_>) -> Result<External, Error> {
 fn names(sources: &SeedIndexes<'_>, folded: &str) -> (Joined, bool) {
     let (mut joined, mut truncated) = (Joined::default(), false);
     sources.labels.names(folded, |name, nodes| {
-        let score = narrow(1.0 / f64::from(sources.counts.rarest(name)));
+        let score = narrow(1.0 / f64::from(sources.spread(name)));
         truncated |= nodes.len() > CANDIDATES_MAX;
         for node in nodes.iter().take(CANDIDATES_MAX) {
             // A repeated name counts once.
@@ -430,7 +439,7 @@ fn add_fact_ends(sources: &SeedIndexes<'_>, facts: &[Fact], joined: &mut Joined)
     for fact in facts {
         let share = FACT_SHARE * (f64::from(fact.score) / f64::from(best.score));
         for (end, other) in [fact.ends, (fact.ends.1, fact.ends.0)] {
-            let spread = sources.counts.rarest(&fold(sources.graph.label(end)));
+            let spread = sources.spread(&fold(sources.graph.label(end)));
             let score = narrow(share / f64::from(spread));
             let of = sources.graph.label(other).to_owned();
             joined.join(end, score, Some(Evidence { ground: MatchKind::Fact, of, score }));

@@ -7,12 +7,10 @@
 //! | [`stem`] | the beginning that forms of a word share |
 //! | [`situation`] | speaker and mention of time in a text |
 //! | [`dates`] | dates in a question |
-//! | [`counts`] | document frequencies of words in memories |
 //! | [`ranking`] | BM25 over the contents of memories |
 //!
 //! No text is kept, only a 64-bit hash of each word.
 
-pub mod counts;
 pub mod dates;
 pub mod fold;
 pub mod mention;

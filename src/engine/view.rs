@@ -20,7 +20,6 @@ use super::seeds::labels::Labels;
 use super::semantic::cooccurrence::CoOccurrenceIndex;
 use super::temporal::co_change::CoChangeMatrix;
 use super::temporal::velocity::VelocityScorer;
-use super::text::counts::WordCounts;
 use super::text::ranking::{Documents, Ranking, SharedWords, TextIndex};
 use super::vectors::{RankedFact, RankedVector, VectorFacts, VectorIndex, VectorNodes};
 use super::{Error, Flag, Flags};
@@ -37,8 +36,6 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 pub struct Texts {
     /// For ranking memories by text.
     pub index: Arc<TextIndex>,
-    /// Document frequencies, for the rarity of names.
-    pub counts: Arc<WordCounts>,
     /// Embeddings of memories, in one space.
     pub vectors: Option<Arc<VectorIndex>>,
     /// Embeddings of relations in the same space, by [`fact_key`](super::vectors::fact_key).
@@ -49,7 +46,7 @@ impl Texts {
     /// Whether indexes that were read from a file are consistent, so that no query can fail on them.
     #[must_use]
     pub fn is_sound(&self) -> bool {
-        self.index.is_sound() && self.counts.is_sound() && self.spaces().all(|vectors| vectors.is_sound())
+        self.index.is_sound() && self.spaces().all(|vectors| vectors.is_sound())
     }
 
     /// Whether there is anything that an embedding can be compared with.
@@ -109,8 +106,6 @@ pub struct MemoryUsage {
     pub facts: usize,
     /// Text index.
     pub texts: usize,
-    /// Document frequencies.
-    pub counts: usize,
     /// Nodes of the text and vector indexes, facts with vectors, and mentions.
     pub documents: usize,
     /// Vectors of memories and of facts.
@@ -139,7 +134,6 @@ impl MemoryUsage {
             + self.labels
             + self.facts
             + self.texts
-            + self.counts
             + self.documents
             + self.vectors
             + self.lazy
@@ -157,8 +151,7 @@ impl View {
         let memories = graph.nodes().filter(|node| graph.node_type(*node) == NodeType::MEMORY);
         let mut index = TextIndex::default();
         index.add(memories.map(|memory| (graph.external_id(memory), graph.label(memory))))?;
-        let counts = Arc::new(WordCounts::of_labels(graph));
-        let texts = Texts { index: Arc::new(index), counts, ..Texts::default() };
+        let texts = Texts { index: Arc::new(index), ..Texts::default() };
         let facts = Facts::of_slots(graph);
         Ok(Self::with(snapshot, texts, (facts, VectorFacts::default()), None))
     }
@@ -276,7 +269,8 @@ impl View {
             graph: self.graph(),
             labels: &self.labels,
             facts: &self.facts,
-            counts: &self.texts.counts,
+            texts: &self.texts.index,
+            documents: &self.documents,
         }
     }
 
@@ -458,7 +452,6 @@ impl View {
             labels: self.labels.bytes(),
             facts: self.facts.bytes(),
             texts: self.texts.index.bytes(),
-            counts: self.texts.counts.bytes(),
             documents: self.documents.bytes()
                 + self.vector_nodes.bytes()
                 + self.vector_facts.bytes()
@@ -530,7 +523,7 @@ mod tests {
         let [dana, rui] = ["Dana", "Rui"].map(|id| view.graph().find(id).unwrap());
         let facts = view.sources().facts.best("Rui", 5);
         assert_eq!(facts.iter().map(|fact| fact.ends).collect::<Vec<_>>(), [(dana, rui)]);
-        assert_eq!(view.sources().counts.count("dana"), 1);
+        assert_eq!(view.sources().spread("dana"), 1);
         assert_eq!((view.generation(), view.snapshot().as_of), (Generation(7), Some(5)));
     }
 
@@ -569,9 +562,7 @@ mod tests {
         assert_eq!(MemoryUsage { facts: 0, ..with }, MemoryUsage { facts: 0, ..without });
         assert_eq!(with.total() - without.total(), with.facts - without.facts);
         assert!(
-            [with.slots, with.columns, with.labels, with.texts, with.counts, with.documents]
-                .iter()
-                .all(|part| *part > 0)
+            [with.slots, with.columns, with.labels, with.texts, with.documents].iter().all(|part| *part > 0)
         );
     }
 

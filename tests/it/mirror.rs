@@ -12,14 +12,14 @@ use ebb_core::clock::{Clock, new_id};
 use ebb_core::domain::annotations::{Annotations, Provenance};
 use ebb_core::domain::event::{Event, Observe, PlaceName, Remember, Step, Tie, Trace, Walk};
 use ebb_core::domain::fact::FactScope;
-use ebb_core::domain::ids::{EntityName, PlaceId, RelationType, Scope};
+use ebb_core::domain::ids::{EntityName, MemoryKey, PlaceId, RelationType, Scope};
 use ebb_core::domain::relation::Observation;
 use ebb_core::domain::units::Pheromone;
 use ebb_core::jobs::JobName;
 use ebb_core::mirror::compare::compare;
 use ebb_core::mirror::hot::at_peak;
 use ebb_core::mirror::{Config, Current, Mirror, RefreshOutcome};
-use ebb_core::store::{MentionRule, MirrorQuery, RequestMode, Store};
+use ebb_core::store::{MemoryUpdate, MentionRule, MirrorQuery, RequestMode, Store};
 use ebb_engine::activation::ActivationConfig;
 use ebb_engine::graph::builder::WeightRange;
 use ebb_engine::graph::kinds::Kinds;
@@ -209,7 +209,7 @@ impl Writer<'_> {
     }
 
     async fn change(&mut self, hours: f64) {
-        match self.random.below(11) {
+        match self.random.below(12) {
             0..=2 => {
                 let mentions = [self.random.pick(&ENTITIES), self.random.pick(&ENTITIES)];
                 let name = format!("m{}", self.made);
@@ -229,6 +229,7 @@ impl Writer<'_> {
             }
             7 => self.walk(hours).await,
             10 => self.learn(hours).await,
+            11 => self.update(hours).await,
             8 => {
                 if let (name, true, _) = self.any().await {
                     self.bed.forget(&name, hours).await;
@@ -261,6 +262,17 @@ impl Writer<'_> {
         let annotations = Annotations::new(&[format!("t{}", self.random.below(9))], source).unwrap();
         let again = Remember { content, annotations, ..remember(&name, hours) };
         self.bed.db.apply(&[Event::Remember(again)]).await;
+    }
+
+    /// The text of a memory becomes another, which may name what it mentions or no longer.
+    async fn update(&mut self, hours: f64) {
+        let (name, _, true) = self.any().await else { return };
+        let content = format!("a new word about {}", self.random.pick(&ENTITIES));
+        let update = MemoryUpdate { content: Some(content), ..MemoryUpdate::default() };
+        let request = new_id();
+        let lasting = RequestMode::Once { request: &request, hash: "h", by: "test" };
+        let key = MemoryKey::new(&Scope::local(), &id(&name));
+        self.bed.db.store.update_memory(lasting, &key, &update, at(hours)).await.unwrap();
     }
 
     /// Something that was of use together is learned.
@@ -618,7 +630,7 @@ async fn what_was_learned_is_heard_in_place_and_loaded_the_same() {
     let another = Mirror::new(Arc::new(Store::connect(&bed.db.config).unwrap()), config(1 << 30));
     another.refresh(&Scope::local(), bed.clock.now()).await.unwrap();
     let loaded = another.current(&Scope::local()).unwrap().unwrap();
-    assert!(compare(current.view.graph(), loaded.view.graph()).is_none());
+    assert!(compare(&current.view, &loaded.view).is_none());
     assert_eq!((loaded.ticks(), loaded.learned), ((2, 2), 6));
 
     // What was forgotten is gone with what was learned of it.

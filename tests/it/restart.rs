@@ -107,7 +107,7 @@ async fn the_first_answer_comes_from_the_file_and_changes_follow() {
     assert_eq!((first.as_of, first.view.generation()), (at(1.0), before.view.generation()));
     assert!(first.age().as_secs() >= 2 * 3_600, "it says how old it is: {:?}", first.age());
     assert!(first.since_read() >= first.age(), "nor was all of it read since");
-    assert!(compare(first.view.graph(), before.view.graph()).is_none());
+    assert!(compare(&first.view, &before.view).is_none());
     assert_eq!((first.learned, first.ticks()), (before.learned, before.ticks()));
     for question in ["who wrote the Parser", "lunch", "Weather"] {
         assert_eq!(hits(&first, question), hits(&before, question));
@@ -119,7 +119,7 @@ async fn the_first_answer_comes_from_the_file_and_changes_follow() {
     let loaded = mirror(&db, config(1 << 30));
     assert_eq!(loaded.refresh(&local(), at(3.0)).await.unwrap(), RefreshOutcome::Loaded);
     let loaded = loaded.current(&local()).unwrap().unwrap();
-    let difference = compare(caught_up.view.graph(), loaded.view.graph());
+    let difference = compare(&caught_up.view, &loaded.view);
     assert!(difference.is_none(), "{difference}");
     assert_eq!((caught_up.as_of, caught_up.ticks(), caught_up.learned), (at(3.0), (2, 2), loaded.learned));
     for question in ["who wrote the Parser", "lunch", "Weather", "Kim"] {

@@ -1,7 +1,8 @@
-//! Comparison of two graphs: a mirror after many refreshes against a fresh load.
+//! Comparison of two views: a mirror after many refreshes against a fresh load.
 //!
 //! Both are walked in the order of external ids, so it takes one pass and no table.
 
+use ebb_engine::View;
 use ebb_engine::graph::Graph;
 use ebb_engine::graph::index::NodeId;
 use std::cmp::Ordering;
@@ -10,14 +11,14 @@ use std::fmt;
 /// Most examples that are named.
 const NAMED_MAX: usize = 10;
 
-/// Differences of two graphs.
+/// Differences of two views.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Difference {
     /// Nodes only in the second.
     pub missing: u64,
     /// Nodes only in the first.
     pub extra: u64,
-    /// Nodes with other contents or other relationships.
+    /// Nodes with other attributes, texts or relationships.
     pub differing: u64,
     /// External ids of examples.
     pub named: Vec<String>,
@@ -56,9 +57,10 @@ fn slots(graph: &Graph, node: NodeId) -> Vec<(&str, &str, u32, u32)> {
     slots
 }
 
-/// The differences of two graphs.
+/// The differences of two views.
 #[must_use]
-pub fn compare(first: &Graph, second: &Graph) -> Difference {
+pub fn compare(one: &View, other: &View) -> Difference {
+    let (first, second) = (one.graph(), other.graph());
     let mut difference = Difference::default();
     let (mut a, mut b) = (first.by_rank().peekable(), second.by_rank().peekable());
     loop {
@@ -79,7 +81,11 @@ pub fn compare(first: &Graph, second: &Graph) -> Difference {
             }
             Ordering::Equal => {
                 let (Some(x), Some(y)) = (a.next(), b.next()) else { continue };
-                if first.row(x) != second.row(y) || slots(first, x) != slots(second, y) {
+                let text = |view: &View| view.texts().index.content_hash(first.external_id(x));
+                if first.row(x) != second.row(y)
+                    || text(one) != text(other)
+                    || slots(first, x) != slots(second, y)
+                {
                     difference.differing += 1;
                     difference.name(first.external_id(x));
                 }
@@ -94,8 +100,10 @@ mod tests {
     use ebb_engine::graph::builder::{EdgeRow, GraphBuilder};
     use ebb_engine::graph::columns::NodeRow;
     use ebb_engine::graph::kinds::NodeType;
+    use ebb_engine::graph::snapshot::{SkippedCounts, Snapshot};
+    use std::sync::Arc;
 
-    fn graph(nodes: &[(&str, &str)], edges: &[(&str, &str, f32)]) -> Graph {
+    fn snapshot(nodes: &[(&str, &str)], edges: &[(&str, &str, f32)]) -> Snapshot {
         let mut builder = GraphBuilder::default();
         for (id, label) in nodes {
             builder.add_node(NodeRow::new(*id, *label, NodeType::MEMORY)).unwrap();
@@ -111,18 +119,23 @@ mod tests {
             };
             builder.add_edge(&edge).unwrap();
         }
-        builder.finalize().unwrap()
+        let graph = builder.finalize().unwrap();
+        Snapshot { graph, as_of: None, skipped: SkippedCounts::default() }
+    }
+
+    fn view(nodes: &[(&str, &str)], edges: &[(&str, &str, f32)]) -> View {
+        View::from_labels(snapshot(nodes, edges)).unwrap()
     }
 
     #[test]
     fn each_kind_of_difference_is_counted_and_named() {
         let first =
-            graph(&[("a", "x"), ("b", "x"), ("c", "x"), ("e", "x")], &[("a", "b", 0.5), ("b", "c", 0.5)]);
+            view(&[("a", "x"), ("b", "x"), ("c", "x"), ("e", "x")], &[("a", "b", 0.5), ("b", "c", 0.5)]);
         let same =
-            graph(&[("e", "x"), ("c", "x"), ("b", "x"), ("a", "x")], &[("b", "c", 0.5), ("a", "b", 0.5)]);
+            view(&[("e", "x"), ("c", "x"), ("b", "x"), ("a", "x")], &[("b", "c", 0.5), ("a", "b", 0.5)]);
         assert!(compare(&first, &same).is_none());
         let second =
-            graph(&[("a", "x"), ("b", "x"), ("c", "y"), ("d", "x")], &[("a", "b", 0.5), ("b", "c", 0.4)]);
+            view(&[("a", "x"), ("b", "x"), ("c", "y"), ("d", "x")], &[("a", "b", 0.5), ("b", "c", 0.4)]);
         let difference = compare(&first, &second);
         assert_eq!((difference.missing, difference.extra, difference.differing), (1, 1, 2));
         assert_eq!(difference.named, ["b", "c", "d", "e"]);
@@ -131,14 +144,24 @@ mod tests {
 
     #[test]
     fn what_was_learned_is_compared_too() {
-        let one = || graph(&[("a", "x"), ("b", "x")], &[("a", "b", 0.5)]);
+        let one = || view(&[("a", "x"), ("b", "x")], &[("a", "b", 0.5)]);
         let (first, second) = (one(), one());
-        let a = second.find("a").unwrap();
-        let slot = second.slots(a).next().unwrap();
-        second.write_weight(a, slot, 0.75).unwrap();
+        let a = second.graph().find("a").unwrap();
+        let slot = second.graph().slots(a).next().unwrap();
+        second.graph().write_weight(a, slot, 0.75).unwrap();
         let difference = compare(&first, &second);
         assert_eq!((difference.differing, difference.named), (1, vec!["a".to_owned()]));
-        first.write_weight(a, slot, 0.75).unwrap();
+        first.graph().write_weight(a, slot, 0.75).unwrap();
         assert!(compare(&first, &second).is_none());
+    }
+
+    #[test]
+    fn texts_are_compared_too() {
+        let first = view(&[("a", "x"), ("b", "x")], &[]);
+        let mut texts = first.texts().clone();
+        Arc::make_mut(&mut texts.index).add([("a", "y")]).unwrap();
+        let second = View::new(snapshot(&[("a", "x"), ("b", "x")], &[]), texts, []);
+        let difference = compare(&first, &second);
+        assert_eq!((difference.differing, difference.named), (1, vec!["a".to_owned()]));
     }
 }

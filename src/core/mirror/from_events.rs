@@ -12,7 +12,6 @@ use ebb_engine::graph::columns::NodeRow;
 use ebb_engine::graph::index::NodeId;
 use ebb_engine::graph::kinds::{Kinds, NodeType, Properties, UNNAMED};
 use ebb_engine::graph::snapshot::{SkippedCounts, Snapshot};
-use ebb_engine::text::counts::WordCounts;
 use ebb_engine::text::fold::cut;
 use ebb_engine::text::mention;
 use ebb_engine::text::ranking::{Content, TextIndex};
@@ -131,7 +130,7 @@ impl ScopeEvents {
     }
 
     fn texts(&self, names: &Names<'_>) -> Result<Texts, Error> {
-        let (mut index, mut counts) = (TextIndex::default(), WordCounts::default());
+        let mut index = TextIndex::default();
         let ids: Vec<String> =
             self.memories.iter().map(|memory| names.external(MEMORY, memory.id.as_str())).collect();
         index.add(self.memories.iter().zip(&ids).map(|(memory, id)| Content {
@@ -140,7 +139,6 @@ impl ScopeEvents {
             session: memory.session.as_ref().map(|session| session.as_str()),
             at: Some(memory.at.millis()),
         }))?;
-        counts.add(self.memories.iter().map(|memory| memory.content.as_str()));
         let embedded: Vec<(&String, Vec<f32>)> = self.memories.iter().zip(&ids).filter_map(numbers).collect();
         let dimensions = embedded.first().map(|(_, numbers)| numbers.len());
         let mut vectors = dimensions.map(VectorIndex::new).transpose()?;
@@ -150,8 +148,8 @@ impl ScopeEvents {
                 embedded.iter().map(|(id, numbers)| (id.as_str(), Some(numbers.as_slice()))),
             )?;
         }
-        let (index, counts, vectors) = (Arc::new(index), Arc::new(counts), vectors.map(Arc::new));
-        Ok(Texts { index, counts, vectors, facts: None })
+        let (index, vectors) = (Arc::new(index), vectors.map(Arc::new));
+        Ok(Texts { index, vectors, facts: None })
     }
 }
 

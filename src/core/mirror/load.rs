@@ -29,7 +29,6 @@ use ebb_engine::graph::index::Generation;
 use ebb_engine::graph::kinds::{Kinds, NEVER_MIRRORED, UNNAMED};
 use ebb_engine::graph::snapshot::{SkippedCounts, Snapshot};
 use ebb_engine::plasticity::Synapses;
-use ebb_engine::text::counts::WordCounts;
 use ebb_engine::text::ranking::{Content, TextIndex};
 use ebb_engine::text::stop::stop_words;
 use ebb_engine::vectors::VectorIndex;
@@ -88,7 +87,6 @@ struct Read {
     rows: Vec<(u32, NodeRow)>,
     edges: Edges,
     index: TextIndex,
-    counts: WordCounts,
     vectors: Option<VectorIndex>,
     facts: Option<VectorIndex>,
 }
@@ -510,7 +508,6 @@ impl Read {
             session: session.as_deref(),
             at: *at,
         }))?;
-        self.counts.add(contents.iter().map(|(_, content, ..)| content.as_str()));
         self.edges.append(page.edges);
         Ok(())
     }
@@ -534,7 +531,7 @@ pub(super) fn set_vectors<'a>(
 /// Builds the view, and its relations.
 fn build(load: &Load, read: Read, generation: Generation) -> Result<(View, Relations), Error> {
     let Load { store, config, names, nodes, at, .. } = load;
-    let Read { rows, edges, index, counts, vectors, facts } = read;
+    let Read { rows, edges, index, vectors, facts } = read;
     let Edges { list: edges, causal, kinds, relations, skipped, .. } = edges;
     let mut skipped = SkippedCounts { relationships: skipped, ..SkippedCounts::default() };
     let observed = relations.observed();
@@ -571,7 +568,7 @@ fn build(load: &Load, read: Read, generation: Generation) -> Result<(View, Relat
     let graph = builder.finalize()?.with_generation(generation);
     let snapshot = Snapshot { graph, as_of: Some(at.millis()), skipped };
     let (vectors, facts) = (vectors.map(Arc::new), facts.map(Arc::new));
-    let texts = Texts { index: Arc::new(index), counts: Arc::new(counts), vectors, facts };
+    let texts = Texts { index: Arc::new(index), vectors, facts };
     let weighed = (*at, store.fading());
     Ok((view_of(None, snapshot, texts, &relations, names, weighed), relations))
 }

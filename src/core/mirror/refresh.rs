@@ -402,18 +402,12 @@ fn merged(
 /// Words of the memories after the rows are applied.
 fn texts(held: &MirroredScope, read: &Read) -> Result<Texts, Error> {
     let mut texts = held.view.texts().clone();
-    let said = || {
-        let nodes = read.nodes.iter();
-        nodes.filter_map(|(id, (seen, is_held))| Some((content(id, seen)?, *is_held)))
-    };
-    if said().next().is_some() || !read.gone.is_empty() {
+    if !read.nodes.is_empty() || !read.gone.is_empty() {
         let index = Arc::make_mut(&mut texts.index);
-        read.gone.iter().for_each(|id| index.remove(id));
-        index.add(said().map(|(content, _)| content))?;
-    }
-    let new: Vec<&str> = said().filter(|(_, is_held)| !is_held).map(|(content, _)| content.text).collect();
-    if !new.is_empty() {
-        Arc::make_mut(&mut texts.counts).add(new);
+        let nodes = || read.nodes.iter().map(|(id, (seen, _))| (id, content(id, seen)));
+        let silent = nodes().filter(|(_, content)| content.is_none()).map(|(id, _)| id);
+        silent.chain(&read.gone).for_each(|id| index.remove(id));
+        index.add(nodes().filter_map(|(_, content)| content))?;
     }
     if let Some(vectors) = &mut texts.vectors {
         let vectors = Arc::make_mut(vectors);

@@ -68,7 +68,7 @@ pub(super) fn select(
     }
     found.seeds.retain(is_kept);
     for seed in found.seeds.iter_mut().filter(|seed| !has(seed, &[MatchKind::External])) {
-        let spread = view.sources().counts.rarest(&fold(view.graph().label(seed.node)));
+        let spread = view.sources().spread(&fold(view.graph().label(seed.node)));
         let mentions = view.mentions(seed.node);
         if mentions > spread {
             #[expect(clippy::cast_possible_truncation, reason = "at most 1, rounded once")]

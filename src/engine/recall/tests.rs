@@ -9,7 +9,6 @@ use crate::graph::kinds::{Dimension, Kinds, NodeType};
 use crate::graph::number::DecayFactor;
 use crate::graph::snapshot::{SkippedCounts, Snapshot};
 use crate::plasticity::{QueryHistory, prime};
-use crate::text::counts::WordCounts;
 use crate::text::ranking::TextIndex;
 use proptest::prelude::*;
 use std::fmt::Write;
@@ -66,17 +65,12 @@ impl World {
         if self.contents.is_empty() {
             return View::from_labels(snapshot).unwrap();
         }
-        let (mut index, mut counts) = (TextIndex::default(), WordCounts::default());
+        let mut index = TextIndex::default();
         index.add(self.contents.iter().map(|(id, content)| (id.as_str(), content.as_str()))).unwrap();
-        counts.add(self.contents.iter().map(|(_, content)| content.as_str()));
         let end = |id: &str| snapshot.graph.find(id).unwrap();
         let relations: Vec<_> =
             self.relations.iter().map(|(from, to, kind)| (end(from), end(to), *kind)).collect();
-        View::new(
-            snapshot,
-            Texts { index: Arc::new(index), counts: Arc::new(counts), ..Texts::default() },
-            relations,
-        )
+        View::new(snapshot, Texts { index: Arc::new(index), ..Texts::default() }, relations)
     }
 
     /// The same content in another order.

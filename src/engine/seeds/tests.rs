@@ -7,15 +7,20 @@ use crate::graph::kinds::NodeType;
 use crate::semantic::trigram::TEXT_BYTES_MAX;
 use crate::text::fold::cut;
 use crate::text::ranking::TextIndex;
+use crate::text::stem::stem;
+use crate::text::stop::is_stop;
 use crate::text::words::words;
 use proptest::prelude::*;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 /// A graph with its indexes.
 struct World {
     graph: Graph,
     labels: Labels,
     facts: Facts,
-    counts: WordCounts,
+    texts: TextIndex,
+    documents: Documents,
 }
 
 impl World {
@@ -30,7 +35,16 @@ impl World {
         let standing = (0..graph.node_count()).map(|n| (n % 3) as f32).collect();
         let graph = graph.with_pagerank(standing);
         let (labels, facts) = (Labels::build(&graph), Facts::default());
-        Self { graph, labels, facts, counts: WordCounts::default() }
+        Self { graph, labels, facts, texts: TextIndex::default(), documents: Documents::default() }
+    }
+
+    /// Gives the first nodes these texts.
+    fn say<S: AsRef<str>>(&mut self, texts: &[S]) {
+        let ids: Vec<String> = (0..texts.len()).map(|n| format!("n{n:05}")).collect();
+        let said = ids.iter().zip(texts).map(|(id, text)| (id.as_str(), text.as_ref()));
+        self.texts.add(said).unwrap();
+        self.documents = self.texts.documents(&self.graph);
+        assert!(self.documents.count() as usize == texts.len(), "each text has a node");
     }
 
     fn named(labels: &[&str]) -> Self {
@@ -38,7 +52,8 @@ impl World {
     }
 
     fn sources(&self) -> SeedIndexes<'_> {
-        SeedIndexes { graph: &self.graph, labels: &self.labels, facts: &self.facts, counts: &self.counts }
+        let Self { graph, labels, facts, texts, documents } = self;
+        SeedIndexes { graph, labels, facts, texts, documents }
     }
 
     fn node(&self, label: &str) -> NodeId {
@@ -80,6 +95,9 @@ fn naive_names(world: &World, folded: &str, labels: &[String]) -> BTreeMap<NodeI
     let mut seeds: BTreeMap<NodeId, f32> = BTreeMap::new();
     let asked: Vec<&str> = words(folded).collect();
     let spoken: Vec<Vec<&str>> = labels.iter().map(|label| words(label).collect()).collect();
+    let stems: Vec<BTreeSet<Cow<'_, str>>> =
+        spoken.iter().map(|words| words.iter().map(|word| stem(word)).collect()).collect();
+    let with = |word: &str| stems.iter().filter(|own| own.contains(&stem(word))).count();
     let mut at = 0;
     while at < asked.len() {
         let run =
@@ -88,9 +106,10 @@ fn naive_names(world: &World, folded: &str, labels: &[String]) -> BTreeMap<NodeI
             at += 1;
             continue;
         };
-        let rarest = asked[at..end].iter().map(|word| world.counts.count(word)).min().unwrap().max(1);
+        let telling = asked[at..end].iter().filter(|word| !is_stop(word));
+        let rarest = telling.map(|word| with(word)).min().unwrap_or(labels.len()).max(1);
         for node in graph.nodes().filter(|node| spoken[node.at()] == asked[at..end]).take(CANDIDATES_MAX) {
-            seeds.insert(node, narrow(1.0 / f64::from(rarest)));
+            seeds.insert(node, narrow(1.0 / rarest as f64));
         }
         at = end;
     }
@@ -235,7 +254,7 @@ fn seeds_oracle() {
     let labels: Vec<(String, Vec<String>)> =
         (0..10_000).map(|_| (label(&mut draw), tags(&mut draw))).collect();
     let mut world = World::of(&labels);
-    world.counts.add(labels.iter().map(|(label, _)| label.as_str()));
+    world.say(&labels.iter().map(|(label, _)| label).collect::<Vec<_>>());
     let mut cut = 0;
     for query in [
         "chatHandler",
@@ -269,7 +288,7 @@ proptest! {
         let tags = tagged.iter().map(|tag| vec![tag.clone()]).chain(std::iter::repeat(Vec::new()));
         let labels: Vec<(String, Vec<String>)> = labels.into_iter().zip(tags).collect();
         let mut world = World::of(&labels);
-        world.counts.add(labels.iter().map(|(label, _)| label.as_str()));
+        world.say(&labels.iter().map(|(label, _)| label).collect::<Vec<_>>());
         let count = u32::try_from(labels.len()).unwrap();
         let mut by_text: Vec<RankedMemory> =
             texts.iter().map(|(node, score)| RankedMemory { node: NodeId(node % count), score: f32::from(*score) }).collect();
@@ -321,8 +340,8 @@ fn relevance_of(scores: &[f64]) -> f64 {
 /// The numbers of the engine's worked example 4.11b.
 #[test]
 fn seeds_level0() {
-    let mut world = World::named(&["Dune", "Messiah", "Dune Messiah"]);
-    world.counts.add(["dune", "Dune rolls on", "a dune, Messiah", "messiah of Dune"]);
+    let mut world = World::named(&["Dune", "Messiah", "Dune Messiah", "Arrakis"]);
+    world.say(&["dune", "Dune rolls on", "a dune, Messiah", "messiah of Dune"]);
     let found = world.find("who wrote Dune Messiah", &[], &[]);
     let told = world.labelled_scores(&found);
     assert_eq!(told[0], ("Dune Messiah".to_owned(), 0.5), "the longest name");
@@ -382,9 +401,9 @@ fn five_nodes_of_one_label_all_appear() {
 
 #[test]
 fn the_300th_word_of_a_content_counts() {
-    let mut world = World::named(&["Arrakis", "Caladan"]);
+    let mut world = World::named(&["Arrakis", "Caladan", "Oregon"]);
     let long = format!("{} Arrakis", "sand ".repeat(299));
-    world.counts.add([long.as_str(), "Arrakis", "Caladan"]);
+    world.say(&[long.as_str(), "Arrakis", "Caladan"]);
     world.expect("Arrakis or Caladan", &[("Caladan", 1.0), ("Arrakis", 0.5)]);
 }
 
@@ -395,7 +414,7 @@ fn a_query_without_names_is_seeded_by_facts() {
     let (oregon, arrakis) = (world.node("Oregon"), world.node("Arrakis"));
     let facts = [(herbert, dune, "WROTE_BOOK"), (herbert, oregon, "LIVED_IN"), (arrakis, dune, "STAGE_OF")];
     world.facts = Facts::build(&world.graph, facts);
-    world.counts.add(["Frank Herbert wrote Dune Messiah", "Dune Messiah", "Herbert", "Oregon"]);
+    world.say(&["Frank Herbert wrote Dune Messiah", "Dune Messiah", "Herbert", "Oregon"]);
     let found = world.find("which books did somebody write?", &[], &[]);
     let told = world.labelled_scores(&found);
     // `book` is the only shared word: two memories have the rarest word of one end, one that of the other.
@@ -411,12 +430,8 @@ fn a_query_without_names_is_seeded_by_facts() {
 fn memories_without_names_are_found_by_text() {
     let contents = ["alpha beta beta", "beta gamma", "delta"];
     let mut world = World::named(&["note one", "note two", "note three"]);
-    world.counts.add(contents);
-    let mut index = TextIndex::default();
-    let ids = ["n00000", "n00001", "n00002"];
-    index.add(ids.into_iter().zip(contents)).unwrap();
-    let documents = index.documents(&world.graph);
-    let by_text = index.rank((&world.graph, &documents), "beta", 20, |_| true).ranked;
+    world.say(&contents);
+    let by_text = world.texts.rank((&world.graph, &world.documents), "beta", 20, |_| true).ranked;
     assert_eq!(by_text.len(), 2);
     let found = world.find("beta", &[], &by_text);
     let told = world.labelled_scores(&found);
@@ -427,20 +442,6 @@ fn memories_without_names_are_found_by_text() {
         world.labelled_scores(&world.find("beta", &[("n00002", 0.1)], &by_text)),
         [("note three".to_owned(), 0.1)]
     );
-}
-
-#[test]
-fn a_graph_without_contents_takes_labels_for_texts() {
-    let mut builder = GraphBuilder::default();
-    for (id, label, kind) in [
-        ("m1", "we met Dana", NodeType::MEMORY),
-        ("m2", "Dana and Rui", NodeType::MEMORY),
-        ("Dana", "Dana", NodeType::Concept),
-    ] {
-        builder.add_node(NodeRow::new(id, label, kind)).unwrap();
-    }
-    let counts = WordCounts::of_labels(&builder.finalize().unwrap());
-    assert_eq!([counts.count("dana"), counts.count("rui"), counts.count("nobody")], [2, 1, 0]);
 }
 
 #[test]
@@ -503,8 +504,10 @@ fn beside_a_ranking_by_text_memories_are_found_by_their_tags_alone() {
         builder.add_node(NodeRow { tags, ..NodeRow::new(id, label, node_type) }).unwrap();
     }
     let graph = builder.finalize().unwrap();
-    let (labels, counts) = (Labels::build(&graph), WordCounts::default());
-    let sources = SeedIndexes { graph: &graph, labels: &labels, facts: &Facts::default(), counts: &counts };
+    let (labels, facts) = (Labels::build(&graph), Facts::default());
+    let (texts, documents) = (TextIndex::default(), Documents::default());
+    let sources =
+        SeedIndexes { graph: &graph, labels: &labels, facts: &facts, texts: &texts, documents: &documents };
     let found = |with_memories| {
         let query = SeedQuery { text: "a chat", external: &[], limit: MAX_SEEDS, with_memories };
         let found = find(&sources, &query, |_| Vec::new(), |_, _| 0.0).unwrap();

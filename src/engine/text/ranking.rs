@@ -203,8 +203,13 @@ impl TextIndex {
     /// Whether a memory is here with this content.
     #[must_use]
     pub fn has(&self, memory: Content<'_>) -> bool {
-        let number = self.numbers.get(&hash(memory.id));
-        number.is_some_and(|number| self.contents[*number as usize] == memory.hash())
+        self.content_hash(memory.id) == Some(memory.hash())
+    }
+
+    /// Hash of the content of a memory; `None` for one without a text.
+    #[must_use]
+    pub fn content_hash(&self, id: &str) -> Option<u64> {
+        self.numbers.get(&hash(id)).map(|number| self.contents[*number as usize])
     }
 
     /// Removes a memory; its postings are dropped when their segment is merged.
@@ -331,12 +336,24 @@ impl TextIndex {
         )
     }
 
+    /// Number of memories of the graph with the rarest word of a folded name, in any of its forms; at least 1. Stop words
+    /// identify nothing: a name that has no other words is in all memories.
+    #[must_use]
+    pub fn spread(&self, documents: &Documents, name: &str) -> u32 {
+        let spread = stems(name).map(|word| self.frequency(documents, word)).min();
+        spread.unwrap_or(documents.count).max(1)
+    }
+
     /// The inverse document frequency of a word.
     fn rarity(&self, documents: &Documents, word: u64) -> f64 {
-        let postings: usize = self.segments.iter().map(|segment| segment.range_of(word).len()).sum();
-        let spread = u32::try_from(postings).unwrap_or(u32::MAX).saturating_sub(documents.absent(word));
-        let (all, spread) = (f64::from(documents.count), f64::from(spread));
+        let (all, spread) = (f64::from(documents.count), f64::from(self.frequency(documents, word)));
         libm::log(1.0 + (all - spread + 0.5) / (spread + 0.5))
+    }
+
+    /// Number of memories of the graph with a word.
+    fn frequency(&self, documents: &Documents, word: u64) -> u32 {
+        let postings: usize = self.segments.iter().map(|segment| segment.range_of(word).len()).sum();
+        u32::try_from(postings).unwrap_or(u32::MAX).saturating_sub(documents.absent(word))
     }
 
     /// Number of postings of memories that are not in the graph, for each word that has any. They are counted once for a generation:

@@ -4,7 +4,7 @@
 //! words in their order, also split where the case changes, so that `chatHandler` gives both halves; without stop words
 //! unless nothing else is left.
 
-use super::fold::{composed, cut, fold};
+use super::fold::composed;
 use super::stop::is_stop;
 use std::collections::HashSet;
 use xxhash_rust::xxh3::xxh3_64;
@@ -15,11 +15,6 @@ pub const CONTENT_BYTES_MAX: usize = 64 * 1024;
 /// The words of a folded text.
 pub fn words(folded: &str) -> impl Iterator<Item = &str> {
     folded.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
-}
-
-/// Calls `name` with the words of the indexed part of a content.
-pub(crate) fn each_word(content: &str, name: impl FnMut(&str)) {
-    words(&fold(cut(content, CONTENT_BYTES_MAX))).for_each(name);
 }
 
 /// Hash of a word: xxh3-64 of its UTF-8.
@@ -80,6 +75,7 @@ pub fn singular(word: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::fold::fold;
 
     #[test]
     fn words_are_runs_of_letters_and_digits() {

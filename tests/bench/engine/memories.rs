@@ -11,7 +11,6 @@ use ebb_engine::graph::columns::NodeRow;
 use ebb_engine::graph::index::NodeId;
 use ebb_engine::graph::kinds::{EdgeDirection, NodeType};
 use ebb_engine::graph::snapshot::{SkippedCounts, Snapshot};
-use ebb_engine::text::counts::WordCounts;
 use ebb_engine::text::ranking::TextIndex;
 use ebb_engine::{Texts, View};
 use std::sync::Arc;
@@ -65,12 +64,11 @@ impl Memories {
             builder.connect(source, target, kind, Shape::PLAIN.weight(edge.unit)).expect("an edge");
         }
         let graph = builder.finalize().expect("a graph");
-        let (mut index, mut counts) = (TextIndex::default(), WordCounts::default());
+        let mut index = TextIndex::default();
         let ids: Vec<String> = (0..set.nodes).map(id).collect();
         index.add(ids.iter().map(String::as_str).zip(contents.iter().map(String::as_str))).expect("memories");
-        counts.add(contents.iter().map(String::as_str));
         let snapshot = Snapshot { graph, as_of: Some(NOW), skipped: SkippedCounts::default() };
-        let texts = Texts { index: Arc::new(index), counts: Arc::new(counts), ..Texts::default() };
+        let texts = Texts { index: Arc::new(index), ..Texts::default() };
         let view = View::new(snapshot, texts, [] as [(NodeId, NodeId, &str); 0]);
         Self { labels, contents, view }
     }

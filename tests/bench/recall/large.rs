@@ -14,7 +14,6 @@ use ebb_engine::graph::snapshot::{SkippedCounts, Snapshot};
 use ebb_engine::random::SplitMix64;
 use ebb_engine::recall::{Filter, RecallCounters, RecallQuery, recall};
 use ebb_engine::scratch::Scratch;
-use ebb_engine::text::counts::WordCounts;
 use ebb_engine::text::fold::cut;
 use ebb_engine::text::ranking::{Content, TextIndex};
 use ebb_engine::{Texts, View};
@@ -142,7 +141,7 @@ fn view(memories: &[Memory], entities: usize, draw: &mut Draw) -> View {
         builder.add_edge(&edge(from, to.clone(), "RELATES_TO", 1.0)).expect("both are there");
     }
     let graph = builder.finalize().expect("a graph");
-    let (mut index, mut counts) = (TextIndex::default(), WordCounts::default());
+    let mut index = TextIndex::default();
     let ids: Vec<[String; 2]> = (0..memories.len()).map(|number| [id(number), session(number)]).collect();
     let contents = memories.iter().zip(&ids).zip(0..).map(|((memory, [id, session]), number)| Content {
         id,
@@ -151,16 +150,11 @@ fn view(memories: &[Memory], entities: usize, draw: &mut Draw) -> View {
         at: Some(AT + STEP_MS * number),
     });
     index.add(contents).expect("fewer than 2^32");
-    counts.add(memories.iter().map(|memory| memory.text.as_str()));
     let node = |id: &str| graph.find(id).expect("an entity");
     let relations: Vec<_> =
         related.iter().map(|(from, to, kind)| (node(from), node(to), kind.as_str())).collect();
     let snapshot = Snapshot { graph, as_of: Some(AT), skipped: SkippedCounts::default() };
-    View::new(
-        snapshot,
-        Texts { index: Arc::new(index), counts: Arc::new(counts), ..Texts::default() },
-        relations,
-    )
+    View::new(snapshot, Texts { index: Arc::new(index), ..Texts::default() }, relations)
 }
 
 fn question(draw: &mut Draw, memories: &[Memory]) -> String {

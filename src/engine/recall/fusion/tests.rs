@@ -6,7 +6,6 @@ use crate::graph::kinds::{EdgeDirection, NodeType};
 use crate::graph::snapshot::{SkippedCounts, Snapshot};
 use crate::recall::{Filter, FusionWeights, RecallConfig, RecallQuery, RecallResult, between, recall};
 use crate::scratch::Scratch;
-use crate::text::counts::WordCounts;
 use crate::text::ranking::{Content, TextIndex};
 use crate::vectors::VectorIndex;
 use crate::{Texts, View};
@@ -38,21 +37,15 @@ fn talk(turns: &[Turn], mentions: &[(&str, &str)], vectors: &[(&str, [f32; 2])])
         };
         builder.add_edge(&edge).unwrap();
     }
-    let (mut index, mut counts) = (TextIndex::default(), WordCounts::default());
+    let mut index = TextIndex::default();
     let content =
         |(id, text, minute): &Turn| Content { id, text, session: Some("s"), at: Some(60_000 * minute) };
     index.add(turns.iter().map(content)).unwrap();
-    counts.add(turns.iter().map(|(_, text, _)| *text));
     let mut space = VectorIndex::new(2).unwrap();
     space.add(vectors.iter().map(|(id, vector)| (*id, vector.as_slice()))).unwrap();
     let graph = builder.finalize().unwrap();
     let snapshot = Snapshot { graph, as_of: Some(0), skipped: SkippedCounts::default() };
-    let texts = Texts {
-        index: Arc::new(index),
-        counts: Arc::new(counts),
-        vectors: Some(Arc::new(space)),
-        ..Texts::default()
-    };
+    let texts = Texts { index: Arc::new(index), vectors: Some(Arc::new(space)), ..Texts::default() };
     View::new(snapshot, texts, [])
 }
 

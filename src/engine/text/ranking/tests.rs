@@ -100,6 +100,11 @@ proptest! {
         let few = index.rank((&graph, &documents), &query, 3, |_| true).ranked;
         let first: Vec<u32> = got.iter().take(3).map(|(_, score)| *score).collect();
         prop_assert_eq!(few.iter().map(|one| one.score.to_bits()).collect::<Vec<_>>(), first);
+        // A name is in as many memories as its rarest word; one of stop words is in all.
+        let with = |word: &String| held.values().filter(|text| said(text).contains(word)).count();
+        let spread = said(&query).iter().map(with).min().unwrap_or(held.len()).max(1);
+        prop_assert_eq!(index.spread(&documents, &fold(&query)) as usize, spread);
+        prop_assert_eq!(index.spread(&documents, "the") as usize, held.len().max(1));
         // Memories that do not pass the filter displace no others, but count in document frequencies.
         let passes = |id: &str| id.ends_with(['1', '3', '5', '7', '9']);
         let odd = index.rank((&graph, &documents), &query, 2, |node| passes(graph.external_id(node))).passing;
