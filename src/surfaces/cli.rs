@@ -10,6 +10,7 @@
 pub mod adopt;
 pub mod adopted;
 pub mod attempt;
+pub mod backup;
 pub mod config;
 pub mod confirm;
 pub mod demo;
@@ -85,15 +86,20 @@ Exit codes: 0 ok, 1 failed, 2 usage, 3 declined, 4 not allowed, 5 database unrea
 pub enum Command {
     /// Run the demo on a scratch server
     ///
-    /// Starts a scratch Neo4j, creates the schema, replays a bundled month of three coding agents under simulated time, and
-    /// shows which memories were promoted, which expired and why. Ends with the address of Neo4j Browser and
-    /// three queries to paste. A given database that holds anything else is never touched.
+    /// Starts a scratch Neo4j, restores what three coding agents remember of a bundled month from a backup, replays its last
+    /// days under simulated time with the real jobs, and shows how many memories were promoted and expired, the energy
+    /// of one, and a recall before and after learning. Ends with commands to try and the address of Neo4j Browser. A given
+    /// database that holds anything else is never touched.
     #[command(after_help = "Examples:\n  ebb demo\n  ebb demo -o json")]
     Demo,
     /// Prepare a database: constraints, indexes and the configuration node
     Init(server::Init),
     /// Remove Ebb from a database: its nodes, marks, constraints and indexes
     Uninstall(server::Uninstall),
+    /// Write all that is Ebb's in a database to a file
+    Backup(backup::BackupArgs),
+    /// Load a backup into a database without rows of Ebb's
+    Restore(backup::RestoreArgs),
     /// Find graphs of other libraries, and print the presets that read them
     Adopt(adopt::Adopt),
     /// Score, pin, hide and access rows of other libraries
@@ -383,7 +389,7 @@ async fn resolved(asked: Option<Moment>, service: &Service) -> Result<Timestamp,
     }
 }
 
-/// Runs a verb that needs the service. Any but init, uninstall, adopt, report, doctor, status, replay and eval of events refuse a
+/// Runs a verb that needs the service. Any but init, uninstall, restore, adopt, report, doctor, status, replay and eval of events refuse a
 /// database that was not initialised; `demo`, `neo4j` and those of [`run_offline`] have no part here.
 pub async fn run(
     command: &Command,
@@ -395,6 +401,7 @@ pub async fn run(
         command,
         Command::Init(_)
             | Command::Uninstall(_)
+            | Command::Restore(_)
             | Command::Adopt(_)
             | Command::Report(_)
             | Command::Doctor { .. }
@@ -407,6 +414,8 @@ pub async fn run(
     match command {
         Command::Init(args) => server::init(args, service, output, global).await,
         Command::Uninstall(args) => server::uninstall(args, service, output, global).await,
+        Command::Backup(args) => backup::backup(args, service, output, global).await,
+        Command::Restore(args) => backup::restore(args, service, output, global).await,
         Command::Adopt(args) => adopt::detect(args, service, output).await,
         Command::Adopted(verb) => adopted::run(verb, service, output, global).await,
         Command::Report(args) => report::run(args, service, output).await,

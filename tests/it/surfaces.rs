@@ -5,6 +5,8 @@
 
 mod adopt;
 mod adopted;
+mod backup;
+mod demo;
 mod dimensions;
 mod embedding;
 mod engine;

@@ -18,6 +18,7 @@ use super::catalogue::{
     SERVER_EMBEDDING, SERVER_SCHEMA,
 };
 use super::error::Error;
+use super::restore::MARKER;
 use super::statement::Statement;
 use super::tx::{Mode, Tx};
 use crate::domain::ids::hex;
@@ -126,6 +127,12 @@ pub(super) async fn vector_index(tx: &mut Tx) -> Result<Option<String>, Error> {
 }
 
 impl Store {
+    /// Version of the last migration.
+    #[must_use]
+    pub fn schema_version() -> &'static str {
+        MIGRATIONS.last().map_or("", |last| version(last))
+    }
+
     /// Checks that the database has every migration of this program.
     ///
     /// # Errors
@@ -166,6 +173,13 @@ impl Store {
 
     pub(super) fn lacking(&self, applied: &[AppliedMigration]) -> Result<Vec<&'static str>, Error> {
         for row in applied {
+            if row.version == MARKER {
+                return Err(Error::Schema(format!(
+                    "a restore into the database at {} was broken off, so it holds a part of a backup. \
+                     A restore of the same backup or of another starts again. Run: ebb restore FILE",
+                    self.uri()
+                )));
+            }
             match MIGRATIONS.iter().find(|migration| version(migration) == row.version) {
                 None => {
                     return Err(Error::Schema(format!(

@@ -1,0 +1,176 @@
+//! Restore: the rows of a backup, loaded into a database that has the schema and no rows of Ebb's.
+//!
+//! While it runs, a marker stands in the ledger of migrations: every other verb refuses the database. Nodes carry the
+//! label `EbbRestored` and their name in the backup until all rows are there. So a restore that was broken off deletes
+//! what it had written, and nothing else, when it starts again; one that was broken off after the last row only removes
+//! the marks.
+
+use super::Store;
+use super::backup::{BackupRow, values};
+use super::catalogue::{
+    MIGRATION_PROCESSES, RESTORE_ADVANCE, RESTORE_CLEAR, RESTORE_CLEAR_INITIAL, RESTORE_CLOSE, RESTORE_GUARD,
+    RESTORE_LOOK, RESTORE_NODES, RESTORE_OPEN, RESTORE_RELATIONSHIPS, RESTORE_RELEASE, SCHEMA_DROP_INDEX,
+    SCHEMA_RESTORED,
+};
+use super::encode::list;
+use super::error::Error;
+use super::tx::{Mode, Tx};
+use neo4rs::BoltType;
+use serde::Deserialize;
+
+/// Version of the marker in the ledger of migrations.
+pub(super) const MARKER: &str = "restore";
+/// Name of the index of the nodes of a restore.
+const INDEX: &str = "ebb_restored";
+
+/// A restore that has not ended.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UnfinishedRestore {
+    /// Checksum of its backup.
+    pub checksum: String,
+    /// Whether all rows are there.
+    pub is_loaded: bool,
+}
+
+/// Progress of a restore.
+#[derive(Debug, Clone, Copy, Deserialize)]
+struct Held {
+    /// Number of the last batch.
+    batch: i64,
+    /// Rows created.
+    created: i64,
+}
+
+impl Store {
+    /// The restore that has not ended, if there is one.
+    pub async fn unfinished_restore(&self) -> Result<Option<UnfinishedRestore>, Error> {
+        self.read_optional(RESTORE_LOOK.call()).await
+    }
+
+    /// Rejects a restore into a database that is in use or has rows of Ebb's.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`], with what is there.
+    pub async fn refuse_restore(&self) -> Result<(), Error> {
+        let processes: Vec<String> = self.read_one(MIGRATION_PROCESSES.call()).await?;
+        if !processes.is_empty() {
+            return Err(Error::Conflict(format!(
+                "processes of Ebb work on the database at {}: {} (one that was killed is seen for another minute). Stop \
+                 them all, then run the same command again",
+                self.uri(),
+                processes.join(", ")
+            )));
+        }
+        let occupants = self.occupants().await?;
+        if occupants.is_empty() {
+            return Ok(());
+        }
+        let list: Vec<String> = occupants.iter().map(|of| format!("{} {}", of.nodes, of.label)).collect();
+        Err(Error::Conflict(format!(
+            "the database at {} has rows of Ebb's already: {}; nothing was written. Run the same command on an empty \
+             database: NEO4J_DATABASE or NEO4J_URI of another one, or EBB__NEO4J__HOME=.ebb/restored for a managed server",
+            self.uri(),
+            list.join(", ")
+        )))
+    }
+
+    /// Begins a restore: marks the database, and deletes what an unfinished one and an initialisation have written.
+    pub async fn begin_restore(&self, checksum: &str) -> Result<(), Error> {
+        let open = async |tx: &mut Tx| {
+            let call = RESTORE_OPEN.call().set("holder", self.holder.as_str()).set("checksum", checksum);
+            tx.run(call).await
+        };
+        self.transactions.run("restore.open", Mode::Write, open).await?;
+        let index = async |tx: &mut Tx| tx.run(SCHEMA_RESTORED.call()).await;
+        self.transactions.run("restore.index", Mode::Write, index).await?;
+        self.each_page("restore.clear", &RESTORE_CLEAR).await?;
+        self.each_page("restore.clear", &RESTORE_CLEAR_INITIAL).await?;
+        Ok(())
+    }
+
+    /// Loads a batch of rows, numbered from 1 in order. Returns how many rows the restore has created so far: a
+    /// relationship whose end is not in the backup is left out.
+    ///
+    /// # Errors
+    /// [`Error::Fenced`] if another process has begun a restore since.
+    pub async fn restore_batch(&self, batch: i64, rows: &[BackupRow]) -> Result<i64, Error> {
+        let load = async |tx: &mut Tx| {
+            let held = self.hold_restore(tx).await?;
+            let mut created = held.created;
+            if held.batch >= batch {
+                return Ok(created);
+            }
+            let [mut name, mut labels, mut of_nodes] = [const { Vec::<BoltType>::new() }; 3];
+            let [mut kind, mut from, mut to, mut of_relationships] = [const { Vec::<BoltType>::new() }; 4];
+            for row in rows {
+                match row {
+                    BackupRow::Node { name: of, labels: its, values: own } => {
+                        name.push(of.as_str().into());
+                        labels.push(list(its.iter().map(String::as_str)));
+                        of_nodes.push(values(own)?);
+                    }
+                    BackupRow::Relationship { kind: of, from: begin, to: end, values: own } => {
+                        kind.push(of.as_str().into());
+                        from.push(begin.as_str().into());
+                        to.push(end.as_str().into());
+                        of_relationships.push(values(own)?);
+                    }
+                }
+            }
+            if !name.is_empty() {
+                let call = RESTORE_NODES.call().set("name", list(name)).set("labels", list(labels));
+                created += tx.only::<i64>(call.set("values", list(of_nodes))).await?;
+            }
+            if !kind.is_empty() {
+                let call = RESTORE_RELATIONSHIPS.call().set("kind", list(kind));
+                let call = call.set("from", list(from)).set("to", list(to));
+                created += tx.only::<i64>(call.set("values", list(of_relationships))).await?;
+            }
+            advance(tx, Held { batch, created }, false).await?;
+            Ok(created)
+        };
+        self.transactions.run("restore.batch", Mode::Write, load).await
+    }
+
+    /// Records that all rows are there.
+    ///
+    /// # Errors
+    /// As [`Store::restore_batch`].
+    pub async fn mark_restore_loaded(&self) -> Result<(), Error> {
+        let mark = async |tx: &mut Tx| {
+            let held = self.hold_restore(tx).await?;
+            advance(tx, held, true).await
+        };
+        self.transactions.run("restore.loaded", Mode::Write, mark).await
+    }
+
+    /// Ends a restore whose rows are all there.
+    pub async fn end_restore(&self) -> Result<(), Error> {
+        self.each_page("restore.release", &RESTORE_RELEASE).await?;
+        let drop = async |tx: &mut Tx| tx.run(SCHEMA_DROP_INDEX.call().set("name", INDEX)).await;
+        self.transactions.run("restore.index", Mode::Write, drop).await?;
+        let close = async |tx: &mut Tx| {
+            // A mirror that was saved from this database before must not be taken for current.
+            tx.touch_everything();
+            tx.run(RESTORE_CLOSE.call()).await
+        };
+        self.transactions.run("restore.close", Mode::Write, close).await
+    }
+
+    /// Locks the marker until commit, and returns the progress.
+    async fn hold_restore(&self, tx: &mut Tx) -> Result<Held, Error> {
+        let guard = RESTORE_GUARD.call().set("holder", self.holder.as_str());
+        tx.row(guard).await?.ok_or_else(|| {
+            Error::Fenced(
+                "another process has begun a restore into the same database, and goes on with it; this one stops here"
+                    .to_owned(),
+            )
+        })
+    }
+}
+
+async fn advance(tx: &mut Tx, held: Held, is_loaded: bool) -> Result<(), Error> {
+    let call = RESTORE_ADVANCE.call().set("batch", held.batch).set("created", held.created);
+    tx.run(call.set("isLoaded", is_loaded)).await
+}
