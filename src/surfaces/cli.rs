@@ -86,10 +86,9 @@ Exit codes: 0 ok, 1 failed, 2 usage, 3 declined, 4 not allowed, 5 database unrea
 pub enum Command {
     /// Run the demo on a scratch server
     ///
-    /// Starts a scratch Neo4j, restores what three coding agents remember of a bundled month from a backup, replays its last
-    /// days under simulated time with the real jobs, and shows how many memories were promoted and expired, the energy
-    /// of one, and a recall before and after learning. Ends with commands to try and the address of Neo4j Browser. A given
-    /// database that holds anything else is never touched.
+    /// Starts a scratch Neo4j, creates the schema, replays a bundled month of three coding agents under simulated time, and
+    /// shows which memories were promoted, which expired and why. Ends with the address of Neo4j Browser and
+    /// three queries to paste. A given database that holds anything else is never touched.
     #[command(after_help = "Examples:\n  ebb demo\n  ebb demo -o json")]
     Demo,
     /// Prepare a database: constraints, indexes and the configuration node

@@ -6,7 +6,6 @@
 mod adopt;
 mod adopted;
 mod backup;
-mod demo;
 mod dimensions;
 mod embedding;
 mod engine;

@@ -144,32 +144,23 @@ impl Store {
     /// Reads all rows of a backup, nodes first, into a channel; ends early if nobody receives them.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for a row with a value that a backup cannot hold.
+    /// [`Error::Conflict`] for a row with a value that a backup cannot hold.
     pub async fn read_backup(&self, rows: &mpsc::Sender<BackupRow>) -> Result<(), Error> {
         let read = async |tx: &mut Tx| {
             let mut names = Names::default();
             let node = |row: NodeRow| {
                 let name = names.short(&row.element);
-                let values = value::encode_all(&row.values).map_err(|why| {
-                    let labels = row.labels.join(":");
-                    Error::Invalid(format!(
-                        "the node {} ({labels}) cannot be in a backup: {why}. Change or remove it in Neo4j Browser: \
-                         MATCH (n) WHERE elementId(n) = '{}' RETURN n",
-                        row.element, row.element
-                    ))
-                })?;
+                let unfit =
+                    |why: String| unfit(&format!("the node {}", row.labels.join(":")), &row.element, &why);
+                let values = value::encode_all(&row.values).map_err(unfit)?;
                 Ok(BackupRow::Node { name, labels: row.labels, values })
             };
             tx.send(self.in_backup(&BACKUP_NODES, OWN.iter().chain(&INITIAL)), rows, node).await?;
             let relationship = |row: RelationshipRow| {
                 let [from, to] = [&row.from, &row.to].map(|element| names.short(element));
-                let values = value::encode_all(&row.values).map_err(|why| {
-                    Error::Invalid(format!(
-                        "a relationship {} of the node {} cannot be in a backup: {why}. Change or remove it in Neo4j \
-                         Browser: MATCH (n)-[r]->() WHERE elementId(n) = '{}' RETURN r",
-                        row.kind, row.from, row.from
-                    ))
-                })?;
+                let unfit =
+                    |why: String| unfit(&format!("a relationship {} of the node", row.kind), &row.from, &why);
+                let values = value::encode_all(&row.values).map_err(unfit)?;
                 Ok(BackupRow::Relationship { kind: row.kind, from, to, values })
             };
             tx.send(self.in_backup(&BACKUP_RELATIONSHIPS, OWN.iter().chain(&INITIAL)), rows, relationship)
@@ -184,6 +175,14 @@ impl Store {
         let places = self.trails.allowed.labels().iter().map(PlaceLabel::as_str);
         statement.call().set("own", list(own.copied())).set("scoped", list(SHARED.into_iter().chain(places)))
     }
+}
+
+/// The error of a row with a value that a backup cannot hold.
+fn unfit(what: &str, element: &str, why: &str) -> Error {
+    Error::Conflict(format!(
+        "{what} with the element id {element} cannot be in a backup: {why}. Change or remove the value in Neo4j Browser, \
+         then run: ebb backup FILE"
+    ))
 }
 
 /// Names of nodes within a backup: their element ids, without the part that is the same for all in a database.

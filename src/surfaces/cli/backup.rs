@@ -167,18 +167,18 @@ pub async fn restore(
 }
 
 /// Progress through the rows of a backup.
-pub(super) struct RowProgress<'a> {
+struct RowProgress<'a> {
     output: &'a Output,
     bar: Option<Progress>,
 }
 
 impl<'a> RowProgress<'a> {
-    pub(super) fn new(output: &'a Output) -> Self {
+    fn new(output: &'a Output) -> Self {
         Self { output, bar: None }
     }
 
     /// The bar appears with the first rows, when their number is known.
-    pub(super) fn at(&mut self, done: RowsDone) {
+    fn at(&mut self, done: RowsDone) {
         let bar = self.bar.get_or_insert_with(|| Progress::new(self.output, "rows", Some(done.total)));
         bar.at(done.rows);
     }
