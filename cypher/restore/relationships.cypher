@@ -6,7 +6,6 @@
 // idempotent: by the receipt of its transaction
 UNWIND range(0, size($rows.kind) - 1) AS i
 MATCH (a:EbbRestored {ebbRestored: $rows.from[i]})
-WITH i, a
 MATCH (b:EbbRestored {ebbRestored: $rows.to[i]})
 CREATE (a)-[r:$($rows.kind[i])]->(b)
 SET r = $rows.values[i]

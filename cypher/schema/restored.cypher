@@ -1,4 +1,4 @@
-// purpose: Index of nodes by their name in a backup, while it is restored.
+// purpose: Key of nodes by their name in a backup, while it is restored.
 // mode: schema
 // params: none
-CREATE INDEX ebb_restored IF NOT EXISTS FOR (n:EbbRestored) ON (n.ebbRestored)
+CREATE CONSTRAINT ebb_restored IF NOT EXISTS FOR (n:EbbRestored) REQUIRE n.ebbRestored IS UNIQUE

@@ -9,8 +9,8 @@ use super::Store;
 use super::backup::{BackupRow, values};
 use super::catalogue::{
     MIGRATION_PROCESSES, RESTORE_ADVANCE, RESTORE_CLEAR, RESTORE_CLEAR_INITIAL, RESTORE_CLOSE, RESTORE_GUARD,
-    RESTORE_LOOK, RESTORE_NODES, RESTORE_OPEN, RESTORE_RELATIONSHIPS, RESTORE_RELEASE, SCHEMA_DROP_INDEX,
-    SCHEMA_RESTORED,
+    RESTORE_LOOK, RESTORE_NODES, RESTORE_OPEN, RESTORE_RELATIONSHIPS, RESTORE_RELEASE,
+    SCHEMA_DROP_CONSTRAINT, SCHEMA_RESTORED,
 };
 use super::encode::list;
 use super::error::Error;
@@ -20,8 +20,8 @@ use serde::Deserialize;
 
 /// Version of the marker in the ledger of migrations.
 pub(super) const MARKER: &str = "restore";
-/// Name of the index of the nodes of a restore.
-const INDEX: &str = "ebb_restored";
+/// Name of the constraint of the nodes of a restore.
+const KEY: &str = "ebb_restored";
 
 /// A restore that has not ended.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -82,8 +82,8 @@ impl Store {
             tx.run(call).await
         };
         self.transactions.run("restore.open", Mode::Write, open).await?;
-        let index = async |tx: &mut Tx| tx.run(SCHEMA_RESTORED.call()).await;
-        self.transactions.run("restore.index", Mode::Write, index).await?;
+        let key = async |tx: &mut Tx| tx.run(SCHEMA_RESTORED.call()).await;
+        self.transactions.run("restore.key", Mode::Write, key).await?;
         self.each_page("restore.clear", &RESTORE_CLEAR).await?;
         self.each_page("restore.clear", &RESTORE_CLEAR_INITIAL).await?;
         Ok(())
@@ -148,8 +148,8 @@ impl Store {
     /// Ends a restore whose rows are all there.
     pub async fn end_restore(&self) -> Result<(), Error> {
         self.each_page("restore.release", &RESTORE_RELEASE).await?;
-        let drop = async |tx: &mut Tx| tx.run(SCHEMA_DROP_INDEX.call().set("name", INDEX)).await;
-        self.transactions.run("restore.index", Mode::Write, drop).await?;
+        let drop = async |tx: &mut Tx| tx.run(SCHEMA_DROP_CONSTRAINT.call().set("name", KEY)).await;
+        self.transactions.run("restore.key", Mode::Write, drop).await?;
         let close = async |tx: &mut Tx| {
             // A mirror that was saved from this database before must not be taken for current.
             tx.touch_everything();
