@@ -13,6 +13,7 @@ use crate::surfaces::cli::progress::Progress;
 use crate::surfaces::cli::serve::Role;
 use crate::surfaces::cli::{
     self, Cli, Command, Global, adopt, demo, engine, eval, graph, neo4j, recall, run_offline, server,
+    with_short_help,
 };
 use crate::surfaces::mcp::Tools;
 use crate::telemetry;
@@ -36,7 +37,7 @@ use std::time::Duration;
 /// Runs the command line of this process to its end.
 #[must_use]
 pub fn main() -> ExitCode {
-    let matches = Cli::command().get_matches();
+    let matches = with_short_help(Cli::command()).get_matches();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let environment = Environment::of_process();
     let output = cli.global.output(environment.no_color());
@@ -211,24 +212,20 @@ async fn run_verb(cli: &Cli, settings: &Settings, output: &Output) -> Result<(),
             let serving = Box::pin(tools.serve_stdio());
             worker::mirrors::refresh_while(&open.service, serving).await.map_err(CliError::failed)
         }
-        command => cli::run(command, &open.service, output, global).await,
+        command => Box::pin(cli::run(command, &open.service, output, global)).await,
     };
-    let closed = open.close().await.map_err(not_open);
     if fills && is_own && ended.is_ok() {
-        let keep = spelt(settings.neo4j.keep);
-        output.remark(&format!(
-            "The server runs on for {keep} after each use. To keep it running: ebb neo4j start"
-        ));
+        output.remark(&neo4j::runs_on(open.keep()));
     }
-    ended.and(closed)
+    ended.and(open.close().await.map_err(not_open))
 }
 
-/// Waits for the server, with a line on the terminal if it must be started.
+/// Waits for the server, with a line on the terminal that says for what.
 async fn open(
     opening: impl Future<Output = Result<wiring::Open, wiring::Error>>,
     output: &Output,
 ) -> Result<wiring::Open, CliError> {
-    Progress::during(output, "Starting Neo4j", opening).await.map_err(not_open)
+    Progress::during(output, telemetry::wait, opening).await.map_err(not_open)
 }
 
 /// Runs a verb on a snapshot file, without a database.

@@ -152,14 +152,6 @@ impl Settings {
         &self.rows
     }
 
-    /// Every value and the version of this program: equal ones leave the same database when they initialise it. Secrets
-    /// are stars.
-    #[must_use]
-    pub fn fingerprint(&self) -> String {
-        let values: Vec<_> = self.rows.iter().map(|row| (row.key, &row.value)).collect();
-        format!("{} {values:?}\n", env!("CARGO_PKG_VERSION"))
-    }
-
     /// The mappings of the list `[[adopt]]`.
     ///
     /// # Errors

@@ -4,16 +4,22 @@
 //! never a secret. The message of a panic may contain a string of the data, for example of a failed slice: so only its place is
 //! logged, and the message only if it is a literal of the program. The client of the embedder logs whole requests at the
 //! levels debug and trace, with the key and the texts: those lines are left out whatever the filter is.
+//!
+//! The lines about a managed server also say what a command waits for, whether or not the filter lets them through.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use std::any::Any;
+use std::fmt::Debug;
 use std::panic::PanicHookInfo;
-use tracing::{Metadata, level_filters::LevelFilter};
-use tracing_subscriber::EnvFilter;
-use tracing_subscriber::filter::filter_fn;
-use tracing_subscriber::layer::SubscriberExt;
+use std::sync::{Mutex, PoisonError};
+use tracing::field::{Field, Visit};
+use tracing::{Event, Level, Metadata, Subscriber, level_filters::LevelFilter};
+use tracing_subscriber::filter::{FilterExt, Targets, filter_fn};
+use tracing_subscriber::layer::{Context, SubscriberExt};
+use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer};
 
 /// The section `[log]`; described in `config/default.toml`.
 #[derive(Debug, Clone, Deserialize)]
@@ -93,14 +99,51 @@ pub fn start(config: &Config, color: bool) -> Result<(), Error> {
         .parse(&config.filter)
         .map_err(|source| Error::Filter { filter: config.filter.clone(), source })?;
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(color);
-    let registry = tracing_subscriber::registry().with(filter).with(filter_fn(is_safe));
+    let filter = filter.and(filter_fn(is_safe));
+    let registry = tracing_subscriber::registry().with(waits());
     match config.format {
-        LogFormat::Text => registry.with(lines.with_target(false)).try_init(),
-        LogFormat::Json => registry.with(lines.with_ansi(false).json().flatten_event(true)).try_init(),
+        LogFormat::Text => registry.with(lines.with_target(false).with_filter(filter)).try_init(),
+        LogFormat::Json => {
+            registry.with(lines.with_ansi(false).json().flatten_event(true).with_filter(filter)).try_init()
+        }
     }
     .map_err(Error::Taken)?;
     std::panic::set_hook(Box::new(log_panic));
     Ok(())
+}
+
+/// The last line about the start of a managed server.
+static WAIT: Mutex<Option<String>> = Mutex::new(None);
+
+/// What the process waits for while it has no server.
+#[must_use]
+pub fn wait() -> String {
+    let wait = WAIT.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    wait.unwrap_or_else(|| "waiting for Neo4j".to_owned())
+}
+
+/// Keeps the last message for [`wait`].
+struct Waits;
+
+/// The layer of those messages.
+fn waits<S: Subscriber + for<'a> LookupSpan<'a>>() -> impl Layer<S> {
+    Waits.with_filter(Targets::new().with_target("ebb_provision", LevelFilter::INFO))
+}
+
+impl<S: Subscriber> Layer<S> for Waits {
+    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+        if *event.metadata().level() == Level::INFO {
+            event.record(&mut Self);
+        }
+    }
+}
+
+impl Visit for Waits {
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        if field.name() == "message" {
+            *WAIT.lock().unwrap_or_else(PoisonError::into_inner) = Some(format!("{value:?}"));
+        }
+    }
 }
 
 /// Whether a line may be logged: `ureq` and `ureq_proto` log requests.
@@ -139,6 +182,17 @@ mod tests {
         ];
         assert_eq!(said, want);
         assert!(said.iter().flatten().all(|filter| EnvFilter::builder().parse(filter).is_ok()));
+    }
+
+    #[test]
+    fn a_wait_is_what_the_start_of_a_server_says_last() {
+        assert_eq!(wait(), "waiting for Neo4j");
+        tracing::subscriber::with_default(tracing_subscriber::registry().with(waits()), || {
+            tracing::info!(target: "ebb_provision::launch", "starting Neo4j in {}", "/x");
+            tracing::warn!(target: "ebb_provision::server", "other settings");
+            tracing::info!(target: "ebb_core", "something else");
+        });
+        assert_eq!(wait(), "starting Neo4j in /x");
     }
 
     #[test]

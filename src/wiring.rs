@@ -19,6 +19,7 @@ use ebb_core::store::{self, Store};
 use ebb_provision::{Endpoint, Keeper, Origin};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// An error of opening.
 #[derive(Debug, thiserror::Error)]
@@ -64,6 +65,12 @@ impl Open {
         &self.server.endpoint
     }
 
+    /// How long the server runs on after its last use; `None` if it is not Ebb's to stop, or stays.
+    #[must_use]
+    pub fn keep(&self) -> Option<Duration> {
+        self.server.keep
+    }
+
     /// Releases the server; waits until one without other users has stopped.
     pub async fn close(self) -> Result<(), Error> {
         let Self { service, server } = self;
@@ -81,27 +88,14 @@ pub fn keeper() -> Result<Keeper, Error> {
 /// writes: then each verb reports that, and the doctor names the fix.
 pub async fn open(settings: &Settings, scope: Scope) -> Result<Open, Error> {
     let open = connect(settings, scope).await?;
-    if let Some(home) = &open.endpoint().home
-        && let Err(why) = initialise(&open.service, home, settings).await
+    if open.endpoint().origin != Origin::Given
+        && let Err(why) = open.service.ensure_initialised().await
         && why.refusal().is_none()
     {
         open.close().await?;
         return Err(why.into());
     }
     Ok(open)
-}
-
-/// Initialises a managed database, unless a program of this version did that with the same settings and the schema is
-/// still there: it takes ten transactions, four of which write, and most commands take no more than one.
-async fn initialise(service: &Service, home: &Path, settings: &Settings) -> Result<(), store::Error> {
-    let (file, settings) = (home.join("initialised"), settings.fingerprint());
-    if std::fs::read_to_string(&file).is_ok_and(|by| by == settings) && service.prepared().await.is_ok() {
-        return Ok(());
-    }
-    service.initialise().await?;
-    // Without the file the next command initialises again.
-    let _ = ebb_files::replace(&file, ebb_files::Readers::Owner, settings.as_bytes());
-    Ok(())
 }
 
 /// As [`open`], without initialising the database.
@@ -142,6 +136,7 @@ pub fn service_over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> R
     let config = service::Config {
         consolidation: settings.memory.clone(),
         jobs: schedules(settings),
+        on_scratch: settings.worker.on_scratch,
         guard: settings.guard.into(),
         mirror: mirror_config(settings, &scope, endpoint.origin, store.mappings())?,
         engine: settings.engine.rules().map_err(|why| Error::Recall(why.to_string()))?,

@@ -33,6 +33,7 @@ use ebb_core::scheduler::cron::{self, Rhythms, Timers};
 use ebb_core::scheduler::dispatcher::Dispatcher;
 use ebb_core::scheduler::meter::Meter;
 use ebb_core::scheduler::panics::{Panics, TooManyPanics};
+use ebb_core::scheduler::record::record;
 use ebb_core::scheduler::recovery::Recovery;
 use ebb_core::scheduler::wake::Wake;
 use ebb_core::service::Service;
@@ -56,7 +57,7 @@ const PROBE_LIMIT: Duration = Duration::from_secs(1);
 const LATE_PROBE_LIMIT: Duration = Duration::from_secs(10);
 /// How often one value is written, to see whether the database takes writes; and how often when it did not, or when the
 /// database has just come back, which then has other things to do.
-const WRITE_EVERY: Duration = Duration::from_secs(10);
+const WRITE_EVERY: Duration = Duration::from_secs(4);
 const WRITE_AGAIN: Duration = Duration::from_secs(2);
 /// How long attempts whose lease is over wait for work to get on after the database was away: it does not where every look
 /// fails, as with tunables that no law can use.
@@ -175,8 +176,8 @@ pub async fn run(
                 })
             };
             let dispatching = restart_on_panic(&panics, &stop, move || dispatcher.clone().work());
-            let (dispatched, reaped, ()) =
-                tokio::join!(dispatching, reaping, timers.follow(rhythms, stop.clone()));
+            let following = follow_schedules(timers, service, rhythms, &stop);
+            let (dispatched, reaped, ()) = tokio::join!(dispatching, reaping, following);
             dispatched.and(reaped)
         };
         let storing = stop.run_until_cancelled(store_settings(service, ready.clone()));
@@ -206,6 +207,18 @@ pub async fn run(
         () = stopping => Err(Error::ForcedShutdown),
         () = reload.watch(hangup) => Ok(()),
     }
+}
+
+/// Keeps the timers and the record of the schedules current.
+async fn follow_schedules(
+    timers: Timers,
+    service: &Service,
+    rhythms: watch::Receiver<Arc<Rhythms>>,
+    stop: &CancellationToken,
+) {
+    let (store, clock) = (service.share_store(), service.clock().clone());
+    let recording = record(store, clock, rhythms.clone(), stop.clone());
+    tokio::join!(recording, timers.follow(rhythms, stop.clone()));
 }
 
 /// The timers of a process that runs jobs.
@@ -298,7 +311,7 @@ fn clock_readiness(skew_ms: i64, before: i64) -> Ready {
 /// when it does again.
 ///
 /// Writes are probed at an interval of their own, however often `/readyz` is requested: one value on one node, so that an idle worker
-/// costs the server one small commit in ten seconds.
+/// costs the server one small commit in four seconds.
 async fn probe(
     store: &Store,
     (service, meter): (&Arc<Service>, &Arc<Meter>),

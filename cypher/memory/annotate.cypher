@@ -1,6 +1,6 @@
-// purpose: Write the tags and the provenance of memories that this transaction has locked or created.
+// purpose: Write the tags, the metadata and the provenance of memories that this transaction has locked or created.
 // mode: write
-// params: $rows.scope: List, $rows.id: List, $rows.tags: List, $rows.sourcePath: List, $rows.lineStart: List, $rows.lineEnd: List, $rows.excerpt: List, $rows.namespace: List, $rows.canonical: List
+// params: $rows.scope: List, $rows.id: List, $rows.tags: List, $rows.metadata: List, $rows.sourcePath: List, $rows.lineStart: List, $rows.lineEnd: List, $rows.excerpt: List, $rows.namespace: List, $rows.canonical: List
 // returns: annotated: Integer (one row)
 // bound: a list of keys
 // idempotent: by the values
@@ -9,6 +9,7 @@
 UNWIND range(0, size($rows.id) - 1) AS i
 MATCH (m:Memory {scope: $rows.scope[i], id: $rows.id[i]})
 SET m.tags = coalesce($rows.tags[i], m.tags),
+  m.metadata = coalesce($rows.metadata[i], m.metadata),
   m.sourcePath = coalesce($rows.sourcePath[i], m.sourcePath),
   m.lineStart = coalesce($rows.lineStart[i], m.lineStart),
   m.lineEnd = coalesce($rows.lineEnd[i], m.lineEnd),

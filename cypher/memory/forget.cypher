@@ -1,8 +1,8 @@
-// purpose: Delete a memory with its stubs, and write a tombstone that prevents its return.
+// purpose: Delete a memory with its versions and stubs, and write a tombstone that prevents its return.
 // mode: write
 // params: $scope: String, $id: String, $hash: String, $at: Integer
 // returns: memories: Integer, stubs: Integer (one row)
-// bound: one key, with the stubs of one memory
+// bound: one key, with the versions and the stubs of one memory
 // idempotent: by the tombstone
 //
 // Another member of its cluster is queued for the cluster job, which updates the cluster.
@@ -11,13 +11,15 @@ ON CREATE SET t.at = datetime({epochMillis: $at})
 WITH t
 OPTIONAL MATCH (m:Memory {scope: $scope, id: $id})
 OPTIONAL MATCH (s:Memory)-[:PROMOTED_TO|CRYSTALLIZED_INTO]->(m)
-WITH collect(DISTINCT m) AS memories, collect(DISTINCT s) AS stubs
+OPTIONAL MATCH (m)-[:PREVIOUS_VERSION]->(v:EbbVersion)
+WITH collect(DISTINCT m) AS memories, collect(DISTINCT s) AS stubs, collect(DISTINCT v) AS versions
 CALL (memories) {
   UNWIND memories AS m
   MATCH (m)-[:BELONGS_TO]->(:SemanticCluster)<-[:BELONGS_TO]-(o:Memory)
   WITH o LIMIT 1
   SET o.clusterDue = datetime({epochMillis: $at})
 }
+FOREACH (n IN versions | DETACH DELETE n)
 FOREACH (n IN memories | DETACH DELETE n)
 FOREACH (n IN stubs | DETACH DELETE n)
 RETURN size(memories) AS memories, size(stubs) AS stubs

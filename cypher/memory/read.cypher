@@ -4,8 +4,8 @@
 // returns: a row for each memory that exists, in their order
 //
 // dates are energyAt, lastAccessed, created, ripeAt, dueAt and lastExpired, as in `memory/lock`. A memory that another
-// writer made without a scope, and that no job has adopted, has the scope local. Tags and values of the provenance of a
-// wrong type are null.
+// writer made without a scope, and that no job has adopted, has the scope local. Tags, metadata and values of the provenance
+// of a wrong type are null, and so is updated where it is no date.
 UNWIND range(0, size($rows.id) - 1) AS i
 OPTIONAL MATCH (own:Memory {scope: $rows.scope[i], id: $rows.id[i]})
 CALL (own, i) {
@@ -33,6 +33,8 @@ RETURN m.id AS id, toStringOrNull(m.content) AS content,
   [(m)-[:BELONGS_TO]->(c:SemanticCluster) WHERE c.id IS :: STRING NOT NULL | c.id] AS clusters,
   [(m)-[:MENTIONS]->(e:Entity) WHERE e.name IS :: STRING NOT NULL | e.name] AS mentions,
   CASE WHEN m.tags IS :: LIST<STRING NOT NULL> NOT NULL THEN m.tags END AS tags,
+  CASE WHEN m.metadata IS :: STRING NOT NULL THEN m.metadata END AS metadata,
+  CASE WHEN first <= m.updated < end THEN m.updated.epochMillis END AS updated,
   {
     source_path: CASE WHEN m.sourcePath IS :: STRING THEN m.sourcePath END,
     line_start: CASE WHEN m.lineStart IS :: INTEGER AND 1 <= m.lineStart <= 4294967295 THEN m.lineStart END,

@@ -24,5 +24,6 @@ RETURN n.id AS key, elementId(n) AS element, CASE WHEN n.tier IS :: STRING THEN 
   CASE WHEN n.content IS :: STRING NOT NULL THEN size(n.content) ELSE 0 END
     + CASE WHEN n.excerpt IS :: STRING NOT NULL THEN size(n.excerpt) ELSE 0 END
     + CASE WHEN n.tags IS :: LIST<STRING NOT NULL> NOT NULL THEN reduce(chars = 0, tag IN n.tags | chars + size(tag)) ELSE 0 END
+    + CASE WHEN n.metadata IS :: STRING NOT NULL AND size(n.metadata) <= 4096 THEN size(n.metadata) ELSE 0 END
     + size(n.id) AS bytes,
   COUNT { (n)--() } AS degree

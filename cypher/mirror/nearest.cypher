@@ -1,7 +1,7 @@
 // purpose: List the memories with the embeddings nearest to a vector, nearest first, as far as the mirror of a scope may hold them.
 // mode: read
 // params: $index: String, $rows.vector: List, $scope: String, $rows.marks: List, $expired: Boolean, $model: String, $limit: Integer
-// returns: id: String, score: Float, tier: String, session: String, lastAccessed: Integer (at most $limit rows)
+// returns: id: String, score: Float, tier: String, session: String, lastAccessed: Integer, tags: List, metadata: String (at most $limit rows)
 //
 // The index holds every memory with an embedding, of any scope: id is null for one that the mirror may not hold, by the rules of
 // mirror/nodes, so that a caller can tell whether the limit was reached. The score is (1 + cosine) / 2, computed from the
@@ -19,5 +19,7 @@ RETURN CASE WHEN counts THEN m.id END AS id,
   CASE WHEN counts AND m.tier IS :: STRING NOT NULL THEN m.tier END AS tier,
   CASE WHEN counts AND m.sessionId IS :: STRING NOT NULL THEN m.sessionId END AS session,
   CASE WHEN counts AND datetime({epochMillis: -62135596800000}) <= m.lastAccessed < datetime({epochMillis: 253402300800000})
-    THEN m.lastAccessed.epochMillis END AS lastAccessed
+    THEN m.lastAccessed.epochMillis END AS lastAccessed,
+  CASE WHEN counts AND m.tags IS :: LIST<STRING NOT NULL> NOT NULL THEN m.tags ELSE [] END AS tags,
+  CASE WHEN counts AND m.metadata IS :: STRING NOT NULL THEN m.metadata END AS metadata
 ORDER BY score DESC

@@ -1,7 +1,7 @@
 // purpose: Read nodes of a label and scope as a mirror shows them.
 // mode: read
 // params: $scope: String, $rows.keys: List, $rows.before: List, $rows.marks: List, $expired: Boolean, $dimensions: Integer, $model: String
-// returns: key: String, name: String, content: String, tier: String, session: String, lastAccessed: Integer, created: Integer, accessCount: Integer, tags: List, provenance: List, embedding: List (a row for each that is there and may be mirrored)
+// returns: key: String, name: String, content: String, tier: String, session: String, lastAccessed: Integer, created: Integer, accessCount: Integer, tags: List, metadata: String, provenance: List, embedding: List (a row for each that is there and may be mirrored)
 // names: :Room, n.id
 //
 // Values are returned unchecked; a value of a wrong type is null. A node that is never accessed, such as a file, has the
@@ -26,6 +26,7 @@ RETURN n.id AS key,
   CASE WHEN datetime({epochMillis: -62135596800000}) <= n.created < datetime({epochMillis: 253402300800000}) THEN n.created.epochMillis END AS created,
   CASE WHEN n.accessCount IS :: INTEGER NOT NULL THEN n.accessCount END AS accessCount,
   CASE WHEN n.tags IS :: LIST<STRING NOT NULL> NOT NULL THEN [tag IN n.tags WHERE size(tag) <= 256][..256] END AS tags,
+  CASE WHEN n.metadata IS :: STRING NOT NULL AND size(n.metadata) <= 4096 THEN n.metadata END AS metadata,
   [
     CASE WHEN n.sourcePath IS :: STRING NOT NULL THEN left(n.sourcePath, 4096) END,
     CASE WHEN n.lineStart IS :: INTEGER NOT NULL THEN n.lineStart END,

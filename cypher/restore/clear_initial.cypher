@@ -4,7 +4,7 @@
 // returns: rows: Integer (one row)
 // bound: $limit
 // idempotent: by their absence
-MATCH (n:EbbCounter|EbbSettings|EbbScratch|ConsolidationConfig)
+MATCH (n:EbbCounter|EbbSettings|ConsolidationConfig)
 WITH n LIMIT $limit
 DETACH DELETE n
 RETURN count(*) AS rows

@@ -5,10 +5,13 @@
 // bound: one key
 // idempotent: by the holder
 // clock: server
+//
+// One that is left to others is without a holder from now on.
 MATCH (r:EbbRun {job: $job, occurrence: $occurrence})
 SET r.lock = true
 WITH r
 WHERE r.state = 'open' AND r.holder = $holder
-SET r.state = $state, r.holder = null, r.leaseUntil = null, r.reason = $reason,
+SET r.state = $state, r.holder = null, r.reason = $reason,
+  r.leaseUntil = CASE $state WHEN 'open' THEN datetime.realtime().epochMillis END,
   r.finished = CASE $state WHEN 'open' THEN null ELSE datetime.realtime() END
 RETURN true AS left

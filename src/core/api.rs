@@ -13,6 +13,8 @@ pub mod input;
 pub mod job;
 pub mod layout;
 pub mod memory;
+pub mod memory_list;
+pub mod memory_update;
 pub mod outcome;
 pub mod plan;
 pub mod policy;

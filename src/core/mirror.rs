@@ -574,10 +574,13 @@ impl Mirror {
         reading: Reading,
     ) -> Result<RefreshOutcome, Error> {
         let (at, looked) = (place.not_before(at), Instant::now());
-        let done = self.advance(scope, held, at, reading).await?;
+        // Before it reads: what a reader asks for meanwhile is read by the next one.
+        let was_awaited = reading != Reading::Recent && place.is_awaited.swap(false, Ordering::Relaxed);
+        let done = self.advance(scope, held, at, reading).await.inspect_err(|_| {
+            place.is_awaited.fetch_or(was_awaited, Ordering::Relaxed);
+        })?;
         if reading != Reading::Recent || done == RefreshOutcome::Loaded {
             place.is_saved_state.store(false, Ordering::Relaxed);
-            place.is_awaited.store(false, Ordering::Relaxed);
         }
         // Rows of other libraries are as old as the last reading of all.
         let known = place.published().filter(|known| {

@@ -7,6 +7,7 @@ pub mod driver;
 pub mod due;
 pub mod meter;
 pub mod panics;
+pub mod record;
 pub mod recovery;
 pub mod wake;
 

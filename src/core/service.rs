@@ -80,8 +80,9 @@ pub use crate::scheduler::due::{Rhythm, Schedule};
 pub use crate::store::{
     ActivePolicies, Answer, Cell, ChangeToken, CheapestPath, Class, Counter, EndedSession, Error,
     EventEffect, Fact, FactFilter, FactReceipt, Filter, Footprint, Hot, InitReport, KeyRow, MemoryEvent,
-    NextPlace, ObservationEffect, OutcomeReceipt, Past, Record, RefusedWhy, Relation, RelationFilter,
-    SweepState, Tally, TraceEffect, TrailEdge, TrailNode, TrailPlace, TrailStatus, Waiting, committing,
+    MemoryOrder, NextPlace, ObservationEffect, OutcomeReceipt, Past, Record, RefusedWhy, Relation,
+    RelationFilter, SweepState, Tally, TraceEffect, TrailEdge, TrailNode, TrailPlace, TrailStatus, Waiting,
+    committing,
 };
 
 use crate::clock::Clock;
@@ -96,7 +97,7 @@ use crate::mirror::{self, Learning, Mirror};
 use crate::scheduler;
 use crate::store::Store;
 use ebb_engine::plasticity::LearningMode;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::OnceCell;
 
@@ -107,6 +108,8 @@ pub struct Config {
     pub consolidation: ConsolidationConfig,
     /// How each job is scheduled and bounded.
     pub jobs: scheduler::Config,
+    /// Whether schedules also apply to a scratch database.
+    pub on_scratch: bool,
     /// The default scope.
     pub scope: Scope,
     /// Size from which a change must be confirmed.
@@ -133,6 +136,8 @@ pub struct Service {
     mirror: Mirror,
     compute: Compute,
     questions: recall::Questions,
+    /// The simulated time when this process last asked for the present; `None` where time is real.
+    simulated: Mutex<Option<Timestamp>>,
     prepared: OnceCell<()>,
 }
 
@@ -147,7 +152,8 @@ impl Service {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let questions = recall::Questions::of(&config.mirror.scopes);
         let compute = Compute::new(cores);
-        Self { store, jobs_store, clock, config, mirror, compute, questions, prepared: OnceCell::new() }
+        let (simulated, prepared) = (Mutex::default(), OnceCell::new());
+        Self { store, jobs_store, clock, config, mirror, compute, questions, simulated, prepared }
     }
 
     /// The store.
@@ -183,9 +189,18 @@ impl Service {
             Some(at) => Ok(at),
             None => {
                 let present = self.store.present().await?;
-                Ok(present.scratch.flatten().unwrap_or_else(|| self.counted(present.server)))
+                let simulated = present.scratch.flatten();
+                *self.simulated.lock().unwrap_or_else(PoisonError::into_inner) = simulated;
+                Ok(simulated.unwrap_or_else(|| self.counted(present.server)))
             }
         }
+    }
+
+    /// The instant of a question that is answered from memory: the simulated time that mirrors were last refreshed at,
+    /// else now by the clock of this process.
+    fn asked_at(&self) -> Timestamp {
+        let simulated = *self.simulated.lock().unwrap_or_else(PoisonError::into_inner);
+        simulated.unwrap_or_else(|| self.clock.now())
     }
 
     /// Now, by the server's clock, even where time is simulated.

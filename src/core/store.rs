@@ -46,6 +46,8 @@ mod key;
 mod layouts;
 mod lease;
 mod memory;
+mod memory_list;
+mod memory_update;
 mod mirror;
 mod mirror_status;
 mod outcome;
@@ -101,7 +103,9 @@ pub use journal::{EntryOutcome, JournalHead, JournalPage, JournalRun};
 pub use key::{KeyRow, LiveKeys};
 pub use layouts::{DatabaseNames, GROUPS_MAX, MappedNodes, PropertySample, ROWS_MAX, UnknownNodes};
 pub use lease::{JobStatus, LedgerSurvey, OpenRunStatus, RunRelease};
-pub use memory::{Filter, MemoryEvent, Record, TierCount, TierHealth, Waiting};
+pub use memory::{MemoryEvent, Record, TierCount, TierHealth, Waiting};
+pub use memory_list::{Filter, MemoryOrder, MemoryPage};
+pub use memory_update::{MemoryUpdate, MemoryVersion, VERSIONS_MAX};
 pub use mirror::{
     AdoptedFact, AdoptedNode, Amount, Census, EmbeddedFact, FACT_STATE, FadingRelation, Heat, MentionRule,
     MirrorCandidate, MirrorQuery, MirroredEnd, MirroredNode, NODE_STATE, NearestMemories, NearestMemory,
@@ -115,7 +119,7 @@ pub use recall_guard::GuardedRecall;
 pub use reinforcement::{CorpusMemory, NearMemory, NewMemory, SimilarMemories};
 pub use relation::{ObservationEffect, Relation, RelationFilter};
 pub use report::{DanglingKeys, DayRows, Degrees, Hub, IndexRow, InstantRows, RepeatedKeys, RepeatedNames};
-pub use request::RequestMode;
+pub use request::{Deletion, FORGET_MAX, RequestMode};
 pub use restore::UnfinishedRestore;
 pub use row_state::{StateChange, StatedRow};
 pub use run::{BY_HAND, OpenRun, OpenedRun, Run, RunLease};
@@ -141,12 +145,11 @@ use crate::domain::policy::Regime;
 use crate::domain::relation::{Fading, Pins};
 use crate::domain::similarity::Similarity;
 use crate::domain::trail::Trails;
-use crate::domain::units::Timestamp;
 use active_runs::ActiveRuns;
 use connection::Purpose;
 use serde::de::DeserializeOwned;
 use statement::Call;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::Notify;
 use trim_schedule::TrimSchedule;
@@ -175,8 +178,6 @@ pub struct Store {
     known_tunables: Arc<KnownTunables>,
     /// Why the last attempt to write was refused, if it was.
     refusal: Arc<Mutex<Option<Refusal>>>,
-    /// When the database was initialised, once it was read.
-    installed: Arc<OnceLock<Timestamp>>,
 }
 
 impl Store {
@@ -206,7 +207,6 @@ impl Store {
             active_runs: Arc::default(),
             known_tunables: Arc::default(),
             refusal: Arc::default(),
-            installed: Arc::default(),
         })
     }
 

@@ -11,7 +11,7 @@
 //! | [`builder`] | rows to a graph, a batch to the next graph |
 //! | [`csr`] | slots, their weights and bounds, and the reverse index |
 //! | [`pairs`] | the undirected view |
-//! | [`columns`], [`provenance`] | attributes of nodes |
+//! | [`columns`], [`provenance`], [`metadata`] | attributes of nodes |
 //! | [`snapshot`], [`codec`] | a graph at an instant, and as a file |
 //! | [`rows`] | a graph as plain values, for other files |
 //! | [`visit`], [`graphml`] | export to petgraph, DOT and GraphML |
@@ -27,6 +27,7 @@ pub mod graphml;
 pub mod index;
 pub mod interner;
 pub mod kinds;
+pub mod metadata;
 pub mod number;
 pub mod pairs;
 pub mod provenance;
@@ -412,6 +413,12 @@ impl Graph {
     #[must_use]
     pub fn provenance(&self, node: NodeId) -> Option<Provenance> {
         RowView::Old(&self.columns, node.at()).provenance()
+    }
+
+    /// Metadata of a node, canonical JSON.
+    #[must_use]
+    pub fn metadata(&self, node: NodeId) -> Option<&str> {
+        RowView::Old(&self.columns, node.at()).metadata()
     }
 
     /// The attributes of a node as a row.

@@ -83,6 +83,7 @@ use super::vectors::RankedVector;
 use super::xlr::XlrResult;
 use super::{Error, Flag, View};
 use crate::graph::index::NodeId;
+use crate::graph::metadata::Metadata;
 use evidence::{Scored, Scorer};
 use facts::FactMemories;
 use fusion::Lists;
@@ -393,6 +394,7 @@ fn hits(
             similarity: by_vector.get(node).copied(),
             contrast: contrast.and_then(|contrast| contrast.field(*node)).copied(),
             tags: graph.tags(*node).map(str::to_owned).collect(),
+            metadata: graph.metadata(*node).map(Metadata::canonical),
             provenance: graph.provenance(*node),
             partial: graph.is_partial(*node),
         }

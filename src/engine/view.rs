@@ -443,6 +443,12 @@ impl View {
             .or_else(|| kind.strip_prefix("custom:").and_then(|n| n.parse().ok()).map(NodeType::Custom))
     }
 
+    /// Names of types that nodes can have.
+    pub fn kind_names(&self) -> impl Iterator<Item = &str> {
+        let named = NodeType::named().filter_map(|kind| -> Option<&str> { kind.name() });
+        named.chain(self.type_names.iter().map(String::as_str))
+    }
+
     /// Sizes in bytes by part.
     #[must_use]
     pub fn bytes(&self) -> MemoryUsage {

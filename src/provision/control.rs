@@ -1,6 +1,7 @@
 //! Operations on a managed server besides using it: stop, status, remove.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::process::Signal;
 use serde::Serialize;
@@ -11,7 +12,10 @@ use super::home::{Home, Lock};
 use super::keeper::{send_signal, time_left};
 use super::lock::{Hold, POLL};
 use super::server::{SHUTDOWN_TIMEOUT, refuse_given};
-use super::{Config, Origin, docker, log, probe, process};
+use super::{Config, Origin, docker, fixed, log, probe, process};
+
+/// How often a status looks whether a server is used, while its keeper does.
+const LOOKS: u32 = 20;
 
 /// Stops the managed server of this home and waits until it has ended; `false` if none was running. While others use
 /// it, only with `force`.
@@ -22,6 +26,11 @@ pub async fn stop(config: &Config, force: bool) -> Result<bool, Error> {
     refuse_given(config)?;
     let Some(home) = Home::existing(&config.home) else { return Ok(false) };
     let _start = home.start_lock().await?;
+    end(&home, &docker::program(config), force).await
+}
+
+/// As [`stop`]. The caller holds the start lock, and no share.
+pub(super) async fn end(home: &Home, docker: &Path, force: bool) -> Result<bool, Error> {
     let mut hold = None;
     let deadline = Instant::now() + SHUTDOWN_TIMEOUT;
     let mut users_seen = 0;
@@ -53,8 +62,8 @@ pub async fn stop(config: &Config, force: bool) -> Result<bool, Error> {
         tokio::time::sleep(POLL).await;
     }
     let Some(record) = home.record() else { return Ok(signalled) };
-    let orphan = process::runs(&home, &record);
-    process::end_orphan(&docker::program(config), &home, &record).await?;
+    let orphan = process::runs(home, &record);
+    process::end_orphan(docker, home, &record).await?;
     Ok(signalled || orphan)
 }
 
@@ -92,6 +101,8 @@ pub struct Running {
     pub keep_seconds: u64,
     /// Seconds until it stops if nobody uses it; `None` while somebody does, or if it stays.
     pub seconds_left: Option<u64>,
+    /// The settings that differ from those that it was started with.
+    pub changed_settings: Vec<String>,
     /// Whether it answers the Bolt handshake.
     pub ready: bool,
     /// Its users, by program and process, where the system lists them.
@@ -109,7 +120,7 @@ pub async fn status(config: &Config) -> Result<Status, Error> {
     let Some(record) = home.record().filter(|record| kept || process::runs(&home, record)) else {
         return Ok(none);
     };
-    let unused = if kept && !record.stay { home.try_lock(Lock::InUse, Hold::Exclusive)? } else { None };
+    let seconds_left = if kept && !record.stay { seconds_left(&home, record.keep).await? } else { None };
     let running = Running {
         origin: Origin::from(record.way),
         version: log::version(&home),
@@ -119,11 +130,27 @@ pub async fn status(config: &Config) -> Result<Status, Error> {
         keeper_pid: kept.then_some(record.keeper_pid),
         stay: record.stay,
         keep_seconds: record.keep.as_secs(),
-        seconds_left: unused.map(|users| time_left(&users, record.keep).as_secs()),
+        seconds_left,
+        changed_settings: fixed::differences(&record, config),
         ready: probe::answers(record.bolt).await,
         users: process::holders(&home.join("in-use.lock")),
     };
     Ok(Status { server: Some(running), ..none })
+}
+
+/// Seconds until a server stops that nobody uses; `None` while somebody does, or if it is stopping.
+async fn seconds_left(home: &Home, keep: Duration) -> Result<Option<u64>, Error> {
+    for _ in 0..LOOKS {
+        // Locked for an instant: a user who comes meanwhile waits.
+        if let Some(users) = home.try_lock(Lock::InUse, Hold::Exclusive)? {
+            return Ok(Some(time_left(&users, keep).as_secs()));
+        }
+        if home.try_lock(Lock::InUse, Hold::Shared)?.is_some() {
+            return Ok(None);
+        }
+        tokio::time::sleep(POLL).await; // the keeper has it, for an instant or to stop
+    }
+    Ok(None)
 }
 
 /// Removes the home folder of a stopped managed server, with all its data. Only a folder with Ebb's marker file; a

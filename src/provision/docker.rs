@@ -16,6 +16,7 @@ use tokio::process::Command;
 use tokio::time::timeout;
 
 use super::error::Error;
+use super::fixed::Fixed;
 use super::home::Home;
 use super::maven::{both, run};
 use super::plan::Plan;
@@ -79,6 +80,7 @@ pub(super) async fn plan(
         ports,
         stay: false,
         keep: config.keep,
+        fixed: Fixed::of(config),
         kept: None,
     })
 }

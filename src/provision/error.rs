@@ -170,6 +170,24 @@ pub enum Error {
         /// The server's log.
         log: PathBuf,
     },
+    /// The server of others does not respond.
+    #[error("the Neo4j server in {} does not answer on 127.0.0.1:{port}, and it is in use by {users}. Stop them, or stop it anyway: ebb neo4j stop --force; the next command starts another server", home.display())]
+    Hung {
+        /// The home folder.
+        home: PathBuf,
+        /// Its Bolt port.
+        port: u16,
+        /// Its other users.
+        users: String,
+    },
+    /// A keeper does not say what it runs.
+    #[error("a keeper of a Neo4j server runs in {}, but after {seconds} s there is no server.json of it. End that process (find it with: ps ax | grep 'neo4j keep'), then run the command again", home.display())]
+    NoRecord {
+        /// The home folder.
+        home: PathBuf,
+        /// How long the record was awaited.
+        seconds: u64,
+    },
     /// The keeper could not be started.
     #[error("the keeper of the Neo4j server in {} did not start: {why}. Try again: ebb neo4j start", home.display())]
     Keeper {

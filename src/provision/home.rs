@@ -10,7 +10,6 @@
 //! | `keeper.lock` | held (exclusive) by the keeper as long as it lives |
 //! | `data`, `logs`, `conf` | Neo4j's own, and `logs/server.log`, `logs/keeper.log` |
 //! | `mirror` | graphs in memory that were saved, written by their processes |
-//! | `initialised` | the settings that the database was initialised with, written by its clients |
 
 use ebb_files::Readers;
 use std::fs::{self, DirBuilder, File};
@@ -24,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::error::{Error, io};
+use super::fixed::Fixed;
 use super::lock::{Hold, try_lock, wait_lock};
 use super::{Ports, Way};
 
@@ -50,6 +50,9 @@ pub(super) struct Record {
     /// How long it continues after its last use otherwise; an older keeper does not.
     #[serde(default)]
     pub(super) keep: Duration,
+    /// Its settings; an older keeper does not record them.
+    #[serde(default)]
+    pub(super) fixed: Option<Fixed>,
     /// Length of `logs/debug.log` when it started, bytes.
     pub(super) log_from: u64,
 }

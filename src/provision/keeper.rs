@@ -80,6 +80,7 @@ async fn watch(home: &Home, plan: Plan, last: &mut Option<File>) -> Result<(), E
         http: plan.ports.http,
         stay: plan.stay,
         keep: plan.keep,
+        fixed: Some(plan.fixed.clone()),
         log_from,
     };
     if let Err(e) = home.write_record(&record) {
@@ -94,6 +95,7 @@ async fn watch(home: &Home, plan: Plan, last: &mut Option<File>) -> Result<(), E
             _ = terminate.recv() => break false,
             _ = interrupt.recv() => break false,
             lock = granted(&mut unused) => {
+                lock.iter().for_each(lock::correct_use);
                 let left = lock.as_ref().map_or(Duration::ZERO, |file| time_left(file, plan.keep));
                 // A server started to stay has no user to wait for: it runs until it is stopped. The record is read
                 // now, since `stay` may have been set meanwhile.
@@ -145,14 +147,25 @@ fn when_unused(path: PathBuf, after: Duration) -> oneshot::Receiver<File> {
 }
 
 /// Locks the file of the users. The end of a use that was waited for is the last use, also if the user was killed.
+/// Programs that only test the lock, such as one that shows the status, hold it exclusively for an instant; they are no
+/// users.
 fn wait_for_users(file: File) -> std::io::Result<File> {
-    match file.try_lock() {
-        Err(TryLockError::WouldBlock) => {
+    let is_taken = |taken: Result<(), TryLockError>| match taken {
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(why)) => Err(why),
+    };
+    let mut is_shared = false;
+    while !is_taken(file.try_lock())? {
+        if is_shared {
             file.lock()?;
             lock::mark_use(&file);
+            break;
         }
-        Err(TryLockError::Error(why)) => return Err(why),
-        Ok(()) => {}
+        is_shared = is_taken(file.try_lock_shared())?;
+        if !is_shared {
+            std::thread::sleep(POLL);
+        }
     }
     Ok(file)
 }

@@ -19,6 +19,8 @@
 //!   the last user stops it.
 //! - The server dies: the keeper cleans up and exits, and the next program starts another server. The cause is read
 //!   from the log and reported.
+//! - The server hangs: the next program has its keeper stop it, and starts another one, unless others use it; then an
+//!   error says so.
 //! - Two servers start at once and choose the same free port: the one that fails to bind it exits, and is started again
 //!   on another.
 //! - The starter dies while the server starts: its use has ended, as for any other user.
@@ -30,6 +32,7 @@
 mod control;
 mod docker;
 mod error;
+mod fixed;
 mod given;
 mod home;
 mod keeper;
@@ -89,7 +92,8 @@ pub struct Config {
     pub heap_mb: u32,
     /// Page cache, MiB; at least 8.
     pub pagecache_mb: u32,
-    /// How long a server runs on after its last use; zero stops it at once. That of the program that starts it applies.
+    /// How long a server runs on after its last use; zero stops it at once. As with all settings of a managed server,
+    /// those of the program that starts it apply until it ends.
     pub keep: Duration,
     /// Time limit of a start, without fetching artifacts or replaying a log.
     pub start_timeout: Duration,

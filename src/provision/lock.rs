@@ -55,10 +55,19 @@ pub(super) fn mark_use(file: &File) {
     let _ = rustix::fs::futimens(file, &Timestamps { last_access: now, last_modification: now });
 }
 
-/// Time since the last use; none if that is not known, or lies ahead because the clock was set back.
+/// Time since the last use; none if that is not known or lies ahead.
 pub(super) fn since_use(file: &File) -> Duration {
     let last = file.metadata().and_then(|known| known.modified());
     last.ok().and_then(|at| at.elapsed().ok()).unwrap_or_default()
+}
+
+/// Moves a last use that lies ahead, because the clock was set back, to now: the server would run until the clock has
+/// passed it.
+pub(super) fn correct_use(file: &File) {
+    let last = file.metadata().and_then(|known| known.modified());
+    if last.is_ok_and(|at| at.elapsed().is_err()) {
+        mark_use(file);
+    }
 }
 
 /// Waits for an exclusive lock, logging the wait after a second and then every ten. Without a limit: the holder's own

@@ -21,6 +21,7 @@ use sha2::{Digest, Sha256};
 use tokio::process::Command;
 
 use super::error::{Error, io};
+use super::fixed::Fixed;
 use super::home::Home;
 use super::lock::wait_lock;
 use super::plan::{Kept, Plan};
@@ -98,6 +99,7 @@ pub(super) async fn plan(
         ports,
         stay: false,
         keep: config.keep,
+        fixed: Fixed::of(config),
         kept,
     })
 }

@@ -1,5 +1,6 @@
 //! The plan that a starter passes to the keeper of a server.
 
+use super::fixed::Fixed;
 use super::{Ports, Way};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -18,6 +19,7 @@ pub(super) struct Plan {
     pub(super) ports: Ports,
     pub(super) stay: bool,
     pub(super) keep: Duration,
+    pub(super) fixed: Fixed,
     /// File that the server leaves for later ones when it stops cleanly.
     pub(super) kept: Option<Kept>,
 }

@@ -9,20 +9,26 @@ use secrecy::SecretString;
 use tokio::process::Child;
 use tokio::time::Instant;
 
+use super::control::end;
 use super::error::Error;
 use super::home::{Home, Lock, Record};
 use super::launch::launch;
 use super::lock::{self, Hold, POLL};
-use super::{Config, Endpoint, Keeper, Origin, docker, given, probe, process};
+use super::{Config, Endpoint, Keeper, Origin, docker, fixed, given, log, probe, process};
 
 /// Time limit of waiting for the server's end on release or stop.
 pub(super) const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(40);
+
+/// How long a server that has started may leave a handshake unanswered before it counts as hung.
+const HUNG_AFTER: Duration = Duration::from_secs(15);
 
 /// A server in use. Dropping it releases this program's share; [`Server::release`] also waits for the effect.
 #[derive(Debug)]
 pub struct Server {
     /// Connection data.
     pub endpoint: Endpoint,
+    /// How long it runs on after its last use; `None` if only its owner stops it: a given one, or one that stays.
+    pub keep: Option<Duration>,
     share: Option<Share>,
 }
 
@@ -36,10 +42,17 @@ struct Share {
     _keeper: Option<Child>,
 }
 
+impl Drop for Share {
+    /// A use lasts to its end.
+    fn drop(&mut self) {
+        lock::mark_use(&self.lock);
+    }
+}
+
 impl Server {
     /// A server that Ebb does not manage.
     pub(super) fn given(endpoint: Endpoint) -> Self {
-        Self { endpoint, share: None }
+        Self { endpoint, keep: None, share: None }
     }
 
     /// Releases this program's share and, if it was the last one and the server does not outlive its users, waits at
@@ -48,9 +61,9 @@ impl Server {
     /// # Errors
     /// When the server is still stopping by then, or a lock file cannot be read.
     pub async fn release(self) -> Result<(), Error> {
-        let Some(Share { lock, home, docker, _keeper }) = self.share else { return Ok(()) };
-        lock::mark_use(&lock);
-        drop(lock);
+        let Some(share) = self.share else { return Ok(()) };
+        let (home, docker) = (share.home.clone(), share.docker.clone());
+        drop(share);
         let deadline = Instant::now() + SHUTDOWN_TIMEOUT;
         loop {
             if !home.has_keeper()? {
@@ -99,16 +112,52 @@ pub(super) async fn acquire(config: &Config, keeper: &Keeper, stay: bool) -> Res
     let home = Home::open(&config.home)?;
     let docker = docker::program(config);
     let _start = home.start_lock().await?;
-    let lock = share(&home).await?;
-    let (record, child) = match join(config, &home).await? {
-        Some(record) => (record, None),
+    let mut lock = share(&home).await?;
+    let mut stay = stay;
+    let joined = match join(config, &home).await {
+        Err(Error::NotReady { port, .. }) => {
+            stay |= home.record().is_some_and(|record| record.stay);
+            drop(lock);
+            end_hung(&home, &docker, port).await?;
+            lock = share(&home).await?;
+            None
+        }
+        joined => joined?,
+    };
+    let (record, child) = match joined {
+        Some(record) => (adjusted(config, &home, record, stay)?, None),
         None => launch(config, keeper, &home, &docker, stay).await?,
     };
-    if stay && !record.stay {
-        home.write_record(&Record { stay, ..record.clone() })?;
-    }
     let endpoint = endpoint(config, &home, &record, home.kept_password()?);
-    Ok(Server { endpoint, share: Some(Share { lock, home, docker, _keeper: child }) })
+    let keep = (!record.stay).then_some(record.keep);
+    Ok(Server { endpoint, keep, share: Some(Share { lock, home, docker, _keeper: child }) })
+}
+
+/// The record of a running server, which stays from now on if it is to, after saying which settings do not apply to it.
+fn adjusted(config: &Config, home: &Home, mut record: Record, stay: bool) -> Result<Record, Error> {
+    if stay && !record.stay {
+        record.stay = true;
+        home.write_record(&record)?;
+    }
+    let differences = fixed::differences(&record, config);
+    if !differences.is_empty() {
+        tracing::warn!(
+            "the Neo4j server in {} was started with other settings: {}; to apply yours: ebb neo4j stop",
+            home.path().display(),
+            differences.join(", ")
+        );
+    }
+    Ok(record)
+}
+
+/// Stops a server that does not answer, unless others use it.
+async fn end_hung(home: &Home, docker: &Path, port: u16) -> Result<(), Error> {
+    tracing::info!("the server in {} does not answer; stopping it", home.path().display());
+    let ended = end(home, docker, false).await.map(drop);
+    ended.map_err(|why| match why {
+        Error::InUse { home, users } => Error::Hung { home, port, users },
+        other => other,
+    })
 }
 
 /// A share, acquired while no keeper is ending.
@@ -130,15 +179,23 @@ async fn share(home: &Home) -> Result<File, Error> {
 /// The running server, once it answers; `None` if there is none or it ended meanwhile. The caller holds a share, so no
 /// keeper starts to stop now.
 async fn join(config: &Config, home: &Home) -> Result<Option<Record>, Error> {
+    let deadline = Instant::now() + config.start_timeout;
     while home.has_keeper()? {
         // A keeper without a record is starting (its starter died) or exiting.
         if let Some(record) = home.record() {
             let alive = || home.has_keeper().unwrap_or(false);
-            match probe::wait(home, record.bolt, record.log_from, config.start_timeout, alive).await {
+            let limit = if log::started(home) { HUNG_AFTER } else { config.start_timeout };
+            match probe::wait(home, record.bolt, record.log_from, limit, alive).await {
                 Ok(()) => return Ok(Some(record)),
                 Err(e @ Error::NotReady { .. }) => return Err(e),
                 Err(_) => return Ok(None),
             }
+        }
+        if Instant::now() >= deadline {
+            return Err(Error::NoRecord {
+                home: home.path().to_path_buf(),
+                seconds: config.start_timeout.as_secs(),
+            });
         }
         tokio::time::sleep(POLL).await;
     }

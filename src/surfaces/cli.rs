@@ -81,6 +81,37 @@ Examples:
 Exit codes: 0 ok, 1 failed, 2 usage, 3 declined, 4 not allowed, 5 database unreachable,
 6 configuration invalid, 7 doctor or eval found problems, 8 stopped by a guard, 130 interrupted";
 
+/// The end of the help of a verb: the options of every verb are only in that of the program.
+const GLOBAL_HELP: &str = "Global options: see `ebb help`";
+
+/// The program whose verbs show their own options alone.
+#[must_use]
+pub fn with_short_help(mut program: clap::Command) -> clap::Command {
+    // Verbs get the options of every verb by this.
+    program.build();
+    program.mut_subcommands(with_own_options)
+}
+
+fn with_own_options(verb: clap::Command) -> clap::Command {
+    let after = verb.get_after_help().map(|after| format!("{}\n\n", filled(&after.to_string())));
+    verb.mut_args(|arg| match arg.is_global_set() {
+        true => arg.hide_short_help(true).hide_long_help(true),
+        false => arg,
+    })
+    .after_help(format!("{}{GLOBAL_HELP}", after.unwrap_or_default()))
+    .mut_subcommands(with_own_options)
+}
+
+/// A text whose paragraphs are one line each, which help breaks at the width of the terminal; those with indented lines,
+/// such as examples, stay as they are.
+fn filled(text: &str) -> String {
+    let fill = |paragraph: &str| match paragraph.contains("\n ") {
+        true => paragraph.to_owned(),
+        false => paragraph.replace('\n', " "),
+    };
+    text.split("\n\n").map(fill).collect::<Vec<_>>().join("\n\n")
+}
+
 /// The verbs.
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -440,7 +471,7 @@ pub async fn run(
         Command::Sweep(args) => fact::sweep(args, service, output, global).await,
         Command::Policy(verb) => policy::run(verb, service, output).await,
         Command::Import(args) => events::import(args, service, output).await,
-        Command::Replay(args) => events::replay(args, service, output).await,
+        Command::Replay(args) => Box::pin(events::replay(args, service, output)).await,
         Command::Inspect(args) => inspect::run(args, service, output).await,
         Command::Plot(verb) => plot::run(verb, service, output).await,
         Command::Demo

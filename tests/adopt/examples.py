@@ -28,7 +28,6 @@ SECONDS_MAX = 60
 # The library of each example, and the settings of its `ebb serve`.
 EXAMPLES = {
     "graphiti_reranker": ("graphiti-core", '[[adopt]]\npreset = "graphiti"\n'),
-    "langgraph_store": ("langgraph", '[mirror]\nscopes = ["local", "agents"]\n'),
     "agent_memory_session": ("neo4j-agent-memory", '[[adopt]]\npreset = "neo4j-agent-memory"\n'),
 }
 FAILURES = []
@@ -42,14 +41,6 @@ def holds(what, condition, detail=""):
 
 def is_equal(what, found, wanted):
     holds(what, found == wanted, f"{found!r} instead of {wanted!r}")
-
-
-def raises(what, kind, call):
-    try:
-        call()
-    except kind as why:
-        return str(why)
-    holds(what, False, f"no {kind.__name__}")
 
 
 def post(path, body, method="POST"):
@@ -159,132 +150,6 @@ async def check_reranker(library):
     is_equal("the program prints the live facts", [line for line in lines if line.startswith("fact-")],
              ["fact-Apollo Ann works on Apollo", "fact-Borealis Ann works on Borealis"])
     holds("the program prints the live nodes", "team-Ann Ann" in lines and "team-Draco Draco" not in lines, lines)
-
-
-# langgraph_store
-
-
-def prepare_langgraph_store():
-    pass
-
-
-def check_langgraph_store():
-    from langgraph.store.memory import InMemoryStore
-    from langgraph_store import EbbStore
-
-    store, like = EbbStore("agents"), InMemoryStore()
-    energy = lambda: {memory["id"]: memory["energy"] for memory in store._listed("")}
-    keys = lambda items: [item.key for item in items]
-    values = {
-        (("users", "ann"), "food"): {"text": "likes pizza with \"olives\" ✓", "n": 1.5, "tags": ["a", None]},
-        (("users", "ann"), "a/b?c=d#e, é"): {"text": "drinks tea"}, (("users", "ann", "work"), "food"): {"text": "sells pizza"},
-        (("users", "bob"), "food"): {"text": "avoids pizza"}, (("users2",), "food"): {"text": "another pizza"}, (("u", "x", "v1"), "k"): {},
-    }
-    for (namespace, key), value in values.items():
-        store.put(namespace, key, value)
-        like.put(namespace, key, value)
-    for (namespace, key), value in values.items():
-        item = store.get(namespace, key)
-        is_equal(f"get of {key}", (item.value, item.key, item.namespace), (value, key, namespace))
-        holds("instants are now", abs((datetime.datetime.now(datetime.timezone.utc) - item.updated_at).total_seconds()) < 60)
-    is_equal("get of what is not there", store.get(("users", "ann"), "none"), None)
-    is_equal("get of a namespace's beginning", store.get(("users",), "ann"), None)
-
-    # Accesses.
-    store.put(("accesses",), "k", {"text": "x"})
-    of = lambda: next(value for id, value in energy().items() if id.startswith('[["accesses"]'))
-    before = of()
-    store.get(("accesses",), "k", refresh_ttl=False)
-    holds("a get without refresh_ttl is no access", of() <= before, of())
-    store.get(("accesses",), "k")
-    holds("a get is an access", of() > before + 0.9, of())
-    is_equal("search of a namespace", keys(store.search(("accesses",))), ["k"])
-    holds("a search is an access", of() > before + 1.9, of())
-
-    # Rewritten and deleted items.
-    store.put(("accesses",), "k", {"text": "y"})
-    is_equal("the new value", store.get(("accesses",), "k").value, {"text": "y"})
-    is_equal("one memory for an item", sum(id.startswith('[["accesses"]') for id in energy()), 1)
-    post("/v1/memories", {"scope": "agents", "id": '[["accesses"], "k", "0"]', "content": '{"text": "interrupted"}'})
-    is_equal("the last of two versions", store.get(("accesses",), "k").value, {"text": "y"})
-    store.delete(("accesses",), "k")
-    is_equal("get after the deletion", store.get(("accesses",), "k"), None)
-    is_equal("memories after the deletion", sum(id.startswith('[["accesses"]') for id in energy()), 0)
-    store.delete(("accesses",), "k")
-    store.put(("accesses",), "k", {"text": "again"})
-    is_equal("put after the deletion", store.get(("accesses",), "k").value, {"text": "again"})
-    store.delete(("accesses",), "k")
-
-    # Searches, lists of namespaces: as the store in memory, with which the order is not shared.
-    for prefix in [(), ("users",), ("users", "ann"), ("users2",), ("user",)]:
-        named = lambda items: sorted((item.namespace, item.key, json.dumps(item.value)) for item in items)
-        is_equal(f"search of {prefix}", named(store.search(prefix)), named(like.search(prefix)))
-    for options in [{}, {"prefix": ("users",)}, {"prefix": ("users", "*", "work")}, {"suffix": ("v1",)}, {"suffix": ("x", "*")}, {"max_depth": 2},
-                    {"prefix": ("users",), "suffix": ("work",)}, {"max_depth": 1, "limit": 2}, {"limit": 2, "offset": 1}, {"prefix": ("none",)}]:
-        is_equal(f"namespaces of {options}", store.list_namespaces(**options), like.list_namespaces(**options))
-    pages = [keys(store.search((), limit=2, offset=offset)) for offset in (0, 2, 4, 6)]
-    is_equal("pages of a search", [len(page) for page in pages], [2, 2, 2, 0])
-    until("the items are searched", lambda: len(store.search((), query="pizza")) == 4)
-    found = store.search(("users", "ann"), query="Who likes pizza?")
-    is_equal("search of a question below a namespace", sorted((item.namespace, item.key) for item in found),
-             [(("users", "ann"), "food"), (("users", "ann", "work"), "food")])
-    is_equal("the best hit first", (found[0].value, found[0].score >= found[1].score > 0), (values[("users", "ann"), "food"], True))
-    first, second = (store.search((), query="pizza", limit=1, offset=offset)[0] for offset in (0, 1))
-    holds("pages of a question", (first.namespace, first.key) != (second.namespace, second.key))
-    is_equal("async", asyncio.run(store.aget(("users", "bob"), "food")).value, {"text": "avoids pizza"})
-    for what, call in {"filter": lambda: store.search((), filter={"n": 1.5}), "ttl": lambda: store.put(("a",), "k", {}, ttl=1),
-                       "index": lambda: store.put(("a",), "k", {}, index=["text"]), "no index": lambda: store.put(("a",), "k", {}, index=False)}.items():
-        raises(f"{what} is refused", NotImplementedError, call)
-    is_equal("a refused put writes nothing", store.get(("a",), "k"), None)
-
-    # Fading and pins.
-    old = {"scope": "agents", "content": '{"text": "an old pizza"}', "at": days_ago(2).isoformat().replace("+00:00", "Z")}
-    post("/v1/memories", old | {"id": '[["old"], "k", "1"]'})
-    post("/v1/memories", old | {"id": '[["old"], "pinned", "1"]', "content": '{"text": "an old pinned pizza"}'})
-    store.pin(("old",), "pinned")
-    tier = lambda: post("/v1/jobs/decay/run", {}) and {memory["tier"] for memory in store._listed('[["old"], "k"')} == {"expiredWorking"}
-    until("the old item expires", tier)
-    is_equal("a search leaves out what has expired", keys(store.search(("old",))), ["pinned"])
-    until("the pinned item is searched", lambda: keys(store.search(("old",), query="pizza", refresh_ttl=False)) == ["pinned"])
-    is_equal("a get finds what has expired", store.get(("old",), "k").value, {"text": "an old pizza"})
-    is_equal("and revives it", sorted(keys(store.search(("old",)))), ["k", "pinned"])
-    store.put(("old",), "pinned", {"text": "new"})
-    pinned = lambda: [memory["pinned"] for memory in store._listed('[["old"], "pinned"')]
-    is_equal("a put keeps the pin", pinned(), [True])
-    store.pin(("old",), "pinned", False)
-    is_equal("it can be removed", pinned(), [False])
-
-    # Inside a graph.
-    from typing import TypedDict
-
-    from langgraph.graph import END, START, StateGraph
-    from langgraph.runtime import Runtime
-
-    class State(TypedDict):
-        user: str
-        note: str
-        notes: list
-
-    def write(state: State, runtime: Runtime):
-        runtime.store.put(("notes", state["user"]), "last", {"text": state["note"]})
-        return {}
-
-    async def read(state: State, runtime: Runtime):
-        return {"notes": [item.value["text"] for item in await runtime.store.asearch(("notes", state["user"]))]}
-
-    builder = StateGraph(State)
-    builder.add_node("write", write)
-    builder.add_node("read", read)
-    builder.add_edge(START, "write")
-    builder.add_edge("write", "read")
-    builder.add_edge("read", END)
-    graph = builder.compile(store=store)
-    for thread, note in (("t-1", "meets Carol"), ("t-2", "meets Dan")):
-        state = asyncio.run(graph.ainvoke({"user": "ann", "note": note}, {"configurable": {"thread_id": thread}}))
-        is_equal(f"notes of {thread}", state["notes"], [note])
-    id, = [id for id in energy() if id.startswith('[["notes", "ann"]')]
-    explained = store._call("GET", f"/v1/memories/{urllib.request.quote(id, safe='')}/explain", params={"scope": "agents"})
-    is_equal("the thread is the session", [(event["session"], event["count"]) for event in explained["history"] if event["what"] == "accessed"], [("t-2", 2)])
 
 
 # agent_memory_session

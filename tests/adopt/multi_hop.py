@@ -17,7 +17,7 @@ a row, for passages and questions in the order of the first two). FOLDER of --st
   graphiti     100 questions through Graphiti's `search_` with each recipe that needs no LLM; keeps the best answers,
                without a reranker and with one: a comparison of vectors as a stand-in for a cross-encoder
   ebb          the questions through POST /v1/recall, and Graphiti's answers through POST /v1/rerank, of the `ebb serve`
-               at EBB_URL [http://127.0.0.1:8322], with the key EBB_KEY if it needs one
+               at EBB_URL [http://127.0.0.1:8322], with the key EBB_API_KEY if it needs one
   communities  Graphiti's `build_communities` and `ebb engine communities` on the same graph; EBB names the program
   size         a synthetic graph with the same properties, in the group `size`: 15 % of the facts have ended, 2 % of the
                entities have the name of another, 1 % of the facts name an episode that is not there
@@ -365,8 +365,8 @@ async def graphiti(data, state, options):
 
 def post(path, body):
     headers = {"Content-Type": "application/json"}
-    if "EBB_KEY" in os.environ:
-        headers["Authorization"] = f"Bearer {os.environ['EBB_KEY']}"
+    if "EBB_API_KEY" in os.environ:
+        headers["Authorization"] = f"Bearer {os.environ['EBB_API_KEY']}"
     url = os.environ.get("EBB_URL", "http://127.0.0.1:8322") + path
     try:
         with urllib.request.urlopen(urllib.request.Request(url, json.dumps(body).encode(), headers), timeout=60) as response:

@@ -51,7 +51,9 @@ const HOT: &[(&str, &str)] = &[
     ("memory/decay", "Memory(dueAt)"),
     ("memory/list", "Memory(scope, id)"),
     ("memory/lock", "Memory(scope, id)"),
+    ("memory/newest", "Memory(scope, created)"),
     ("memory/read", "Memory(scope, id)"),
+    ("memory/update", "Memory(scope, id)"),
     ("memory/write", "Memory(scope, id)"),
     ("mirror/around", "Room(scope, id)"),
     ("mirror/edges", "Room(scope, id)"),
@@ -111,6 +113,7 @@ const SCANS: &[(&str, &str)] = &[
         "adopted/written_edges",
         "the instant has the index that its library gave it, which is not one of Ebb's",
     ),
+    ("config/initialised", "one node"),
     ("config/settings", "one node"),
     ("inspect/clusters", "a person asks, now and then, about all clusters"),
     ("inspect/clusters_graph", "a person asks, now and then, about all clusters"),
@@ -219,6 +222,7 @@ const UNIONS: &[(&str, &str)] = &[
 
 /// Statements that gather what they reach from one key, and why that is bounded.
 const GATHERS: &[(&str, &str)] = &[
+    ("change/record", "one node"),
     ("config/settings", "one node"),
     ("git/write_files", "the list is a page of paths, of each one node in a scope"),
     ("git/remove_files", "the list is a page of paths, of each one node in a scope"),

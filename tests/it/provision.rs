@@ -3,6 +3,8 @@
 //! test of an empty cache.
 #![expect(clippy::unwrap_used, reason = "what a helper of a test does not get fails its test")]
 
+mod kept;
+
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -22,6 +22,7 @@ mod mirrors;
 mod operations;
 mod outcomes;
 mod recall;
+mod record;
 mod relations;
 mod stories;
 mod trails;

@@ -5,6 +5,7 @@ mod clocks;
 mod configuration;
 mod downtime;
 mod hand;
+mod lags;
 mod panics;
 mod port;
 pub(crate) mod process;

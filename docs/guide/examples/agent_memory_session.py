@@ -13,8 +13,8 @@ from pydantic import SecretStr
 
 URL = os.environ.get("EBB_URL", "http://127.0.0.1:8322")
 HEADERS = {"Content-Type": "application/json"}
-if "EBB_KEY" in os.environ:
-    HEADERS["Authorization"] = f"Bearer {os.environ['EBB_KEY']}"
+if "EBB_API_KEY" in os.environ:
+    HEADERS["Authorization"] = f"Bearer {os.environ['EBB_API_KEY']}"
 
 
 def post(path, body):

@@ -11,7 +11,7 @@ from graphiti_core import Graphiti
 from graphiti_core.search.search_config_recipes import COMBINED_HYBRID_SEARCH_RRF
 
 URL = os.environ.get("EBB_URL", "http://127.0.0.1:8322")
-HEADERS = {"Authorization": f"Bearer {os.environ['EBB_KEY']}"} if "EBB_KEY" in os.environ else {}
+HEADERS = {"Authorization": f"Bearer {os.environ['EBB_API_KEY']}"} if "EBB_API_KEY" in os.environ else {}
 
 
 async def reranked(question, rows, group=""):

@@ -2,9 +2,11 @@
 
 use super::recall::{Freshness, GivenSeed, RecallRequest, wait_ms};
 use crate::domain::ids::{Scope, Term};
+use crate::domain::tier::Tier;
 use crate::domain::units::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// Greatest number of tokens of a text.
 pub const TOKENS_MAX: usize = 16_000;
@@ -38,11 +40,19 @@ pub struct ContextRequest {
     /// Only memories of these tiers.
     #[serde(default)]
     #[schemars(length(max = 64))]
-    pub tiers: Vec<Term>,
+    pub tiers: Vec<Tier>,
     /// Only nodes accessed since this instant.
     pub since: Option<Timestamp>,
     /// Only memories created in this session.
     pub session: Option<Term>,
+    /// Only memories with each of these tags.
+    #[serde(default)]
+    #[schemars(length(max = 64))]
+    pub tags: Vec<Term>,
+    /// Only memories whose metadata fulfils these conditions, as in a recall.
+    #[serde(default)]
+    #[schemars(extend("maxProperties" = 16))]
+    pub metadata: Map<String, Value>,
     /// Scope of the data.
     pub scope: Option<Scope>,
     /// A write that the text must include, as in a recall.
@@ -58,7 +68,20 @@ impl ContextRequest {
     /// The recall that finds the memories, and the text that is made of them.
     #[must_use]
     pub fn into_parts(self) -> (RecallRequest, ContextOptions) {
-        let Self { text, embedding, seeds, max_tokens, order, kinds, tiers, since, session, .. } = self;
+        let Self {
+            text,
+            embedding,
+            seeds,
+            max_tokens,
+            order,
+            kinds,
+            tiers,
+            since,
+            session,
+            tags,
+            metadata,
+            ..
+        } = self;
         let Self { scope, at_least, wait_ms, .. } = self;
         let recall = RecallRequest {
             text,
@@ -68,6 +91,8 @@ impl ContextRequest {
             tiers,
             since,
             session,
+            tags,
+            metadata,
             scope,
             at_least,
             wait_ms,

@@ -36,6 +36,9 @@ pub struct Job {
     pub next: Timestamp,
     /// Seconds since the first occurrence without a run; 0 if none is due.
     pub lag_seconds: u64,
+    /// Seconds since its open run lost its holder, which no worker has taken over yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stranded_seconds: Option<u64>,
 }
 
 /// The last run of a job.
@@ -285,6 +288,49 @@ pub struct Jobs {
     /// Tunables that are used, while those of the graph are invalid.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fallback_tunables: Option<FallbackTunables>,
+    /// Reason that no job runs by its schedule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unscheduled: Option<String>,
+}
+
+/// Past runs, and the jobs that wait for one.
+#[derive(Debug, Serialize)]
+pub struct JobHistory {
+    /// The last runs, newest first.
+    pub runs: Vec<PastRun>,
+    /// The jobs that wait for a run.
+    pub waiting: Vec<WaitingJob>,
+    /// Reason that no job can run and no memory can be written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<String>,
+    /// Tunables that are used, while those of the graph are invalid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fallback_tunables: Option<FallbackTunables>,
+    /// Reason that no job runs by its schedule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unscheduled: Option<String>,
+}
+
+/// A job that waits for a run, or whose open run waits for a worker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct WaitingJob {
+    pub job: JobName,
+    pub cause: WaitCause,
+    /// How long it has waited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<u64>,
+}
+
+/// Why a job waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WaitCause {
+    /// The configuration disables it.
+    Disabled,
+    /// An occurrence is due, and no worker has run it.
+    Due,
+    /// Its open run has no holder.
+    Stranded,
 }
 
 /// Path of a job.

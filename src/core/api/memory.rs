@@ -1,6 +1,6 @@
 //! Requests and responses about memories.
 
-use crate::domain::annotations::{Annotations, Provenance, TAG_CHARS_MAX, TAGS_MAX};
+use crate::domain::annotations::{Annotations, Metadata, Provenance, TAG_CHARS_MAX, TAGS_MAX};
 use crate::domain::event;
 use crate::domain::ids::{CONTENT_BYTES_MAX, EntityName, InstanceId, MemoryId, MemoryKey, Scope, SessionId};
 use crate::domain::memory::{Crossing, MemoryState, Revive};
@@ -11,6 +11,7 @@ use crate::domain::units::Timestamp;
 use crate::store::{EventEffect, Life, MemoryEvent, Record};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// A memory at an instant. A quarantined row has its reason in `quarantined`, and null for fields that are not known.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -51,6 +52,12 @@ pub struct Memory {
     /// Tags, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
+    /// Fields that its writer gave it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Map<String, Value>>,
+    /// Instant of the last change of its content, tags or metadata.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub updated: Option<Timestamp>,
     /// Source of the text, if recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provenance: Option<Provenance>,
@@ -104,6 +111,8 @@ impl Memory {
             clusters: record.clusters,
             reinforcement_count: record.reinforcement_count,
             tags: record.annotations.tags().map(str::to_owned).collect(),
+            metadata: record.annotations.metadata().map(Metadata::fields),
+            updated: record.updated,
             provenance: Some(record.annotations.provenance().clone()).filter(|known| !known.is_empty()),
             quarantined: fault,
             fallback_tunables: tunables.fallback(),
@@ -158,6 +167,7 @@ pub fn history(happened: &[MemoryEvent], life: &Life, last_expired: Option<Times
         .map(|happened: &MemoryEvent| match happened.what.as_str() {
             "PROMOTED_TO" => event(happened.at, "promoted to shortTerm", happened.energy),
             "CRYSTALLIZED_INTO" => event(happened.at, "crystallised into longTerm", happened.energy),
+            "PREVIOUS_VERSION" => event(happened.at, "changed", None),
             _ => Event {
                 session: happened.detail.clone(),
                 count: Some(happened.count),
@@ -237,6 +247,9 @@ pub struct NewMemory {
     #[serde(default)]
     #[schemars(length(max = TAGS_MAX), inner(length(min = 1, max = TAG_CHARS_MAX)))]
     pub tags: Vec<String>,
+    /// Fields of the caller's own, at most 4096 bytes as JSON, by which lists and recalls are filtered. A memory that exists keeps its own fields, and new ones are added.
+    #[serde(default)]
+    pub metadata: Map<String, Value>,
     /// Source of the text; a last line needs a first. A memory that exists keeps its own texts, and its lines are extended.
     pub provenance: Option<Provenance>,
     /// Whether it is pinned: it does not decay, expire or get promoted.
@@ -336,6 +349,7 @@ impl NewMemory {
         now: Timestamp,
         similarity: &Similarity,
     ) -> Result<event::Remember, String> {
+        let metadata = Metadata::new(self.metadata).map_err(|why| why.to_string())?;
         let annotations = Annotations::new(&self.tags, self.provenance.unwrap_or_default());
         let embedding = self.embedding.map(|numbers| Embedding::new(&id, numbers, similarity)).transpose();
         let remember = event::Remember {
@@ -348,7 +362,7 @@ impl NewMemory {
             instance: self.instance,
             mentions: self.mentions,
             pinned: self.pinned,
-            annotations: annotations.map_err(|why| why.to_string())?,
+            annotations: annotations.map_err(|why| why.to_string())?.with_metadata(metadata),
         };
         remember.checked().map_err(|why| why.to_string())
     }

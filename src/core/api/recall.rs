@@ -1,6 +1,7 @@
 //! Requests and responses about recall, and about the in-memory mirrors that answer it.
 
 use crate::domain::ids::{Scope, Term};
+use crate::domain::tier::Tier;
 use crate::domain::units::Timestamp;
 use ebb_engine::graph::kinds::Dimension;
 use ebb_engine::graph::provenance::Provenance;
@@ -8,6 +9,7 @@ use ebb_engine::recall::{Dimensions, PrimedNode, Profile, RecallCounters, SeedMa
 use ebb_engine::seeds::Evidence;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 pub use ebb_engine::xlr::Contrast;
@@ -38,11 +40,19 @@ pub struct RecallRequest {
     /// Only memories of these tiers.
     #[serde(default)]
     #[schemars(length(max = 64))]
-    pub tiers: Vec<Term>,
+    pub tiers: Vec<Tier>,
     /// Only nodes accessed since this instant.
     pub since: Option<Timestamp>,
     /// Only memories created in this session.
     pub session: Option<Term>,
+    /// Only memories with each of these tags.
+    #[serde(default)]
+    #[schemars(length(max = 64))]
+    pub tags: Vec<Term>,
+    /// Only memories whose metadata fulfils these conditions: a field and its value, null for a missing field, or bounds such as {"$gte": 2020, "$lt": 2024}. The key is the path of the field, such as user.age.
+    #[serde(default)]
+    #[schemars(extend("maxProperties" = 16))]
+    pub metadata: Map<String, Value>,
     /// Scope of the data.
     pub scope: Option<Scope>,
     /// A write that the hits must include: `change` of its answer. The recall waits for it.
@@ -91,6 +101,8 @@ impl Default for RecallRequest {
             tiers: Vec::new(),
             since: None,
             session: None,
+            tags: Vec::new(),
+            metadata: Map::new(),
             scope: None,
             at_least: None,
             wait_ms: wait_ms(),
@@ -229,6 +241,9 @@ pub struct Hit {
     /// Tags, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
+    /// Fields that its writer gave it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Map<String, Value>>,
     /// Source of the text, if recorded; its excerpt with content.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provenance: Option<Provenance>,

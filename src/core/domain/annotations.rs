@@ -1,11 +1,12 @@
-//! Annotations of a memory: its tags, and the source of its text.
+//! Annotations of a memory: its tags, its metadata, and the source of its text.
 //!
-//! A memory that is stored again keeps what it has: its tags are those of both requests, and its provenance is merged as
-//! by [`Provenance::merged`].
+//! A memory that is stored again keeps what it has: its tags are those of both requests, fields of the later metadata are
+//! added where it has none of their name, and its provenance is merged as by [`Provenance::merged`].
 //!
 //! Invariant: the order of requests does not change the tags, nor the lines (held by `merging_is_a_union`).
 
 use ebb_engine::graph::columns;
+pub use ebb_engine::graph::metadata::{Fields, METADATA_BYTES_MAX, Metadata, MetadataError, MetadataFilter};
 pub use ebb_engine::graph::provenance::{NAMESPACE_CHARS_MAX, Provenance, TEXT_CHARS_MAX};
 use std::collections::BTreeSet;
 
@@ -14,10 +15,11 @@ pub const TAGS_MAX: usize = columns::TAGS_MAX;
 /// Longest tag, in characters.
 pub const TAG_CHARS_MAX: usize = 256;
 
-/// Tags and provenance, checked.
+/// Tags, metadata and provenance, checked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Annotations {
     tags: BTreeSet<String>,
+    metadata: Option<Metadata>,
     /// Boxed: most events have none.
     provenance: Box<Provenance>,
 }
@@ -40,6 +42,8 @@ pub enum AnnotationError {
     NoStart(u32),
     #[error("line_start is {start}, after line_end, {end}")]
     Reversed { start: u32, end: u32 },
+    #[error(transparent)]
+    Metadata(#[from] MetadataError),
 }
 
 /// Checks a text and removes the blanks around it.
@@ -68,7 +72,7 @@ impl Annotations {
     /// Checks tags and a provenance: texts that are not blank and not too long, without control characters except in the
     /// excerpt; lines from 1 in their order, a last one only with a first. Repeated tags count once.
     pub fn new(tags: &[String], given: Provenance) -> Result<Self, AnnotationError> {
-        let tags = tags.iter().map(|tag| line("a tag", tag, TAG_CHARS_MAX)).collect::<Result<_, _>>()?;
+        let tags = checked_tags(tags)?;
         for (name, number) in [("line_start", given.line_start), ("line_end", given.line_end)] {
             if number == Some(0) {
                 return Err(AnnotationError::LineZero(name));
@@ -89,13 +93,35 @@ impl Annotations {
             namespace: checked(line, "the namespace", given.namespace, NAMESPACE_CHARS_MAX)?,
             ..given
         };
-        Self { tags, provenance: Box::new(provenance) }.within_bounds()
+        Self { tags, metadata: None, provenance: Box::new(provenance) }.within_bounds()
+    }
+
+    /// These with metadata.
+    #[must_use]
+    pub fn with_metadata(self, metadata: Option<Metadata>) -> Self {
+        Self { metadata, ..self }
     }
 
     /// Annotations as they are stored, by whichever writer.
     #[must_use]
-    pub fn stored(tags: Vec<String>, provenance: Provenance) -> Self {
-        Self { tags: tags.into_iter().collect(), provenance: Box::new(provenance) }
+    pub fn stored(tags: Vec<String>, metadata: Option<Metadata>, provenance: Provenance) -> Self {
+        Self { tags: tags.into_iter().collect(), metadata, provenance: Box::new(provenance) }
+    }
+
+    /// These with other tags and metadata; `None` leaves the tags, and an empty patch the metadata.
+    ///
+    /// # Errors
+    /// Tags or metadata that cannot be stored.
+    pub fn updated(&self, tags: Option<&[String]>, patch: &Fields) -> Result<Self, AnnotationError> {
+        let metadata = Metadata::patched(self.metadata(), patch)?;
+        let tags = tags.map(checked_tags).transpose()?;
+        let is_given = tags.is_some();
+        let updated = Self {
+            tags: tags.unwrap_or_else(|| self.tags.clone()),
+            metadata,
+            provenance: self.provenance.clone(),
+        };
+        if is_given { updated.within_bounds() } else { Ok(updated) }
     }
 
     fn within_bounds(self) -> Result<Self, AnnotationError> {
@@ -110,6 +136,12 @@ impl Annotations {
         self.tags.iter().map(String::as_str)
     }
 
+    /// The metadata.
+    #[must_use]
+    pub fn metadata(&self) -> Option<&Metadata> {
+        self.metadata.as_ref()
+    }
+
     /// The source of the text.
     #[must_use]
     pub fn provenance(&self) -> &Provenance {
@@ -119,18 +151,20 @@ impl Annotations {
     /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.tags.is_empty() && self.provenance.is_empty()
+        self.tags.is_empty() && self.metadata.is_none() && self.provenance.is_empty()
     }
 
     /// Merges those of a memory with those of a later request.
     ///
     /// # Errors
-    /// [`AnnotationError::TooManyTags`]. A memory to which another writer gave more keeps them as long as none is added.
+    /// [`AnnotationError::TooManyTags`], and metadata that is too long. A memory to which another writer gave more tags keeps
+    /// them as long as none is added.
     pub fn merged(&self, later: &Self) -> Result<Self, AnnotationError> {
         let provenance = self.provenance().clone().merged(later.provenance().clone());
         let tags: BTreeSet<String> = self.tags.union(&later.tags).cloned().collect();
         let adds = tags.len() > self.tags.len();
-        let merged = Self { tags, provenance: Box::new(provenance) };
+        let metadata = Metadata::merged(self.metadata(), later.metadata())?;
+        let merged = Self { tags, metadata, provenance: Box::new(provenance) };
         if adds { merged.within_bounds() } else { Ok(merged) }
     }
 
@@ -139,8 +173,13 @@ impl Annotations {
     pub fn bytes(&self) -> usize {
         let Provenance { source_path, excerpt, namespace, .. } = self.provenance();
         let texts = [source_path, excerpt, namespace].into_iter().flatten();
-        self.tags.iter().chain(texts).map(|text| text.len() + 5).sum::<usize>() + 16
+        let metadata = self.metadata().map_or(0, |known| known.as_str().len());
+        self.tags.iter().chain(texts).map(|text| text.len() + 5).sum::<usize>() + metadata + 16
     }
+}
+
+fn checked_tags(tags: &[String]) -> Result<BTreeSet<String>, AnnotationError> {
+    tags.iter().map(|tag| line("a tag", tag, TAG_CHARS_MAX)).collect()
 }
 
 #[cfg(test)]
@@ -163,13 +202,17 @@ mod tests {
     fn few() -> impl Strategy<Value = Annotations> {
         let lines = of((1_u32..9, of(0_u32..9)));
         let texts = [of("[ab]"), of("[ab]"), of("[ab]")];
-        (vec("[a-f]", 0..5), lines, texts, any::<bool>()).prop_map(|(tags, lines, texts, canonical)| {
-            let [source_path, excerpt, namespace] = texts;
-            let line_start = lines.map(|(start, _)| start);
-            let line_end = lines.and_then(|(start, more)| Some(start + more?));
-            let given = Provenance { source_path, line_start, line_end, excerpt, namespace, canonical };
-            Annotations::new(&tags, given).unwrap()
-        })
+        let fields = proptest::collection::btree_map("[a-c]", 0_i64..3, 0..3);
+        (vec("[a-f]", 0..5), lines, texts, any::<bool>(), fields).prop_map(
+            |(tags, lines, texts, canonical, fields)| {
+                let [source_path, excerpt, namespace] = texts;
+                let line_start = lines.map(|(start, _)| start);
+                let line_end = lines.and_then(|(start, more)| Some(start + more?));
+                let given = Provenance { source_path, line_start, line_end, excerpt, namespace, canonical };
+                let fields = fields.into_iter().map(|(name, value)| (name, value.into())).collect();
+                Annotations::new(&tags, given).unwrap().with_metadata(Metadata::new(fields).unwrap())
+            },
+        )
     }
 
     proptest! {
@@ -186,7 +229,8 @@ mod tests {
             prop_assert_eq!(lines(&one), lines(&other));
             // What a merge leaves could be requested.
             let tags: Vec<String> = one.tags().map(str::to_owned).collect();
-            prop_assert_eq!(Annotations::new(&tags, one.provenance().clone()), Ok(one));
+            let again = Annotations::new(&tags, one.provenance().clone()).unwrap();
+            prop_assert_eq!(again.with_metadata(one.metadata().cloned()), one);
         }
     }
 
@@ -218,7 +262,7 @@ mod tests {
             Err(AnnotationError::TooManyTags(TAGS_MAX + 2)),
             "256 tags and two more"
         );
-        let others = Annotations::stored(numbered(0..300), Provenance::default());
+        let others = Annotations::stored(numbered(0..300), None, Provenance::default());
         assert_eq!(others.merged(&new(5..9).unwrap()), Ok(others.clone()));
         assert!(others.merged(&new(300..301).unwrap()).is_err());
     }

@@ -224,12 +224,7 @@ pub enum EventError {
 impl Remember {
     /// Checks sizes and removes repeated mentions.
     pub fn checked(mut self) -> Result<Self, EventError> {
-        if self.content.trim().is_empty() {
-            return Err(EventError::Empty(self.id));
-        }
-        if self.content.len() > CONTENT_BYTES_MAX {
-            return Err(EventError::TooLong { bytes: self.content.len(), id: self.id });
-        }
+        check_content(&self.id, &self.content)?;
         self.mentions.sort();
         self.mentions.dedup();
         if self.mentions.len() > MENTIONS_MAX {
@@ -237,6 +232,20 @@ impl Remember {
         }
         Ok(self)
     }
+}
+
+/// Checks that a content is not blank, and not longer than [`CONTENT_BYTES_MAX`].
+///
+/// # Errors
+/// [`EventError::Empty`], [`EventError::TooLong`].
+pub fn check_content(id: &MemoryId, content: &str) -> Result<(), EventError> {
+    if content.trim().is_empty() {
+        return Err(EventError::Empty(id.clone()));
+    }
+    if content.len() > CONTENT_BYTES_MAX {
+        return Err(EventError::TooLong { bytes: content.len(), id: id.clone() });
+    }
+    Ok(())
 }
 
 impl Event {

@@ -148,6 +148,7 @@ impl Names {
             session: seen.session.clone(),
             partial,
             provenance: seen.provenance.clone(),
+            metadata: seen.metadata.clone(),
         }
     }
 }

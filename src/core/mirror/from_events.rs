@@ -182,6 +182,7 @@ fn memory_row(memory: &Remember, names: &Names<'_>) -> NodeRow {
     let id = names.external(MEMORY, memory.id.as_str());
     NodeRow {
         tags: memory.annotations.tags().map(str::to_owned).collect(),
+        metadata: memory.annotations.metadata().cloned(),
         last_modified: Some(memory.at.millis()),
         session: memory.session.as_ref().map(|session| session.as_str().to_owned()),
         ..NodeRow::new(id, cut(&memory.content, LABEL_BYTES_MAX), NodeType::MEMORY)

@@ -44,7 +44,7 @@ use std::sync::Arc;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 /// First bytes of a file.
-const FORMAT: &[u8] = b"ebb mirror state 6\n";
+const FORMAT: &[u8] = b"ebb mirror state 7\n";
 const HASH_BYTES: usize = size_of::<u64>();
 /// Bytes that are hashed and written at once.
 const CHUNK: usize = 64 * 1024;

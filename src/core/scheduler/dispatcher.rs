@@ -50,8 +50,8 @@ const AT_ONCE_AT_FIRST: usize = 1;
 const FIRST_LIMIT: Duration = Duration::from_secs(10);
 /// Time limit of a survey: longer than a server that was just started needs for its first responses.
 const SURVEY_LIMIT: Duration = Duration::from_secs(15);
-/// Interval at which lags are measured again while a survey lasts.
-const LAGS_EVERY: Duration = Duration::from_secs(1);
+/// Interval at which lags and stranded runs are measured again while a survey lasts.
+const MEASURE_EVERY: Duration = Duration::from_secs(1);
 /// Pause of a job that failed.
 const PAUSE: Duration = Duration::from_secs(2);
 /// Time that runs have to finish their transaction when the worker stops.
@@ -67,7 +67,7 @@ pub struct Dispatcher {
     pub clock: Clock,
     /// The schedules in force.
     pub config: watch::Receiver<Arc<Config>>,
-    /// The rhythms in force, for the timers.
+    /// The rhythms in force, for the timers and the record of schedules.
     pub rhythms: watch::Sender<Arc<Rhythms>>,
     /// Starts a survey of the ledger.
     pub wake: Wake,
@@ -143,8 +143,8 @@ struct DispatcherState {
     /// The rhythm of each job at the last survey, and the instant since which it differs from before.
     rhythms: BTreeMap<JobName, (Rhythm, Option<Timestamp>)>,
     unfired: Unfired,
-    /// The last ledger that was read.
-    ledger: Option<LedgerSurvey>,
+    /// The last ledger that was read, and when.
+    ledger: Option<(LedgerSurvey, Instant)>,
     /// Why no job could start at the last survey.
     stopped: Option<String>,
     /// Whether it was logged that schedules do not apply to a scratch database.
@@ -188,7 +188,7 @@ impl Dispatcher {
                 }
                 () = self.wake.wait(), if survey.is_none() => survey = Some(Box::pin(self.survey())),
                 // A survey waits for a database that is away.
-                () = tokio::time::sleep(LAGS_EVERY) => self.measure_lags(&state),
+                () = tokio::time::sleep(MEASURE_EVERY) => self.measure(&state),
             }
         };
         drop(survey);
@@ -204,7 +204,6 @@ impl Dispatcher {
         let names = JobName::ALL.map(JobName::name);
         let survey = async {
             let mut facts = self.store.survey(&names).await?;
-            facts.installed = self.store.installed().await?;
             if self.recovery.is_complete() {
                 facts.requested_sweep = self.store.next_requested_sweep().await?;
                 let concerns = self.store.concerns().await?;
@@ -238,7 +237,7 @@ impl Dispatcher {
                     // No job will finish, and all else need not wait for one.
                     Some(_) => self.recovery.mark_progress(),
                 }
-                state.ledger = Some(facts);
+                state.ledger = Some((facts, Instant::now()));
                 stopped
             }
             Err(wrong) => {
@@ -248,7 +247,7 @@ impl Dispatcher {
                 Some(wrong)
             }
         };
-        self.measure_lags(state);
+        self.measure(state);
         if let Some(why) = stopped.as_ref().filter(|_| state.stopped != stopped) {
             warn!(why, "no job can start");
         }
@@ -256,18 +255,23 @@ impl Dispatcher {
         state.stopped = stopped;
     }
 
-    /// Measures how long a run of each job has been due, by the last ledger that could be read: where no job
-    /// can start, lags grow.
-    fn measure_lags(&self, state: &DispatcherState) {
-        let Some(facts) = &state.ledger else { return };
+    /// Measures how long a run of each job has been due, or open without a holder, by the last ledger that could be read:
+    /// both grow where no job can start.
+    fn measure(&self, state: &DispatcherState) {
+        let Some((facts, read)) = &state.ledger else { return };
         let now = self.clock.now();
         let config = Arc::clone(&self.config.borrow());
         for (job, ledger) in JobName::ALL.into_iter().zip(&facts.jobs) {
             let settings = config.of(job);
             let schedule = settings.schedule(job, &facts.tunables);
-            let lag = schedule.lag(job.name(), ledger.last, facts.installed, now);
+            let since = facts.applies_since(ledger, &schedule.rhythm.to_string());
+            let lag = schedule.lag(job.name(), ledger.last, since, now);
             let applies = settings.enabled && self.applies_to(facts);
-            self.meter.job(job, |counts| counts.lag = if applies { lag } else { Duration::ZERO });
+            let stranded = ledger.open.as_ref().map_or(Duration::ZERO, |open| open.stranded(read.elapsed()));
+            self.meter.job(job, |counts| {
+                counts.lag = if applies { lag } else { Duration::ZERO };
+                counts.stranded = stranded;
+            });
         }
     }
 
@@ -290,6 +294,8 @@ impl Dispatcher {
             warn!("{}", UNSCHEDULED);
         }
         let mut idle = true;
+        // The first is sent even if no job is enabled: others record it.
+        let is_first = state.rhythms.is_empty();
         let mut rhythms = Rhythms::new();
         for (job, ledger) in JobName::ALL.into_iter().zip(&facts.jobs) {
             let settings = config.of(job);
@@ -306,9 +312,6 @@ impl Dispatcher {
                 None => due,
             });
             idle &= due.is_none() && ledger.open.is_none();
-            self.meter.job(job, |counts| {
-                counts.stranded = ledger.open.as_ref().map_or(Duration::ZERO, |open| open.stranded);
-            });
             let due = due.filter(|due| self.has_fired(state, job, due.at));
             let start = due.map(|due| Start::Occurrence(due.at, due.missed));
             let requested = facts.requested_sweep.as_ref().filter(|_| job == JobName::Sweep);
@@ -325,7 +328,7 @@ impl Dispatcher {
             self.begin(state, job, start, request);
         }
         self.rhythms.send_if_modified(|known| {
-            let is_changed = **known != rhythms;
+            let is_changed = is_first || **known != rhythms;
             if is_changed {
                 *known = Arc::new(rhythms);
             }

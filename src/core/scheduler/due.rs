@@ -118,21 +118,31 @@ impl Schedule {
         (at > begun).then(|| Due { at, missed: missed() })
     }
 
-    /// How long a run has been due: since the first occurrence after the last run, or after the database was
-    /// initialised, before which none could run. Zero if none is due.
+    /// How long a run has been due: since the first occurrence after `since`, the instant of the last run or of what lets
+    /// the schedule apply after it, or since the occurrence that is due if that is unknown. Zero if none is due.
     #[must_use]
     pub fn lag(
         &self,
         job: &str,
         last: Option<Timestamp>,
-        installed: Option<Timestamp>,
+        since: Option<Timestamp>,
         now: Timestamp,
     ) -> Duration {
         let Some(due) = self.due(job, last, now) else { return Duration::ZERO };
-        let first = last.or(installed).and_then(|begun| self.rhythm.next(begun));
-        let first = first.map_or(due.at, |first| first.min(due.at));
-        let since = installed.map_or(first, |installed| installed.max(first));
-        Duration::from_millis(now.millis().saturating_sub(since.millis()).max(0).unsigned_abs())
+        // An instant ahead is from a wrong clock.
+        let since = since.filter(|since| *since <= now);
+        let first = since.and_then(|since| self.rhythm.next(since)).map_or(due.at, |first| first.min(due.at));
+        let begun = since.map_or(first, |since| since.max(first));
+        Duration::from_millis(now.millis().saturating_sub(begun.millis()).max(0).unsigned_abs())
+    }
+}
+
+impl std::fmt::Display for Rhythm {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Every(ms) => write!(f, "every {ms} ms"),
+            Self::Cron(pattern, zone) => write!(f, "{} {}", pattern.text(), zone.name()),
+        }
     }
 }
 
@@ -240,16 +250,19 @@ mod tests {
     #[test]
     fn a_lag_counts_from_the_first_occurrence_that_could_run() {
         let minutely = every(60_000);
-        let lag_s = |last: Option<i64>, installed: Option<i64>| {
-            let lag = minutely.lag("learn", last.map(at), installed.map(at), at(630_000));
+        let lag_s = |last: Option<i64>, since: Option<i64>| {
+            let lag = minutely.lag("learn", last.map(at), since.map(at), at(630_000));
             lag.as_secs()
         };
-        assert_eq!(lag_s(Some(600_000), Some(0)), 0, "nothing is due");
-        assert_eq!(lag_s(Some(540_000), Some(0)), 30);
+        assert_eq!(lag_s(Some(600_000), Some(600_000)), 0, "nothing is due");
+        assert_eq!(lag_s(Some(540_000), Some(540_000)), 30);
         assert_eq!(lag_s(Some(0), Some(0)), 570, "nine later occurrences do not shorten it");
+        assert_eq!(lag_s(Some(0), Some(310_000)), 270, "the schedule was changed");
+        assert_eq!(lag_s(Some(0), None), 30, "it was changed, and when is not known");
         assert_eq!(lag_s(None, None), 30);
         assert_eq!(lag_s(None, Some(310_000)), 270);
         assert_eq!(lag_s(None, Some(620_000)), 10, "it was planned before the database was initialised");
+        assert_eq!(lag_s(Some(0), Some(700_000)), 30, "a wrong clock wrote an instant ahead");
     }
 
     #[test]

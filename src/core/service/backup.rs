@@ -76,7 +76,8 @@ impl Service {
             drop(sender);
             read
         };
-        let forward = async {
+        // It takes the receiver along, so that a writer that has failed ends the reading, too.
+        let forward = async move {
             let mut done = 0;
             while let Some(row) = rows.recv().await {
                 if to_file.send(file::Message::Row(Box::new(row))).await.is_err() {
@@ -115,6 +116,16 @@ impl Service {
         Ok(checked.await.map_err(|why| FileError::Thread(why.to_string()))??)
     }
 
+    /// Checks that a backup could be restored into this database, and writes nothing.
+    ///
+    /// # Errors
+    /// As [`Service::restore`].
+    pub async fn check_restore(&self, path: &Path) -> Result<(Header, Written), BackupError> {
+        let checked = self.check_backup(path).await?;
+        self.store.refuse_restore().await?;
+        Ok(checked)
+    }
+
     /// Loads a backup into a database without rows of Ebb's, which is initialised first if it is not. One that was
     /// broken off starts again; one whose rows were all there is completed.
     ///
@@ -127,33 +138,53 @@ impl Service {
         watch: &mut dyn FnMut(RowsDone),
     ) -> Result<Restored, BackupError> {
         let (header, written) = self.check_backup(path).await?;
-        let mut created = written.nodes + written.relationships;
-        let mut unfinished = self.store.unfinished_restore().await?;
-        if unfinished.as_ref().is_some_and(|of| of.is_loaded && of.checksum != written.checksum) {
-            self.store.end_restore().await?;
-            unfinished = None;
-        }
-        if unfinished.is_none() {
-            if !self.store.pending().await?.is_empty() {
-                self.initialise().await?;
+        let total = written.nodes + written.relationships;
+        let seen = self.store.unfinished_restore().await?;
+        let loaded = seen.as_ref().filter(|of| of.is_loaded && of.checksum == written.checksum);
+        let created = match loaded {
+            Some(of) => {
+                self.store.hold_restore(Some(of), &of.checksum, false).await?;
+                u64::try_from(of.created).unwrap_or(0)
             }
-            self.store.refuse_restore().await?;
-        }
-        if !unfinished.is_some_and(|of| of.is_loaded) {
-            created = self.load(path, &written, watch).await?;
-        }
+            None => {
+                self.store.refuse_restore().await?;
+                if seen.is_none() && !self.store.pending().await?.is_empty() {
+                    self.initialise().await?;
+                }
+                self.store.hold_restore(seen.as_ref(), &written.checksum, true).await?;
+                self.store.clear_restore().await?;
+                self.load(path, &written, watch).await?
+            }
+        };
+        // What this version has and the backup has not.
+        let now = self.now().await?;
+        self.store.complete_rows(&self.config.consolidation, now).await?;
         self.store.end_restore().await?;
-        // Tunables and settings that this version has and the backup has not.
         self.initialise().await?;
         let (states, states_without_row) = self.states_without_row().await?;
+        let left_out = total.saturating_sub(created);
         Ok(Restored {
             header,
             nodes: written.nodes,
-            relationships: written.relationships,
-            left_out: (written.nodes + written.relationships).saturating_sub(created),
+            relationships: written.relationships.saturating_sub(left_out),
+            left_out,
             states,
             states_without_row,
         })
+    }
+
+    /// Deletes what a restore wrote that was broken off, so that the database can be used. Returns whether there was one.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] if another process restores.
+    pub async fn abandon_restore(&self) -> Result<bool, Error> {
+        let Some(seen) = self.store.unfinished_restore().await? else { return Ok(false) };
+        self.store.hold_restore(Some(&seen), &seen.checksum, true).await?;
+        self.store.clear_restore().await?;
+        self.store.complete_rows(&self.config.consolidation, self.now().await?).await?;
+        self.store.end_restore().await?;
+        self.initialise().await?;
+        Ok(true)
     }
 
     /// Loads the rows of a checked file. Returns how many were created.
@@ -163,9 +194,10 @@ impl Service {
         checked: &Written,
         watch: &mut dyn FnMut(RowsDone),
     ) -> Result<u64, BackupError> {
-        self.store.begin_restore(&checked.checksum).await?;
         let total = checked.nodes + checked.relationships;
-        let mut reader = Reader::open(path)?;
+        let changed =
+            |why: FileError| FileError::Changed { path: path.display().to_string(), why: why.to_string() };
+        let mut reader = Reader::open(path).map_err(changed)?;
         let (mut created, mut done) = (0, 0);
         for number in 1.. {
             let read = tokio::task::spawn_blocking(move || {
@@ -174,7 +206,7 @@ impl Service {
             });
             let (back, batch) = read.await.map_err(|why| FileError::Thread(why.to_string()))?;
             reader = back;
-            let batch = batch?;
+            let batch = batch.map_err(changed)?;
             if batch.is_empty() {
                 break;
             }
@@ -183,7 +215,8 @@ impl Service {
             watch(RowsDone { rows: done, total });
         }
         if reader.contents() != checked {
-            return Err(FileError::Changed { path: path.display().to_string() }.into());
+            let why = "it has other rows than before".to_owned();
+            return Err(FileError::Changed { path: path.display().to_string(), why }.into());
         }
         self.store.mark_restore_loaded().await?;
         Ok(u64::try_from(created).unwrap_or(0))

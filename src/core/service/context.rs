@@ -30,7 +30,7 @@ impl Service {
     ) -> Result<Context, Error> {
         check_range("max_tokens", options.max_tokens, TOKENS_MAX).map_err(Error::Invalid)?;
         let request = RecallRequest { content: true, ..request };
-        let usual = request.to_query(self.config.engine.default_query());
+        let usual = request.to_query(self.config.engine.default_query())?;
         let filter = Filter { has_text: true, ..usual.filter.clone() };
         let top_k = (options.max_tokens / LINE_TOKENS).max(HITS_MIN).min(self.config.engine.top_k_max());
         let query = RecallQuery { filter: filter.clone(), top_k, ..usual };

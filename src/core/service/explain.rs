@@ -109,7 +109,7 @@ fn because(
         format!("it was accessed {}, last at {}", times(state.access_count), rfc3339(state.last_accessed));
     let promotion = history
         .iter()
-        .find(|event| event.what != "ACCESSED_IN")
+        .find(|event| matches!(event.what.as_str(), "PROMOTED_TO" | "CRYSTALLIZED_INTO"))
         .map(|event| {
             format!(
                 " It was promoted at {} with an energy of {:.3}.",

@@ -2,18 +2,21 @@
 
 use super::Service;
 use super::memories::RequestId;
-use crate::api::job::{Job, JobRunRequest, Jobs, LastRun};
+use crate::api::job::{Job, JobHistory, JobRunRequest, Jobs, LastRun, PastRun, WaitCause, WaitingJob};
 use crate::domain::attempt::Right;
-use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
 use crate::jobs::{JobName, Request};
 use crate::scheduler::JobConfig;
+use crate::scheduler::dispatcher::UNSCHEDULED;
 use crate::scheduler::driver::{self, JobReport, Outcome, Wanted};
 use crate::scheduler::due::Rhythm;
-use crate::store::{BY_HAND, Error, Past, Tally};
+use crate::store::{BY_HAND, Error, JobStatus, LedgerSurvey, Past, Tally};
 use std::num::NonZeroU64;
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
+/// A job that has been due for as long waits for a worker.
+const LATE_S: u64 = 60;
 /// Number of runs of a job searched for the run of a repeated request.
 const REPEATS: u32 = 100;
 
@@ -106,19 +109,39 @@ impl Service {
 
     /// The jobs with their schedules.
     pub async fn jobs(&self, at: Timestamp) -> Result<Jobs, Error> {
-        let tunables = self.store.tunables().await?;
         let names = JobName::ALL.map(JobName::name);
-        let (last, latest) = (self.store.last_runs(names).await?, self.store.latest_runs(names).await?);
-        let installed = self.store.installed().await?;
-        let jobs = JobName::ALL.into_iter().zip(last).zip(latest);
-        let jobs = jobs.map(|((job, last), latest)| {
-            let scheduled = scheduled(job, self.job_config(job), last, &tunables, (at, installed));
-            Job { last_run: latest.map(LastRun::from), ..scheduled }
-        });
-        let jobs = jobs.collect();
-        let fallback_tunables = tunables.fallback();
-        let stopped = fallback_tunables.and_then(|_| self.store.invalid_tunables());
-        Ok(Jobs { jobs, stopped, fallback_tunables })
+        let ledger = self.store.ledger(&names).await?;
+        let latest = self.store.latest_runs(names).await?;
+        let jobs =
+            JobName::ALL.into_iter().zip(&ledger.jobs).zip(latest).map(|((job, status), latest)| Job {
+                last_run: latest.map(LastRun::from),
+                ..scheduled(job, self.job_config(job), status, &ledger, at)
+            });
+        Ok(Jobs {
+            jobs: jobs.collect(),
+            stopped: ledger.stopped.clone().or_else(|| self.refused()),
+            fallback_tunables: ledger.tunables.fallback(),
+            unscheduled: (ledger.scratch && !self.config.on_scratch).then(|| UNSCHEDULED.to_owned()),
+        })
+    }
+
+    /// Why the database takes no writes, if it took none when this process last tried.
+    fn refused(&self) -> Option<String> {
+        Some(format!("{}; see: ebb doctor", self.store.write_refusal()?))
+    }
+
+    /// The last runs, newest first, with the jobs that wait for one.
+    pub async fn job_history(
+        &self,
+        job: Option<JobName>,
+        limit: u32,
+        at: Timestamp,
+    ) -> Result<JobHistory, Error> {
+        let Jobs { jobs, stopped, fallback_tunables, unscheduled } = self.jobs(at).await?;
+        let named = jobs.iter().filter(|found| job.is_none_or(|named| named == found.job));
+        let waiting = named.filter_map(|found| waits(found, job.is_some(), unscheduled.is_some())).collect();
+        let runs = self.history(job, limit).await?.into_iter().map(PastRun::from).collect();
+        Ok(JobHistory { runs, waiting, stopped, fallback_tunables, unscheduled })
     }
 
     /// The last runs, newest first.
@@ -130,18 +153,20 @@ impl Service {
 fn scheduled(
     job: JobName,
     config: &JobConfig,
-    last: Option<Timestamp>,
-    tunables: &Tunables,
-    (at, installed): (Timestamp, Option<Timestamp>),
+    status: &JobStatus,
+    ledger: &LedgerSurvey,
+    at: Timestamp,
 ) -> Job {
-    let schedule = config.schedule(job, tunables);
-    let due = schedule.due(job.name(), last, at);
+    let schedule = config.schedule(job, &ledger.tunables);
+    let due = schedule.due(job.name(), status.last, at);
     let next = due.map(|due| due.at).or_else(|| schedule.rhythm.next(at)).unwrap_or(at);
-    let lag = schedule.lag(job.name(), last, installed, at);
+    let since = ledger.applies_since(status, &schedule.rhythm.to_string());
+    let lag = schedule.lag(job.name(), status.last, since, at);
     let (every_seconds, cron, timezone) = match &schedule.rhythm {
         Rhythm::Every(ms) => (Some(ms.unsigned_abs() / 1_000), None, None),
         Rhythm::Cron(pattern, zone) => (None, Some(pattern.text().to_owned()), Some(zone.name())),
     };
+    let left = status.open.as_ref().filter(|open| open.free);
     Job {
         job,
         about: job.about(),
@@ -149,9 +174,22 @@ fn scheduled(
         every_seconds,
         cron,
         timezone,
-        last,
+        last: status.last,
         last_run: None,
         next,
         lag_seconds: if config.enabled { lag.as_secs() } else { 0 },
+        stranded_seconds: left.map(|open| open.stranded(Duration::ZERO).as_secs()),
+    }
+}
+
+/// Why a job waits, if it does. That it is disabled is worth a line only if it was named.
+fn waits(found: &Job, is_named: bool, is_unscheduled: bool) -> Option<WaitingJob> {
+    let waiting = |cause, seconds| Some(WaitingJob { job: found.job, cause, seconds });
+    match found {
+        Job { stranded_seconds: stranded @ Some(LATE_S..), .. } => waiting(WaitCause::Stranded, *stranded),
+        Job { enabled: false, .. } if is_named => waiting(WaitCause::Disabled, None),
+        Job { last_run: Some(LastRun { state, .. }), .. } if state == "open" => None,
+        Job { lag_seconds: lag @ LATE_S.., .. } if !is_unscheduled => waiting(WaitCause::Due, Some(*lag)),
+        _ => None,
     }
 }

@@ -3,6 +3,8 @@
 use super::Service;
 use super::request_hash::request_hash;
 use crate::api::memory::{Memory, NewMemory};
+use crate::api::memory_list::ForgottenMemories;
+use crate::api::memory_update::MemoryPatch;
 use crate::clock::new_id;
 use crate::domain::event::{Access, Event, Remember};
 use crate::domain::ids::{EntityName, InstanceId, MemoryId, MemoryKey, Scope, SessionId, event_id, made_id};
@@ -10,7 +12,8 @@ use crate::domain::memory::Revive;
 use crate::domain::similarity::{Embedding, EmbeddingError};
 use crate::domain::units::Timestamp;
 use crate::store::{
-    Batch, BatchFault, BatchOutcome, EndedSession, Error, EventEffect, Filter, Record, RequestMode,
+    Batch, BatchFault, BatchOutcome, Deletion, EndedSession, Error, EventEffect, Filter, MemoryOrder,
+    MemoryPage, MemoryUpdate, MemoryVersion, Record, RequestMode,
 };
 use serde_json::{Value, json};
 
@@ -112,6 +115,9 @@ impl WriteMode {
         }
     }
 }
+
+/// Memories that are counted at once for a deletion.
+const COUNTED: usize = 10_000;
 
 impl Service {
     /// A checked embedding of a memory, valid for this database.
@@ -262,28 +268,70 @@ impl Service {
         found.ok_or_else(|| Error::NotFound { what: "memory", id: key.to_string() })
     }
 
-    /// Memories of a scope at an instant, by id, at most `limit`.
+    /// Memories of a scope at an instant, in an order after a cursor, at most `limit`, and where the list continues.
     pub async fn list(
         &self,
         scope: &Scope,
-        filter: &Filter,
-        limit: u32,
+        listed: (&Filter, MemoryOrder),
+        (after, limit): (&str, usize),
         at: Timestamp,
-    ) -> Result<Vec<Memory>, Error> {
+    ) -> Result<(Vec<Memory>, Option<String>), Error> {
         let tunables = self.store.tunables().await?;
-        let keys = self.store.list_memories(scope.as_str(), filter, limit).await?;
+        let MemoryPage { keys, next } = self.list_keys(scope, listed, (after, limit)).await?;
         let records = self.store.memories(&keys).await?;
-        Ok(records.into_iter().map(|record| Memory::at(record, at, &tunables)).collect())
+        Ok((records.into_iter().map(|record| Memory::at(record, at, &tunables)).collect(), next))
     }
 
-    /// The ids of such memories.
+    /// The keys of such memories.
     pub async fn list_keys(
         &self,
         scope: &Scope,
-        filter: &Filter,
-        limit: u32,
-    ) -> Result<Vec<MemoryKey>, Error> {
-        self.store.list_memories(scope.as_str(), filter, limit).await
+        listed: (&Filter, MemoryOrder),
+        (after, limit): (&str, usize),
+    ) -> Result<MemoryPage, Error> {
+        self.store.list_memories(scope.as_str(), listed, after, limit).await
+    }
+
+    /// A checked change of a memory.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`].
+    pub fn checked_update(&self, id: &MemoryId, patch: MemoryPatch) -> Result<MemoryUpdate, Error> {
+        patch.checked(id, self.store.similarity()).map_err(Error::Invalid)
+    }
+
+    /// Changes the content, the tags and the metadata of a memory; what they were is kept.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]; [`Error::Refused`] for a stub; [`Error::Invalid`].
+    pub async fn update(
+        &self,
+        mode: &WriteMode,
+        key: &MemoryKey,
+        update: &MemoryUpdate,
+        at: Timestamp,
+    ) -> Result<Memory, Error> {
+        let tunables = self.store.tunables().await?;
+        let document = json!({
+            "scope": key.scope(),
+            "id": key.id(),
+            "content": update.content,
+            "tags": update.tags,
+            "metadata": update.metadata,
+            "embedding": update.embedding.as_ref().map(Embedding::numbers),
+        });
+        let hash = request_hash("update", &document);
+        let record = self.store.update_memory(mode.with_hash(&hash), key, update, at).await?;
+        Ok(Memory { dry_run: *mode == WriteMode::DryRun, ..Memory::at(record, at, &tunables) })
+    }
+
+    /// What a memory was, the newest version first.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`].
+    pub async fn versions(&self, key: &MemoryKey) -> Result<Vec<MemoryVersion>, Error> {
+        self.record(key).await?;
+        self.store.versions(key).await
     }
 
     /// Pins or unpins memories of a scope, all or none.
@@ -313,7 +361,46 @@ impl Service {
         accepted: Option<i64>,
     ) -> Result<i64, Error> {
         let hash = request_hash("forget", &json!({ "scope": scope.as_str(), "ids": texts(ids) }));
-        self.store.forget(mode.with_hash(&hash), (scope, ids), at, (&self.config.guard, accepted)).await
+        let guard = (&self.config.guard, accepted);
+        let done = self.store.forget(mode.with_hash(&hash), (scope, ids), at, guard).await?;
+        Ok(done.nodes)
+    }
+
+    /// Forgets memories of a scope that fulfil conditions, as [`Service::forget`] does, at most 1,000 at once. The guard judges
+    /// all that fulfil them.
+    pub async fn forget_where(
+        &self,
+        mode: &WriteMode,
+        (scope, filter): (&Scope, &Filter),
+        at: Timestamp,
+        accepted: Option<i64>,
+    ) -> Result<ForgottenMemories, Error> {
+        let Filter { tiers, session, tags, text, metadata, created_since, created_before } = filter;
+        let document = json!({
+            "scope": scope.as_str(),
+            "tiers": tiers,
+            "session": session,
+            "tags": tags,
+            "text": text,
+            "metadata": metadata.to_string(),
+            "since": created_since,
+            "before": created_before,
+        });
+        let hash = request_hash("forget_where", &document);
+        let (mut all, mut after) = (0_usize, String::new());
+        loop {
+            let page = self.list_keys(scope, (filter, MemoryOrder::Id), (&after, COUNTED)).await?;
+            all += page.keys.len();
+            match page.next {
+                Some(next) => after = next,
+                None => break,
+            }
+        }
+        let chosen = (scope, filter, i64::try_from(all).unwrap_or(i64::MAX));
+        let guard = (&self.config.guard, accepted);
+        let Deletion { memories, nodes, left } =
+            self.store.forget_where(mode.with_hash(&hash), chosen, at, guard).await?;
+        Ok(ForgottenMemories { memories, nodes, left, dry_run: *mode == WriteMode::DryRun })
     }
 
     /// Ends a session: its working memories with an energy above the threshold become ripe.
@@ -359,10 +446,13 @@ fn document(event: &Event, named: bool) -> Value {
                 "pinned": remember.pinned,
                 "embedding": remember.embedding.as_ref().map(Embedding::numbers),
             });
-            // Without annotations it is the document of versions that have none.
-            if !remember.annotations.is_empty() {
+            // Without annotations, and without metadata, it is the document of versions that have none.
+            if remember.annotations.tags().next().is_some() || !remember.annotations.provenance().is_empty() {
                 document["tags"] = remember.annotations.tags().collect();
                 document["provenance"] = json!(remember.annotations.provenance());
+            }
+            if let Some(metadata) = remember.annotations.metadata() {
+                document["metadata"] = json!(metadata.fields());
             }
             json!({ "remember": document })
         }

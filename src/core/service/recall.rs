@@ -16,6 +16,7 @@ mod texts;
 
 use super::Service;
 use crate::api::recall::{Freshness, Hit, PathStep, Recall, RecallRequest, RecallSeed};
+use crate::domain::annotations::{Metadata, MetadataFilter};
 use crate::domain::ids::{Scope, Term};
 use crate::domain::units::Timestamp;
 use crate::mirror::persist::{self, Files};
@@ -186,9 +187,10 @@ pub fn recall_in(
     if request.embedding.is_some() {
         return Err(Error::Invalid("a graph from a file has no embeddings to compare with".to_owned()));
     }
-    let mut query = request.to_query(rules.default_query());
+    let mut query = request.to_query(rules.default_query())?;
     query.now_ms = Some(now.millis()).filter(|_| query.dimensions.contains(&Dimension::Temporal));
     query.asked_ms = Some(now.millis());
+    check_kinds(view, &query.filter)?;
     let recalled = recall(view, &query, rules, &mut Scratch::default())
         .map_err(|why| Error::Invalid(why.to_string()))?;
     let freshness = Freshness::of_file(view.ticks().at_start());
@@ -197,17 +199,29 @@ pub fn recall_in(
     Ok(answer(view, found, request))
 }
 
+/// Checks that a filter names kinds of nodes that a view can have.
+fn check_kinds(view: &View, filter: &Filter) -> Result<(), Error> {
+    let Some(unknown) = filter.kinds.iter().find(|kind| view.node_type(kind).is_none()) else {
+        return Ok(());
+    };
+    let known: Vec<&str> = view.kind_names().collect();
+    Err(Error::Invalid(format!("kinds: no node is a {unknown:?}; the kinds are {}", known.join(", "))))
+}
+
 impl RecallRequest {
     /// Converts the request for the engine, with defaults for omitted values.
-    pub(super) fn to_query(&self, usual: &RecallQuery) -> RecallQuery {
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for conditions that cannot be used.
+    pub(super) fn to_query(&self, usual: &RecallQuery) -> Result<RecallQuery, Error> {
         let chosen = |dimensions: &Vec<Dimension>| dimensions.iter().copied().collect();
-        RecallQuery {
+        Ok(RecallQuery {
             text: self.text.clone(),
             vector: self.embedding.clone(),
             outside: Vec::new(),
             seeds: self.seeds.iter().map(|seed| (seed.id.as_str().to_owned(), seed.score)).collect(),
             top_k: self.top_k,
-            filter: self.filter(),
+            filter: self.filter()?,
             profile: self.profile,
             spread: self.spread,
             fusion: if self.words { Fusion::Text } else { Fusion::Off },
@@ -217,19 +231,22 @@ impl RecallRequest {
             xlr: self.xlr.unwrap_or(usual.xlr),
             seed_mass: self.seed_mass,
             priming: self.priming.unwrap_or(usual.priming),
-        }
+        })
     }
 
     /// The filter of the hits.
-    fn filter(&self) -> Filter {
+    fn filter(&self) -> Result<Filter, Error> {
         let texts = |terms: &[Term]| terms.iter().map(|term| term.as_str().to_owned()).collect();
-        Filter {
+        let metadata = MetadataFilter::new(&self.metadata);
+        Ok(Filter {
             kinds: texts(&self.kinds),
-            tiers: texts(&self.tiers),
+            tiers: self.tiers.iter().map(|tier| tier.name().to_owned()).collect(),
             since: self.since.map(Timestamp::millis),
             session: self.session.as_ref().map(|session| session.as_str().to_owned()),
+            tags: texts(&self.tags),
+            metadata: metadata.map_err(|why| Error::Invalid(format!("metadata: {why}")))?,
             has_text: false,
-        }
+        })
     }
 }
 
@@ -254,6 +271,7 @@ fn answer(view: &View, found: Found, request: &RecallRequest) -> Recall {
         similarity: hit.similarity,
         contrast: hit.contrast,
         tags: hit.tags,
+        metadata: hit.metadata.as_ref().map(Metadata::fields),
         provenance: hit.provenance.map(source).filter(|known| !known.is_empty()),
         partial: hit.partial,
         from_database: false,
@@ -320,7 +338,7 @@ impl Service {
     /// Answers a question from the mirror of a scope, which the first one loads. Where every recall is learned from,
     /// this one is recorded as an outcome before it is answered.
     pub async fn recall(&self, scope: &Scope, request: RecallRequest) -> Result<Recall, Error> {
-        let query = request.to_query(self.config.engine.default_query());
+        let query = request.to_query(self.config.engine.default_query())?;
         let (view, found) = Box::pin(self.find(scope, &request, query)).await?;
         Ok(answer(&view, found, &request))
     }
@@ -345,6 +363,7 @@ impl Service {
                 self.reached(scope, (change, Duration::from_millis(request.wait_ms.into()))).await?
             }
         };
+        check_kinds(&current.view, &query.filter)?;
         let is_complete = self.embed_words(&current, &mut query).await;
         let outside = self.outside(scope, &current, &query).await?;
         query.outside = outside.similarities();
@@ -405,7 +424,7 @@ impl Service {
         query: RecallQuery,
     ) -> Result<RecallResult, Error> {
         let (view, rules) = (Arc::clone(&current.view), self.config.engine.clone());
-        let (memory, now) = (self.questions.of_scope(scope), self.clock.now());
+        let (memory, now) = (self.questions.of_scope(scope), self.asked_at());
         let query = RecallQuery { asked_ms: Some(now.millis()), ..query };
         let work = move |scratch: &mut Scratch| recall_after(&view, &query, &rules, (&memory, now), scratch);
         let recalled = self.compute.run(work).await?.map_err(|why| Error::Invalid(why.to_string()))?;

@@ -7,7 +7,11 @@ use crate::domain::tier::Tier;
 use crate::domain::units::Timestamp;
 use crate::scheduler::dispatcher::UNSCHEDULED;
 use crate::store::{self, Answer, Error, InitReport, Store, StoredSettings, TierCount};
+use std::time::Duration;
 use tracing::info;
+
+/// Time limit of a write that is tried for a status.
+const WRITE_LIMIT: Duration = Duration::from_secs(2);
 
 /// Changes in one hour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,16 +37,42 @@ impl Service {
         let about = self.store.about().await?;
         let now = self.counted(about.server_now);
         let report = self.store.initialise(&self.config.consolidation, now).await?;
-        self.store_settings().await?;
+        self.store_settings_of(Some(&self.settings_digest())).await?;
         Ok(report)
+    }
+
+    /// Initialises the database, unless that was last done with the settings of this process: it takes ten transactions,
+    /// four of which write, and most commands take no more than one.
+    ///
+    /// # Errors
+    /// Those of [`Service::initialise`].
+    pub async fn ensure_initialised(&self) -> Result<(), Error> {
+        if !self.store.is_initialised(&self.settings_digest()).await? {
+            self.initialise().await?;
+        }
+        // Both have checked the schema.
+        let _ = self.prepared.set(());
+        Ok(())
+    }
+
+    fn settings_digest(&self) -> String {
+        self.store.settings_digest(&self.config.consolidation, self.kept())
+    }
+
+    /// The share of a learned weight that an outcome leaves.
+    fn kept(&self) -> f64 {
+        let kept = f64::from(self.config.mirror.rules.kept());
+        // The decimal digits of the setting, which a conversion of its bits would not give.
+        (kept * 1e6).round() / 1e6
     }
 
     /// Stores the settings that statements in Neo4j Browser read, as the last process that started has them.
     pub async fn store_settings(&self) -> Result<(), Error> {
-        let kept = f64::from(self.config.mirror.rules.kept());
-        // The decimal digits of the setting, which a conversion of its bits would not give.
-        let kept = (kept * 1e6).round() / 1e6;
-        let stored = self.jobs_store.store_settings(kept, self.now().await?).await?;
+        self.store_settings_of(None).await
+    }
+
+    async fn store_settings_of(&self, digest: Option<&str>) -> Result<(), Error> {
+        let stored = self.jobs_store.store_settings(self.kept(), digest, self.now().await?).await?;
         if let Some(StoredSettings { written: true, by: Some(by), at }) = stored {
             info!(by, at, "settings in the graph, of the program that started before, were replaced");
         }
@@ -60,6 +90,17 @@ impl Service {
         self.store.tiers().await
     }
 
+    /// Tries a write, so that a status names what refuses it; a worker does so by itself. A database that is not
+    /// initialised stays as it is.
+    pub async fn try_write(&self) {
+        let write = async {
+            self.store.check_schema().await?;
+            self.store.probe_write().await
+        };
+        // Any other failure meets what is asked next, and a slow write is none.
+        let _ = tokio::time::timeout(WRITE_LIMIT, write).await;
+    }
+
     /// Status at an instant.
     pub async fn status(&self, at: Timestamp) -> Result<Status, Error> {
         let about = self.store.about().await?;
@@ -67,15 +108,14 @@ impl Service {
             Ok(()) => self.jobs(at).await,
             Err(why) => Err(why),
         };
-        let Jobs { jobs, stopped, fallback_tunables } = match ready {
+        let Jobs { jobs, stopped, fallback_tunables, .. } = match ready {
             Ok(jobs) => jobs,
             Err(why @ Error::Schema(_)) => {
-                Jobs { jobs: Vec::new(), stopped: Some(why.to_string()), fallback_tunables: None }
+                let stopped = Some(why.to_string());
+                Jobs { jobs: Vec::new(), stopped, fallback_tunables: None, unscheduled: None }
             }
             Err(why) => return Err(why),
         };
-        let refused = || Some(format!("{}; see: ebb doctor", self.store.write_refusal()?));
-        let stopped = stopped.or_else(refused);
         let mut tiers = self.store.tiers().await?;
         tiers.sort_by_key(|row| Tier::named(&row.tier));
         let scratch = self.store.scratch().await?;
@@ -91,7 +131,7 @@ impl Service {
             },
             scratch: scratch.is_some(),
             simulated_now: scratch.flatten(),
-            unscheduled: scratch.is_some().then(|| UNSCHEDULED.to_owned()),
+            unscheduled: (scratch.is_some() && !self.config.on_scratch).then(|| UNSCHEDULED.to_owned()),
             stopped,
             fallback_tunables,
             jobs,

@@ -3,7 +3,7 @@
 //! In it are the nodes with a label of Ebb, those of the documented labels that have a scope, and the relationships between
 //! two such nodes. States of rows of other libraries are nodes of Ebb's that name their row by its key
 //! (see `row_state.rs`), so they need no row to be restored. The ledger of migrations is not in it: a restore needs a
-//! database with the schema.
+//! database with the schema. Nor is the mark of a scratch database, which is about that database.
 //!
 //! All of it is read in one transaction, as a stream. Neo4j has no snapshots: rows that others write meanwhile are in
 //! it or not.
@@ -23,7 +23,7 @@ use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
 /// Labels that only Ebb writes, except those of a migration and of a restore.
-const OWN: [&str; 18] = [
+const OWN: [&str; 19] = [
     "EbbMemory",
     "EbbFact",
     "EbbEntity",
@@ -40,11 +40,12 @@ const OWN: [&str; 18] = [
     "EbbTombstone",
     "EbbImport",
     "EbbState",
+    "EbbVersion",
     "SemanticCluster",
     "ConsolidationAttempt",
 ];
-/// Labels of nodes that an initialisation writes, and the mark of a scratch database.
-const INITIAL: [&str; 4] = ["EbbCounter", "EbbSettings", "ConsolidationConfig", "EbbScratch"];
+/// Labels of nodes that an initialisation writes.
+const INITIAL: [&str; 3] = ["EbbCounter", "EbbSettings", "ConsolidationConfig"];
 /// Labels that others may use too; a node of Ebb's has a scope.
 const SHARED: [&str; 3] = ["Memory", "Session", "File"];
 

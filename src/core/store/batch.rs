@@ -217,6 +217,7 @@ impl FoldedMemory<'_> {
             clusters: Vec::new(),
             mentions: self.mentions.iter().map(|name| (*name).to_owned()).collect(),
             annotations: self.annotations.clone(),
+            updated: None,
         })
     }
 }
@@ -319,7 +320,7 @@ fn fold<'a>(
             };
             let merged = folded.annotations.merged(&remember.annotations);
             folded.annotations = merged.map_err(|why| {
-                Error::Conflict(format!("memory {id}: {why}. Nothing was stored; give it fewer new tags"))
+                Error::Conflict(format!("memory {id}: {why}. Nothing was stored; give it less"))
             })?;
             (Revive::Yes, remember.session.as_ref(), done)
         }
@@ -355,8 +356,8 @@ fn check_same_content(folded: &FoldedMemory<'_>, remember: &Remember) -> Result<
     let same = folded.same == Some(true) && folded.offered == Some(remember.content.as_str());
     if !same {
         return Err(Error::Conflict(format!(
-            "memory {} exists with other content, which cannot change. Use another id for this one, \
-             or delete the other first: ebb memory forget {}",
+            "memory {} exists with other content. Use another id for this one, or change the content of the other: \
+             ebb memory update {} --content TEXT",
             remember.id, remember.id
         )));
     }

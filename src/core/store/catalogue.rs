@@ -73,6 +73,7 @@ catalogue! {
     COACTIVATION_REWIND = "coactivation/rewind";
     COACTIVATION_UNSEEN = "coactivation/unseen";
     CONFIG_ENSURE = "config/ensure";
+    CONFIG_INITIALISED = "config/initialised";
     CONFIG_READ = "config/read";
     CONFIG_SETTINGS = "config/settings";
     EMBEDDING_ADVANCE = "embedding/advance";
@@ -175,6 +176,7 @@ catalogue! {
     MEMORY_LIVE = "memory/live";
     MEMORY_LOCK = "memory/lock";
     MEMORY_MENTION = "memory/mention";
+    MEMORY_NEWEST = "memory/newest";
     MEMORY_QUARANTINE = "memory/quarantine";
     MEMORY_READ = "memory/read";
     MEMORY_RELEASE = "memory/release";
@@ -185,6 +187,8 @@ catalogue! {
     MEMORY_TIERS = "memory/tiers";
     MEMORY_TIMELINE = "memory/timeline";
     MEMORY_TOMBSTONES = "memory/tombstones";
+    MEMORY_UPDATE = "memory/update";
+    MEMORY_VERSIONS = "memory/versions";
     MEMORY_WAITING = "memory/waiting";
     MEMORY_WRITE = "memory/write";
     MIGRATION_PROCESSES = "migration/processes";
@@ -274,6 +278,7 @@ catalogue! {
     RUN_RECEIPT = "run/receipt";
     RUN_CONCERNS = "run/concerns";
     RUN_REWIND = "run/rewind";
+    RUN_SCHEDULE = "run/schedule";
     RUN_SURVEY = "run/survey";
     RUN_TAKE = "run/take";
     RUN_TRIM = "run/trim";
@@ -294,6 +299,7 @@ catalogue! {
     SCHEMA_V013 = "schema/V013__journal";
     SCHEMA_V014 = "schema/V014__fact_names";
     SCHEMA_V015 = "schema/V015__embedding";
+    SCHEMA_V016 = "schema/V016__memory_created";
     SCHEMA_DROP_CONSTRAINT = "schema/drop_constraint";
     SCHEMA_DROP_INDEX = "schema/drop_index";
     SCHEMA_EDGE = "schema/edge";

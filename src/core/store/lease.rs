@@ -6,12 +6,15 @@
 
 use super::Store;
 use super::attempt::finish;
-use super::catalogue::{ATTEMPT_LIST, RUN_CONCERNS, RUN_OPEN, RUN_RELEASE, RUN_SURVEY};
+use super::catalogue::{
+    ATTEMPT_LIST, MIGRATION_LIST, RUN_CONCERNS, RUN_OPEN, RUN_RELEASE, RUN_SCHEDULE, RUN_SURVEY,
+};
 use super::encode::list;
 use super::error::Error;
 use super::reap::Attempt;
 use super::run::OpenRun;
-use super::tunables;
+use super::schema::{self, AppliedMigration};
+use super::tunables::{self, Purpose};
 use super::tx::{Mode, Tx};
 use crate::domain::attempt::{AttemptState, RunState};
 use crate::domain::tunables::Tunables;
@@ -39,7 +42,7 @@ pub struct LedgerSurvey {
     pub tunables: Tunables,
     /// Why no run can begin, if those of the graph are invalid.
     pub stopped: Option<String>,
-    /// When the database was initialised, if that was read.
+    /// When the database was initialised, if it was.
     pub installed: Option<Timestamp>,
     /// The requested jobs, in their order.
     pub jobs: Vec<JobStatus>,
@@ -57,10 +60,13 @@ pub struct Concerns {
 }
 
 /// Status of a job in the ledger.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct JobStatus {
     /// Last scheduled occurrence that ran or is running.
     pub last: Option<Timestamp>,
+    /// The schedule that a worker recorded last, and the instant since which it applies if another one did before.
+    pub schedule: Option<String>,
+    pub since: Option<Timestamp>,
     pub open: Option<OpenRunStatus>,
 }
 
@@ -72,61 +78,125 @@ pub struct OpenRunStatus {
     pub ours: bool,
     /// Whether it has no holder, or its lease has expired.
     pub free: bool,
-    /// Time since its lease expired.
-    pub stranded: Duration,
+    /// Milliseconds since its lease expired; negative: until it does.
+    pub over_ms: i64,
+}
+
+impl OpenRunStatus {
+    /// Time since its lease expired, so long after it was read.
+    #[must_use]
+    pub fn stranded(&self, later: Duration) -> Duration {
+        let later = i64::try_from(later.as_millis()).unwrap_or(i64::MAX);
+        Duration::from_millis(self.over_ms.saturating_add(later).max(0).unsigned_abs())
+    }
+}
+
+impl LedgerSurvey {
+    /// The instant since which occurrences of a job by this schedule were to run: that of its last one, or that of the
+    /// initialisation or of a change of the schedule after it. None if the graph has another schedule: the change is
+    /// not recorded yet.
+    #[must_use]
+    pub fn applies_since(&self, job: &JobStatus, schedule: &str) -> Option<Timestamp> {
+        let is_recorded = job.schedule.as_ref().is_none_or(|recorded| recorded == schedule);
+        [job.last, self.installed, job.since].into_iter().flatten().max().filter(|_| is_recorded)
+    }
 }
 
 /// Time after its lease for which an open attempt is not yet reported: a worker should end it.
 const STUCK_AFTER: Duration = Duration::from_secs(60);
 
+/// The rows of the ledger.
+struct LedgerRows {
+    jobs: Vec<JobRow>,
+    migrations: Vec<AppliedMigration>,
+    tunables: Result<Tunables, Error>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct JobRow {
+    server_now: i64,
+    scratch: bool,
+    job: String,
+    last: Option<i64>,
+    schedule: Option<String>,
+    since: Option<i64>,
+    open: Option<String>,
+    ours: bool,
+    free: bool,
+    over_ms: i64,
+}
+
+fn known_instant(ms: Option<i64>) -> Option<Timestamp> {
+    ms.and_then(|ms| Timestamp::from_millis(ms).ok())
+}
+
 impl Store {
-    /// Reads the ledger of these jobs and the tunables, in one transaction.
+    /// Reads the ledger of these jobs and the tunables, in one transaction, without retries: for a worker, which asks again.
     pub async fn survey(&self, jobs: &[&'static str]) -> Result<LedgerSurvey, Error> {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Row {
-            server_now: i64,
-            scratch: bool,
-            job: String,
-            last: Option<i64>,
-            open: Option<String>,
-            ours: bool,
-            free: bool,
-            over_ms: i64,
-        }
-        let (rows, tunables) = self
-            .transactions
-            .run_once("run.survey", Mode::Read, async |tx: &mut Tx| {
-                let call = RUN_SURVEY
-                    .call()
-                    .set("job", list(jobs.iter().copied()))
-                    .set("holder", self.holder.as_str());
-                Ok((tx.rows::<Row>(call).await?, tunables::read(tx).await))
-            })
-            .await?;
-        let facts = |job: &&str| {
-            let row = rows.iter().find(|row| row.job == *job);
-            let open = |row: &Row| {
+        let read = async |tx: &mut Tx| self.read_ledger(tx, jobs).await;
+        let read = self.transactions.run_once("run.survey", Mode::Read, read).await?;
+        self.surveyed(jobs, read)
+    }
+
+    /// The same with retries, for an answer.
+    pub async fn ledger(&self, jobs: &[&'static str]) -> Result<LedgerSurvey, Error> {
+        let read = async |tx: &mut Tx| self.read_ledger(tx, jobs).await;
+        let read = self.transactions.run("run.ledger", Mode::Read, read).await?;
+        self.surveyed(jobs, read)
+    }
+
+    async fn read_ledger(&self, tx: &mut Tx, jobs: &[&'static str]) -> Result<LedgerRows, Error> {
+        let call =
+            RUN_SURVEY.call().set("job", list(jobs.iter().copied())).set("holder", self.holder.as_str());
+        let jobs = tx.rows(call).await?;
+        let migrations = tx.rows(MIGRATION_LIST.call()).await?;
+        Ok(LedgerRows { jobs, migrations, tunables: tunables::read_or_fault(tx).await? })
+    }
+
+    fn surveyed(&self, jobs: &[&'static str], read: LedgerRows) -> Result<LedgerSurvey, Error> {
+        let LedgerRows { jobs: rows, migrations, tunables } = read;
+        let status = |job: &&str| {
+            let Some(row) = rows.iter().find(|row| row.job == *job) else { return JobStatus::default() };
+            let open = || {
                 let occurrence = row.open.clone()?;
-                let stranded = Duration::from_millis(row.over_ms.max(0).unsigned_abs());
                 let ours = row.ours && !self.active_runs.contains(&row.job, &occurrence);
-                Some(OpenRunStatus { occurrence, ours, free: row.free, stranded })
+                Some(OpenRunStatus { occurrence, ours, free: row.free, over_ms: row.over_ms })
             };
-            let last = row.and_then(|row| row.last).and_then(|last| Timestamp::from_millis(last).ok());
-            JobStatus { last, open: row.and_then(open) }
+            let (schedule, since) = (row.schedule.clone(), known_instant(row.since));
+            JobStatus { last: known_instant(row.last), schedule, since, open: open() }
         };
-        let tunables = self.known_tunables.record_or_replace(tunables)?;
+        let tunables = self.known_tunables.record_or_replace(tunables, Purpose::Schedules)?;
         let stopped = tunables.fallback().and_then(|_| self.invalid_tunables());
-        let server_now = rows.first().and_then(|row| Timestamp::from_millis(row.server_now).ok());
+        let first = rows.first();
         Ok(LedgerSurvey {
-            server_now: server_now.unwrap_or(Timestamp::EPOCH),
-            scratch: rows.first().is_some_and(|row| row.scratch),
+            server_now: first.and_then(|row| known_instant(Some(row.server_now))).unwrap_or(Timestamp::EPOCH),
+            scratch: first.is_some_and(|row| row.scratch),
             tunables,
             stopped,
-            installed: None,
-            jobs: jobs.iter().map(facts).collect(),
+            installed: schema::installed(&migrations),
+            jobs: jobs.iter().map(status).collect(),
             requested_sweep: None,
         })
+    }
+
+    /// Records the schedules of jobs, and `now` as the instant since which those that differ from the recorded ones
+    /// apply. With several configurations on one database the last change wins.
+    pub async fn record_schedules(
+        &self,
+        schedules: &[(&'static str, String)],
+        now: Timestamp,
+    ) -> Result<i64, Error> {
+        self.transactions
+            .run("run.schedule", Mode::Write, async |tx: &mut Tx| {
+                let call = RUN_SCHEDULE
+                    .call()
+                    .set("job", list(schedules.iter().map(|(job, _)| *job)))
+                    .set("schedule", list(schedules.iter().map(|(_, schedule)| schedule.as_str())))
+                    .set("now", now.millis());
+                tx.only(call).await
+            })
+            .await
     }
 
     /// Counts rows that need attention.

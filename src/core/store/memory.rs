@@ -2,7 +2,7 @@
 
 use super::Store;
 use super::catalogue::{
-    MEMORY_HISTORY, MEMORY_LIST, MEMORY_LOCK, MEMORY_QUARANTINE, MEMORY_READ, MEMORY_STUB_OF, MEMORY_TIERS,
+    MEMORY_HISTORY, MEMORY_LOCK, MEMORY_QUARANTINE, MEMORY_READ, MEMORY_STUB_OF, MEMORY_TIERS,
     MEMORY_TIMELINE, MEMORY_TOMBSTONES, MEMORY_WAITING, MEMORY_WRITE,
 };
 use super::decode::{Life, LifeRow};
@@ -10,10 +10,9 @@ use super::encode::{instants, list, slices};
 use super::error::{Error, RefusedWhy};
 use super::statement::Call;
 use super::tx::{Mode, Tx};
-use crate::domain::annotations::{Annotations, Provenance};
+use crate::domain::annotations::{Annotations, Metadata, Provenance};
 use crate::domain::ids::{MemoryKey, hex};
 use crate::domain::memory::{MemoryState, Refused};
-use crate::domain::tier::Tier;
 use crate::domain::units::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -164,8 +163,10 @@ pub struct Record {
     pub clusters: Vec<String>,
     /// Names of the mentioned entities.
     pub mentions: Vec<String>,
-    /// Tags, and the source of the content.
+    /// Tags, metadata, and the source of the content.
     pub annotations: Annotations,
+    /// Last change of the content, the tags or the metadata.
+    pub updated: Option<Timestamp>,
 }
 
 #[derive(Deserialize)]
@@ -180,24 +181,15 @@ struct RecordRow {
     clusters: Vec<String>,
     mentions: Vec<String>,
     tags: Option<Vec<String>>,
+    metadata: Option<String>,
+    updated: Option<i64>,
     provenance: Provenance,
-}
-
-/// Filter of memories.
-#[derive(Debug, Clone, Default)]
-pub struct Filter {
-    /// Tier.
-    pub tier: Option<Tier>,
-    /// Session that created it.
-    pub session: Option<String>,
-    /// Cursor: only greater ids.
-    pub after: String,
 }
 
 /// An event of a memory's history.
 #[derive(Debug, Clone)]
 pub struct MemoryEvent {
-    /// `PROMOTED_TO`, `CRYSTALLIZED_INTO` or `ACCESSED_IN`.
+    /// `PROMOTED_TO`, `CRYSTALLIZED_INTO`, `PREVIOUS_VERSION` or `ACCESSED_IN`.
     pub what: String,
     /// Instant; for a session the last access in it.
     pub at: Timestamp,
@@ -261,24 +253,6 @@ impl Store {
     /// Reads memories whole, in their order; those that do not exist are omitted.
     pub async fn memories(&self, keys: &[MemoryKey]) -> Result<Vec<Record>, Error> {
         self.transactions.run("memories.read", Mode::Read, async |tx: &mut Tx| read(tx, keys).await).await
-    }
-
-    /// Lists ids of memories of a scope, in order, at most `limit`.
-    pub async fn list_memories(
-        &self,
-        scope: &str,
-        filter: &Filter,
-        limit: u32,
-    ) -> Result<Vec<MemoryKey>, Error> {
-        let call = MEMORY_LIST
-            .call()
-            .set("scope", scope)
-            .set("tier", filter.tier.map(Tier::name))
-            .set("session", filter.session.as_deref())
-            .set("after", filter.after.as_str())
-            .set("limit", i64::from(limit));
-        let ids: Vec<String> = self.read(call).await?;
-        Ok(ids.iter().map(|id| MemoryKey::of_row(scope, id)).collect())
     }
 
     /// History of a memory, newest first, at most 400 events.
@@ -346,7 +320,12 @@ pub(super) async fn read(tx: &mut Tx, keys: &[MemoryKey]) -> Result<Vec<Record>,
         reinforcement_count: row.reinforcement_count.unwrap_or(0),
         clusters: row.clusters,
         mentions: row.mentions,
-        annotations: Annotations::stored(row.tags.unwrap_or_default(), row.provenance),
+        annotations: Annotations::stored(
+            row.tags.unwrap_or_default(),
+            row.metadata.as_deref().and_then(Metadata::stored),
+            row.provenance,
+        ),
+        updated: row.updated.and_then(|ms| Timestamp::from_millis(ms).ok()),
     };
     Ok(rows.into_iter().map(record).collect())
 }

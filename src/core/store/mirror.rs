@@ -29,7 +29,7 @@ use super::encode::list;
 use super::error::Error;
 use super::statement::Call;
 use super::tx::{Mode, Tx};
-use crate::domain::annotations::Provenance;
+use crate::domain::annotations::{Metadata, Provenance};
 use crate::domain::ids::Scope;
 use crate::domain::mapping::Mapping;
 use crate::domain::relation::{Fading, RelationState};
@@ -92,6 +92,8 @@ pub struct MirroredNode {
     pub access_count: Option<i64>,
     /// Tags.
     pub tags: Vec<String>,
+    /// Fields that its writer gave it.
+    pub metadata: Option<Metadata>,
     /// Source.
     pub provenance: Provenance,
     /// Embedding of the dimensions of the query.
@@ -316,7 +318,7 @@ impl Store {
         label: usize,
         keys: &[&str],
     ) -> Result<Vec<MirroredNode>, Error> {
-        const COLUMNS: [&str; 11] = [
+        const COLUMNS: [&str; 12] = [
             "key",
             "name",
             "content",
@@ -326,6 +328,7 @@ impl Store {
             "created",
             "accessCount",
             "tags",
+            "metadata",
             "provenance",
             "embedding",
         ];

@@ -20,7 +20,7 @@ impl Store {
     pub async fn probe(&self) -> Result<Timestamp, Error> {
         let probe = async |tx: &mut Tx| {
             let applied = tx.rows(MIGRATION_LIST.call()).await?;
-            Ok((applied, server_now(tx).await?, tunables::read(tx).await))
+            Ok((applied, server_now(tx).await?, tunables::read_or_fault(tx).await?))
         };
         let (applied, now, tunables) =
             self.transactions.run_once("migration.probe", Mode::Read, probe).await?;

@@ -11,6 +11,7 @@ use super::catalogue::{MEMORY_FORGET, MEMORY_LIVE, REQUEST_ANSWER, REQUEST_OPEN}
 use super::decode::Life;
 use super::error::Error;
 use super::memory::{Record, lock, read, refused, tombstone_hash, write};
+use super::memory_list::{self, Filter, MemoryOrder};
 use super::session::EndedSession;
 use super::synapse::forget_learned;
 use super::tx::{Mode, Tx};
@@ -21,6 +22,7 @@ use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// Mode of a write.
 #[derive(Debug, Clone, Copy)]
@@ -35,6 +37,42 @@ pub enum RequestMode<'a> {
     },
     /// Done and rolled back.
     DryRun,
+}
+
+/// Most memories that are deleted at once by conditions.
+pub const FORGET_MAX: usize = 1_000;
+
+/// Numbers of a deletion.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "DeletionReceipt")]
+pub struct Deletion {
+    pub memories: i64,
+    /// Memories and their stubs.
+    pub nodes: i64,
+    /// Memories that are to be deleted besides.
+    pub left: i64,
+}
+
+/// The stored answer of a deletion.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum DeletionReceipt {
+    /// As it was stored by versions that kept the number of nodes alone.
+    Nodes(i64),
+    Numbers {
+        memories: i64,
+        nodes: i64,
+        left: i64,
+    },
+}
+
+impl From<DeletionReceipt> for Deletion {
+    fn from(receipt: DeletionReceipt) -> Self {
+        match receipt {
+            DeletionReceipt::Nodes(nodes) => Self { memories: nodes, nodes, left: 0 },
+            DeletionReceipt::Numbers { memories, nodes, left } => Self { memories, nodes, left },
+        }
+    }
 }
 
 impl Store {
@@ -70,25 +108,20 @@ impl Store {
             .await
     }
 
-    /// Deletes memories of a scope with their stubs, all or none, and leaves a tombstone for each. Returns the number
-    /// of deleted nodes. More deletions than `guard` allows need `accepted` with their number.
+    /// Deletes memories of a scope with their versions and stubs, all or none, and leaves a tombstone for each. More
+    /// deletions than `guard` allows need `accepted` with their number.
     pub async fn forget(
         &self,
         mode: RequestMode<'_>,
         (scope, ids): (&Scope, &[MemoryId]),
         now: Timestamp,
-        (guard, accepted): (&Guard, Option<i64>),
-    ) -> Result<i64, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            memories: i64,
-            stubs: i64,
-        }
+        guard: (&Guard, Option<i64>),
+    ) -> Result<Deletion, Error> {
         let keys: Vec<MemoryKey> = ids.iter().map(|id| MemoryKey::new(scope, id)).collect();
         self.transactions
             .run("memory.forget", Mode::Write, async |tx: &mut Tx| {
-                if let Some(gone) = open(tx, mode).await? {
-                    return Ok(gone);
+                if let Some(done) = open(tx, mode).await? {
+                    return Ok(done);
                 }
                 for (key, life) in lock_all(tx, &keys).await? {
                     // An invalid row may be deleted all the same.
@@ -97,27 +130,66 @@ impl Store {
                     }
                 }
                 let affected = i64::try_from(keys.len()).unwrap_or(i64::MAX);
-                if affected > FEW {
-                    let live = tx.only(MEMORY_LIVE.call().set("scope", scope.as_str())).await?;
-                    guard.judge(affected, live, accepted).map_err(Error::Guarded)?;
-                }
-                let mut gone = 0;
-                tx.touch_memories(&keys, "");
-                for key in &keys {
-                    forget_learned(tx, key, &self.trails).await?;
-                    let call = MEMORY_FORGET
-                        .call()
-                        .set("scope", key.scope())
-                        .set("id", key.id())
-                        .set("hash", tombstone_hash(key))
-                        .set("at", now.millis());
-                    let row: Row = tx.only(call).await?;
-                    gone += row.memories + row.stubs;
-                }
-                answer(tx, mode, &gone).await?;
-                Ok(gone)
+                judge(tx, scope, affected, guard).await?;
+                let done = self.delete(tx, &keys, now).await?;
+                answer(tx, mode, &done).await?;
+                Ok(done)
             })
             .await
+    }
+
+    /// Deletes memories of a scope that fulfil conditions, as [`Store::forget`] does, at most [`FORGET_MAX`] of `all`. The guard
+    /// judges all of them. One that fulfils them no longer when it is locked stays.
+    pub async fn forget_where(
+        &self,
+        mode: RequestMode<'_>,
+        (scope, filter, all): (&Scope, &Filter, i64),
+        now: Timestamp,
+        guard: (&Guard, Option<i64>),
+    ) -> Result<Deletion, Error> {
+        let listed = (filter, MemoryOrder::Id);
+        self.transactions
+            .run("memory.forget_where", Mode::Write, async |tx: &mut Tx| {
+                if let Some(done) = open(tx, mode).await? {
+                    return Ok(done);
+                }
+                judge(tx, scope, all, guard).await?;
+                let found = memory_list::page(tx, scope.as_str(), listed, "", FORGET_MAX).await?.keys;
+                let wanted: Vec<(&MemoryKey, Option<&str>)> = found.iter().map(|key| (key, None)).collect();
+                let locked: BTreeSet<&MemoryKey> =
+                    lock(tx, &wanted).await?.into_iter().map(|(key, _)| key).collect();
+                let mut keys = memory_list::page(tx, scope.as_str(), listed, "", FORGET_MAX).await?.keys;
+                keys.retain(|key| locked.contains(key));
+                let done = self.delete(tx, &keys, now).await?;
+                let done = Deletion { left: all.saturating_sub(done.memories).max(0), ..done };
+                answer(tx, mode, &done).await?;
+                Ok(done)
+            })
+            .await
+    }
+
+    /// Deletes memories that this transaction has locked.
+    async fn delete(&self, tx: &mut Tx, keys: &[MemoryKey], now: Timestamp) -> Result<Deletion, Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            memories: i64,
+            stubs: i64,
+        }
+        let mut done = Deletion::default();
+        tx.touch_memories(keys, "");
+        for key in keys {
+            forget_learned(tx, key, &self.trails).await?;
+            let call = MEMORY_FORGET
+                .call()
+                .set("scope", key.scope())
+                .set("id", key.id())
+                .set("hash", tombstone_hash(key))
+                .set("at", now.millis());
+            let row: Row = tx.only(call).await?;
+            done.memories += row.memories;
+            done.nodes += row.memories + row.stubs;
+        }
+        Ok(done)
     }
 
     /// Ends a session at `now`, once under a request id, or as a dry run: working memories created in it with an energy
@@ -152,6 +224,20 @@ impl Store {
         })
         .await
     }
+}
+
+/// Asks the guard about a deletion of so many memories of a scope.
+async fn judge(
+    tx: &mut Tx,
+    scope: &Scope,
+    affected: i64,
+    (guard, accepted): (&Guard, Option<i64>),
+) -> Result<(), Error> {
+    if affected > FEW {
+        let live = tx.only(MEMORY_LIVE.call().set("scope", scope.as_str())).await?;
+        guard.judge(affected, live, accepted).map_err(Error::Guarded)?;
+    }
+    Ok(())
 }
 
 /// Locks the request until commit, and returns its earlier response, if any. A dry run is set to be rolled back.
@@ -227,7 +313,10 @@ async fn lock_all<'k>(
 }
 
 /// Locks memories that must all exist and be valid.
-async fn lock_sound<'k>(tx: &mut Tx, keys: &'k [MemoryKey]) -> Result<Vec<(&'k MemoryKey, Life)>, Error> {
+pub(super) async fn lock_sound<'k>(
+    tx: &mut Tx,
+    keys: &'k [MemoryKey],
+) -> Result<Vec<(&'k MemoryKey, Life)>, Error> {
     let sound = |(key, life): (&'k MemoryKey, Result<Life, String>)| match life {
         Ok(life) => Ok((key, life)),
         Err(reason) => Err(Error::Quarantined { id: format!("memory {key}"), reason }),

@@ -2,8 +2,11 @@
 //!
 //! While it runs, a marker stands in the ledger of migrations: every other verb refuses the database. Nodes carry the
 //! label `EbbRestored` and their name in the backup until all rows are there. So a restore that was broken off deletes
-//! what it had written, and nothing else, when it starts again; one that was broken off after the last row only removes
-//! the marks.
+//! what it had written when it starts again, or is abandoned; one that was broken off after the last row only removes the
+//! marks. The counters, tunables and settings that an initialisation wrote are replaced by those of the backup, with its first
+//! rows.
+//!
+//! Every transaction locks the marker and checks that this process holds it, so of two restores one goes on.
 
 use super::Store;
 use super::backup::{BackupRow, values};
@@ -14,6 +17,7 @@ use super::catalogue::{
 };
 use super::encode::list;
 use super::error::Error;
+use super::statement::Statement;
 use super::tx::{Mode, Tx};
 use neo4rs::BoltType;
 use serde::Deserialize;
@@ -22,15 +26,23 @@ use serde::Deserialize;
 pub(super) const MARKER: &str = "restore";
 /// Name of the constraint of the nodes of a restore.
 const KEY: &str = "ebb_restored";
+/// Rows of a page.
+const PAGE: i64 = 1_000;
+/// Most nodes of an initialisation: counters of jobs, mirrors and policies.
+const INITIAL_MAX: i64 = 100_000;
 
 /// A restore that has not ended.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UnfinishedRestore {
+    /// The process that began it, or took it over.
+    pub holder: String,
     /// Checksum of its backup.
     pub checksum: String,
     /// Whether all rows are there.
     pub is_loaded: bool,
+    /// Rows created.
+    pub created: i64,
 }
 
 /// Progress of a restore.
@@ -75,18 +87,52 @@ impl Store {
         )))
     }
 
-    /// Begins a restore: marks the database, and deletes what an unfinished one and an initialisation have written.
-    pub async fn begin_restore(&self, checksum: &str) -> Result<(), Error> {
+    /// Begins a restore of the backup with this checksum, or takes over the one that was looked at.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] if another process was faster.
+    pub async fn hold_restore(
+        &self,
+        seen: Option<&UnfinishedRestore>,
+        checksum: &str,
+        is_anew: bool,
+    ) -> Result<(), Error> {
         let open = async |tx: &mut Tx| {
-            let call = RESTORE_OPEN.call().set("holder", self.holder.as_str()).set("checksum", checksum);
-            tx.run(call).await
+            let call = RESTORE_OPEN
+                .call()
+                .set("holder", self.holder.as_str())
+                .set("seen", seen.map(|of| of.holder.as_str()))
+                .set("checksum", checksum)
+                .set("isAnew", is_anew);
+            match tx.only::<i64>(call).await? {
+                0 => Err(Error::Conflict(format!(
+                    "another process restores into the database at {} at the same time; nothing was written",
+                    self.uri()
+                ))),
+                _ => Ok(()),
+            }
         };
-        self.transactions.run("restore.open", Mode::Write, open).await?;
+        self.transactions.run("restore.open", Mode::Write, open).await
+    }
+
+    /// Makes a database ready for the first batch: deletes what a restore had written that was broken off.
+    pub async fn clear_restore(&self) -> Result<(), Error> {
         let key = async |tx: &mut Tx| tx.run(SCHEMA_RESTORED.call()).await;
         self.transactions.run("restore.key", Mode::Write, key).await?;
-        self.each_page("restore.clear", &RESTORE_CLEAR).await?;
-        self.each_page("restore.clear", &RESTORE_CLEAR_INITIAL).await?;
-        Ok(())
+        self.restore_pages("restore.clear", &RESTORE_CLEAR).await
+    }
+
+    /// Runs a statement page by page, each under the marker.
+    async fn restore_pages(&self, name: &'static str, statement: &'static Statement) -> Result<(), Error> {
+        loop {
+            let page = async |tx: &mut Tx| {
+                self.held(tx).await?;
+                tx.only::<i64>(statement.call().set("limit", PAGE)).await
+            };
+            if self.transactions.run(name, Mode::Write, page).await? < PAGE {
+                return Ok(());
+            }
+        }
     }
 
     /// Loads a batch of rows, numbered from 1 in order. Returns how many rows the restore has created so far: a
@@ -96,10 +142,13 @@ impl Store {
     /// [`Error::Fenced`] if another process has begun a restore since.
     pub async fn restore_batch(&self, batch: i64, rows: &[BackupRow]) -> Result<i64, Error> {
         let load = async |tx: &mut Tx| {
-            let held = self.hold_restore(tx).await?;
+            let held = self.held(tx).await?;
             let mut created = held.created;
             if held.batch >= batch {
                 return Ok(created);
+            }
+            if batch == 1 {
+                tx.run(RESTORE_CLEAR_INITIAL.call().set("limit", INITIAL_MAX)).await?;
             }
             let [mut name, mut labels, mut of_nodes] = [const { Vec::<BoltType>::new() }; 3];
             let [mut kind, mut from, mut to, mut of_relationships] = [const { Vec::<BoltType>::new() }; 4];
@@ -139,18 +188,22 @@ impl Store {
     /// As [`Store::restore_batch`].
     pub async fn mark_restore_loaded(&self) -> Result<(), Error> {
         let mark = async |tx: &mut Tx| {
-            let held = self.hold_restore(tx).await?;
+            let held = self.held(tx).await?;
             advance(tx, held, true).await
         };
         self.transactions.run("restore.loaded", Mode::Write, mark).await
     }
 
-    /// Ends a restore whose rows are all there.
+    /// Ends a restore that this process holds: whose rows are all there, or that was cleared.
+    ///
+    /// # Errors
+    /// As [`Store::restore_batch`].
     pub async fn end_restore(&self) -> Result<(), Error> {
-        self.each_page("restore.release", &RESTORE_RELEASE).await?;
+        self.restore_pages("restore.release", &RESTORE_RELEASE).await?;
         let drop = async |tx: &mut Tx| tx.run(SCHEMA_DROP_CONSTRAINT.call().set("name", KEY)).await;
         self.transactions.run("restore.key", Mode::Write, drop).await?;
         let close = async |tx: &mut Tx| {
+            self.held(tx).await?;
             // A mirror that was saved from this database before must not be taken for current.
             tx.touch_everything();
             tx.run(RESTORE_CLOSE.call()).await
@@ -159,7 +212,7 @@ impl Store {
     }
 
     /// Locks the marker until commit, and returns the progress.
-    async fn hold_restore(&self, tx: &mut Tx) -> Result<Held, Error> {
+    async fn held(&self, tx: &mut Tx) -> Result<Held, Error> {
         let guard = RESTORE_GUARD.call().set("holder", self.holder.as_str());
         tx.row(guard).await?.ok_or_else(|| {
             Error::Fenced(

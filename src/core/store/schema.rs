@@ -14,7 +14,7 @@ use super::catalogue::{
     MIGRATION_DUPLICATES, MIGRATION_ENTITIES, MIGRATION_LIST, MIGRATION_MEMORIES, MIGRATION_PROCESSES,
     MIGRATION_RECORD, MIGRATION_RELATIONS, SCHEMA_EDGE, SCHEMA_EMBEDDING, SCHEMA_LABEL, SCHEMA_PLACE,
     SCHEMA_V001, SCHEMA_V002, SCHEMA_V003, SCHEMA_V004, SCHEMA_V005, SCHEMA_V006, SCHEMA_V007, SCHEMA_V008,
-    SCHEMA_V009, SCHEMA_V010, SCHEMA_V011, SCHEMA_V012, SCHEMA_V013, SCHEMA_V014, SCHEMA_V015,
+    SCHEMA_V009, SCHEMA_V010, SCHEMA_V011, SCHEMA_V012, SCHEMA_V013, SCHEMA_V014, SCHEMA_V015, SCHEMA_V016,
     SERVER_EMBEDDING, SERVER_SCHEMA,
 };
 use super::error::Error;
@@ -30,7 +30,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use shape::{Existing, Shape};
 
-static MIGRATIONS: [&Statement; 15] = [
+static MIGRATIONS: [&Statement; 16] = [
     &SCHEMA_V001,
     &SCHEMA_V002,
     &SCHEMA_V003,
@@ -46,6 +46,7 @@ static MIGRATIONS: [&Statement; 15] = [
     &SCHEMA_V013,
     &SCHEMA_V014,
     &SCHEMA_V015,
+    &SCHEMA_V016,
 ];
 
 /// Give rows of an older version the labels and the key that they have since V010, in this order: entities are known by
@@ -126,6 +127,12 @@ pub(super) async fn vector_index(tx: &mut Tx) -> Result<Option<String>, Error> {
     Ok(tx.row::<VectorIndex>(SERVER_EMBEDDING.call()).await?.map(|index| index.name))
 }
 
+/// When the database was initialised: no occurrence before that was to run.
+pub(super) fn installed(applied: &[AppliedMigration]) -> Option<Timestamp> {
+    let first = applied.iter().filter_map(|migration| migration.applied).min()?;
+    Timestamp::from_millis(first).ok()
+}
+
 impl Store {
     /// Version of the last migration.
     #[must_use]
@@ -139,17 +146,6 @@ impl Store {
     /// [`Error::Schema`] if not, with the remedy.
     pub async fn check_schema(&self) -> Result<(), Error> {
         self.complete(&self.pending().await?)
-    }
-
-    /// When the database was initialised: no occurrence before that was to run.
-    pub async fn installed(&self) -> Result<Option<Timestamp>, Error> {
-        if let Some(known) = self.installed.get() {
-            return Ok(Some(*known));
-        }
-        let applied: Vec<AppliedMigration> = self.read(MIGRATION_LIST.call()).await?;
-        let first = applied.iter().filter_map(|migration| migration.applied).min();
-        let first = first.and_then(|ms| Timestamp::from_millis(ms).ok());
-        Ok(first.map(|first| *self.installed.get_or_init(|| first)))
     }
 
     pub(super) fn complete(&self, pending: &[&str]) -> Result<(), Error> {
@@ -176,7 +172,8 @@ impl Store {
             if row.version == MARKER {
                 return Err(Error::Schema(format!(
                     "a restore into the database at {} was broken off, so it holds a part of a backup. \
-                     A restore of the same backup or of another starts again. Run: ebb restore FILE",
+                     A restore of the same backup or of another starts again. Run: ebb restore FILE; or, to delete what it \
+                     wrote: ebb restore --abandon",
                     self.uri()
                 )));
             }
@@ -245,13 +242,22 @@ impl Store {
                 })
                 .await?;
         }
+        let applied = pending.into_iter().map(str::to_owned).collect();
+        Ok(InitReport { applied, ..self.complete_rows(config, now).await? })
+    }
+
+    /// Adds what an initialisation writes besides migrations, where it is missing.
+    pub async fn complete_rows(
+        &self,
+        config: &ConsolidationConfig,
+        now: Timestamp,
+    ) -> Result<InitReport, Error> {
         let vector_index = self.ensure_embedding_index().await?;
         self.ensure_trail_indexes().await?;
         self.ensure_cycle(now).await?;
         let tunables_added = self.ensure_tunables(config).await?;
         self.accept_before_facts(now).await?;
-        let applied = pending.into_iter().map(str::to_owned).collect();
-        Ok(InitReport { applied, tunables_added, vector_index })
+        Ok(InitReport { applied: Vec::new(), tunables_added, vector_index })
     }
 
     /// The dimensions of the vector index of embeddings, if they are configured and there is none.
@@ -327,6 +333,12 @@ impl Store {
             .mirrored_labels()
             .map(|label| (&SCHEMA_LABEL, SCHEMA_LABEL.text_about(std::slice::from_ref(label), &[])));
         places.into_iter().chain(edges).chain(labels).flat_map(split).collect()
+    }
+
+    /// The checksums of all migrations, and the statements that the configuration adds.
+    pub(super) fn schema_texts(&self) -> Vec<String> {
+        let added = self.added_statements().into_iter().map(|(_, text)| text);
+        MIGRATIONS.iter().map(|migration| checksum(migration)).chain(added).collect()
     }
 
     /// The report of [`Store::initialise`], without writes.
@@ -589,5 +601,6 @@ mod tests {
         assert_eq!(&checksum(&SCHEMA_V013)[..16], "b69045e4cbeae836");
         assert_eq!(&checksum(&SCHEMA_V014)[..16], "b28e236961ca922b");
         assert_eq!(&checksum(&SCHEMA_V015)[..16], "2e54c949f8eae3b7");
+        assert_eq!(&checksum(&SCHEMA_V016)[..16], "406422928cca6a80");
     }
 }

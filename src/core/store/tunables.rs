@@ -31,6 +31,15 @@ struct Known {
     logged: Option<String>,
 }
 
+/// The use of tunables that are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// Answers about rows.
+    Rows,
+    /// Schedules, which can be shown also where the node is missing.
+    Schedules,
+}
+
 impl KnownTunables {
     fn known(&self) -> MutexGuard<'_, Known> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -51,7 +60,11 @@ impl KnownTunables {
     }
 
     /// Records the result of a read, and returns valid tunables in the place of invalid ones, if there are any.
-    pub(super) fn record_or_replace(&self, read: Result<Tunables, Error>) -> Result<Tunables, Error> {
+    pub(super) fn record_or_replace(
+        &self,
+        read: Result<Tunables, Error>,
+        purpose: Purpose,
+    ) -> Result<Tunables, Error> {
         let why = match self.record(read) {
             Err(why) if is_of_tunables(&why) => why,
             other => return other,
@@ -59,7 +72,8 @@ impl KnownTunables {
         let mut known = self.known();
         let valid = known.valid.clone().map(|valid| (valid, FallbackTunables::LastValid));
         // Without the node the database may be one that was not initialised.
-        let configured = known.configured.clone().filter(|_| !matches!(why, Error::Schema(_)));
+        let is_usable = purpose == Purpose::Schedules || !matches!(why, Error::Schema(_));
+        let configured = known.configured.clone().filter(|_| is_usable);
         let configured = configured.map(|configured| (configured, FallbackTunables::Configuration));
         let Some((tunables, fallback)) = valid.or(configured) else { return Err(why) };
         if known.logged != known.invalid {
@@ -91,7 +105,7 @@ impl Store {
     /// # Errors
     /// Those of [`Store::valid_tunables`] in a process that knows no others.
     pub async fn tunables(&self) -> Result<Tunables, Error> {
-        self.known_tunables.record_or_replace(self.read_tunables().await)
+        self.known_tunables.record_or_replace(self.read_tunables().await, Purpose::Rows)
     }
 
     async fn read_tunables(&self) -> Result<Tunables, Error> {
@@ -145,6 +159,14 @@ pub(super) async fn read(tx: &mut Tx) -> Result<Tunables, Error> {
     }
     let row: Option<Row> = tx.row(CONFIG_READ.call()).await?;
     check(row.map(|row| (row.names, row.values)))
+}
+
+/// As [`read`], with the fault of missing or invalid tunables as a result of the transaction, which other errors fail.
+pub(super) async fn read_or_fault(tx: &mut Tx) -> Result<Result<Tunables, Error>, Error> {
+    match read(tx).await {
+        Err(why) if !is_of_tunables(&why) => Err(why),
+        read => Ok(read),
+    }
 }
 
 /// Checks the properties of the node, if there is one.

@@ -15,6 +15,7 @@
 //! | `last_modified` | seconds since 1970, negative before; omitted if unknown |
 //! | `change_frequency` | changes per day, at least 0 |
 //! | `provenance` | any of `source_path`, `line_start`, `line_end`, `excerpt`, `namespace`, and `canonical` |
+//! | `metadata` | an object: see [`metadata`](super::metadata); omitted if there is none |
 //! | `weight` | the base weight, at least 0; above the cap it is read as the cap |
 //! | `direction` | 1: two equal slots, one each way; 0: this slot only |
 //! | `half` | `true` with direction 0: one slot of a relationship that can be traversed both ways; else omitted |

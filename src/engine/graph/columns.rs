@@ -11,6 +11,7 @@ use super::Error;
 use super::index::InternedStr;
 use super::interner::StringInterner;
 use super::kinds::NodeType;
+use super::metadata::Metadata;
 use super::number::check_amount;
 use super::provenance::{Provenance, fields};
 use smallvec::SmallVec;
@@ -45,6 +46,8 @@ pub struct NodeRow {
     /// Source of the node.
     #[serde(with = "fields")]
     pub provenance: Provenance,
+    /// Fields that its writer gave it.
+    pub metadata: Option<Metadata>,
 }
 
 impl NodeRow {
@@ -62,6 +65,7 @@ impl NodeRow {
             session: None,
             partial: false,
             provenance: Provenance::default(),
+            metadata: None,
         }
     }
 
@@ -128,6 +132,8 @@ pub(super) struct Columns {
     pub(super) session: Vec<InternedStr>,
     pub(super) partial: Vec<bool>,
     pub(super) origin: Vec<Option<Box<Origin>>>,
+    /// Empty if there is none.
+    pub(super) metadata: StringColumn,
     pub(super) strings: StringInterner,
 }
 
@@ -238,6 +244,7 @@ impl Columns {
         }
         columns.external_id.bytes.shrink_to_fit();
         columns.label.bytes.shrink_to_fit();
+        columns.metadata.bytes.shrink_to_fit();
         columns.strings = strings;
         Ok(columns)
     }
@@ -256,6 +263,7 @@ impl Columns {
             session: Vec::with_capacity(count),
             partial: Vec::with_capacity(count),
             origin: Vec::with_capacity(count),
+            metadata: names(),
             ..Self::default()
         }
     }
@@ -285,6 +293,7 @@ impl Columns {
         }
         self.external_id.push(row.external_id())?;
         self.label.push(row.label())?;
+        self.metadata.push(row.metadata().unwrap_or_default())?;
         self.node_type.push(row.node_type().code());
         self.last_modified.push(row.last_modified().unwrap_or(NEVER));
         self.change_frequency.push(row.change_frequency());
@@ -309,6 +318,7 @@ impl Columns {
             + origins
             + self.external_id.bytes()
             + self.label.bytes()
+            + self.metadata.bytes()
             + self.strings.bytes()
     }
 }
@@ -397,6 +407,14 @@ impl<'a> RowView<'a> {
         }
     }
 
+    /// Canonical JSON.
+    pub(super) fn metadata(self) -> Option<&'a str> {
+        match self {
+            Self::New(row) => row.metadata.as_ref().map(Metadata::as_str),
+            Self::Old(columns, at) => Some(columns.metadata.get(at)).filter(|text| !text.is_empty()),
+        }
+    }
+
     /// Copies it to an owned row.
     pub(super) fn to_row(self) -> NodeRow {
         NodeRow {
@@ -410,6 +428,7 @@ impl<'a> RowView<'a> {
             session: self.session().map(str::to_owned),
             partial: self.partial(),
             provenance: self.provenance().unwrap_or_default(),
+            metadata: self.metadata().map(Metadata::canonical),
         }
     }
 }

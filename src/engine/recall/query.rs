@@ -3,6 +3,7 @@
 use crate::graph;
 use crate::graph::index::{Generation, NodeId};
 use crate::graph::kinds::{Dimension, NodeType};
+use crate::graph::metadata::MetadataFilter;
 use crate::text::dates::span;
 use crate::text::fold::fold;
 use crate::{Error, View};
@@ -11,7 +12,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use xxhash_rust::xxh3::xxh3_128;
 
-/// Greatest number of kinds or tiers of a filter.
+/// Greatest number of kinds, tiers or tags of a filter.
 pub const NAMES_MAX: usize = 64;
 /// Greatest length of a text in bytes.
 pub const TEXT_BYTES_MAX: usize = 64 * 1024;
@@ -102,7 +103,7 @@ pub enum SeedMass {
 }
 
 /// Restricts the hits. Other nodes still conduct, and can be seeds.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Filter {
     /// Names of types; empty for any. An unknown name matches nothing.
     pub kinds: Vec<String>,
@@ -112,6 +113,10 @@ pub struct Filter {
     pub since: Option<i64>,
     /// Session in which a node was last used.
     pub session: Option<String>,
+    /// Tags, each of which a node has.
+    pub tags: Vec<String>,
+    /// Conditions on the metadata of a node.
+    pub metadata: MetadataFilter,
     /// Whether only memories with a text pass.
     pub has_text: bool,
 }
@@ -156,6 +161,7 @@ impl RecallQuery {
         check_count("text", self.text.len(), 0, TEXT_BYTES_MAX)?;
         check_count("kinds", self.filter.kinds.len(), 0, NAMES_MAX)?;
         check_count("tiers", self.filter.tiers.len(), 0, NAMES_MAX)?;
+        check_count("tags", self.filter.tags.len(), 0, NAMES_MAX)?;
         check_count("top_k", self.top_k, 1, top_k_max)
     }
 
@@ -193,7 +199,7 @@ impl RecallQuery {
             put(id.as_bytes());
             put(&score.to_bits().to_le_bytes());
         }
-        let Filter { kinds, tiers, since, session, has_text } = &self.filter;
+        let Filter { kinds, tiers, since, session, tags, metadata, has_text } = &self.filter;
         for list in [kinds, tiers] {
             put(&(list.len() as u64).to_le_bytes());
             list.iter().for_each(|name| put(name.as_bytes()));
@@ -201,6 +207,14 @@ impl RecallQuery {
         put(&since.map_or_else(Vec::new, |since| since.to_le_bytes().to_vec()));
         put(session.as_deref().map_or(&[], str::as_bytes));
         put(&[u8::from(session.is_some()) | u8::from(*has_text) << 1]);
+        for tag in tags {
+            put(b"tag");
+            put(tag.as_bytes());
+        }
+        if !metadata.is_empty() {
+            put(b"metadata");
+            put(metadata.to_string().as_bytes());
+        }
         // A relative date is another one on another day.
         if let Some(dates) = self.asked_ms.and_then(|asked| span(&fold(&self.text), Some(asked))) {
             put(b"dates");
@@ -241,11 +255,14 @@ pub(super) fn check_count(name: &str, value: usize, min: usize, max: usize) -> R
 pub(super) struct ResolvedFilter<'a> {
     filter: &'a Filter,
     types: Vec<NodeType>,
+    /// Of the conditions on metadata.
+    fragments: Vec<String>,
 }
 
 impl<'a> ResolvedFilter<'a> {
     pub(super) fn of(view: &View, filter: &'a Filter) -> Self {
-        Self { filter, types: filter.kinds.iter().filter_map(|kind| view.node_type(kind)).collect() }
+        let types = filter.kinds.iter().filter_map(|kind| view.node_type(kind)).collect();
+        Self { filter, types, fragments: filter.metadata.fragments() }
     }
 
     /// Whether every node passes.
@@ -254,11 +271,15 @@ impl<'a> ResolvedFilter<'a> {
     }
 
     pub(super) fn passes(&self, view: &View, node: NodeId) -> bool {
-        let (graph, Filter { kinds, tiers, since, session, has_text }) = (view.graph(), self.filter);
+        let graph = view.graph();
+        let Filter { kinds, tiers, since, session, tags, metadata, has_text } = self.filter;
+        let has_tag = |tag: &String| graph.tags(node).any(|one| one == tag);
         (kinds.is_empty() || self.types.contains(&graph.node_type(node)))
             && (tiers.is_empty() || graph.tier(node).is_some_and(|tier| tiers.iter().any(|one| one == tier)))
             && since.is_none_or(|since| graph.last_modified(node).is_some_and(|at| at >= since))
             && session.as_deref().is_none_or(|session| graph.session(node) == Some(session))
             && (!has_text || view.has_text(node))
+            && tags.iter().all(has_tag)
+            && (metadata.is_empty() || metadata.holds_in(graph.metadata(node), &self.fragments))
     }
 }

@@ -6,6 +6,7 @@ use crate::Flags;
 use crate::activation::paths::Path;
 use crate::graph::Graph;
 use crate::graph::index::{Generation, NodeId};
+use crate::graph::metadata::Metadata;
 use crate::graph::provenance::Provenance;
 use crate::plasticity::QueryHistory;
 use crate::seeds::Evidence;
@@ -81,6 +82,8 @@ pub struct Hit {
     pub contrast: Option<Contrast>,
     /// Tags, in order.
     pub tags: Vec<String>,
+    /// Fields that its writer gave it.
+    pub metadata: Option<Metadata>,
     /// Source of the node.
     pub provenance: Option<Provenance>,
     /// Whether it lacks relationships because their other ends were not loaded.

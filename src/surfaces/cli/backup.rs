@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// `ebb backup`
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
-The file holds memories, sessions, entities, relations, facts, trails, clusters, learned weights, policies, keys, the
+The file holds memories with their versions, sessions, entities, relations, facts, trails, clusters, learned weights, policies, keys, the
 ledger of jobs, and the states of rows of other libraries by their keys. Rows of other libraries are not in it.
 
 Examples:
@@ -33,14 +33,18 @@ Only into a database without rows of Ebb's. A restore that was broken off starts
 
 Examples:
   ebb restore memories.ndjson --dry-run
+  ebb restore --abandon
   EBB__NEO4J__HOME=.ebb/restored ebb restore memories.ndjson     into a managed server of its own")]
 pub struct RestoreArgs {
     /// File to read
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
-    /// Check the file and write nothing
+    #[arg(value_name = "FILE", required_unless_present = "abandon", conflicts_with = "abandon")]
+    pub file: Option<PathBuf>,
+    /// Check the file and the database, and write nothing
     #[arg(long)]
     pub dry_run: bool,
+    /// Delete what a restore wrote that was broken off
+    #[arg(long, conflicts_with = "dry_run")]
+    pub abandon: bool,
 }
 
 #[derive(Serialize)]
@@ -120,8 +124,12 @@ pub async fn restore(
     output: &Output,
     global: &Global,
 ) -> Result<(), CliError> {
-    let (file, uri) = (args.file.as_path(), service.store().uri());
-    let (header, written) = service.check_backup(file).await?;
+    let uri = service.store().uri();
+    let Some(file) = args.file.as_deref() else { return abandon(service, output, global).await };
+    let (header, written) = match args.dry_run {
+        true => service.check_restore(file).await?,
+        false => service.check_backup(file).await?,
+    };
     let mut answer = RestoreAnswer {
         uri,
         made_at: header.at,
@@ -140,6 +148,7 @@ pub async fn restore(
         let mut progress = RowProgress::new(output);
         let done: Restored = service.restore(file, &mut |done| progress.at(done)).await?;
         drop(progress);
+        answer.relationships = done.relationships;
         answer.relationships_left_out = done.left_out;
         (answer.states, answer.states_without_row) = (done.states, done.states_without_row);
     }
@@ -149,7 +158,10 @@ pub async fn restore(
             page.paragraph(&format!("{} is {of}, with {rows}. Nothing was written.", file.display()));
             return;
         }
-        page.paragraph(&format!("The database at {uri} holds {of}: {rows}."));
+        page.paragraph(&format!(
+            "The database at {uri} holds {of}: {} nodes and {} relationships.",
+            answer.nodes, answer.relationships
+        ));
         if answer.relationships_left_out > 0 {
             page.paragraph(&format!(
                 "{} relationships were left out: an end of each is not in the backup, since it was written meanwhile.",
@@ -163,6 +175,25 @@ pub async fn restore(
                 answer.states, answer.states_without_row
             ));
         }
+    })
+}
+
+#[derive(Serialize)]
+struct AbandonAnswer<'a> {
+    uri: &'a str,
+    abandoned: bool,
+}
+
+/// Runs `ebb restore --abandon`.
+async fn abandon(service: &Service, output: &Output, global: &Global) -> Result<(), CliError> {
+    let uri = service.store().uri();
+    confirm(&format!("Delete what a restore wrote into the database at {uri}?"), global.yes).await?;
+    let answer = AbandonAnswer { uri, abandoned: service.abandon_restore().await? };
+    output.emit("restore", &answer, |page| {
+        page.paragraph(&match answer.abandoned {
+            true => format!("Deleted what the restore into the database at {uri} had written. It has the tunables of the configuration."),
+            false => format!("No restore into the database at {uri} was broken off."),
+        });
     })
 }
 

@@ -62,7 +62,8 @@ struct ValidationReport<'a> {
 /// Prints the configuration.
 pub fn show(settings: &[Setting], output: &Output) -> Result<(), CliError> {
     output.emit_list("config.show", "settings", settings, |page| {
-        let columns = [Column::left("KEY"), Column::left("VALUE"), Column::left("FROM")];
+        // One line a key: JSON has long values whole.
+        let columns = [Column::left("KEY"), Column::cut("VALUE"), Column::cut("FROM")];
         page.table(
             &columns,
             settings.iter().map(|s| [s.key.clone(), shown(s.value.as_ref()), s.from.clone()]),

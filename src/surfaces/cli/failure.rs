@@ -82,7 +82,11 @@ impl From<Error> for CliError {
             Error::Query { ref code, .. } if code == "Neo.ClientError.Database.DatabaseNotFound" => {
                 Self::failed(&error).try_this("NEO4J_DATABASE=NAME with the name of an existing database")
             }
-            Error::Query { .. } | Error::Decode { .. } => Self::failed(&error).try_this("ebb doctor"),
+            Error::Query { .. } | Error::Decode { .. } => match error.refusal() {
+                Some(refusal) => Self::failed(refusal).why(&error),
+                None => Self::failed(&error),
+            }
+            .try_this("ebb doctor"),
             // Conflicts, fences, schema and scratch say themselves what to do.
             other => from_message(&other.to_string()),
         }

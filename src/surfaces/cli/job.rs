@@ -156,6 +156,7 @@ pub(super) fn explain_stop(page: &mut Page, why: &str, fallback: Option<Fallback
 }
 
 async fn list(service: &Service, output: &Output) -> Result<(), CliError> {
+    service.try_write().await;
     let at = service.instant(None).await?;
     let answer = service.jobs(at).await?;
     if output.format == Format::Ndjson {

@@ -1,10 +1,12 @@
 //! `ebb memory`: single memories.
 
+mod conditions;
 mod explain;
 mod layout;
 mod read;
 mod write;
 
+pub(super) use conditions::{Condition, condition, metadata};
 pub(super) use explain::energy_plot;
 pub(super) use layout::source;
 
@@ -13,10 +15,12 @@ use super::output::Output;
 use super::{Global, ReadOptions, WriteOptions};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
+use conditions::{Conditions, field};
 use ebb_core::domain::annotations::Provenance;
 use ebb_core::domain::ids::{InstanceId, MemoryId, MemoryKey, SessionId};
 use ebb_core::domain::tier::Tier;
 use ebb_core::service::Service;
+use serde_json::Value;
 use std::io::Read;
 
 /// The verbs of `ebb memory`.
@@ -43,6 +47,14 @@ pub enum Verb {
     },
     /// List memories with their current energy
     List(List),
+    /// Change the content, the tags or the metadata of a memory; former versions are kept
+    Update(Update),
+    /// Show what a memory was before each change
+    Versions {
+        /// Id of the memory
+        #[arg(value_name = "ID")]
+        id: String,
+    },
     /// Pin memories: no decay, expiry or promotion
     Pin {
         /// Ids of the memories
@@ -85,6 +97,8 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output, global: &Globa
         Verb::Forget(args) => write::forget(args, service, output, global).await,
         Verb::Show { id, when } => read::show(id, when, service, output).await,
         Verb::List(args) => read::list(args, service, output).await,
+        Verb::Update(args) => write::update(args, service, output, global).await,
+        Verb::Versions { id } => read::versions(id, service, output).await,
         Verb::Explain { id, when } => explain::explain(id, when, service, output).await,
     }
 }
@@ -146,6 +160,9 @@ pub struct Add {
     /// Tag, by which recall finds it too; may be repeated
     #[arg(long = "tag", value_name = "TAG")]
     pub tags: Vec<String>,
+    /// Field of your own, such as topic=travel; the value is JSON or text; may be repeated
+    #[arg(long = "metadata", value_name = "FIELD=VALUE", value_parser = field)]
+    pub metadata: Vec<(String, Value)>,
     /// Source of the content.
     #[command(flatten)]
     pub source: Source,
@@ -203,19 +220,55 @@ pub struct Access {
     pub write: WriteOptions,
 }
 
+/// `ebb memory update`
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+What is not given stays as it is. This is no access: energy and tier stay as they are.
+
+Examples:
+  ebb memory update ID --content \"prefers spaces\"
+  ebb memory update ID --metadata topic=editor --unset draft --tag style")]
+pub struct Update {
+    /// Id of the memory
+    #[arg(value_name = "ID")]
+    pub id: String,
+    /// New content; the embedding of the former one is removed
+    #[arg(long, value_name = "TEXT")]
+    pub content: Option<String>,
+    /// New tags, in place of the former ones; may be repeated
+    #[arg(long = "tag", value_name = "TAG", conflicts_with = "no_tags")]
+    pub tags: Vec<String>,
+    /// Remove all tags
+    #[arg(long)]
+    pub no_tags: bool,
+    /// Field of the metadata to set; the value is JSON or text; may be repeated
+    #[arg(long = "metadata", value_name = "FIELD=VALUE", value_parser = field)]
+    pub metadata: Vec<(String, Value)>,
+    /// Field of the metadata to remove; may be repeated
+    #[arg(long, value_name = "FIELD")]
+    pub unset: Vec<String>,
+    /// Embedding of the content: comma-separated numbers
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', allow_hyphen_values = true)]
+    pub embedding: Option<Vec<f64>>,
+    /// Write options.
+    #[command(flatten)]
+    pub write: WriteOptions,
+}
+
 /// `ebb memory list`
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:
   ebb memory list --tier longTerm
+  ebb memory list --where topic=travel --where 'year>=2020' --newest
   ebb memory list --session s1 --limit 0 -o ndjson")]
 pub struct List {
-    /// Only this tier; may be repeated
-    #[arg(long = "tier", value_name = "TIER", value_parser = tier_parser())]
-    pub tiers: Vec<Tier>,
-    /// Only memories created in this session
-    #[arg(long, value_name = "ID")]
-    pub session: Option<String>,
+    /// Conditions.
+    #[command(flatten)]
+    pub conditions: Conditions,
+    /// The newest first, instead of by id
+    #[arg(long)]
+    pub newest: bool,
     /// Maximum number of memories; 0 lists all
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub limit: u32,
@@ -228,16 +281,20 @@ pub struct List {
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 This cannot be undone: the memories, the stubs of their promotions and all their relationships are deleted, and import and
-replay will not bring them back. Asks for confirmation; in a pipe it needs --yes. A guard stops a deletion of more than a
+replay will not bring them back. With conditions in place of ids, all memories that fulfil them are deleted. Asks for confirmation; in a pipe it needs --yes. A guard stops a deletion of more than a
 fifth of a scope and more than 50 memories, and names the number to accept.
 
 Examples:
   ebb memory forget ID --dry-run
-  ebb memory forget ID --yes")]
+  ebb memory forget ID --yes
+  ebb memory forget --tag draft --created-before -30d --dry-run")]
 pub struct Forget {
     /// Ids of the memories
-    #[arg(value_name = "ID", required = true)]
+    #[arg(value_name = "ID")]
     pub ids: Vec<String>,
+    /// Conditions.
+    #[command(flatten)]
+    pub conditions: Conditions,
     /// Override the guard: the number of memories it named
     #[arg(long, value_name = "N")]
     pub accept_affected: Option<i64>,
@@ -269,7 +326,7 @@ impl Source {
     }
 }
 
-fn tier_parser() -> impl TypedValueParser<Value = Tier> {
+pub(super) fn tier_parser() -> impl TypedValueParser<Value = Tier> {
     PossibleValuesParser::new(Tier::ALL.map(Tier::name))
         .try_map(|name| Tier::named(&name).ok_or("not the name of a tier"))
 }

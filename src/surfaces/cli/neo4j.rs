@@ -1,7 +1,7 @@
 //! `ebb neo4j`: the managed local server.
 
 use super::exit::{CliError, Exit};
-use super::instant::{about, readable};
+use super::instant::{about, readable, spelt};
 use super::output::{Format, Output};
 use clap::Subcommand;
 use ebb_core::clock::Clock;
@@ -77,6 +77,20 @@ pub async fn run(verb: &Verb, config: &Config, keeper: &Keeper, output: &Output)
     }
 }
 
+/// How long a managed server runs on after its last use, `None` until it is stopped, and how to change that.
+pub fn runs_on(keep: Option<Duration>) -> String {
+    match keep {
+        None => "The server runs until: ebb neo4j stop".to_owned(),
+        Some(Duration::ZERO) => {
+            "The server stops with its last use (neo4j.keep). To keep it running: ebb neo4j start".to_owned()
+        }
+        Some(keep) => format!(
+            "The server runs on for {} after each use (neo4j.keep). To keep it running: ebb neo4j start",
+            spelt(keep)
+        ),
+    }
+}
+
 /// Refuses a given server: these verbs manage the local one only.
 fn refuse_given(config: &Config) -> Result<(), CliError> {
     match &config.uri {
@@ -109,16 +123,21 @@ fn print_status(status: &Status, output: &Output) -> Result<(), CliError> {
             page.line(&format!("No managed server runs in {home}. Start one that stays: ebb neo4j start"));
             return;
         };
-        page.fields(&[
+        let mut fields = vec![
             ("server", format!("Neo4j {} by {}", server.version.as_deref().unwrap_or("?"), server.origin)),
-            ("ready", if server.ready { "yes" } else { "not yet" }.to_owned()),
+            ("ready", if server.ready { "yes" } else { "no" }.to_owned()),
             ("bolt", server.uri.clone()),
             ("browser", format!("{}/browser/", server.http)),
             ("runs", lifetime(server)),
             ("home", home),
             ("process", server.pid.to_string()),
             ("users", server.users.join(", ")),
-        ]);
+        ];
+        if !server.changed_settings.is_empty() {
+            let changed = server.changed_settings.join(", ");
+            fields.push(("settings", format!("{changed}; to apply yours: ebb neo4j stop")));
+        }
+        page.fields(&fields);
     })
 }
 

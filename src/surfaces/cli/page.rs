@@ -178,7 +178,8 @@ fn cut(columns: &[Column<'_>], widths: &mut [usize], table: usize) -> bool {
     true
 }
 
-/// A text in at most so many columns of a terminal, with `…` where something is missing.
+/// A text in at most so many columns of a terminal, with `…` where something is missing: between words, unless much more
+/// would be missing then.
 fn shortened(text: &str, columns: usize) -> String {
     if text.width() <= columns {
         return text.to_owned();
@@ -189,7 +190,9 @@ fn shortened(text: &str, columns: usize) -> String {
         taken <= columns
     };
     let kept: String = text.chars().take_while(fits).collect();
-    format!("{}…", kept.trim_end())
+    let is_inside_a_word = !text[kept.len()..].starts_with(' ');
+    let words = kept.rsplit_once(' ').filter(|(words, _)| is_inside_a_word && words.width() * 2 >= columns);
+    format!("{}…", words.map_or(kept.as_str(), |(words, _)| words).trim_end())
 }
 
 /// Text without what a terminal would act on: line breaks and tabs become spaces, other control characters and the
@@ -238,7 +241,7 @@ mod tests {
         assert_eq!(
             drawn(50, long),
             "ID                 CONTENT                  ENERGY\n\
-             mem-build-command  build and test everyth…  39.890\n"
+             mem-build-command  build and test…          39.890\n"
         );
         assert_eq!(
             drawn(40, long),
@@ -252,6 +255,8 @@ mod tests {
     fn wide_characters_take_two_columns() {
         assert_eq!(shortened("記憶は薄れる", 7), "記憶は…");
         assert_eq!(shortened("記憶", 4), "記憶");
+        assert_eq!(shortened("every word", 6), "every…", "a whole word");
+        assert_eq!(shortened("a long-identifier", 10), "a long-id…", "too little would be left");
         let mut page = Page::new(false, 9, None);
         page.paragraph("記憶は 薄れる one");
         assert_eq!(page.text(), "記憶は\n薄れる\none\n");

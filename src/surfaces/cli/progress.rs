@@ -47,14 +47,17 @@ impl Progress {
         Self { bar, begun: Instant::now(), wanted: output.shows_progress() }
     }
 
-    /// Shows what is waited for and for how long, until the work ends.
-    pub async fn during<T>(output: &Output, what: &'static str, work: impl Future<Output = T>) -> T {
-        let mut progress = Self::formed(output, what, None, "{spinner} {msg}  {elapsed}");
+    /// Shows `what` is waited for and for how long, until the work ends.
+    pub async fn during<T>(output: &Output, what: fn() -> String, work: impl Future<Output = T>) -> T {
+        let mut progress = Self::formed(output, "", None, "{spinner} {wide_msg} {elapsed}");
         let mut work = std::pin::pin!(work);
         loop {
             match tokio::time::timeout(DRAWN_EVERY, &mut work).await {
                 Ok(done) => return done,
-                Err(_) => progress.at(0),
+                Err(_) => {
+                    progress.name(harmless(&what()));
+                    progress.at(0);
+                }
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::exit::CliError;
 use super::instant::Moment;
-use super::memory::source;
+use super::memory::{Condition, condition, metadata, source, tier_parser};
 use super::output::{Format, Output};
 use super::page::{Column, Page, searched};
 use clap::Args;
@@ -10,6 +10,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use ebb_core::api::context::{Context, ContextOptions, ContextOrder};
 use ebb_core::api::recall::{GivenSeed, Hit, Recall, RecallRequest};
 use ebb_core::domain::ids::Term;
+use ebb_core::domain::tier::Tier;
 use ebb_core::domain::units::Timestamp;
 use ebb_core::service::Service;
 use ebb_core::service::recall::{
@@ -44,14 +45,20 @@ pub struct RecallArgs {
     #[arg(long = "kind", value_name = "LABEL", value_parser = term)]
     pub kinds: Vec<Term>,
     /// Only memories of this tier; may be repeated
-    #[arg(long = "tier", value_name = "TIER", value_parser = term)]
-    pub tiers: Vec<Term>,
+    #[arg(long = "tier", value_name = "TIER", value_parser = tier_parser())]
+    pub tiers: Vec<Tier>,
     /// Only nodes used since: RFC 3339, a date, or relative such as -3h
     #[arg(long, value_name = "INSTANT", allow_hyphen_values = true)]
     pub since: Option<Moment>,
     /// Only memories created in this session
     #[arg(long, value_name = "ID", value_parser = term)]
     pub session: Option<Term>,
+    /// Only memories with this tag; may be repeated
+    #[arg(long = "tag", value_name = "TAG", value_parser = term)]
+    pub tags: Vec<Term>,
+    /// Only memories whose metadata fulfils this: topic=travel, 'year>=2020'; may be repeated
+    #[arg(long = "where", value_name = "CONDITION", value_parser = condition)]
+    pub conditions: Vec<Condition>,
     /// Rule by which activation spreads
     #[arg(long, value_name = "PROFILE", default_value = "recall", value_parser = choice(PROFILES))]
     pub profile: Profile,
@@ -207,6 +214,8 @@ impl RecallArgs {
             tiers: self.tiers.clone(),
             since,
             session: self.session.clone(),
+            tags: self.tags.clone(),
+            metadata: metadata(&self.conditions)?,
             profile: self.profile,
             dimensions: Some(self.dimensions.clone()).filter(|kinds| !kinds.is_empty()),
             xlr: self.xlr,

@@ -1,26 +1,21 @@
 //! The command line as a whole: its definition is sound, its help is what the golden files say.
 
-use super::{Cli, Command};
+use super::{Cli, Command, GLOBAL_HELP, with_short_help};
 use clap::{CommandFactory, Parser};
 use std::fmt::Write;
 
 #[test]
 fn the_definition_is_sound() {
     Cli::command().debug_assert();
+    with_short_help(Cli::command()).debug_assert();
 }
 
 /// The long help of a verb and of everything below it. What every verb repeats is shown at the top only.
 fn help(command: &mut clap::Command, path: &str, into: &mut String) {
     let path = format!("{path} {}", command.get_name());
     let text = command.render_long_help().to_string();
-    let own =
-        if path == " ebb" { text.as_str() } else { text.split("Global options:").next().unwrap_or_default() };
-    let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-    write!(into, "## {}\n{}\n", path.trim(), own.trim_end()).unwrap();
-    if own.len() < text.len() && !after.is_empty() {
-        write!(into, "\n{after}\n").unwrap();
-    }
-    into.push('\n');
+    let own = text.trim_end().trim_end_matches(GLOBAL_HELP);
+    write!(into, "## {}\n{}\n\n", path.trim(), own.trim_end()).unwrap();
     for inner in command.get_subcommands_mut().filter(|inner| inner.get_name() != "help") {
         help(inner, &path, into);
     }
@@ -28,19 +23,31 @@ fn help(command: &mut clap::Command, path: &str, into: &mut String) {
 
 #[test]
 fn the_help_of_every_verb() {
-    let mut command = Cli::command().term_width(100);
-    command.build();
+    let mut command = with_short_help(Cli::command().term_width(100));
     let mut text = String::new();
     help(&mut command, "", &mut text);
     insta::assert_snapshot!("help", text);
 }
 
 #[test]
+fn the_help_of_a_verb_names_where_the_options_of_every_verb_are() {
+    let mut program = with_short_help(Cli::command());
+    let list = program.find_subcommand_mut("job").unwrap().find_subcommand_mut("list").unwrap();
+    for text in [list.render_help().to_string(), list.render_long_help().to_string()] {
+        assert!(text.trim_end().ends_with(GLOBAL_HELP), "{text}");
+        assert!(!text.contains("--color"), "{text}");
+    }
+    assert!(program.render_help().to_string().contains("--color"));
+    let parsed = with_short_help(Cli::command())
+        .try_get_matches_from(["ebb", "job", "list", "--color", "never", "--scope", "team"]);
+    assert!(parsed.is_ok(), "they are taken after a verb: {}", parsed.unwrap_err());
+}
+
+#[test]
 fn the_reference_page_of_the_command_line() {
     let page = include_str!("../../../docs/reference/command-line.md");
     let (by_hand, _) = page.split_once("\n## ebb\n").unwrap_or((page, ""));
-    let mut command = Cli::command().term_width(100);
-    command.build();
+    let mut command = with_short_help(Cli::command().term_width(100));
     let mut help_of_all = String::new();
     help(&mut command, "", &mut help_of_all);
     let mut text = format!("{}\n", by_hand.trim_end());

@@ -1,8 +1,9 @@
 //! The OpenAPI 3.1 document, generated from the table of operations and their types.
 //!
 //! Most statuses follow from the types: an operation with a body can return 413, every operation 503. An operation
-//! lists only the others. `operationId` follows from method and path, so that names in generated clients are stable;
-//! tools have names of their own.
+//! lists only the others. Each `operationId` stands in `names`; tools have names of their own.
+
+mod names;
 
 use crate::surfaces::operation::problem::ProblemBody;
 use crate::surfaces::operation::{ChangeIn, Operation};
@@ -36,14 +37,19 @@ fn generate() -> Value {
         path[route.method.as_str().to_lowercase()] = operation;
     }
     response_types.subschema_for::<ProblemBody<'_>>();
-    for (path, summary, kind) in [
-        ("/", "Show the status page in a browser", "text/html"),
-        ("/healthz", "Check that the process is alive", "text/plain"),
-        ("/readyz", "Check that the process is ready, or show the reason", "text/plain"),
-        ("/metrics", "Get metrics for Prometheus", "text/plain"),
-        ("/openapi.json", "Get this document", "application/json"),
+    for (path, id, summary, kind) in [
+        ("/", "process.show_page", "Show the status page in a browser", "text/html"),
+        ("/healthz", "process.check_alive", "Check that the process is alive", "text/plain"),
+        (
+            "/readyz",
+            "process.check_ready",
+            "Check that the process is ready, or show the reason",
+            "text/plain",
+        ),
+        ("/metrics", "process.get_metrics", "Get metrics for Prometheus", "text/plain"),
+        ("/openapi.json", "process.get_openapi", "Get this document", "application/json"),
     ] {
-        paths.insert(path.to_owned(), json!({"get": plain(path, summary, kind)}));
+        paths.insert(path.to_owned(), json!({"get": plain((path, id), summary, kind)}));
     }
     let mut schemas = request_types.take_definitions(true);
     schemas.extend(response_types.take_definitions(true));
@@ -116,7 +122,7 @@ fn operation(
     let mut parameters = parameters("path", &(route.path_schema)(request_types));
     parameters.extend(parameters_of_query(route, request_types));
     let mut operation = json!({
-        "operationId": name(route),
+        "operationId": names::name(&route.method, route.path),
         "summary": route.summary,
         "tags": [tag(route.path)],
         "parameters": parameters,
@@ -228,7 +234,7 @@ fn change() -> Value {
 }
 
 /// A route outside the table of operations.
-fn plain(path: &str, summary: &str, kind: &str) -> Value {
+fn plain((path, id): (&str, &str), summary: &str, kind: &str) -> Value {
     let schema =
         if kind.starts_with("text/") { json!({"type": "string"}) } else { json!({"type": "object"}) };
     let content = json!({kind: {"schema": schema}});
@@ -245,21 +251,12 @@ fn plain(path: &str, summary: &str, kind: &str) -> Value {
         responses["503"] = json!({"description": PROBLEMS[10].1, "content": problem});
     }
     json!({
-        "operationId": if path == "/" { "status_page".to_owned() } else { path[1..].replace('.', "_") },
+        "operationId": id,
         "summary": summary,
         "tags": ["process"],
         "security": if path == "/metrics" { json!([{"key": []}, {}]) } else { json!([{}]) },
         "responses": responses,
     })
-}
-
-/// The `operationId`: the words of method and path.
-fn name(route: &Operation) -> String {
-    let words = route.path.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-    let words = words.filter(|word| *word != "v1").map(str::to_owned);
-    let mut all = vec![route.method.as_str().to_lowercase()];
-    all.extend(words);
-    all.join("_")
 }
 
 /// The tag of a path: its noun.

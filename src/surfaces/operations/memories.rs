@@ -10,13 +10,17 @@ use ebb_core::api::memory::{
     Access, AccessRequest, DoneAll, Explained, Forgotten, Memories, Memory, MemoryPath, MemoryQuery,
     NewMemory, Pin, Touched,
 };
+use ebb_core::api::memory_list::{
+    ForgetMemories, ForgottenMemories, FoundMemories, MemorySearch, SEARCH_MAX,
+};
+use ebb_core::api::memory_update::{MemoryPatch, Versions};
 use ebb_core::api::session::{End, SessionEnd, SessionPath};
 use ebb_core::domain::event::Event;
 use ebb_core::domain::ids::{MemoryId, Scope};
 use ebb_core::domain::key::Right;
 use ebb_core::domain::units::Timestamp;
 use ebb_core::service::memories::WriteMode;
-use ebb_core::service::{EventEffect, Filter};
+use ebb_core::service::{EventEffect, Filter, MemoryOrder};
 use std::sync::Arc;
 
 /// Default number of memories in a page.
@@ -24,6 +28,39 @@ const PAGE: u32 = 100;
 
 /// The operations.
 pub(super) fn operations() -> Vec<Operation> {
+    [by_conditions(), by_id()].into_iter().flatten().collect()
+}
+
+/// Those on the memories that fulfil conditions.
+fn by_conditions() -> Vec<Operation> {
+    vec![
+        Operation::new(Method::POST, "/v1/memories:search", RequiredRight::InScope(Right::Read), search)
+            .summary("List memories that fulfil conditions")
+            .description(
+                "Conditions are on tier, session, tags, text, metadata and creation. Reads the database, not the mirror, and \
+                 counts as no access; to search by meaning: /v1/recall. Repeat the request with the cursor of the answer for \
+                 the next page, until it is null: a page with conditions on metadata may be short.",
+            )
+            .tool(LIST_TOOL)
+            .long_read(),
+        Operation::with_dry_run(
+            Method::POST,
+            "/v1/memories:forget",
+            RequiredRight::InScope(Right::Admin),
+            |request: &ForgetMemories| request.dry_run,
+            forget_where,
+        )
+        .summary("Delete memories that fulfil conditions permanently, with their stubs")
+        .description(
+            "At most 1,000 at once, all or none; left says how many are left. 409 if they are more than a fifth of the scope \
+             and more than 50: the answer names the number to send as accept_affected.",
+        )
+        .statuses(&[409]),
+    ]
+}
+
+/// Those on named memories, and on their sessions.
+fn by_id() -> Vec<Operation> {
     let (read, write) = (RequiredRight::InScope(Right::Read), RequiredRight::InScope(Right::Write));
     vec![
         Operation::new(Method::GET, "/v1/memories", read, list)
@@ -45,18 +82,33 @@ pub(super) fn operations() -> Vec<Operation> {
         Operation::new(Method::GET, "/v1/memories/{id}", read, show)
             .summary("Show a memory")
             .statuses(&[404]),
+        Operation::new(Method::PATCH, "/v1/memories/{id}", write, update)
+            .summary("Change the text, the tags or the metadata of a memory")
+            .description(
+                "What is left out stays as it is. What the memory was stays readable under versions. This is no access: energy \
+                 and tier stay as they are.",
+            )
+            .statuses(&[404, 409])
+            .tool(UPDATE_TOOL),
+        Operation::new(Method::GET, "/v1/memories/{id}/versions", read, versions)
+            .summary("Show what a memory was before each change")
+            .statuses(&[404]),
         Operation::new(Method::DELETE, "/v1/memories/{id}", RequiredRight::InScope(Right::Admin), forget)
-            .summary("Delete a memory permanently, with its stubs")
-            .statuses(&[404, 409]),
+            .summary("Delete a memory permanently, with its versions and stubs")
+            .statuses(&[404, 409])
+            .tool(FORGET_TOOL),
         Operation::new(Method::POST, "/v1/memories/{id}/access", write, access)
             .summary("Access a memory: add 1 to its energy, and revive it if expired")
-            .statuses(&[404, 409]),
+            .statuses(&[404, 409])
+            .tool(ACCESS_TOOL),
         Operation::new(Method::POST, "/v1/memories/{id}/pin", write, pin)
             .summary("Pin a memory: stop its decay, expiry and promotion")
-            .statuses(&[404, 409]),
+            .statuses(&[404, 409])
+            .tool(PIN_TOOL),
         Operation::new(Method::DELETE, "/v1/memories/{id}/pin", write, unpin)
             .summary("Unpin a memory: let it decay again from now on")
-            .statuses(&[404, 409]),
+            .statuses(&[404, 409])
+            .tool(UNPIN_TOOL),
         Operation::new(Method::GET, "/v1/memories/{id}/explain", read, explain)
             .summary("Explain the state of a memory and its next threshold crossings")
             .statuses(&[404, 409])
@@ -82,9 +134,9 @@ async fn list(call: Call<Nothing, MemoryQuery>) -> Result<Answer<Memories>, Prob
     let at = call.instant(call.query.at).await?;
     let limit = call.query.limit.unwrap_or(PAGE);
     let filter = Filter {
-        tier: call.query.tier,
+        tiers: call.query.tier.into_iter().collect(),
         session: call.query.session.as_ref().map(ToString::to_string),
-        after: String::new(),
+        ..Filter::default()
     };
     let after = call.query.cursor.clone().unwrap_or_default();
     let rows = MemoriesInOrder { backend: Arc::clone(&call.backend), scope: scope.clone(), filter, at };
@@ -108,12 +160,6 @@ struct MemoriesInOrder {
     at: Timestamp,
 }
 
-impl MemoriesInOrder {
-    fn after(&self, after: &str, limit: usize) -> (Filter, u32) {
-        (Filter { after: after.to_owned(), ..self.filter.clone() }, u32::try_from(limit).unwrap_or(u32::MAX))
-    }
-}
-
 impl Rows for MemoriesInOrder {
     type Row = Memory;
     /// Smaller than the default, because a memory may be long.
@@ -121,21 +167,123 @@ impl Rows for MemoriesInOrder {
     const CURSORS: usize = 10_000;
 
     async fn read(&self, after: &str, limit: usize) -> Result<Vec<(String, Memory)>, Problem> {
-        let (filter, limit) = self.after(after, limit);
-        let found = self.backend.service.list(&self.scope, &filter, limit, self.at).await?;
+        let listed = (&self.filter, MemoryOrder::Id);
+        let (found, _) = self.backend.service.list(&self.scope, listed, (after, limit), self.at).await?;
         Ok(found.into_iter().map(|memory| (memory.id.clone(), memory)).collect())
     }
 
     async fn cursors(&self, after: &str, limit: usize) -> Result<Vec<String>, Problem> {
-        let (filter, limit) = self.after(after, limit);
-        let keys = self.backend.service.list_keys(&self.scope, &filter, limit).await?;
-        Ok(keys.iter().map(ToString::to_string).collect())
+        let listed = (&self.filter, MemoryOrder::Id);
+        let found = self.backend.service.list_keys(&self.scope, listed, (after, limit)).await?;
+        Ok(found.keys.iter().map(|key| key.id().to_owned()).collect())
     }
 }
 
+const LIST_TOOL: Tool = Tool::new(
+    "list_memories",
+    &["filter", "sort", "limit", "cursor", "scope"],
+    "List stored memories by conditions on tier, session, tags, text, metadata and creation, by id or the newest first, \
+     with their current energy. To find memories by meaning use recall. Writes nothing.",
+)
+.idempotent();
+
+async fn search(call: Call<Nothing, Nothing, MemorySearch>) -> Result<Answer<FoundMemories>, Problem> {
+    let scope = call.scope(call.body.scope.as_ref())?;
+    let at = call.instant(call.body.at).await?;
+    let filter = call.body.filter.checked().map_err(Problem::validation)?;
+    let limit = call.body.limit.unwrap_or(PAGE);
+    if !(1..=SEARCH_MAX).contains(&limit) {
+        return Err(Problem::validation(format!("limit is {limit}; a page has 1 to {SEARCH_MAX} memories")));
+    }
+    let after = call.body.cursor.as_deref().unwrap_or_default();
+    let page = (after, usize::try_from(limit).unwrap_or(usize::MAX));
+    let (memories, cursor) = call.service().list(&scope, (&filter, call.body.sort), page, at).await?;
+    Ok(Answer::ok(FoundMemories { memories, cursor }))
+}
+
+async fn forget_where(
+    call: Call<Nothing, Nothing, ForgetMemories>,
+) -> Result<Answer<ForgottenMemories>, Problem> {
+    let scope = call.scope(call.body.scope.as_ref())?;
+    let at = call.instant(None).await?;
+    let ForgetMemories { filter, dry_run, accept_affected, .. } = &call.body;
+    if filter.is_empty() {
+        return Err(Problem::validation("filter: give at least one condition"));
+    }
+    let mode = if *dry_run { WriteMode::DryRun } else { call.write_once() };
+    let conditions = filter.checked().map_err(Problem::validation)?;
+    let chosen = (&scope, &conditions);
+    Ok(Answer::ok(call.service().forget_where(&mode, chosen, at, *accept_affected).await?))
+}
+
+const UPDATE_TOOL: Tool = Tool::new(
+    "update_memory",
+    &["id", "content", "tags", "metadata", "scope", REQUEST_ID],
+    "Correct the text, the tags or the metadata of a memory; what is left out stays, and former versions are kept. A null \
+     in metadata removes a field. Returns the memory.",
+);
+
+async fn update(mut call: Call<MemoryPath, Nothing, MemoryPatch>) -> Result<Answer<Memory>, Problem> {
+    let patch = std::mem::take(&mut call.body);
+    let scope = call.scope(patch.scope.as_ref())?;
+    let at = call.write_instant(patch.at).await?;
+    let update = call.service().checked_update(&call.path.id, patch)?;
+    let key = call.path.key(&scope);
+    Ok(Answer::ok(call.service().update(&call.write_once(), &key, &update, at).await?))
+}
+
+async fn versions(call: Call<MemoryPath, ScopeQuery>) -> Result<Answer<Versions>, Problem> {
+    let scope = call.scope(call.query.scope.as_ref())?;
+    let versions = call.service().versions(&call.path.key(&scope)).await?;
+    Ok(Answer::ok(Versions { versions: versions.into_iter().map(Into::into).collect() }))
+}
+
+const FORGET_TOOL: Tool = Tool {
+    is_destructive: true,
+    is_idempotent: true,
+    ..Tool::new(
+        "forget_memory",
+        &["id", "scope", REQUEST_ID],
+        "Delete a memory permanently, with its former versions, such as at the request of a person. This cannot be undone; \
+         a memory that is only of no use fades by itself.",
+    )
+};
+
+const ACCESS_TOOL: Tool = Tool::new(
+    "access_memory",
+    &["id", "session", "revive", "scope", REQUEST_ID],
+    "Record that a memory was used: its energy grows by 1, so that it stays longer and is promoted; an expired memory is \
+     revived. Hits that report_outcome names are recorded by it.",
+);
+
+const PIN_TOOL: Tool = Tool::new(
+    "pin_memory",
+    &["id", "scope", REQUEST_ID],
+    "Pin a memory, so that it does not decay, expire or get promoted.",
+)
+.idempotent();
+
+const UNPIN_TOOL: Tool = Tool::new(
+    "unpin_memory",
+    &["id", "scope", REQUEST_ID],
+    "Unpin a memory, so that it decays again from now on.",
+)
+.idempotent();
+
 const REMEMBER_TOOL: Tool = Tool::new(
     "remember",
-    &["content", "id", "session", "mentions", "tags", "provenance", "pinned", "scope", REQUEST_ID],
+    &[
+        "content",
+        "id",
+        "session",
+        "mentions",
+        "tags",
+        "metadata",
+        "provenance",
+        "pinned",
+        "scope",
+        REQUEST_ID,
+    ],
     "Store text for later sessions as a working memory, which decays unless it is accessed. Returns the memory with \
      its id, tier and energy; an existing id with the same content counts as an access.",
 );

@@ -24,6 +24,8 @@ pub(crate) enum Answer {
     Success,
     /// So too, and the statement has this row of texts.
     Row(Vec<(&'static str, Option<String>)>),
+    /// So too, and the row is one whole number.
+    Number(&'static str, i64),
     /// An error with a code and a message.
     Failure(&'static str, &'static str),
     /// Nothing: the connection is closed.
@@ -127,15 +129,18 @@ async fn serve(
                 failed = true;
                 send(&mut client, 0x7f, &map(&[("code", text(code)), ("message", text(message))])).await?;
             }
-            Answer::Success | Answer::Row(_) => {
-                if let Answer::Row(columns) = answer {
-                    row = columns;
-                } else if tag == RUN {
-                    row = Vec::new();
+            Answer::Success | Answer::Row(_) | Answer::Number(..) => {
+                match answer {
+                    Answer::Row(columns) => {
+                        let cell = |value: Option<String>| value.as_deref().map_or(vec![0xc0], text);
+                        row = columns.into_iter().map(|(name, value)| (name, cell(value))).collect();
+                    }
+                    Answer::Number(name, value) => row = vec![(name, number(value))],
+                    _ if tag == RUN => row = Vec::new(),
+                    _ => {}
                 }
                 if tag == PULL && !row.is_empty() {
-                    let cells: Vec<Vec<u8>> =
-                        row.iter().map(|(_, value)| value.as_deref().map_or(vec![0xc0], text)).collect();
+                    let cells: Vec<Vec<u8>> = row.iter().map(|(_, value)| value.clone()).collect();
                     send(&mut client, 0x71, &list(&cells)).await?;
                 }
                 let fields: Vec<Vec<u8>> = row.iter().map(|(name, _)| text(name)).collect();
@@ -175,6 +180,10 @@ fn text(of: &str) -> Vec<u8> {
     bytes.extend(u16::try_from(of.len()).unwrap().to_be_bytes());
     bytes.extend(of.as_bytes());
     bytes
+}
+
+fn number(of: i64) -> Vec<u8> {
+    [&[0xcb][..], &of.to_be_bytes()].concat()
 }
 
 fn list(items: &[Vec<u8>]) -> Vec<u8> {

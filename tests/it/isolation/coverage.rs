@@ -40,7 +40,7 @@ enum CoveredBy {
 
 use CoveredBy::{Held, Route, Whole};
 
-const VERBS: [(&str, CoveredBy); 99] = [
+const VERBS: [(&str, CoveredBy); 101] = [
     ("adopt", Whole),
     ("adopted access", Route("POST", "/v1/states")),
     ("adopted facts", Route("POST", "/v1/rerank")),
@@ -99,6 +99,8 @@ const VERBS: [(&str, CoveredBy); 99] = [
     ("memory pin", Route("POST", "/v1/memories/{id}/pin")),
     ("memory show", Route("GET", "/v1/memories/{id}")),
     ("memory unpin", Route("DELETE", "/v1/memories/{id}/pin")),
+    ("memory update", Route("PATCH", "/v1/memories/{id}")),
+    ("memory versions", Route("GET", "/v1/memories/{id}/versions")),
     ("neo4j browser", Whole),
     ("neo4j keep", Whole),
     ("neo4j start", Whole),

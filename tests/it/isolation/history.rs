@@ -148,8 +148,27 @@ impl Vocabulary {
         if random.once_in(3) {
             memory["tags"] = json!([random.pick(&["lamp", "key", "red"])]);
             memory["provenance"] = json!({"source_path": self.id(random), "line_start": random.below(9) + 1});
+            memory["metadata"] = self.metadata(random);
         }
         memory
+    }
+
+    fn metadata(&self, random: &mut Random) -> Value {
+        json!({"room": random.pick(&["kitchen", "hall"]), "floor": random.below(3), "by": self.entity(random)})
+    }
+
+    fn filter(&self, random: &mut Random) -> Value {
+        match random.below(4) {
+            0 => json!({"tags": [random.pick(&["lamp", "key", "red"])]}),
+            1 => json!({"metadata": {"room": "kitchen", "floor": {"$gte": 1}}}),
+            2 => json!({"text": "KITCHEN", "session": self.session(random)}),
+            _ => json!({"metadata": {"by": self.entity(random)}}),
+        }
+    }
+
+    fn changed(&self, random: &mut Random) -> Value {
+        json!({"content": content(random), "tags": [random.pick(&["lamp", "key", "red"])],
+            "metadata": self.metadata(random), "scope": self.scope})
     }
 
     fn seen(&self, random: &mut Random) -> Value {
@@ -175,7 +194,7 @@ impl Vocabulary {
             ScopeRequest::new(method, of, of.replace("{id}", &encoded(id)), body)
         };
         let asked = |path: &str| format!("{path}?scope={}", encoded(&self.scope));
-        let mut ask = match random.below(32) {
+        let mut ask = match random.below(38) {
             0..=3 => post("/v1/memories", self.memory(random)),
             // None that Ebb names: its id is at random, and what a contrast draws by lot follows from ids.
             4 => {
@@ -230,6 +249,17 @@ impl Vocabulary {
                 "set_row_states",
                 &json!({"keys": [self.entity(random)], "pinned": true, "scope": self.scope}),
             ),
+            31 | 32 => on("PATCH", "/v1/memories/{id}", &self.id(random), Some(self.changed(random))),
+            33 => post("/v1/memories:forget", json!({"filter": self.filter(random), "scope": self.scope})),
+            34 => {
+                let mut arguments = self.changed(random);
+                arguments["id"] = json!(self.id(random));
+                ScopeRequest::tool("update_memory", &arguments)
+            }
+            35 => ScopeRequest::tool(
+                random.pick(&["forget_memory", "access_memory", "pin_memory", "unpin_memory"]),
+                &json!({"id": self.id(random), "scope": self.scope}),
+            ),
             _ => ScopeRequest::tool("report_outcome", &self.outcome(random)),
         };
         if ask.path != "/mcp" {
@@ -265,6 +295,7 @@ impl Vocabulary {
             get("/v1/memories", "limit=1000".to_owned()),
             get("/v1/memories", "limit=2".to_owned()),
             get("/v1/memories", format!("session={}&tier=working", encoded(&self.session(random)))),
+            post("/v1/memories:search", json!({"filter": self.filter(random), "sort": "newest", "limit": 3})),
             get("/memory/graph/edges", String::new()),
             get("/memory/graph/edges", "decayed=true&limit=1".to_owned()),
             get("/v1/facts", "limit=1000".to_owned()),
@@ -286,6 +317,10 @@ impl Vocabulary {
                 "/v1/recall",
                 json!({"seeds": seeds, "kinds": ["Memory"], "priming": true, "spread": "ppr"}),
             ),
+            post(
+                "/v1/recall",
+                json!({"text": content(random), "tags": ["lamp"], "metadata": {"floor": {"$lt": 2}}}),
+            ),
             post("/v1/context", json!({"text": content(random), "order": "rank"})),
             post(
                 "/v1/rerank",
@@ -304,11 +339,13 @@ impl Vocabulary {
             tool("rerank", json!({"keys": [self.id(random), self.entity(random)]})),
             tool("causal_chains", json!({"seeds": [self.id(random)]})),
             tool("explain_memory", json!({"id": self.id(random)})),
+            tool("list_memories", json!({"filter": self.filter(random)})),
             tool("decay_scope", json!({"mode": "dry_run"})),
         ];
         for id in self.ids.iter().take(3).chain([&self.id(random)]) {
             looks.push(one("/v1/memories/{id}", id));
             looks.push(one("/v1/memories/{id}/explain", id));
+            looks.push(one("/v1/memories/{id}/versions", id));
         }
         for look in &mut looks {
             look.by_operator = random.once_in(4);

@@ -107,6 +107,7 @@ impl Program {
         let config = service::Config {
             consolidation: ConsolidationConfig::DOCUMENTED,
             jobs: scheduler::Config(std::array::from_fn(|_| job.clone())),
+            on_scratch: false,
             scope: Scope::local(),
             guard: db.config.regime.guard,
             // However slow this machine is, nothing becomes stale.

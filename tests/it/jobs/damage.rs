@@ -119,7 +119,7 @@ async fn answered(db: &Fresh, now: Timestamp) -> Vec<String> {
         ("status", service.status(now).await.err()),
         ("doctor", service.doctor().await.err()),
         ("jobs", service.jobs(now).await.err()),
-        ("history of jobs", service.history(None, 100).await.err()),
+        ("history of jobs", service.job_history(None, 100, now).await.err()),
         ("policies", service.policies().await.err()),
         ("hot trails", service.hot_trails(&local, 10, now).await.err()),
         ("survey", db.store.survey(&JobName::ALL.map(JobName::name)).await.err()),
@@ -167,7 +167,7 @@ const CENTRAL: [Central; 6] = [
     },
     Central {
         node: "(c:EbbCounter {name: 'job:decay'})",
-        sound: "last: c.last, latest: c.latest",
+        sound: "last: c.last, latest: c.latest, schedule: c.schedule, since: c.since",
         rests: &[],
         says: "",
     },

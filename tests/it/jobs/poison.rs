@@ -13,7 +13,7 @@ use ebb_core::domain::ids::{EntityName, RelationType, Scope};
 use ebb_core::domain::tier::Tier;
 use ebb_core::jobs::JobName;
 use ebb_core::service::Service;
-use ebb_core::store::{Error, FactFilter, Filter, RelationFilter, Store};
+use ebb_core::store::{Error, FactFilter, Filter, MemoryOrder, RelationFilter, Store};
 
 /// The values, as Cypher writes them. One that no index takes, as a text of a megabyte, no writer can leave there either.
 pub(super) const VALUES: [&str; 46] = [
@@ -259,8 +259,8 @@ pub(super) async fn asked(db: &Fresh, now: ebb_core::domain::units::Timestamp) -
     let service = db.service("[]");
     // Memories.
     for tier in [None].into_iter().chain(Tier::ALL.map(Some)) {
-        let filter = Filter { tier, ..Filter::default() };
-        note("list", told(service.list(&local, &filter, 100_000, now).await));
+        let filter = Filter { tiers: tier.into_iter().collect(), ..Filter::default() };
+        note("list", told(service.list(&local, (&filter, MemoryOrder::Id), ("", 100_000), now).await));
     }
     let ids: Vec<String> =
         db.client.column("MATCH (m:Memory) WHERE m.id IS :: STRING NOT NULL RETURN m.id AS id").await;

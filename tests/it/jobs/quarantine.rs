@@ -5,7 +5,7 @@ use crate::harness::neo4j::{Fresh, at, fresh};
 use crate::harness::rows::{Row, row};
 use ebb_core::domain::event::Event;
 use ebb_core::jobs::JobName;
-use ebb_core::store::{Batch, BatchOutcome, Error, Filter};
+use ebb_core::store::{Batch, BatchOutcome, Error, Filter, MemoryOrder};
 
 /// What somebody did to a row, and the reason it is set aside for.
 const STAMPED: [(&str, &str); 20] = [
@@ -64,7 +64,12 @@ async fn every_question_is_answered(db: &Fresh) {
     }
     db.store.timeline().await.unwrap();
     db.store.waiting(at(1.0)).await.unwrap();
-    let ids = db.store.list_memories("local", &Filter::default(), 10_000).await.unwrap();
+    let ids = db
+        .store
+        .list_memories("local", (&Filter::default(), MemoryOrder::Id), "", 10_000)
+        .await
+        .unwrap()
+        .keys;
     db.store.memories(&ids).await.unwrap();
     for job in JobName::ALL {
         db.run(job, 1.0).await;

@@ -93,6 +93,7 @@ impl Fresh {
         let config = service::Config {
             consolidation: ConsolidationConfig::DOCUMENTED,
             jobs: scheduler::Config(std::array::from_fn(|_| job.clone())),
+            on_scratch: false,
             scope: Scope::local(),
             guard: Guard { enabled: true, max_affected_ratio: 0.2 },
             mirror: crate::mirror::config(1 << 30),

@@ -94,6 +94,22 @@ async fn transient_errors_are_tried_again_eight_times_at_most() {
     );
 }
 
+/// The third statement of a ledger reads the tunables.
+#[tokio::test(flavor = "multi_thread")]
+async fn tunables_that_could_not_be_read_are_read_again_and_not_called_invalid() {
+    let server = FakeBolt::start(|tag, nth| match (tag, nth) {
+        (RUN, 2) => TRANSIENT,
+        _ => Answer::Success,
+    })
+    .await;
+    let store = store(&server);
+    store.configure_tunables(&ConsolidationConfig::DOCUMENTED);
+    let ledger = store.ledger(&["decay"]).await.unwrap();
+    assert_eq!((server.seen(BEGIN), server.seen(RUN)), (2, 6));
+    let stopped = ledger.stopped.unwrap();
+    assert!(stopped.contains("no ConsolidationConfig node"), "that of the second try: {stopped}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_permanent_error_is_said_at_once() {
     let server = FakeBolt::start(|tag, _| match tag {
@@ -128,6 +144,8 @@ async fn an_unknown_commit_that_landed_is_not_done_again() {
         (COMMIT, 0) => Answer::Close,
         // The second transaction finds the receipt of the first.
         (RUN, 2) => receipt(Some(r#"["created"]"#)),
+        // What it committed is named by the time of the server.
+        (RUN, 3) => Answer::Number("now", 0),
         _ => new_request(tag),
     })
     .await;
@@ -138,7 +156,7 @@ async fn an_unknown_commit_that_landed_is_not_done_again() {
         "what the receipt says"
     );
     assert_eq!(store.counters().unknown_commits.load(Ordering::Relaxed), 1);
-    assert_eq!(server.seen(RUN), 3, "two statements, and then the receipt alone");
+    assert_eq!(server.seen(RUN), 4, "two statements, then the receipt and the time alone");
 }
 
 #[tokio::test(flavor = "multi_thread")]

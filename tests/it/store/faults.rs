@@ -184,7 +184,8 @@ async fn a_cut_at_commit_of_a_request_is_answered_as_it_was_done() {
             store
                 .forget(once, (&Scope::local(), &[id("m")]), at(0.0), (&crate::harness::ebb::UNGUARDED, None))
                 .await
-                .unwrap(),
+                .unwrap()
+                .nodes,
             1
         );
     };

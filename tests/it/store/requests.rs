@@ -9,7 +9,9 @@ use ebb_core::domain::event::{Access, Event, Remember};
 use ebb_core::domain::guard::Guard;
 use ebb_core::domain::ids::{EntityName, InstanceId, MemoryKey, Scope};
 use ebb_core::domain::tier::Tier;
-use ebb_core::store::{Batch, BatchOutcome, EndedSession, Error, EventEffect, RequestMode};
+use ebb_core::store::{
+    Batch, BatchOutcome, EndedSession, Error, EventEffect, Filter, MemoryOrder, RequestMode,
+};
 use std::sync::atomic::Ordering;
 
 fn mentioning(name: &str, hours: f64, mentions: &[&str]) -> Event {
@@ -91,7 +93,7 @@ async fn the_same_memory_again_keeps_its_annotations_and_takes_more() {
     let twice =
         [annotated("m", 0.0, &["b"], lines("a.md", 5, 9)), annotated("m", 0.1, &["a"], lines("b.md", 3, 4))];
     db.apply(&twice).await;
-    assert_eq!(kept("m").await, Annotations::stored(vec!["a".into(), "b".into()], lines("a.md", 3, 9)));
+    assert_eq!(kept("m").await, Annotations::stored(vec!["a".into(), "b".into()], None, lines("a.md", 3, 9)));
     let more = Provenance {
         excerpt: Some("said".into()),
         namespace: Some("n".into()),
@@ -101,12 +103,12 @@ async fn the_same_memory_again_keeps_its_annotations_and_takes_more() {
     db.apply(&[annotated("m", 1.0, &["c", "a"], more.clone())]).await;
     let wanted = Provenance { source_path: Some("a.md".into()), line_start: Some(3), ..more };
     let tags = ["a", "b", "c"].map(str::to_owned).to_vec();
-    assert_eq!(kept("m").await, Annotations::stored(tags.clone(), wanted.clone()));
+    assert_eq!(kept("m").await, Annotations::stored(tags.clone(), None, wanted.clone()));
     // An access, a repeat without annotations and a promotion leave them.
     db.apply(&[Event::Remember(remember("m", 1.1)), Event::Access(access("m", 1.2))]).await;
     db.run(ebb_core::jobs::JobName::Promote, 1.3).await;
     assert_eq!(db.state("m").await.tier, Tier::ShortTerm);
-    assert_eq!(kept("m").await, Annotations::stored(tags, wanted));
+    assert_eq!(kept("m").await, Annotations::stored(tags, None, wanted));
     let stub: i64 = db
         .client
         .value("MATCH (s:Memory {tier: 'archivedWorking'}) WHERE s.tags IS NULL RETURN count(s)")
@@ -154,7 +156,7 @@ async fn other_content_under_the_same_id_is_a_conflict() {
     let before = everything(&db.client).await;
     let other = Event::Remember(Remember { content: "else".to_owned(), ..remember("m", 1.0) });
     let why = only_fault(request(&db, "r", "h", &[other]).await.unwrap());
-    assert!(matches!(&why, Error::Conflict(why) if why.contains("ebb memory forget m")), "{why}");
+    assert!(matches!(&why, Error::Conflict(why) if why.contains("ebb memory update m")), "{why}");
     // Two contents for one new id in one batch are a conflict too.
     let twice = [
         Event::Remember(remember("n", 0.0)),
@@ -183,7 +185,8 @@ async fn what_was_forgotten_does_not_come_back() {
                 (&crate::harness::ebb::UNGUARDED, None)
             )
             .await
-            .unwrap(),
+            .unwrap()
+            .nodes,
         2,
         "the memory and its stub"
     );
@@ -205,7 +208,8 @@ async fn what_was_forgotten_does_not_come_back() {
                 (&crate::harness::ebb::UNGUARDED, None)
             )
             .await
-            .unwrap(),
+            .unwrap()
+            .nodes,
         2
     );
     let why = db
@@ -292,7 +296,8 @@ async fn nothing_crosses_scopes() {
     assert!(
         matches!(request(&db, "r", "h", &[same_id]).await.unwrap(), BatchOutcome::Written(done) if done == [EventEffect::Created])
     );
-    let listed = db.store.list_memories("team", &ebb_core::store::Filter::default(), 10).await.unwrap();
+    let all = (&Filter::default(), MemoryOrder::Id);
+    let listed = db.store.list_memories("team", all, "", 10).await.unwrap().keys;
     assert_eq!(listed, ["m", "n"].map(|id| MemoryKey::of_row("team", id)));
     let ours: i64 =
         db.client.value("MATCH (m:Memory {id: 'm', scope: 'local'}) RETURN m.accessCount AS n").await;
@@ -357,7 +362,8 @@ async fn what_a_person_asks_for_counts_once_and_can_be_a_dry_run() {
         db.store
             .forget(RequestMode::DryRun, (&scope, &both), at(1.0), (&crate::harness::ebb::UNGUARDED, None))
             .await
-            .unwrap(),
+            .unwrap()
+            .nodes,
         2
     );
     let nobody = [id("a"), id("nobody")];
@@ -448,7 +454,7 @@ async fn the_guard_stops_a_forget_that_would_take_too_much() {
         same(&before, &everything(&db.client).await, "what the guard stopped");
     }
     assert!(matches!(forget(once("g-1"), &many, Some(50)).await, Err(Error::Guarded(_))), "another number");
-    assert_eq!(forget(once("g-1"), &many[..50], None).await.unwrap(), 50, "a handful needs nobody");
+    assert_eq!(forget(once("g-1"), &many[..50], None).await.unwrap().nodes, 50, "a handful needs nobody");
     db.put(&rows[..50]).await;
-    assert_eq!(forget(once("g-2"), &many, Some(51)).await.unwrap(), 51);
+    assert_eq!(forget(once("g-2"), &many, Some(51)).await.unwrap().nodes, 51);
 }

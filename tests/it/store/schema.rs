@@ -15,7 +15,7 @@ async fn init(db: &Fresh) -> Result<InitReport, Error> {
 }
 
 /// In the order in which they are applied.
-const MIGRATIONS: [&str; 15] = [
+const MIGRATIONS: [&str; 16] = [
     "schema/V001__memory",
     "schema/V002__coactivation",
     "schema/V003__relation",
@@ -31,6 +31,7 @@ const MIGRATIONS: [&str; 15] = [
     "schema/V013__journal",
     "schema/V014__fact_names",
     "schema/V015__embedding",
+    "schema/V016__memory_created",
 ];
 
 async fn names(db: &Fresh) -> Vec<String> {
@@ -56,6 +57,17 @@ async fn twice_applies_nothing() {
     db.store.check_schema().await.unwrap();
     assert_eq!(db.store.drift().await.unwrap(), []);
     assert_eq!(*db.tunables().await.config(), ConsolidationConfig::DOCUMENTED);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wiped_database_is_as_old_as_its_next_initialisation() {
+    let db = fresh().await;
+    let installed = async || db.store.survey(&["decay"]).await.unwrap().installed;
+    assert_eq!(installed().await, Some(at(0.0)));
+    db.client.run("MATCH (n) DETACH DELETE n", &[]).await;
+    assert_eq!(db.store.ledger(&["decay"]).await.map_err(|why| why.to_string()).unwrap().installed, None);
+    db.store.initialise(&ConsolidationConfig::DOCUMENTED, at(9.0)).await.unwrap();
+    assert_eq!(installed().await, Some(at(9.0)));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -3,6 +3,7 @@
 use crate::harness::graph::{everything, same};
 use crate::harness::neo4j::{at, fresh};
 use crate::harness::rows::row;
+use crate::surfaces::ebb;
 use ebb_core::store::Error;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -32,4 +33,18 @@ async fn a_marked_database_stays_scratch_and_its_time_never_goes_back() {
         db.store.advance_scratch(at(told)).await.unwrap();
         assert_eq!(db.store.scratch().await.unwrap(), Some(Some(at(kept))));
     }
+}
+
+/// "Yesterday" is the day before simulated time, though real time is later.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_to_a_scratch_database_is_asked_at_its_own_time() {
+    let db = fresh().await;
+    db.store.claim_scratch().await.unwrap();
+    for (id, when) in [("first", "2026-01-01T10:00Z"), ("yesterday", "2026-01-05T10:00Z")] {
+        ebb(&db, &["memory", "add", "lunch with Ann", "--id", id, "--at", when]).json();
+    }
+    db.store.advance_scratch(at(132.0)).await.unwrap();
+    let answer = ebb(&db, &["recall", "lunch yesterday"]).json();
+    assert_eq!(answer["hits"][0]["id"], "yesterday", "{answer:#}");
+    assert_eq!(answer["as_of"], "2026-01-06T12:00:00.000Z");
 }

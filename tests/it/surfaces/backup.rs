@@ -38,6 +38,8 @@ async fn filled(folder: &Path) -> Fresh {
     on(&db, folder, &["policy", "set", "p", "--relation", "status:*", "--mode", "retract", "--ttl", "30d"])
         .json();
     on(&db, folder, &["key", "create", "--name", "k", "--right", "read", "--scope", "team"]).json();
+    on(&db, folder, &["memory", "add", "prefers tabs", "--id", "tabs", "--metadata", "topic=style"]).json();
+    on(&db, folder, &["memory", "update", "tabs", "--content", "prefers spaces"]).json();
     db.client.run(ODD, &[]).await;
     let told = on(&db, folder, &["backup", "b.ndjson"]).json();
     assert_eq!(told["relationships_to_others"], 1, "{told:#}");
@@ -97,7 +99,10 @@ async fn a_restore_that_was_broken_off_is_refused_by_all_and_starts_again() {
         values: json!({ "scope": "local", "id": name }).as_object().unwrap().clone(),
     };
     let store = db.another();
-    store.begin_restore("of another file").await.unwrap();
+    store.hold_restore(None, "of another file", true).await.unwrap();
+    let faster = db.another().hold_restore(None, "of a third file", true).await;
+    assert!(faster.unwrap_err().to_string().contains("at the same time"), "one of two goes on");
+    store.clear_restore().await.unwrap();
     assert_eq!(store.restore_batch(1, &[node("1"), node("2")]).await.unwrap(), 2);
     assert_eq!(store.restore_batch(1, &[node("1"), node("2")]).await.unwrap(), 2, "a batch counts once");
     db.client.run("CREATE (:Note {id: 'n'})", &[]).await;
@@ -130,6 +135,30 @@ async fn a_restore_that_was_broken_off_is_refused_by_all_and_starts_again() {
     db.client.run(&marked, &[]).await;
     on(&db, folder.path(), &["restore", "b.ndjson", "--yes"]).json();
     graph::same(&before, &without_note(rows(&db).await), "completed");
+
+    // One that is given up leaves a database that works.
+    db.client.run("MATCH (n) DETACH DELETE n", &[]).await;
+    ebb(&db, &["init", "--yes"]).json();
+    store.hold_restore(None, "of another file", true).await.unwrap();
+    store.clear_restore().await.unwrap();
+    store.restore_batch(1, &[node("1")]).await.unwrap();
+    assert_eq!(on(&db, folder.path(), &["restore", "--abandon", "--yes"]).json()["abandoned"], true);
+    assert_eq!(on(&db, folder.path(), &["memory", "list"]).json()["memories"], json!([]));
+    ebb(&db, &["memory", "add", "x"]).json();
+    on(&db, folder.path(), &["restore", "b.ndjson", "--dry-run"]).fails(1, "has rows of Ebb's already");
+    assert!(store.restore_batch(2, &[node("2")]).await.is_err(), "it has lost the database");
+}
+
+/// The reader must not wait for a writer that has failed.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backup_that_cannot_be_written_ends() {
+    let db = fresh().await;
+    let folder = tempfile::tempdir().unwrap();
+    db.client
+        .run("UNWIND range(1, 5000) AS i CREATE (:Memory:EbbMemory {scope: 'local', id: 'm' + i, content: 'c'})", &[])
+        .await;
+    on(&db, folder.path(), &["backup", "none/such/b.ndjson"]).fails(1, "none/such");
+    assert_eq!(db.client.value::<i64>("SHOW TRANSACTIONS YIELD currentQuery WHERE currentQuery CONTAINS 'MATCH (a)-[r]' RETURN count(*)").await, 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]

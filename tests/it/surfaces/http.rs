@@ -77,6 +77,14 @@ impl HttpAnswer {
         serde_json::from_str(&self.body).unwrap_or_else(|why| panic!("{why}: {}", self.body))
     }
 
+    /// The body as JSON without the token of its change: that of a repeated request is of another instant.
+    #[track_caller]
+    pub(super) fn unchanging(&self, status: u16) -> Value {
+        let mut body = self.json(status);
+        assert!(body.as_object_mut().is_some_and(|fields| fields.remove("change").is_some()), "{body}");
+        body
+    }
+
     /// Asserts that it is a problem of this status and code, and that its detail says this.
     #[track_caller]
     pub(super) fn fails(&self, status: u16, code: &str, says: &str) {

@@ -98,6 +98,7 @@ async fn tools_that_write_are_off_until_somebody_allows_them() {
         ],
     );
     let tools = [
+        "list_memories",
         "explain_memory",
         "decay_scope",
         "recall",
@@ -113,7 +114,7 @@ async fn tools_that_write_are_off_until_somebody_allows_them() {
             "description": "Optional. Override decay mode for this run. Omit to use configured policy modes."},
         "policy_id": {"type": "string", "description": "Optional. Run only the named decay policy."},
     });
-    let schema = &answers[0]["result"]["tools"][1]["inputSchema"];
+    let schema = &answers[0]["result"]["tools"][2]["inputSchema"];
     let mut properties = schema["properties"].clone();
     assert!(properties.as_object_mut().unwrap().remove("confirm").is_some());
     assert_eq!((properties, &schema["required"]), (documented, &json!(["scope"])));
@@ -225,7 +226,7 @@ async fn over_http_a_sweep_wants_to_have_been_seen_and_a_key_says_what_may_be_ca
         served.ask(&HttpRequest { method: "POST", path: "/mcp", headers, body: Some(&body) })
     };
     let open = |request: Value| ask(None, &request).json(200);
-    assert_eq!(names(&open(json!({"method": "tools/list"}))).len(), 11);
+    assert_eq!(names(&open(json!({"method": "tools/list"}))).len(), 17);
     let dry = open(call("decay_scope", json!({"scope": "local", "mode": "dry_run"})));
     let token = answered(&dry)["confirm"].clone();
     assert!(failed(&open(call("decay_scope", json!({"scope": "local"})))).contains("mode=dry_run first"));
@@ -265,6 +266,7 @@ async fn over_http_a_sweep_wants_to_have_been_seen_and_a_key_says_what_may_be_ca
     assert_eq!(
         names(&listed),
         [
+            "list_memories",
             "explain_memory",
             "decay_scope",
             "recall",

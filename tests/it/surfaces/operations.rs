@@ -19,7 +19,7 @@ async fn an_uninitialised_database_is_refused_by_all_but_those_that_look() {
         ebb(&db, args).fails(1, "try: ebb init");
     }
     assert!(ebb(&db, &["status"]).json()["stopped"].as_str().unwrap().contains("not initialised"));
-    ebb(&db, &["doctor"]).fails(7, "the doctor found 16 problems");
+    ebb(&db, &["doctor"]).fails(7, "the doctor found 17 problems");
     let before = contents(&db).await;
     assert_json_snapshot!("init_dry_run", ebb(&db, &["init", "--dry-run"]).golden());
     ebb(&db, &["init"]).fails(3, "--yes");
@@ -69,6 +69,36 @@ async fn jobs_by_hand_and_what_they_leave_in_the_ledger() {
     let svg = folder.path().join("b.svg");
     at("2026-01-01T21:00Z", &["plot", "energy", "b", "--svg", svg.to_str().unwrap()]).json();
     assert!(std::fs::read_to_string(svg).unwrap().contains("</svg>"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_history_names_the_jobs_that_wait_in_text_and_json() {
+    let db = fresh().await;
+    let history = |name: &str| ebb(&db, &["job", "history", name]).json();
+    let text = |name: &str| {
+        let told = ebb(&db, &["job", "history", name, "-o", "table"]).out;
+        told.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(history("decay")["waiting"][0]["cause"], "due");
+    assert!(text("decay").contains("no worker has run it. Start one with: ebb worker"), "{}", text("decay"));
+    assert_eq!(history("embed")["waiting"], serde_json::json!([{ "job": "embed", "cause": "disabled" }]));
+    assert!(text("embed").contains("embed is disabled"), "{}", text("embed"));
+    let left = "MERGE (c:EbbCounter {name: 'job:decay'}) SET c.latest = 'left'
+        CREATE (:EbbRun {job: 'decay', occurrence: 'left', id: 'left', trigger: 'schedule', state: 'open', fence: 1, batch: 0,
+          holder: 'gone', now: datetime(), started: datetime(), leaseUntil: datetime.realtime().epochMillis + $left})";
+    db.client.run(left, &[("left", 3_600_000_i64.into())]).await;
+    assert_eq!(history("decay")["waiting"], serde_json::json!([]), "it is in progress");
+    db.client.run("MATCH (r:EbbRun) SET r.leaseUntil = datetime.realtime().epochMillis - 60000", &[]).await;
+    assert_eq!(history("decay")["waiting"][0]["cause"], "stranded");
+    assert!(text("decay").contains("lost its holder"), "{}", text("decay"));
+    db.client.run("MATCH (r:EbbRun) DELETE r", &[]).await;
+
+    db.store.claim_scratch().await.unwrap();
+    let scratch = history("decay");
+    assert_eq!(scratch["waiting"], serde_json::json!([]));
+    let why = ebb_core::scheduler::dispatcher::UNSCHEDULED;
+    assert_eq!(scratch["unscheduled"], why);
+    assert!(text("decay").contains(why), "{}", text("decay"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

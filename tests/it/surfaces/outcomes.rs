@@ -39,14 +39,14 @@ async fn what_a_recall_answered_is_reported_and_counts_once() {
         "used": [{"id": "m1", "path": m1["path"]}, {"id": "m2", "path": ["Parser", "Alex", "m2"]}],
         "reward": 0.5,
     });
-    let done = api.once("o", "/v1/outcomes", &body.to_string()).json(200);
+    let done = api.once("o", "/v1/outcomes", &body.to_string()).unchanging(200);
     assert_eq!(done["recall_id"], answer["recall_id"]);
     // Of three steps one is a relation; mentions carry no pheromones.
     for (field, wanted) in [("active", 4), ("left_out", 0), ("deposits", 1), ("not_in_trails", 2)] {
         assert_eq!(done[field], wanted, "{field}: {done}");
     }
     assert_eq!((&done["learns"], &done["dry_run"]), (&json!(true), &json!(false)));
-    assert_eq!(api.once("o", "/v1/outcomes", &body.to_string()).json(200), done, "its answer again");
+    assert_eq!(api.once("o", "/v1/outcomes", &body.to_string()).unchanging(200), done, "its answer again");
     assert_eq!(waiting(&db).await, [["Parser", "m1", "Alex", "m2"]]);
     assert_eq!(related(&db).await, Some(0.5), "the first step of its path earns all of the reward");
 

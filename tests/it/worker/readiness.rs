@@ -10,7 +10,7 @@ use ebb_provision::Keeper;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -110,6 +110,20 @@ impl Own {
     }
 }
 
+/// Runs the program on a server.
+fn ebb(config: &Config, folder: &Path, args: &[&str]) -> Output {
+    let mut ebb = Command::new(env!("CARGO_BIN_EXE_ebb"));
+    ebb.args(args).current_dir(folder);
+    ebb.env("NEO4J_URI", &config.uri).env("NEO4J_PASSWORD", config.password.expose_secret());
+    ebb.output().unwrap()
+}
+
+/// All words that the program printed: its lines are filled to a width.
+fn words(output: &Output) -> String {
+    let printed = [&output.stdout[..], &output.stderr].concat();
+    String::from_utf8(printed).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// A process that answers on this server says that it takes no writes, and why: to supervisors, to those who ask for a write,
 /// and to whoever runs the doctor.
 async fn takes_no_writes(config: &Config, why: &str, problem: &str) {
@@ -130,13 +144,16 @@ async fn takes_no_writes(config: &Config, why: &str, problem: &str) {
         assert!(told["detail"].as_str().unwrap().contains(why), "{told}");
         assert!(answer.headers().contains_key("retry-after"), "{answer:?}");
     }
-    let doctor = Command::new(env!("CARGO_BIN_EXE_ebb"))
-        .args(["doctor", "-o", "json"])
-        .env("NEO4J_URI", &config.uri)
-        .env("NEO4J_PASSWORD", config.password.expose_secret())
-        .current_dir(worker.folder.path())
-        .output()
-        .unwrap();
+    let stopped = || (worker.metric("ebb_jobs_stopped", ""), worker.metric("ebb_ready", ""));
+    assert_eq!(stopped(), (1, 0));
+    let page =
+        agent.get(format!("http://127.0.0.1:{api}/v1/status")).call().unwrap().body_mut().read_to_string();
+    assert!(page.as_ref().unwrap().contains(why), "{page:?}");
+    for verb in [&["status"][..], &["job", "list"], &["job", "history"]] {
+        let words = words(&ebb(config, worker.folder.path(), &[verb, &["-o", "table"]].concat()));
+        assert!(words.contains(why) && words.contains("ebb doctor"), "{verb:?}: {words}");
+    }
+    let doctor = ebb(config, worker.folder.path(), &["doctor", "-o", "json"]);
     let said: Value = serde_json::from_slice(&doctor.stdout).unwrap();
     let findings = said["findings"].as_array().unwrap();
     let found = findings.iter().find(|finding| finding["what"] == problem).unwrap();
@@ -199,6 +216,11 @@ async fn readiness_follows_a_server_that_is_killed_and_started_again() {
     let noticed = killed.elapsed();
     let (_, why) = worker.page("/readyz").unwrap();
     assert!(why.contains(&config.uri), "{why}");
+    assert_eq!((worker.metric("ebb_jobs_stopped", ""), worker.metric("ebb_ready", "")), (1, 0));
+    let status = ebb(&config, worker.folder.path(), &["status"]);
+    let said = words(&status);
+    assert!(said.contains(&config.uri) && said.contains("cannot be reached"), "{said}");
+    assert_eq!(status.status.code(), Some(5), "{said}");
 
     own.again().await;
     assert_eq!(own.config().uri, config.uri, "the same address");

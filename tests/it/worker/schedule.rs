@@ -55,16 +55,20 @@ async fn a_scratch_database_keeps_its_own_time() {
     let worker = Worker::serve(&db.config, &[("EBB__HTTP__LISTEN", &api)]);
     worker.ready().await;
     eventually("it says so", async || worker.log().contains("the time of this database is simulated")).await;
-    let mut status = ureq::get(format!("http://{api}/v1/status")).call().unwrap();
-    let status: serde_json::Value = status.body_mut().read_json().unwrap();
-    assert_eq!(status["at"], "2026-01-01T01:00:00.000Z");
-    assert_eq!(status["unscheduled"], ebb_core::scheduler::dispatcher::UNSCHEDULED);
+    let status = || -> serde_json::Value {
+        let mut status = ureq::get(format!("http://{api}/v1/status")).call().unwrap();
+        status.body_mut().read_json().unwrap()
+    };
+    assert_eq!(status()["at"], "2026-01-01T01:00:00.000Z");
+    assert_eq!(status()["unscheduled"], ebb_core::scheduler::dispatcher::UNSCHEDULED);
     drop(worker);
     assert_eq!(ledger(&db, "decay").await, []);
 
     // The same worker would have begun with a run of each job.
-    let told = Worker::on(&db, &[("EBB__WORKER__ON_SCRATCH", "true")]);
+    let variables = [("EBB__WORKER__ON_SCRATCH", "true"), ("EBB__HTTP__LISTEN", &api)];
+    let told = Worker::serve(&db.config, &variables);
     eventually("it runs jobs", async || !ledger(&db, "decay").await.is_empty()).await;
+    assert_eq!(status()["unscheduled"], serde_json::Value::Null);
     drop(told);
 }
 

@@ -29,11 +29,36 @@ async fn a_worker_that_can_run_no_job_is_not_ready_until_they_are_corrected() {
     assert_eq!(stopped(), (1, 0));
     let lag = || worker.metric("ebb_schedule_lag_seconds", "decay");
     eventually("what is due waits", async || lag() >= 2).await;
+    let stranded = "CREATE (:EbbRun {job: 'promote', occurrence: 'left', id: 'left', trigger: 'schedule', state: 'open', fence: 1,
+        batch: 0, holder: 'gone', now: datetime(), started: datetime(), leaseUntil: datetime.realtime().epochMillis - 60000})";
+    db.client.run(stranded, &[]).await;
+    let stranded = || worker.metric("ebb_stranded_run_seconds", "promote");
+    eventually("an open run without a holder is counted", async || stranded() >= 60).await;
+    let first = stranded();
+    eventually("the count goes on", async || stranded() > first).await;
     let before = runs();
     set(&db, 0.5).await;
     worker.ready().await;
     eventually("jobs run again", async || runs() > before).await;
+    eventually("the open run is over", async || stranded() == 0).await;
     assert_eq!(stopped(), (0, 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn jobs_are_listed_without_the_node_and_the_list_says_so() {
+    let db = fresh().await;
+    db.client.run("MATCH (c:ConsolidationConfig) DELETE c", &[]).await;
+    for verb in [["job", "list"], ["job", "history"]] {
+        let told = ebb(&db, &verb).json();
+        assert_eq!(told["fallback_tunables"], "configuration", "{told}");
+        assert!(told["stopped"].as_str().unwrap().contains("Write it with: ebb init"), "{told}");
+        let text = ebb(&db, &[verb[0], verb[1], "--output", "table"]);
+        let words = text.out.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains("Write it with: ebb init"), "{}{}", text.out, text.err);
+    }
+    let status = ebb(&db, &["status"]).json();
+    assert_eq!(status["jobs"].as_array().unwrap().len(), 11, "{status}");
+    ebb(&db, &["memory", "list"]).fails(1, "try: ebb init");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -70,6 +70,19 @@ struct FirstLine {
     backup: Header,
 }
 
+/// What the first line of any format has.
+#[derive(Deserialize)]
+struct Versions {
+    backup: Version,
+}
+
+#[derive(Deserialize)]
+struct Version {
+    format: u32,
+    schema: String,
+    version: String,
+}
+
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LastLine {
@@ -111,11 +124,12 @@ pub enum FileError {
         /// Format or schema of this version.
         reads: String,
     },
-    /// It was replaced between being checked and being loaded.
-    #[error("the backup {path} was changed while it was restored, so the database holds a part of it")]
+    /// It was changed, or could not be read again, between being checked and being loaded.
+    #[error("the backup {path} was changed while it was restored, so the database holds a part of it: {why}")]
     Changed {
         /// Path of the file.
         path: String,
+        why: String,
     },
     /// A thread ended early.
     #[error("the thread that reads or writes the backup has ended early: {0}")]
@@ -142,7 +156,9 @@ impl Header {
             relationships: count(relationships),
         }
     }
+}
 
+impl Version {
     /// Checks that this version reads it.
     fn check(&self, path: &Path) -> Result<(), FileError> {
         let newer = |what: String, reads: String| {
@@ -153,7 +169,8 @@ impl Header {
         if self.format > FORMAT {
             return newer(format!("format {}", self.format), format!("format {FORMAT}"));
         }
-        if self.schema.as_str() > schema {
+        let number = |of: &str| of.trim_start_matches('V').parse::<u32>().unwrap_or(u32::MAX);
+        if number(&self.schema) > number(schema) {
             return newer(format!("schema {}", self.schema), format!("schema {schema}"));
         }
         Ok(())
@@ -244,10 +261,13 @@ impl Reader {
             has_ended: false,
         };
         reader.read_line()?;
+        // A newer format may have other fields.
+        if let Ok(Versions { backup }) = serde_json::from_slice(&reader.raw) {
+            backup.check(path)?;
+        }
         let first = serde_json::from_slice(&reader.raw);
         let FirstLine { backup } =
             first.map_err(|why| reader.fault(format!("this is not the first line of a backup: {why}")))?;
-        backup.check(path)?;
         reader.hash.update(&reader.raw);
         reader.header = backup;
         Ok(reader)
@@ -416,6 +436,7 @@ mod tests {
             (format!("{text}{{}}\n"), "more lines follow"),
             (text.replace("\"labels\"", "\"label\""), "no row of a backup"),
             (text.replace("\"format\":1", "\"format\":2"), "of format 2"),
+            (text.replace("\"format\":1", "\"more\":1,\"format\":2"), "of format 2"),
             (text.replace(Store::schema_version(), "V999"), "of schema V999"),
         ];
         for (damaged, wanted) in damaged {

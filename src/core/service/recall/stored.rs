@@ -10,6 +10,7 @@
 use super::Error;
 use super::texts::StoredText;
 use crate::api::recall::Hit;
+use crate::domain::annotations::Metadata;
 use crate::domain::ids::{MemoryKey, Scope, labelled};
 use crate::mirror::{Current, LABEL_BYTES_MAX};
 use crate::service::Service;
@@ -145,6 +146,7 @@ pub(super) fn stored_hits(outside: OutsideMemories, top_k: usize, recalled: &mut
             contrast: None,
             content: None,
             tags: record.annotations.tags().map(str::to_owned).collect(),
+            metadata: record.annotations.metadata().map(Metadata::fields),
             provenance: Some(record.annotations.provenance().clone()),
             partial: true,
             from_database: true,
@@ -187,10 +189,12 @@ fn name_outside(view: &View, asked: &MirrorQuery, id: &str) -> Option<String> {
 
 /// Whether a memory passes the filter of a recall, as the nodes of a view do.
 fn passes(filter: &Filter, memory: &NearestMemory) -> bool {
-    let Filter { kinds, tiers, since, session, has_text: _ } = filter;
+    let Filter { kinds, tiers, since, session, tags, metadata, has_text: _ } = filter;
     let is_one_of = |tier: &String| tiers.iter().any(|one| one == tier);
     (kinds.is_empty() || kinds.iter().any(|kind| kind == MEMORY))
         && (tiers.is_empty() || memory.tier.as_ref().is_some_and(is_one_of))
         && since.is_none_or(|since| memory.last_accessed.is_some_and(|at| at >= since))
         && session.as_deref().is_none_or(|session| memory.session.as_deref() == Some(session))
+        && tags.iter().all(|tag| memory.tags.contains(tag))
+        && metadata.holds(memory.metadata.as_ref())
 }

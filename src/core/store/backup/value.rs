@@ -63,6 +63,13 @@ fn encode(value: &BoltType) -> Result<Value, String> {
             json!({ "datetime": at.to_rfc3339_opts(SecondsFormat::AutoSi, true) })
         }
         BoltType::DateTimeZoneId(at) => {
+            // The driver gives out the local time alone: in a repeated hour that is two instants.
+            let is_one = DateTime::<FixedOffset>::try_from(at).is_ok();
+            if !is_one {
+                return Err(
+                    "an instant whose local time its zone has twice, or a zone that is not known".to_owned()
+                );
+            }
             let local = NaiveDateTime::try_from(at).map_err(|_| out_of_range())?;
             json!({ "datetime": [format!("{local:?}"), at.tz_id()] })
         }

@@ -7,7 +7,7 @@ use super::super::error::Error;
 use super::super::memory::{bytes, keyed, state_columns, write};
 use super::super::tx::Tx;
 use super::{FoldedMemory, SessionAccesses};
-use crate::domain::annotations::Annotations;
+use crate::domain::annotations::{Annotations, Metadata};
 use crate::domain::event::Remember;
 use crate::domain::ids::{InstanceId, MemoryKey};
 use crate::domain::memory::MemoryState;
@@ -160,7 +160,7 @@ pub(super) async fn store(
     annotate(tx, &annotations).await
 }
 
-/// Writes tags and provenance, null where there is none.
+/// Writes tags, metadata and provenance, null where there is none.
 async fn annotate(tx: &mut Tx, rows: &[(&MemoryKey, &Annotations)]) -> Result<(), Error> {
     tx.touch_memories(rows.iter().map(|(key, _)| *key), "");
     for slice in slices(&MEMORY_ANNOTATE, rows, |(key, annotations)| bytes(key) + annotations.bytes()) {
@@ -171,6 +171,10 @@ async fn annotate(tx: &mut Tx, rows: &[(&MemoryKey, &Annotations)]) -> Result<()
         let each = || slice.iter().map(|(_, annotations)| annotations.provenance());
         let call = keyed(MEMORY_ANNOTATE.call(), slice.iter().map(|(key, _)| *key))
             .set("tags", list(slice.iter().map(|(_, annotations)| tags(annotations))))
+            .set(
+                "metadata",
+                list(slice.iter().map(|(_, annotations)| annotations.metadata().map(Metadata::as_str))),
+            )
             .set("sourcePath", list(each().map(|known| known.source_path.as_deref())))
             .set("lineStart", list(each().map(|known| known.line_start.map(i64::from))))
             .set("lineEnd", list(each().map(|known| known.line_end.map(i64::from))))

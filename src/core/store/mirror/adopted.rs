@@ -211,6 +211,7 @@ impl Store {
                 created: observed,
                 access_count: state.as_ref().map(|state| state.accesses),
                 tags: Vec::new(),
+                metadata: None,
                 provenance: Provenance::default(),
                 embedding: embedding.filter(|numbers| Some(numbers.len()) == asked.dimensions),
             };

@@ -7,6 +7,7 @@ use super::super::error::Error;
 use super::super::schema::vector_index;
 use super::super::tx::{Mode, Tx};
 use super::MirrorQuery;
+use crate::domain::annotations::Metadata;
 use serde::Deserialize;
 
 /// A memory near a vector.
@@ -20,6 +21,8 @@ pub struct NearestMemory {
     pub session: Option<String>,
     /// Last access, epoch milliseconds.
     pub last_accessed: Option<i64>,
+    pub tags: Vec<String>,
+    pub metadata: Option<Metadata>,
 }
 
 /// Memories near a vector, nearest first.
@@ -38,6 +41,8 @@ struct Row {
     tier: Option<String>,
     session: Option<String>,
     last_accessed: Option<i64>,
+    tags: Vec<String>,
+    metadata: Option<String>,
 }
 
 impl Store {
@@ -75,9 +80,10 @@ impl Store {
 impl Row {
     /// The memory, if the mirror may hold it.
     fn memory(self) -> Option<NearestMemory> {
-        let Self { id, score, tier, session, last_accessed } = self;
+        let Self { id, score, tier, session, last_accessed, tags, metadata } = self;
+        let metadata = metadata.as_deref().and_then(Metadata::stored);
         #[expect(clippy::cast_possible_truncation, reason = "similarities are compared as f32")]
         let similarity = (2.0 * score - 1.0) as f32;
-        Some(NearestMemory { id: id?, similarity, tier, session, last_accessed })
+        Some(NearestMemory { id: id?, similarity, tier, session, last_accessed, tags, metadata })
     }
 }

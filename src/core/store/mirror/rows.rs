@@ -2,7 +2,7 @@
 
 use super::super::cells::{columns, flag, items, number, text, whole};
 use super::{Amount, FadingRelation, MirroredEnd, MirroredNode, OutgoingRelation};
-use crate::domain::annotations::Provenance;
+use crate::domain::annotations::{Metadata, Provenance};
 use crate::domain::relation::RelationState;
 use crate::domain::units::{Timestamp, Weight};
 use neo4rs::BoltType;
@@ -21,6 +21,7 @@ pub(super) fn node(label: usize, row: Vec<BoltType>) -> MirroredNode {
         created,
         access_count,
         tags,
+        metadata,
         provenance,
         embedding,
     ] = columns(row);
@@ -35,6 +36,7 @@ pub(super) fn node(label: usize, row: Vec<BoltType>) -> MirroredNode {
         created: whole(&created),
         access_count: whole(&access_count),
         tags: items(tags).into_iter().filter_map(text).collect(),
+        metadata: text(metadata).and_then(|json| Metadata::stored(&json)),
         provenance: source(provenance),
         embedding: vector(embedding),
     }

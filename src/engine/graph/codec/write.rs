@@ -5,6 +5,7 @@ use super::{EXACT_MS, SNAPSHOT_VERSION};
 use crate::graph::Graph;
 use crate::graph::index::{EdgeIdx, NodeId};
 use crate::graph::kinds::{EdgeDirection, NodeType};
+use crate::graph::metadata::Metadata;
 use crate::graph::provenance::Provenance;
 use crate::graph::snapshot::Snapshot;
 use serde::Serialize;
@@ -80,6 +81,9 @@ impl Serialize for Node<'_> {
         map.serialize_entry("change_frequency", &graph.change_frequency(node))?;
         if let Some(known) = graph.provenance(node) {
             map.serialize_entry("provenance", &Origin(&known))?;
+        }
+        if let Some(metadata) = graph.metadata(node).map(Metadata::canonical) {
+            map.serialize_entry("metadata", &metadata.fields())?;
         }
         map.end()
     }

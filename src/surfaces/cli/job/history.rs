@@ -4,13 +4,13 @@ use super::effects::{Counts, effects};
 use super::{explain_stop, named};
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::instant::{about, between, readable};
-use crate::surfaces::cli::output::Output;
+use crate::surfaces::cli::output::{Format, Output};
 use crate::surfaces::cli::page::{Column, Page};
-use ebb_core::api::job::{Job, Jobs, PastRun};
+use ebb_core::api::job::{JobHistory, PastRun, WaitCause, WaitingJob};
 use ebb_core::service::{JobName, Service};
 use std::time::Duration;
 
-/// A run that began this much later than planned shows the planned instant, and a job that has been due for as long is named.
+/// A run that began this much later than planned shows the planned instant.
 const LATE: Duration = Duration::from_secs(60);
 
 pub(super) async fn history(
@@ -20,31 +20,39 @@ pub(super) async fn history(
     output: &Output,
 ) -> Result<(), CliError> {
     let named = name.map(named).transpose()?;
-    let Jobs { jobs, stopped, fallback_tunables } = service.jobs(service.instant(None).await?).await?;
-    let runs: Vec<PastRun> = service.history(named, limit).await?.into_iter().map(PastRun::from).collect();
-    output.emit_list("job.history", "runs", &runs, |page| {
-        if let Some(stopped) = &stopped {
-            explain_stop(page, stopped, fallback_tunables);
-        }
-        let jobs = jobs.iter().filter(|job| named.is_none_or(|named| named == job.job));
-        let waiting: Vec<String> =
-            jobs.filter_map(|job| waits(job, named.is_some(), stopped.is_some())).collect();
-        waiting.iter().for_each(|line| page.paragraph(line));
-        if !waiting.is_empty() {
-            page.line("");
-        }
-        if runs.is_empty() {
+    service.try_write().await;
+    let found = service.job_history(named, limit, service.instant(None).await?).await?;
+    if output.format == Format::Ndjson {
+        return output.emit_list("job.history", "runs", &found.runs, |_| {});
+    }
+    output.emit("job.history", &found, |page| {
+        explain_waiting(page, &found);
+        if found.runs.is_empty() {
             page.line("No run yet. `ebb job run --all` runs every job once.");
             return;
         }
-        table(page, &runs);
-        for run in &runs {
+        table(page, &found.runs);
+        for run in &found.runs {
             if let Some(reason) = &run.reason {
                 let ran = run.started.map_or_else(|| run.occurrence.clone(), readable);
                 page.paragraph(&format!("{} at {ran}: {reason}{}", run.job, next_command(run)));
             }
         }
     })
+}
+
+/// What keeps jobs from running, and those that wait.
+fn explain_waiting(page: &mut Page, found: &JobHistory) {
+    if let Some(stopped) = &found.stopped {
+        explain_stop(page, stopped, found.fallback_tunables);
+    }
+    let lines: Vec<String> = found.waiting.iter().map(|job| waits(job, found.stopped.is_some())).collect();
+    let unscheduled = found.unscheduled.iter().map(|why| format!("Schedules: {why}."));
+    let lines: Vec<String> = unscheduled.chain(lines).collect();
+    lines.iter().for_each(|line| page.paragraph(line));
+    if !lines.is_empty() {
+        page.line("");
+    }
 }
 
 /// The command that follows a run that did not succeed.
@@ -59,23 +67,28 @@ fn next_command(run: &PastRun) -> String {
     }
 }
 
-/// Why a job has no run of its due occurrence, or of any.
-fn waits(job: &Job, is_named: bool, is_stopped: bool) -> Option<String> {
-    let name = job.job.name();
-    if !job.enabled {
-        let also = match job.job {
-            JobName::Embed => ", or embedding.url is not set",
-            JobName::Fade => ", or relation.enabled is",
-            _ => "",
-        };
-        return is_named.then(|| format!("{name} is disabled: jobs.{name}.enabled is false{also}."));
+/// Why a job waits, with the remedy unless something else keeps every job from running.
+fn waits(waiting: &WaitingJob, is_stopped: bool) -> String {
+    let name = waiting.job.name();
+    let span = about(Duration::from_secs(waiting.seconds.unwrap_or_default()));
+    match waiting.cause {
+        WaitCause::Disabled => {
+            let also = match waiting.job {
+                JobName::Embed => ", or embedding.url is not set",
+                JobName::Fade => ", or relation.enabled is",
+                _ => "",
+            };
+            format!("{name} is disabled: jobs.{name}.enabled is false{also}.")
+        }
+        WaitCause::Due if is_stopped => format!("{name} has been due for {span}."),
+        WaitCause::Due => {
+            format!("{name} has been due for {span}, and no worker has run it. Start one with: ebb worker")
+        }
+        WaitCause::Stranded if is_stopped => format!("The open run of {name} lost its holder {span} ago."),
+        WaitCause::Stranded => format!(
+            "The open run of {name} lost its holder {span} ago, and no worker has taken it over. Start one with: ebb worker"
+        ),
     }
-    let lag = Duration::from_secs(job.lag_seconds);
-    if lag < LATE || job.last_run.as_ref().is_some_and(|run| run.state == "open") {
-        return None;
-    }
-    let remedy = if is_stopped { "" } else { ", and no worker has run it. Start one with: ebb worker" };
-    Some(format!("{name} has been due for {}{remedy}", about(lag)))
 }
 
 fn table(page: &mut Page, runs: &[PastRun]) {

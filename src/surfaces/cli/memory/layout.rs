@@ -7,6 +7,7 @@ use crate::surfaces::cli::page::{Column, Page};
 pub(super) use ebb_core::api::memory::Memory;
 use ebb_core::domain::annotations::Provenance;
 use ebb_core::domain::units::Timestamp;
+use serde_json::Value;
 
 /// Lays out all fields of a memory, one a line.
 pub(super) fn card(memory: &Memory, page: &mut Page) {
@@ -43,6 +44,8 @@ pub(super) fn card(memory: &Memory, page: &mut Page) {
     field("instance", memory.instance.clone());
     field("mentions", several(&memory.mentions));
     field("tags", several(&memory.tags));
+    field("metadata", memory.metadata.clone().map(|fields| Value::Object(fields).to_string()));
+    field("changed", instant(memory.updated));
     field("source", memory.provenance.as_ref().map(source).filter(|source| !source.is_empty()));
     field("excerpt", memory.provenance.as_ref().and_then(|known| known.excerpt.clone()));
     field("clusters", several(&memory.clusters));

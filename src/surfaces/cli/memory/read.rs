@@ -1,15 +1,18 @@
-//! `ebb memory show` and `list`.
+//! `ebb memory show`, `list` and `versions`.
 
 use super::layout::{Memory, card, table};
 use super::{List, key};
 use crate::surfaces::cli::ReadOptions;
 use crate::surfaces::cli::exit::CliError;
+use crate::surfaces::cli::instant::readable;
 use crate::surfaces::cli::output::{Format, Output};
+use ebb_core::api::memory_update::Versions;
 use ebb_core::domain::units::Timestamp;
-use ebb_core::service::{Filter, Service};
+use ebb_core::service::{MemoryOrder, Service};
+use serde_json::Value;
 
 /// Rows asked for at once where all are listed.
-const PAGE: u32 = 1_000;
+const PAGE: usize = 1_000;
 
 pub(super) async fn show(
     id: &str,
@@ -22,58 +25,61 @@ pub(super) async fn show(
     output.emit("memory.show", &shown, |page| card(&shown, page))
 }
 
-pub(super) async fn list(args: &List, service: &Service, output: &Output) -> Result<(), CliError> {
-    let at = args.when.instant(service).await?;
-    if args.limit > 0 {
-        // One more than is shown says whether there are more.
-        let mut memories = page(args, service, "", args.limit.saturating_add(1), at).await?;
-        let limit = usize::try_from(args.limit).unwrap_or(usize::MAX);
-        let more = memories.len() > limit;
-        memories.truncate(limit);
-        emit(&memories, output)?;
-        if more {
-            output.remark(&format!("the first {limit}, by id; --limit 0 lists all"));
+pub(super) async fn versions(id: &str, service: &Service, output: &Output) -> Result<(), CliError> {
+    let versions = service.versions(&key(id, service)?).await?;
+    let versions = Versions { versions: versions.into_iter().map(Into::into).collect() };
+    output.emit("memory.versions", &versions, |page| {
+        if versions.versions.is_empty() {
+            page.line(&format!("{id} has not changed. `ebb memory update {id} --content TEXT` changes it."));
         }
-        return Ok(());
-    }
-    let mut all: Vec<Memory> = Vec::new();
-    let mut after = String::new();
-    loop {
-        let memories = page(args, service, &after, PAGE, at).await?;
-        let last =
-            memories.last().filter(|_| memories.len() == PAGE as usize).map(|memory| memory.id.clone());
-        if output.format == Format::Ndjson {
-            emit(&memories, output)?;
-        } else {
-            all.extend(memories);
+        for version in &versions.versions {
+            let instant = |at: Option<Timestamp>| at.map_or_else(|| "?".to_owned(), readable);
+            page.heading(&format!("{} to {} UTC", instant(version.since), instant(version.until)));
+            page.paragraph(version.content.as_deref().unwrap_or_default());
+            let tags = version.tags.join(", ");
+            let metadata = Value::Object(version.metadata.clone()).to_string();
+            let fields = [("tags", tags), ("metadata", metadata)];
+            page.fields(
+                &fields
+                    .into_iter()
+                    .filter(|(_, value)| !matches!(value.as_str(), "" | "{}"))
+                    .collect::<Vec<_>>(),
+            );
+            page.line("");
         }
-        match last {
-            Some(last) => after = last,
-            None if output.format == Format::Ndjson => return Ok(()),
-            None => return emit(&all, output),
-        }
-    }
+    })
 }
 
-/// The next memories by id. Each tier is asked for on its own.
-async fn page(
-    args: &List,
-    service: &Service,
-    after: &str,
-    limit: u32,
-    at: Timestamp,
-) -> Result<Vec<Memory>, CliError> {
-    let mut found: Vec<Memory> = Vec::new();
-    let tiers =
-        if args.tiers.is_empty() { vec![None] } else { args.tiers.iter().copied().map(Some).collect() };
-    for tier in tiers {
-        let filter = Filter { tier, session: args.session.clone(), after: after.to_owned() };
-        found.extend(service.list(service.scope(), &filter, limit, at).await?);
+pub(super) async fn list(args: &List, service: &Service, output: &Output) -> Result<(), CliError> {
+    let at = args.when.instant(service).await?;
+    let filter = args.conditions.filter(service).await?;
+    let order = if args.newest { MemoryOrder::Newest } else { MemoryOrder::Id };
+    let limit = usize::try_from(args.limit).ok().filter(|limit| *limit > 0);
+    let streams = limit.is_none() && output.format == Format::Ndjson;
+    let mut all: Vec<Memory> = Vec::new();
+    let mut next = Some(String::new());
+    while let Some(after) = next.take() {
+        let room = limit.map_or(PAGE, |limit| (limit - all.len()).min(PAGE));
+        let (found, continues) = service.list(service.scope(), (&filter, order), (&after, room), at).await?;
+        if streams {
+            emit(&found, output)?;
+        } else {
+            all.extend(found);
+        }
+        next = continues;
+        if limit.is_some_and(|limit| all.len() >= limit) {
+            break;
+        }
     }
-    found.sort_by(|a, b| a.id.cmp(&b.id));
-    found.dedup_by(|a, b| a.id == b.id);
-    found.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-    Ok(found)
+    if streams {
+        return Ok(());
+    }
+    emit(&all, output)?;
+    if let Some(limit) = limit.filter(|_| next.is_some()) {
+        let order = if args.newest { "the newest" } else { "by id" };
+        output.remark(&format!("the first {limit}, {order}; --limit 0 lists all"));
+    }
+    Ok(())
 }
 
 fn emit(memories: &[Memory], output: &Output) -> Result<(), CliError> {

@@ -1,17 +1,21 @@
-//! `ebb memory add`, `access`, `pin`, `unpin` and `forget`.
+//! `ebb memory add`, `update`, `access`, `pin`, `unpin` and `forget`.
 
+use super::conditions::object;
 use super::layout::{Memory, emit};
-use super::{Access, Add, Forget, memory_id};
+use super::{Access, Add, Forget, Update, memory_id};
 use crate::surfaces::cli::confirm::confirm;
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::{Global, WriteOptions};
-use ebb_core::domain::annotations::Annotations;
+use ebb_core::api::memory_update::MemoryPatch;
+use ebb_core::domain::annotations::{Annotations, Metadata};
 use ebb_core::domain::event::{Access as Used, Remember};
-use ebb_core::domain::ids::{EntityName, MemoryId};
+use ebb_core::domain::ids::{EntityName, MemoryId, MemoryKey};
 use ebb_core::domain::memory::Revive;
+use ebb_core::service::memories::{RequestId, WriteMode};
 use ebb_core::service::{EventEffect, Service};
 use serde::Serialize;
+use serde_json::Value;
 
 pub(super) async fn add(
     args: &Add,
@@ -22,6 +26,7 @@ pub(super) async fn add(
     let content = content(args).await?;
     // Words that cannot be stored are refused before anybody is asked about instants.
     let mentions = args.mentions.iter().map(|name| EntityName::new(name)).collect::<Result<_, _>>();
+    let metadata = Metadata::new(object(args.metadata.iter().cloned())).map_err(CliError::usage)?;
     let annotations = Annotations::new(&args.tags, args.source.provenance());
     let mode = args.write.mode();
     let id = memory_id(&args.id.clone().unwrap_or_else(|| mode.names()))?;
@@ -35,7 +40,7 @@ pub(super) async fn add(
         mentions: mentions.map_err(CliError::usage)?,
         pinned: args.pinned,
         embedding: embedding.transpose().map_err(CliError::usage)?,
-        annotations: annotations.map_err(CliError::usage)?,
+        annotations: annotations.map_err(CliError::usage)?.with_metadata(metadata),
         at: args.write.instant(service, global).await?,
     };
     let remember = remember.checked().map_err(CliError::usage)?;
@@ -48,6 +53,30 @@ async fn content(args: &Add) -> Result<String, CliError> {
     let args = args.clone();
     let read = tokio::task::spawn_blocking(move || args.content(&mut std::io::stdin().lock()));
     read.await.map_err(|gone| CliError::failed("standard input cannot be read").why(gone))?
+}
+
+pub(super) async fn update(
+    args: &Update,
+    service: &Service,
+    output: &Output,
+    global: &Global,
+) -> Result<(), CliError> {
+    let id = memory_id(&args.id)?;
+    let removed = args.unset.iter().map(|name| (name.clone(), Value::Null));
+    let patch = MemoryPatch {
+        content: args.content.clone(),
+        tags: (args.no_tags || !args.tags.is_empty()).then(|| args.tags.clone()),
+        metadata: object(args.metadata.iter().cloned().chain(removed)),
+        embedding: args.embedding.clone(),
+        scope: None,
+        at: None,
+    };
+    let update = service.checked_update(&id, patch)?;
+    let at = args.write.instant(service, global).await?;
+    let key = MemoryKey::new(service.scope(), &id);
+    let memory = service.update(&args.write.mode(), &key, &update, at).await?;
+    let done = if args.write.dry_run { "would be changed" } else { "changed" };
+    emit(output, "memory.update", &[memory], |memory| format!("{}: {done}", memory.id))
 }
 
 pub(super) async fn access(
@@ -104,6 +133,20 @@ pub(super) async fn forget(
     global: &Global,
 ) -> Result<(), CliError> {
     let ids = memory_ids(&args.ids)?;
+    match (ids.is_empty(), args.conditions.is_empty()) {
+        (true, false) => return forget_where(args, service, output, global).await,
+        (false, true) => {}
+        (true, true) => {
+            return Err(
+                CliError::usage("neither ids nor conditions are given").try_this("ebb memory forget --help")
+            );
+        }
+        (false, false) => {
+            return Err(CliError::usage("both ids and conditions are given")
+                .why("the memories to delete are named or described")
+                .try_this("ebb memory forget --help"));
+        }
+    }
     let at = args.write.instant(service, global).await?;
     let dry_run = args.write.dry_run;
     let many = match ids.as_slice() {
@@ -128,6 +171,43 @@ pub(super) async fn forget(
             format!("Would delete {many}{stubs}.")
         } else {
             format!("Deleted {many}{stubs}.")
+        });
+    })
+}
+
+/// Deletes what fulfils conditions, in portions, each once under its own request id.
+async fn forget_where(
+    args: &Forget,
+    service: &Service,
+    output: &Output,
+    global: &Global,
+) -> Result<(), CliError> {
+    let filter = args.conditions.filter(service).await?;
+    let at = args.write.instant(service, global).await?;
+    let chosen = (service.scope(), &filter);
+    let counted = service.forget_where(&WriteMode::DryRun, chosen, at, args.accept_affected).await?;
+    let all = counted.memories + counted.left;
+    let mut done = counted;
+    if !args.write.dry_run && all > 0 {
+        confirm(&format!("Delete {all} memories for good, with the stubs of their promotions?"), global.yes)
+            .await?;
+        done = service.forget_where(&args.write.mode(), chosen, at, args.accept_affected).await?;
+        // The guard has accepted the whole.
+        while done.left > 0 && done.memories < all {
+            let next = service
+                .forget_where(&WriteMode::from(RequestId::or_new("cli", None)), chosen, at, Some(done.left))
+                .await?;
+            done.memories += next.memories;
+            done.nodes += next.nodes;
+            done.left = next.left;
+        }
+    }
+    output.emit("memory.forget", &done, |page| {
+        let stubs = done.nodes - done.memories;
+        page.line(&if done.dry_run {
+            format!("Would delete {all} memories.")
+        } else {
+            format!("Deleted {} memories and {stubs} stubs of promotions.", done.memories)
         });
     })
 }

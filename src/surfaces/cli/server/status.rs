@@ -16,6 +16,7 @@ use std::time::Duration;
 /// Runs `ebb status`.
 pub async fn status(args: &Status, service: &Service, output: &Output) -> Result<(), CliError> {
     loop {
+        service.try_write().await;
         let at = args.when.instant(service).await?;
         let answer = service.status(at).await?;
         let Some(pause) = args.watch else {

@@ -18,8 +18,8 @@ async fn a_fact_is_asserted_swept_and_listed() {
     assert_eq!((&said["head"], &said["confidence"]), (&json!(true), &json!(1.0)));
     assert_eq!(api.once("f1", "/v1/facts", shipped).json(201)["id"], said["id"], "a request counts once");
     let now = r#"{"entity":"x","relation":"r","value":true,"source":"s"}"#;
-    let first = api.once("f2", "/v1/facts", now).json(201);
-    assert_eq!(api.once("f2", "/v1/facts", now).json(201), first, "also a moment later");
+    let first = api.once("f2", "/v1/facts", now).unchanging(201);
+    assert_eq!(api.once("f2", "/v1/facts", now).unchanging(201), first, "also a moment later");
 
     let set = api.put("/v1/decay/policies/stale", STALE).json(201);
     assert_eq!((&set["id"], &set["new"], &set["ttl_s"]), (&json!("stale"), &json!(true), &json!(2592000)));

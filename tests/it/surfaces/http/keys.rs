@@ -26,7 +26,7 @@ const fn writes(route: &'static str, path: &'static str, body: &'static str) -> 
     Row { method: "POST", route, path, body: Some(body), right: 1, everywhere: false }
 }
 
-const ROUTES: [Row; 57] = [
+const ROUTES: [Row; 61] = [
     looks("/memory/graph/edges", "/memory/graph/edges?scope=team", false),
     writes(
         "/memory/graph/edges",
@@ -45,7 +45,21 @@ const ROUTES: [Row; 57] = [
     looks("/v1/memories", "/v1/memories?scope=team", false),
     writes("/v1/memories", "/v1/memories", r#"{"content":"x","scope":"team"}"#),
     writes("/v1/memories:batch", "/v1/memories:batch", r#"[{"content":"x","scope":"team"}]"#),
+    Row { right: 0, ..writes("/v1/memories:search", "/v1/memories:search", r#"{"scope":"team"}"#) },
+    Row {
+        right: 2,
+        ..writes(
+            "/v1/memories:forget",
+            "/v1/memories:forget",
+            r#"{"filter":{"tags":["none"]},"scope":"team"}"#,
+        )
+    },
     looks("/v1/memories/{id}", "/v1/memories/m?scope=team", false),
+    Row {
+        method: "PATCH",
+        ..writes("/v1/memories/{id}", "/v1/memories/m", r#"{"tags":["a"],"scope":"team"}"#)
+    },
+    looks("/v1/memories/{id}/versions", "/v1/memories/m/versions?scope=team", false),
     Row {
         method: "DELETE",
         body: None,

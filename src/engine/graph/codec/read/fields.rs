@@ -5,6 +5,7 @@ use crate::graph::Error;
 use crate::graph::codec::EXACT_MS;
 use crate::graph::columns::NodeRow;
 use crate::graph::kinds::{EdgeDirection, NodeType};
+use crate::graph::metadata::Metadata;
 use crate::graph::provenance::Provenance;
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error as _, MapAccess, Visitor};
 use std::fmt;
@@ -18,8 +19,16 @@ impl Default for NodeFields {
 }
 
 impl Fields for NodeFields {
-    const NAMES: &'static [&'static str] =
-        &["external_id", "label", "node_type", "tags", "change_frequency", "last_modified", "provenance"];
+    const NAMES: &'static [&'static str] = &[
+        "external_id",
+        "label",
+        "node_type",
+        "tags",
+        "change_frequency",
+        "last_modified",
+        "provenance",
+        "metadata",
+    ];
     const NEEDED: usize = 5;
 
     fn read<'de, A: MapAccess<'de>>(
@@ -39,6 +48,7 @@ impl Fields for NodeFields {
                 Some(Milliseconds(ms)) => row.last_modified = Some(ms),
                 None => return Err(reading.refuse_null(name)),
             },
+            "metadata" => row.metadata = Metadata::unchecked(map.next_value()?),
             _ => {
                 let Origin(known) = map.next_value_seed(Object { reading, fields: Origin::default() })?;
                 row.provenance = known;

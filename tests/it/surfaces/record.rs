@@ -1,0 +1,256 @@
+//! The record of a memory as callers meet it: metadata, changes with their versions, lists and recalls by conditions, deletion
+//! by conditions.
+
+use super::ebb;
+use super::http::{HttpAnswer, HttpRequest, TestServer};
+use super::recall::ids;
+use crate::harness::graph::{remembered, same};
+use crate::harness::neo4j::fresh;
+use serde_json::{Value, json};
+
+#[track_caller]
+fn patch(api: &TestServer, id: &str, body: &Value) -> HttpAnswer {
+    let (path, body) = (format!("/v1/memories/{id}"), body.to_string());
+    api.ask(&HttpRequest { method: "PATCH", path: &path, headers: Vec::new(), body: Some(&body) })
+}
+
+#[track_caller]
+fn found(api: &TestServer, search: &Value) -> Vec<String> {
+    let answer = api.post("/v1/memories:search", &search.to_string()).json(200);
+    let id = |memory: &Value| memory["id"].as_str().unwrap().to_owned();
+    answer["memories"].as_array().unwrap().iter().map(id).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn updates() {
+    let db = fresh().await;
+    let api = TestServer::on(&db, &[]);
+    let made = json!({"id": "m", "content": "prefers tabs", "tags": ["style"], "session": "s",
+        "metadata": {"topic": "editor", "year": 2024, "draft": true, "user": {"name": "Ada", "age": 31}}});
+    let made = api.post("/v1/memories", &made.to_string()).json(201);
+    assert_eq!(made["metadata"]["user"]["age"], 31, "{made}");
+    assert_eq!(made["updated"], Value::Null);
+
+    // Nothing changes, so nothing is written.
+    let before = remembered(&db.client).await;
+    let same_again =
+        json!({"content": "prefers tabs", "tags": ["style"], "metadata": {"year": 2024, "none": null}});
+    let unchanged = patch(&api, "m", &same_again).json(200);
+    assert_eq!((&unchanged["updated"], &unchanged["metadata"]), (&Value::Null, &made["metadata"]));
+    same(&before, &remembered(&db.client).await, "an update that changes nothing");
+    assert_eq!(api.get("/v1/memories/m/versions").json(200)["versions"], json!([]));
+
+    let change = json!({"content": "prefers spaces", "tags": ["style", "code"],
+        "metadata": {"draft": null, "user": {"age": 32}, "topic": "code"}});
+    let changed = patch(&api, "m", &change).json(200);
+    assert_eq!(changed["content"], "prefers spaces");
+    assert_eq!(changed["tags"], json!(["code", "style"]));
+    assert_eq!(
+        changed["metadata"],
+        json!({"topic": "code", "year": 2024, "user": {"name": "Ada", "age": 32}})
+    );
+    assert_eq!(changed["accessCount"], made["accessCount"], "a change is no access");
+    assert_eq!(changed["energyAt"], made["energyAt"]);
+    assert!(changed["updated"].as_str().unwrap() >= made["created"].as_str().unwrap());
+    let versions = api.get("/v1/memories/m/versions").json(200)["versions"].clone();
+    assert_eq!(versions[0]["content"], "prefers tabs");
+    assert_eq!(versions[0]["tags"], json!(["style"]));
+    assert_eq!(versions[0]["metadata"], made["metadata"]);
+    assert_eq!((&versions[0]["since"], &versions[0]["until"]), (&made["created"], &changed["updated"]));
+
+    // The mirror that the process holds follows.
+    let body = json!({"text": "spaces", "at_least": changed["change"], "wait_ms": 5_000,
+        "metadata": {"topic": "code"}});
+    let hit = api.post("/v1/recall", &body.to_string()).json(200)["hits"][0].clone();
+    assert_eq!((&hit["content"], &hit["metadata"]), (&changed["content"], &changed["metadata"]));
+    let explained = api.get("/v1/memories/m/explain").json(200);
+    assert!(
+        explained["history"].as_array().unwrap().iter().any(|event| event["what"] == "changed"),
+        "{explained}"
+    );
+
+    // Stored again under its new content, it keeps its own fields and gets the new ones.
+    let again =
+        json!({"id": "m", "content": "prefers spaces", "metadata": {"topic": "other", "more": [1, 2]}});
+    let again = api.post("/v1/memories", &again.to_string()).json(200);
+    assert_eq!((&again["metadata"]["topic"], &again["metadata"]["more"]), (&json!("code"), &json!([1, 2])));
+    let other = api.post("/v1/memories", r#"{"id": "m", "content": "prefers tabs"}"#).json(409);
+    assert!(other["detail"].as_str().unwrap().contains("ebb memory update m"), "{other}");
+
+    for (body, says) in [
+        (json!({}), "nothing to change"),
+        (json!({"content": " "}), "content"),
+        (json!({"tags": [" "]}), "a tag is empty"),
+        (json!({"metadata": {"a": "x".repeat(5_000)}}), "at most 4096"),
+        (json!({"metadata": 7}), "metadata"),
+        (json!({"embedding": [1.0]}), "embedding"),
+    ] {
+        let why = patch(&api, "m", &body).json(400);
+        assert!(why["detail"].as_str().unwrap().contains(says), "{body}: {why}");
+    }
+    patch(&api, "nobody", &change).json(404);
+
+    let shown =
+        ebb(&db, &["memory", "update", "m", "--metadata", "year=2025", "--unset", "more", "--no-tags"])
+            .json();
+    assert_eq!((&shown["metadata"]["year"], &shown["tags"]), (&json!(2025), &Value::Null));
+    let kept = ebb(&db, &["memory", "versions", "m"]).json()["versions"].as_array().unwrap().len();
+    assert_eq!(kept, 2, "what was only added is not one");
+    api.delete("/v1/memories/m").json(200);
+    let left: i64 = db.client.value("MATCH (v:EbbVersion) RETURN count(v) AS n").await;
+    assert_eq!(left, 0, "the versions are gone with the memory");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn versions_of_stored_again_memories_and_key_retries() {
+    let db = fresh().await;
+    let api = TestServer::on(&db, &[]);
+    api.post("/v1/memories", r#"{"id": "m", "content": "one"}"#).json(201);
+    let once = |key: &str, content: &str| {
+        let body = json!({"content": content}).to_string();
+        let headers = vec![("Idempotency-Key", key)];
+        api.ask(&HttpRequest { method: "PATCH", path: "/v1/memories/m", headers, body: Some(&body) })
+    };
+    for _ in 0..2 {
+        assert_eq!(once("a", "two").json(200)["content"], "two");
+    }
+    once("b", "three").json(200);
+    // A repeat of the first has no effect any more, and answers what is there.
+    assert_eq!(once("a", "two").json(200)["content"], "three");
+    once("a", "four").json(409);
+    let versions = api.get("/v1/memories/m/versions").json(200)["versions"].clone();
+    let contents: Vec<&str> =
+        versions.as_array().unwrap().iter().map(|version| version["content"].as_str().unwrap()).collect();
+    assert_eq!(contents, ["two", "one"]);
+}
+
+/// Eight memories, m0 to m7, each a day after the one before. Returns their change.
+fn kettles(api: &TestServer) -> Value {
+    let memory = |n: usize| {
+        json!({"id": format!("m{n}"), "content": format!("Kettle {n} {}", if n.is_multiple_of(2) { "Leaks" } else { "works" }),
+            "tags": if n < 3 { vec!["early"] } else { vec![] },
+            "metadata": {"floor": n, "kind": if n.is_multiple_of(3) { "steel" } else { "glass" }, "when": format!("2024-0{}-01", n + 1)},
+            "at": format!("2026-01-0{}T00:00:00Z", n + 1)})
+    };
+    let all: Vec<Value> = (0..8).map(memory).collect();
+    api.post("/v1/memories:batch", &json!(all).to_string()).json(200)["change"].clone()
+}
+
+fn names(numbers: &[usize]) -> Vec<String> {
+    numbers.iter().map(|n| format!("m{n}")).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lists_by_conditions() {
+    let db = fresh().await;
+    let api = TestServer::on(&db, &[]);
+    kettles(&api);
+    let by = |filter: Value| found(&api, &json!({"filter": filter}));
+    assert_eq!(by(json!({})).len(), 8);
+    assert_eq!(by(json!({"tags": ["early"]})), names(&[0, 1, 2]));
+    assert_eq!(by(json!({"text": "LEAKS"})), names(&[0, 2, 4, 6]));
+    assert_eq!(by(json!({"metadata": {"kind": "steel", "floor": {"$gt": 0, "$lte": 6}}})), names(&[3, 6]));
+    assert_eq!(by(json!({"metadata": {"when": {"$gte": "2024-07"}}})), names(&[6, 7]));
+    assert_eq!(by(json!({"metadata": {"none": null}, "tags": ["early"], "text": "works"})), names(&[1]));
+    let window = json!({"created_since": "2026-01-02T00:00:00Z", "created_before": "2026-01-04T00:00:00Z"});
+    assert_eq!(by(window.clone()), names(&[1, 2]));
+    assert_eq!(found(&api, &json!({"filter": window, "sort": "newest"})), names(&[2, 1]));
+
+    // Page by page, in either order.
+    for (sort, wanted) in [("id", [0, 1, 2, 3, 4, 5, 6, 7]), ("newest", [7, 6, 5, 4, 3, 2, 1, 0])] {
+        let (mut paged, mut cursor) = (Vec::new(), Value::Null);
+        loop {
+            let body = json!({"sort": sort, "limit": 3, "cursor": cursor, "filter": {"metadata": {"floor": {"$gte": 0}}}});
+            let page = api.post("/v1/memories:search", &body.to_string()).json(200);
+            paged.extend(
+                page["memories"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap().to_owned()),
+            );
+            cursor = page["cursor"].clone();
+            if cursor.is_null() {
+                break;
+            }
+        }
+        assert_eq!(paged, names(&wanted), "{sort}");
+    }
+    let typed =
+        ebb(&db, &["memory", "list", "--where", "floor>=5", "--where", "kind=glass", "--newest"]).json();
+    let typed: Vec<&str> =
+        typed["memories"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap()).collect();
+    assert_eq!(typed, ["m7", "m5"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn recalls_by_conditions() {
+    let db = fresh().await;
+    let api = TestServer::on(&db, &[]);
+    let change = kettles(&api);
+    // A recall under conditions finds what they let through, and nothing else.
+    let recall = |mut body: Value| {
+        (body["at_least"], body["wait_ms"]) = (change.clone(), json!(5_000));
+        let answer = api.post("/v1/recall", &body.to_string()).json(200);
+        ids(&answer).into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let sorted = |mut ids: Vec<String>| {
+        ids.sort();
+        ids
+    };
+    let steel = json!({"text": "kettle", "metadata": {"kind": "steel"}});
+    assert_eq!(sorted(recall(steel)), names(&[0, 3, 6]));
+    assert_eq!(
+        sorted(recall(json!({"text": "kettle", "tags": ["early"], "metadata": {"floor": {"$gte": 1}}}))),
+        names(&[1, 2])
+    );
+    for (body, says) in [
+        (json!({"text": "kettle", "kinds": ["Memry"]}), "the kinds are File, "),
+        (json!({"text": "kettle", "tiers": ["wroking"]}), "`working`"),
+        (json!({"text": "kettle", "metadata": {"a": []}}), "the condition on a"),
+    ] {
+        let why = api.post("/v1/recall", &body.to_string()).json(400);
+        assert!(why["detail"].as_str().unwrap().contains(says), "{body}: {why}");
+    }
+    for (body, says) in [
+        (json!({"filter": {"metadata": {"a": []}}}), "the condition on a"),
+        (json!({"filter": {"metadata": {"a": {"gte": 1}}}}), "$gte"),
+        (json!({"filter": {"nothing": 1}}), "nothing"),
+        (json!({"filter": {"text": " "}}), "filter.text is empty"),
+        (json!({"filter": {"tags": [""]}}), "filter.tags is empty"),
+        (json!({"limit": 0}), "limit"),
+        (json!({"sort": "newest", "cursor": "x"}), "cursor"),
+    ] {
+        let why = api.post("/v1/memories:search", &body.to_string()).json(400);
+        assert!(why["detail"].as_str().unwrap().contains(says), "{body}: {why}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn deletions_by_conditions() {
+    let db = fresh().await;
+    let api = TestServer::on(&db, &[]);
+    kettles(&api);
+    let by = |filter: Value| found(&api, &json!({"filter": filter}));
+    // Deletion: counted first, once per key, and never of everything.
+    let forget = |body: Value| api.post("/v1/memories:forget", &body.to_string());
+    let floors = json!({"metadata": {"floor": {"$lt": 2}}});
+    let counted = forget(json!({"filter": floors, "dry_run": true})).json(200);
+    assert_eq!(
+        (&counted["memories"], &counted["left"], &counted["dry_run"]),
+        (&json!(2), &json!(0), &json!(true))
+    );
+    assert_eq!(by(json!({})).len(), 8);
+    let body = json!({"filter": floors}).to_string();
+    for _ in 0..2 {
+        let done = api.once("gone", "/v1/memories:forget", &body).json(200);
+        assert_eq!((&done["memories"], &done["left"]), (&json!(2), &json!(0)), "{done}");
+    }
+    assert_eq!(by(json!({})), names(&[2, 3, 4, 5, 6, 7]));
+    forget(json!({"filter": {}})).json(400);
+    let more: Vec<Value> =
+        (0..60).map(|n| json!({"id": format!("x{n}"), "content": "x", "tags": ["many"]})).collect();
+    api.post("/v1/memories:batch", &json!(more).to_string()).json(200);
+    let stopped = forget(json!({"filter": {"tags": ["many"]}})).json(409);
+    assert!(stopped["detail"].as_str().unwrap().contains("60 of 66"), "{stopped}");
+    let done = forget(json!({"filter": {"tags": ["many"]}, "accept_affected": 60})).json(200);
+    assert_eq!((&done["memories"], &done["left"]), (&json!(60), &json!(0)));
+    let typed = ebb(&db, &["memory", "forget", "--where", "kind=glass", "--yes"]).json();
+    assert_eq!((&typed["memories"], by(json!({}))), (&json!(4), names(&[3, 6])));
+}
