@@ -342,3 +342,24 @@ fn a_keyword_is_told_from_a_property_and_a_clock_from_a_conversion() {
     assert_eq!(asks, ["datetime", "localdatetime", "realtime"]);
     assert_eq!(clocks("a.datetime(), validdate(), date({year: 1}), a.realtime"), [""; 0]);
 }
+
+/// The labels of a pattern that begins with this text.
+fn labels<'t>(text: &'t str, begins: &str) -> BTreeSet<&'t str> {
+    let pattern = text.split(begins).nth(1).unwrap_or_default();
+    pattern.split([')', '\n']).next().unwrap_or_default().split('|').collect()
+}
+
+/// A label that one of these lists lacks would stay behind, or be lost.
+#[test]
+fn ebbs_own_labels_are_the_same_wherever_they_are_listed() {
+    let text = |name: &str| ALL.iter().find(|one| one.name == name).unwrap().body();
+    let own = labels(text("uninstall/own"), "MATCH (n:");
+    assert!(own.len() > 10, "{own:?}");
+    let count = text("uninstall/count");
+    assert_eq!(labels(count, "MATCH (n:"), own);
+    assert_eq!(labels(count, "WHERE NOT n:"), own);
+    let saved = std::fs::read_to_string("src/core/store/backup.rs").unwrap();
+    let is_saved = |label: &str| saved.contains(&format!("\"{label}\""));
+    let left: Vec<&&str> = own.iter().filter(|label| !is_saved(label)).collect();
+    assert_eq!(left, [&"EbbMigration", &"EbbScratch"], "what a backup leaves out on purpose");
+}
