@@ -194,18 +194,18 @@ async fn run_verb(cli: &Cli, settings: &Settings, output: &Output) -> Result<(),
         Command::Eval(args) => &eval_settings(settings, args, &scope, output).await?,
         _ => settings,
     };
-    // These open the database as it is: to report what they change, or since they only read. `init` does not ask for a
-    // managed server.
-    let inits = matches!(cli.command, Command::Init(_));
+    // These open the database as it is: to report what they change, or since they only read. Those that fill an empty one
+    // do not ask for a managed server.
+    let fills = matches!(cli.command, Command::Init(_) | Command::Restore(_));
     let as_it_is =
-        inits || matches!(cli.command, Command::Uninstall(_) | Command::Adopt(_) | Command::Report(_));
+        fills || matches!(cli.command, Command::Uninstall(_) | Command::Adopt(_) | Command::Report(_));
     let open = if as_it_is {
         open(Box::pin(wiring::connect(settings, scope)), output).await?
     } else {
         open(Box::pin(wiring::open(settings, scope)), output).await?
     };
     let is_own = open.endpoint().origin != Origin::Given;
-    let global = &Global { yes: cli.global.yes || inits && is_own, ..cli.global.clone() };
+    let global = &Global { yes: cli.global.yes || fills && is_own, ..cli.global.clone() };
     let ended = match &cli.command {
         Command::Mcp => {
             let tools = Tools::of_user(Arc::clone(&open.service), settings.mcp.allow_writes);
@@ -214,7 +214,7 @@ async fn run_verb(cli: &Cli, settings: &Settings, output: &Output) -> Result<(),
         }
         command => Box::pin(cli::run(command, &open.service, output, global)).await,
     };
-    if inits && is_own && ended.is_ok() {
+    if fills && is_own && ended.is_ok() {
         output.remark(&neo4j::runs_on(open.keep()));
     }
     ended.and(open.close().await.map_err(not_open))
@@ -336,6 +336,7 @@ fn interrupted(command: &Command) -> CliError {
     let error =
         CliError::new(Exit::Interrupted, "interrupted; a transaction that was not committed is rolled back");
     match command {
+        Command::Restore(_) => error.try_this("the same command: it starts again"),
         Command::Import(_) | Command::Replay(_) => {
             error.try_this("the same command: it continues where it stopped")
         }

@@ -40,6 +40,7 @@
 //! | [`Service::initialise`], [`Service::doctor`], [`Service::mend`] | `init`, `doctor` | – |
 //! | [`Service::detect`], [`Service::graph_report`] | `adopt --detect`, `report` | – |
 //! | [`Service::create_key`], [`Service::keys`], [`Service::revoke_key`] | `key create`, `list`, `revoke` | – |
+//! | [`Service::backup`], [`Service::restore`] | `backup`, `restore` | – |
 //! | [`Service::inspect`], [`Service::timeline`] | `inspect`, `plot tiers` | – |
 //!
 //! Every function takes the instant at which the laws are evaluated. A request without one uses the clock; on a scratch
@@ -47,6 +48,7 @@
 
 mod adopted;
 mod attempts;
+pub mod backup;
 mod context;
 pub mod doctor;
 pub mod engine;

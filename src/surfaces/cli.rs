@@ -10,6 +10,7 @@
 pub mod adopt;
 pub mod adopted;
 pub mod attempt;
+pub mod backup;
 pub mod config;
 pub mod confirm;
 pub mod demo;
@@ -125,6 +126,10 @@ pub enum Command {
     Init(server::Init),
     /// Remove Ebb from a database: its nodes, marks, constraints and indexes
     Uninstall(server::Uninstall),
+    /// Write all that is Ebb's in a database to a file
+    Backup(backup::BackupArgs),
+    /// Load a backup into a database without rows of Ebb's
+    Restore(backup::RestoreArgs),
     /// Find graphs of other libraries, and print the presets that read them
     Adopt(adopt::Adopt),
     /// Score, pin, hide and access rows of other libraries
@@ -414,7 +419,7 @@ async fn resolved(asked: Option<Moment>, service: &Service) -> Result<Timestamp,
     }
 }
 
-/// Runs a verb that needs the service. Any but init, uninstall, adopt, report, doctor, status, replay and eval of events refuse a
+/// Runs a verb that needs the service. Any but init, uninstall, restore, adopt, report, doctor, status, replay and eval of events refuse a
 /// database that was not initialised; `demo`, `neo4j` and those of [`run_offline`] have no part here.
 pub async fn run(
     command: &Command,
@@ -426,6 +431,7 @@ pub async fn run(
         command,
         Command::Init(_)
             | Command::Uninstall(_)
+            | Command::Restore(_)
             | Command::Adopt(_)
             | Command::Report(_)
             | Command::Doctor { .. }
@@ -438,6 +444,8 @@ pub async fn run(
     match command {
         Command::Init(args) => server::init(args, service, output, global).await,
         Command::Uninstall(args) => server::uninstall(args, service, output, global).await,
+        Command::Backup(args) => backup::backup(args, service, output, global).await,
+        Command::Restore(args) => backup::restore(args, service, output, global).await,
         Command::Adopt(args) => adopt::detect(args, service, output).await,
         Command::Adopted(verb) => adopted::run(verb, service, output, global).await,
         Command::Report(args) => report::run(args, service, output).await,

@@ -66,6 +66,7 @@ const HOT: &[(&str, &str)] = &[
     ("recall_guard/read", "EbbCounter(name)"),
     ("recall_guard/record", "EbbCounter(name)"),
     ("request/open", "EbbRequest(id)"),
+    ("restore/relationships", "EbbRestored(ebbRestored)"),
     ("run/guard", "EbbRun(job, occurrence)"),
     ("sweep/read", "EbbSweepJob(id)"),
     ("session/made", "Memory(sessionId)"),
@@ -164,6 +165,17 @@ const SCANS: &[(&str, &str)] = &[
     ("uninstall/nodes", "a person removes Ebb, once: a mark is found wherever it is"),
     ("uninstall/relationships", "a person removes Ebb, once: a mark is found wherever it is"),
     ("uninstall/own", "the labels are the list of what is removed"),
+    ("backup/count", "a backup reads everything: a label that a row may have is found wherever it is"),
+    ("backup/nodes", "a backup reads everything: a label that a row may have is found wherever it is"),
+    (
+        "backup/relationships",
+        "a backup reads everything: a label that a row may have is found wherever it is",
+    ),
+    ("adopted/stated_scopes", "asked once, at the end of a restore"),
+    ("restore/clear", "the label is the list of what is removed"),
+    ("restore/clear_initial", "the labels are the list of what is removed"),
+    ("restore/occupants", "asked once, at the beginning of a restore into a database that should be empty"),
+    ("restore/release", "the label is the list of what was marked"),
     ("inspect/sessions", "a person asks, now and then, about all sessions"),
     ("memory/adopt", "the absence of a label has no index; asked only when the counts differ"),
     ("run/inputs", "one relationship of the type, or none, is all that is read"),
@@ -219,6 +231,7 @@ const GATHERS: &[(&str, &str)] = &[
     ("attempt/reap", "the marks of one claim"),
     ("fact/lock", "the list is a page of keys, and a lineage has one head"),
     ("cluster/leave", "a memory belongs to one cluster, or to the few that another writer gave it"),
+    ("restore/relationships", "the list is a page of rows, of each one relationship"),
     ("trail/lock", "a label has one place of an id in each scope, and the id in few scopes"),
 ];
 
@@ -313,7 +326,9 @@ fn gate(
     for plan in plan.all() {
         let (kind, details) = (plan.kind(), plan.details());
         // A mark is found wherever it is.
-        let is_of_all = kind == "AllNodesScan" && !statement.name.starts_with("uninstall/");
+        let is_of_all = kind == "AllNodesScan"
+            && !["uninstall/", "backup/"].iter().any(|folder| statement.name.starts_with(folder))
+            && statement.name != "restore/occupants";
         let forbidden = is_of_all || kind.starts_with("Undirected");
         if forbidden || (kind.contains("Scan") && !excuse("SCANS", SCANS)) {
             offend(format!("{kind} {details}"));

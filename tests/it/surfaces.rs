@@ -5,6 +5,7 @@
 
 mod adopt;
 mod adopted;
+mod backup;
 mod dimensions;
 mod embedding;
 mod engine;

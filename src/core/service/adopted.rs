@@ -225,6 +225,18 @@ impl Service {
         Ok(self.mirror.adopted_facts(scope, at).await?)
     }
 
+    /// Number of these keys that no row of a mapped library has in a scope.
+    pub(super) async fn keys_without_row(&self, scope: &Scope, keys: &[&str]) -> Result<usize, store::Error> {
+        let asked = self.mirror.query(scope).map_err(|why| store::Error::Invalid(why.to_string()))?;
+        let mut without = keys.len();
+        for page in keys.chunks(KEYS_MAX) {
+            let rows = self.rows(&asked, page).await?;
+            let has_row = |key: &&&str| rows.nodes.contains_key(**key) || rows.facts.contains_key(**key);
+            without -= page.iter().filter(has_row).count();
+        }
+        Ok(without)
+    }
+
     /// The rows with these keys: nodes, and facts.
     async fn rows(&self, asked: &MirrorQuery, keys: &[&str]) -> Result<Rows, store::Error> {
         let mut rows = Rows::default();

@@ -218,7 +218,15 @@ impl Service {
 
     async fn schema(&self) -> Vec<Finding> {
         match self.store.drift().await {
-            Err(why) => vec![problem("schema", why.to_string(), "use the version of Ebb that initialised it")],
+            Err(why) => {
+                let is_unfinished = self.store.unfinished_restore().await.is_ok_and(|of| of.is_some());
+                let fix = if is_unfinished {
+                    "ebb restore FILE, with the same backup or another"
+                } else {
+                    "use the version of Ebb that initialised it"
+                };
+                vec![problem("schema", why.to_string(), fix)]
+            }
             Ok(drift) if drift.is_empty() => vec![well("schema", "every constraint and index exists".to_owned())],
             Ok(drift) => drift
                 .into_iter()

@@ -26,6 +26,7 @@ catalogue! {
     ADOPTED_NODES = "adopted/nodes";
     ADOPTED_SET_STATES = "adopted/set_states";
     ADOPTED_STATES = "adopted/states";
+    ADOPTED_STATED_SCOPES = "adopted/stated_scopes";
     ADOPTED_VECTORS = "adopted/vectors";
     ADOPTED_WRITTEN_ACCESSES = "adopted/written_accesses";
     ADOPTED_WRITTEN_BEYOND = "adopted/written_beyond";
@@ -44,6 +45,9 @@ catalogue! {
     ATTEMPT_REAP = "attempt/reap";
     ATTEMPT_TRIM = "attempt/trim";
     ATTEMPT_UNMARK = "attempt/unmark";
+    BACKUP_COUNT = "backup/count";
+    BACKUP_NODES = "backup/nodes";
+    BACKUP_RELATIONSHIPS = "backup/relationships";
     CHANGE_RECORD = "change/record";
     CHANGE_NOW = "change/now";
     CHANGE_SINCE = "change/since";
@@ -249,6 +253,17 @@ catalogue! {
     REQUEST_OPEN = "request/open";
     REQUEST_TRIM = "request/trim";
     REQUEST_WAIT = "request/wait";
+    RESTORE_ADVANCE = "restore/advance";
+    RESTORE_CLEAR = "restore/clear";
+    RESTORE_CLEAR_INITIAL = "restore/clear_initial";
+    RESTORE_CLOSE = "restore/close";
+    RESTORE_GUARD = "restore/guard";
+    RESTORE_LOOK = "restore/look";
+    RESTORE_NODES = "restore/nodes";
+    RESTORE_OCCUPANTS = "restore/occupants";
+    RESTORE_OPEN = "restore/open";
+    RESTORE_RELATIONSHIPS = "restore/relationships";
+    RESTORE_RELEASE = "restore/release";
     RUN_ASK = "run/ask";
     RUN_CLOSE = "run/close";
     RUN_CREATE = "run/create";
@@ -268,6 +283,7 @@ catalogue! {
     RUN_TAKE = "run/take";
     RUN_TRIM = "run/trim";
     SCHEMA_EMBEDDING = "schema/embedding";
+    SCHEMA_RESTORED = "schema/restored";
     SCHEMA_V001 = "schema/V001__memory";
     SCHEMA_V002 = "schema/V002__coactivation";
     SCHEMA_V003 = "schema/V003__relation";

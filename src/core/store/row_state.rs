@@ -4,7 +4,7 @@
 //! not know into its prompts, and writes them back stale. So a state is a node of its own, `EbbState`, with a unique key.
 
 use super::Store;
-use super::catalogue::ADOPTED_SET_STATES;
+use super::catalogue::{ADOPTED_SET_STATES, ADOPTED_STATED_SCOPES};
 use super::encode::list;
 use super::error::Error;
 use super::mirror::{FACT_STATE, NODE_STATE, STATE_LABEL};
@@ -41,6 +41,12 @@ impl StatedRow {
 }
 
 impl Store {
+    /// The scopes in which there are states.
+    pub async fn stated_scopes(&self) -> Result<Vec<Scope>, Error> {
+        let scopes: Vec<String> = self.read(ADOPTED_STATED_SCOPES.call()).await?;
+        Ok(scopes.iter().filter_map(|scope| Scope::new(scope).ok()).collect())
+    }
+
     /// Changes the states of rows of a scope, once under a request id, or as a dry run. Returns their number and the instant
     /// of the change.
     ///

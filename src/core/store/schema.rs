@@ -18,6 +18,7 @@ use super::catalogue::{
     SERVER_EMBEDDING, SERVER_SCHEMA,
 };
 use super::error::Error;
+use super::restore::MARKER;
 use super::statement::Statement;
 use super::tx::{Mode, Tx};
 use crate::domain::ids::hex;
@@ -133,6 +134,12 @@ pub(super) fn installed(applied: &[AppliedMigration]) -> Option<Timestamp> {
 }
 
 impl Store {
+    /// Version of the last migration.
+    #[must_use]
+    pub fn schema_version() -> &'static str {
+        MIGRATIONS.last().map_or("", |last| version(last))
+    }
+
     /// Checks that the database has every migration of this program.
     ///
     /// # Errors
@@ -162,6 +169,14 @@ impl Store {
 
     pub(super) fn lacking(&self, applied: &[AppliedMigration]) -> Result<Vec<&'static str>, Error> {
         for row in applied {
+            if row.version == MARKER {
+                return Err(Error::Schema(format!(
+                    "a restore into the database at {} was broken off, so it holds a part of a backup. \
+                     A restore of the same backup or of another starts again. Run: ebb restore FILE; or, to delete what it \
+                     wrote: ebb restore --abandon",
+                    self.uri()
+                )));
+            }
             match MIGRATIONS.iter().find(|migration| version(migration) == row.version) {
                 None => {
                     return Err(Error::Schema(format!(
@@ -227,13 +242,22 @@ impl Store {
                 })
                 .await?;
         }
+        let applied = pending.into_iter().map(str::to_owned).collect();
+        Ok(InitReport { applied, ..self.complete_rows(config, now).await? })
+    }
+
+    /// Adds what an initialisation writes besides migrations, where it is missing.
+    pub async fn complete_rows(
+        &self,
+        config: &ConsolidationConfig,
+        now: Timestamp,
+    ) -> Result<InitReport, Error> {
         let vector_index = self.ensure_embedding_index().await?;
         self.ensure_trail_indexes().await?;
         self.ensure_cycle(now).await?;
         let tunables_added = self.ensure_tunables(config).await?;
         self.accept_before_facts(now).await?;
-        let applied = pending.into_iter().map(str::to_owned).collect();
-        Ok(InitReport { applied, tunables_added, vector_index })
+        Ok(InitReport { applied: Vec::new(), tunables_added, vector_index })
     }
 
     /// The dimensions of the vector index of embeddings, if they are configured and there is none.

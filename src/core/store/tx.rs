@@ -29,7 +29,7 @@ use serde::de::DeserializeOwned;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, mpsc};
 use tracing::{Instrument, debug, info_span, trace, warn};
 
 const TRIES_MAX: u32 = 8;
@@ -129,6 +129,29 @@ impl Tx {
             rows += 1;
         }
         trace!(statement = statement.name, rows, elapsed_us = begun.elapsed().as_micros());
+        Ok(())
+    }
+
+    /// Runs a statement and sends what is made of each row as it arrives; ends early if nobody receives it.
+    pub(super) async fn send<T: DeserializeOwned, S>(
+        &mut self,
+        call: Call,
+        to: &mpsc::Sender<S>,
+        mut make: impl FnMut(T) -> Result<S, Error>,
+    ) -> Result<(), Error> {
+        let statement = call.statement;
+        let mut stream =
+            self.txn.execute(call.query()).await.map_err(|why| sort(why, statement, &self.uri))?;
+        while let Some(row) =
+            stream.next(self.txn.handle()).await.map_err(|why| sort(why, statement, &self.uri))?
+        {
+            let row = row.to::<T>();
+            let row =
+                row.map_err(|why| Error::Decode { statement: statement.name, detail: why.to_string() })?;
+            if to.send(make(row)?).await.is_err() {
+                break;
+            }
+        }
         Ok(())
     }
 

@@ -70,8 +70,11 @@ impl Store {
     /// Removes everything of Ebb's, in bounded transactions. Returns what was removed.
     ///
     /// # Errors
-    /// [`Error::Conflict`] while a process of Ebb works on the database.
+    /// [`Error::Conflict`] while a process of Ebb works on the database; [`Error::Schema`] after a restore that was broken off.
     pub async fn uninstall(&self) -> Result<Footprint, Error> {
+        if self.unfinished_restore().await?.is_some() {
+            self.pending().await?;
+        }
         let processes: Vec<String> = self.read_one(MIGRATION_PROCESSES.call()).await?;
         if !processes.is_empty() {
             return Err(Error::Conflict(format!(

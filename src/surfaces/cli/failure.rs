@@ -6,6 +6,8 @@
 use super::exit::{CliError, Exit};
 use ebb_core::domain::guard::TooFar;
 use ebb_core::domain::tunables::correction;
+use ebb_core::service::backup::BackupError;
+use ebb_core::service::backup::file::FileError;
 use ebb_core::service::events::{FeedError, ImportError};
 use ebb_core::service::git::GitError;
 use ebb_core::service::{Error, RefusedWhy};
@@ -99,6 +101,23 @@ impl From<GitError> for CliError {
                 Self::failed(why).try_this("ebb import --git FOLDER, with a repository")
             }
             why => from_message(&why.to_string()),
+        }
+    }
+}
+
+impl From<BackupError> for CliError {
+    fn from(error: BackupError) -> Self {
+        match error {
+            BackupError::Store(why) => why.into(),
+            BackupError::File(why @ FileError::Newer { .. }) => Self::failed(why)
+                .try_this("the same command with the version of Ebb that made it, or a later one"),
+            BackupError::File(why @ FileError::Changed { .. }) => {
+                Self::failed(why).try_this("the same command: it starts again")
+            }
+            BackupError::File(why @ (FileError::Line { .. } | FileError::Read { .. })) => {
+                Self::failed(why).why("nothing was written").try_this("ebb restore FILE, with a whole backup")
+            }
+            other => Self::failed(other),
         }
     }
 }

@@ -64,6 +64,8 @@ fn every_verb_of_the_issue_parses() {
         "demo",
         "init --write-config --dry-run",
         "init --write-config my.toml",
+        "backup b.ndjson",
+        "restore b.ndjson --dry-run",
         "doctor --fix",
         "status",
         "adopted rerank --query text a 4:x:1",

@@ -152,6 +152,7 @@ async fn wipe(client: &Client) {
             .await;
     }
     client.run(&format!("DROP CONSTRAINT {OWN_CONSTRAINT} IF EXISTS"), &[]).await;
+    client.run("DROP CONSTRAINT ebb_restored IF EXISTS", &[]).await;
     while client.value::<i64>("MATCH (n) WITH n LIMIT 20000 DETACH DELETE n RETURN count(*) AS n").await > 0 {
     }
 }

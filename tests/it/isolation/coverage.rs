@@ -40,7 +40,7 @@ enum CoveredBy {
 
 use CoveredBy::{Held, Route, Whole};
 
-const VERBS: [(&str, CoveredBy); 99] = [
+const VERBS: [(&str, CoveredBy); 101] = [
     ("adopt", Whole),
     ("adopted access", Route("POST", "/v1/states")),
     ("adopted facts", Route("POST", "/v1/rerank")),
@@ -54,6 +54,7 @@ const VERBS: [(&str, CoveredBy); 99] = [
     ("attempt list", Whole),
     ("attempt release", Whole),
     ("attempt show", Whole),
+    ("backup", Whole),
     ("completions", Whole),
     ("config show", Whole),
     ("config validate", Whole),
@@ -122,6 +123,7 @@ const VERBS: [(&str, CoveredBy); 99] = [
     ("relation unpin", Route("POST", "/memory/graph/edges")),
     ("replay", Whole),
     ("report", Whole),
+    ("restore", Whole),
     ("serve", Whole),
     ("session end", Route("POST", "/v1/sessions/{id}/end")),
     ("status", Whole),

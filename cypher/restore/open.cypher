@@ -1,0 +1,20 @@
+// purpose: Begin or take over a restore: mark the database as incomplete, unless another process has done so since it was looked at.
+// mode: write
+// params: $holder: String, $seen: String, $checksum: String, $isAnew: Boolean
+// returns: opened: Integer (one row; 0 if another process was faster)
+// bound: one key
+// idempotent: by the unique version
+//
+// $seen is the holder of the marker when it was looked at, null if there was none. With $isAnew its progress is forgotten.
+// The marker stands in the ledger of migrations, where no version of Ebb knows it: each refuses such a database.
+OPTIONAL MATCH (old:EbbMigration {version: 'restore'})
+WITH count(old) = 0 AS isNone
+WHERE isNone = ($seen IS NULL)
+MERGE (m:EbbMigration {version: 'restore'})
+  ON CREATE SET m.lock = $holder
+SET m.ebbLock = true
+WITH m
+WHERE m.lock = $holder OR m.lock = $seen
+SET m.lock = $holder, m.checksum = $checksum
+FOREACH (_ IN CASE WHEN $isAnew THEN [1] ELSE [] END | SET m.batch = 0, m.created = 0, m.isLoaded = false)
+RETURN count(m) AS opened

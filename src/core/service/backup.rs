@@ -1,0 +1,238 @@
+//! Backups: all that is Ebb's in a database, in one file, and a restore from it.
+//!
+//! A restore reads the file twice: first to check all of it, so that a file that is damaged or of a newer version writes
+//! nothing, then to load it.
+
+pub mod file;
+
+use super::Service;
+use crate::store::{BackupCounts, ChangeMark, Error, FACT_STATE, NODE_STATE};
+use file::{FileError, Header, Reader, Written};
+use std::path::Path;
+use tokio::sync::mpsc;
+
+/// Rows that are read ahead of the file.
+const AHEAD: usize = 1_000;
+
+/// Result of a backup.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Backup {
+    pub written: Written,
+    /// Relationships to nodes of other libraries, which are not in it.
+    pub outward: i64,
+    /// Whether Ebb wrote to the database while it was read.
+    pub changed_meanwhile: bool,
+}
+
+/// Result of a restore.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Restored {
+    pub header: Header,
+    pub nodes: u64,
+    pub relationships: u64,
+    /// Relationships with an end that is not in the backup: it was written while the backup was read.
+    pub left_out: u64,
+    /// States of rows of other libraries.
+    pub states: usize,
+    /// Those among them whose row is not in this database, or that no mapping names.
+    pub states_without_row: usize,
+}
+
+/// Rows done, of how many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RowsDone {
+    pub rows: u64,
+    pub total: u64,
+}
+
+/// A failure of a backup or a restore.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BackupError {
+    /// The file.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] Error),
+}
+
+impl Service {
+    /// Writes all that is Ebb's into a file, whole or not at all.
+    ///
+    /// # Errors
+    /// [`BackupError`]; nothing is left of the file then.
+    pub async fn backup(&self, path: &Path, watch: &mut dyn FnMut(RowsDone)) -> Result<Backup, BackupError> {
+        let before = self.newest_change().await?;
+        let BackupCounts { nodes, relationships, outward } = self.jobs_store.backup_counts().await?;
+        let header = Header::new(self.now().await?, nodes, relationships);
+        let total = header.nodes + header.relationships;
+        let (sender, mut rows) = mpsc::channel(AHEAD);
+        let (to_file, lines) = mpsc::channel(AHEAD);
+        let file = path.to_owned();
+        let writer = tokio::task::spawn_blocking(move || file::write(&file, &header, lines));
+        let read = async {
+            let read = self.jobs_store.read_backup(&sender).await;
+            drop(sender);
+            read
+        };
+        // It takes the receiver along, so that a writer that has failed ends the reading, too.
+        let forward = async move {
+            let mut done = 0;
+            while let Some(row) = rows.recv().await {
+                if to_file.send(file::Message::Row(Box::new(row))).await.is_err() {
+                    break;
+                }
+                done += 1;
+                if done % 1_000 == 0 {
+                    watch(RowsDone { rows: done, total });
+                }
+            }
+            to_file
+        };
+        let (read, to_file) = tokio::join!(read, forward);
+        if read.is_ok() {
+            // If the writer has failed, its error says why.
+            to_file.send(file::Message::Complete).await.ok();
+        }
+        drop(to_file);
+        let written = writer.await.map_err(|why| FileError::Thread(why.to_string()))?;
+        read?;
+        let changed_meanwhile = self.newest_change().await? != before;
+        Ok(Backup { written: written?, outward, changed_meanwhile })
+    }
+
+    async fn newest_change(&self) -> Result<Option<ChangeMark>, Error> {
+        Ok(self.jobs_store.database(None).await?.newest)
+    }
+
+    /// Reads and checks a whole backup file, and writes nothing.
+    ///
+    /// # Errors
+    /// [`FileError`].
+    pub async fn check_backup(&self, path: &Path) -> Result<(Header, Written), BackupError> {
+        let file = path.to_owned();
+        let checked = tokio::task::spawn_blocking(move || Reader::open(&file)?.check());
+        Ok(checked.await.map_err(|why| FileError::Thread(why.to_string()))??)
+    }
+
+    /// Checks that a backup could be restored into this database, and writes nothing.
+    ///
+    /// # Errors
+    /// As [`Service::restore`].
+    pub async fn check_restore(&self, path: &Path) -> Result<(Header, Written), BackupError> {
+        let checked = self.check_backup(path).await?;
+        self.store.refuse_restore().await?;
+        Ok(checked)
+    }
+
+    /// Loads a backup into a database without rows of Ebb's, which is initialised first if it is not. One that was
+    /// broken off starts again; one whose rows were all there is completed.
+    ///
+    /// # Errors
+    /// [`BackupError`]; [`Error::Conflict`] if the database has rows of Ebb's, or other processes work on it. Nothing is
+    /// written then.
+    pub async fn restore(
+        &self,
+        path: &Path,
+        watch: &mut dyn FnMut(RowsDone),
+    ) -> Result<Restored, BackupError> {
+        let (header, written) = self.check_backup(path).await?;
+        let total = written.nodes + written.relationships;
+        let seen = self.store.unfinished_restore().await?;
+        let loaded = seen.as_ref().filter(|of| of.is_loaded && of.checksum == written.checksum);
+        let created = match loaded {
+            Some(of) => {
+                self.store.hold_restore(Some(of), &of.checksum, false).await?;
+                u64::try_from(of.created).unwrap_or(0)
+            }
+            None => {
+                self.store.refuse_restore().await?;
+                if seen.is_none() && !self.store.pending().await?.is_empty() {
+                    self.initialise().await?;
+                }
+                self.store.hold_restore(seen.as_ref(), &written.checksum, true).await?;
+                self.store.clear_restore().await?;
+                self.load(path, &written, watch).await?
+            }
+        };
+        // What this version has and the backup has not.
+        let now = self.now().await?;
+        self.store.complete_rows(&self.config.consolidation, now).await?;
+        self.store.end_restore().await?;
+        self.initialise().await?;
+        let (states, states_without_row) = self.states_without_row().await?;
+        let left_out = total.saturating_sub(created);
+        Ok(Restored {
+            header,
+            nodes: written.nodes,
+            relationships: written.relationships.saturating_sub(left_out),
+            left_out,
+            states,
+            states_without_row,
+        })
+    }
+
+    /// Deletes what a restore wrote that was broken off, so that the database can be used. Returns whether there was one.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] if another process restores.
+    pub async fn abandon_restore(&self) -> Result<bool, Error> {
+        let Some(seen) = self.store.unfinished_restore().await? else { return Ok(false) };
+        self.store.hold_restore(Some(&seen), &seen.checksum, true).await?;
+        self.store.clear_restore().await?;
+        self.store.complete_rows(&self.config.consolidation, self.now().await?).await?;
+        self.store.end_restore().await?;
+        self.initialise().await?;
+        Ok(true)
+    }
+
+    /// Loads the rows of a checked file. Returns how many were created.
+    async fn load(
+        &self,
+        path: &Path,
+        checked: &Written,
+        watch: &mut dyn FnMut(RowsDone),
+    ) -> Result<u64, BackupError> {
+        let total = checked.nodes + checked.relationships;
+        let changed =
+            |why: FileError| FileError::Changed { path: path.display().to_string(), why: why.to_string() };
+        let mut reader = Reader::open(path).map_err(changed)?;
+        let (mut created, mut done) = (0, 0);
+        for number in 1.. {
+            let read = tokio::task::spawn_blocking(move || {
+                let batch = reader.batch();
+                (reader, batch)
+            });
+            let (back, batch) = read.await.map_err(|why| FileError::Thread(why.to_string()))?;
+            reader = back;
+            let batch = batch.map_err(changed)?;
+            if batch.is_empty() {
+                break;
+            }
+            created = self.store.restore_batch(number, &batch).await?;
+            done += batch.len() as u64;
+            watch(RowsDone { rows: done, total });
+        }
+        if reader.contents() != checked {
+            let why = "it has other rows than before".to_owned();
+            return Err(FileError::Changed { path: path.display().to_string(), why }.into());
+        }
+        self.store.mark_restore_loaded().await?;
+        Ok(u64::try_from(created).unwrap_or(0))
+    }
+
+    /// Number of states of rows of other libraries, and of those whose row is not found by its key.
+    async fn states_without_row(&self) -> Result<(usize, usize), Error> {
+        let (mut all, mut without) = (0, 0);
+        for scope in self.store.stated_scopes().await? {
+            for kind in [NODE_STATE, FACT_STATE] {
+                let states = self.store.adopted_states(&scope, kind).await?;
+                let keys: Vec<&str> = states.iter().map(|state| state.key.as_str()).collect();
+                all += keys.len();
+                without += self.keys_without_row(&scope, &keys).await?;
+            }
+        }
+        Ok((all, without))
+    }
+}

@@ -1,0 +1,202 @@
+//! Backup: every row that is Ebb's or that Ebb keeps under its laws, with the exact types of its values.
+//!
+//! In it are the nodes with a label of Ebb, those of the documented labels that have a scope, and the relationships between
+//! two such nodes. States of rows of other libraries are nodes of Ebb's that name their row by its key
+//! (see `row_state.rs`), so they need no row to be restored. The ledger of migrations is not in it: a restore needs a
+//! database with the schema. Nor is the mark of a scratch database, which is about that database.
+//!
+//! All of it is read in one transaction, as a stream. Neo4j has no snapshots: rows that others write meanwhile are in
+//! it or not.
+
+mod value;
+
+use super::Store;
+use super::catalogue::{BACKUP_COUNT, BACKUP_NODES, BACKUP_RELATIONSHIPS, RESTORE_OCCUPANTS};
+use super::encode::list;
+use super::error::Error;
+use super::statement::{Call, Statement};
+use super::tx::{Mode, Tx};
+use crate::domain::trail::PlaceLabel;
+use neo4rs::{BoltMap, BoltType};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use tokio::sync::mpsc;
+
+/// Labels that only Ebb writes, except those of a migration and of a restore.
+const OWN: [&str; 19] = [
+    "EbbMemory",
+    "EbbFact",
+    "EbbEntity",
+    "EbbQuarantined",
+    "EbbRun",
+    "EbbRequest",
+    "EbbChange",
+    "EbbJournal",
+    "EbbLineage",
+    "EbbPolicy",
+    "EbbSweepJob",
+    "EbbSynapse",
+    "EbbKey",
+    "EbbTombstone",
+    "EbbImport",
+    "EbbState",
+    "EbbVersion",
+    "SemanticCluster",
+    "ConsolidationAttempt",
+];
+/// Labels of nodes that an initialisation writes.
+const INITIAL: [&str; 3] = ["EbbCounter", "EbbSettings", "ConsolidationConfig"];
+/// Labels that others may use too; a node of Ebb's has a scope.
+const SHARED: [&str; 3] = ["Memory", "Session", "File"];
+
+/// A row of a backup.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum BackupRow {
+    /// A node.
+    Node {
+        /// Its name within the backup.
+        name: String,
+        labels: Vec<String>,
+        values: Map<String, Value>,
+    },
+    /// A relationship.
+    Relationship {
+        #[serde(rename = "type")]
+        kind: String,
+        /// Name of the node where it begins.
+        from: String,
+        /// Name of the node where it ends.
+        to: String,
+        values: Map<String, Value>,
+    },
+}
+
+/// Numbers of rows of a backup.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub struct BackupCounts {
+    pub nodes: i64,
+    pub relationships: i64,
+    /// Relationships between a node that is in a backup and one that is not.
+    pub outward: i64,
+}
+
+/// Nodes of a label.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct LabelCount {
+    pub label: String,
+    pub nodes: i64,
+}
+
+#[derive(Deserialize)]
+struct NodeRow {
+    element: String,
+    labels: Vec<String>,
+    values: BoltMap,
+}
+
+#[derive(Deserialize)]
+struct RelationshipRow {
+    kind: String,
+    from: String,
+    to: String,
+    values: BoltMap,
+}
+
+impl BackupRow {
+    /// Checks that a row can be restored.
+    ///
+    /// # Errors
+    /// The reason why not.
+    pub fn check(&self) -> Result<(), String> {
+        match self {
+            Self::Node { labels, .. } if labels.is_empty() || labels.iter().any(String::is_empty) => {
+                Err("a node has no label".to_owned())
+            }
+            Self::Relationship { kind, .. } if kind.is_empty() => {
+                Err("a relationship has no type".to_owned())
+            }
+            Self::Node { values, .. } | Self::Relationship { values, .. } => {
+                value::decode_all(values).map(drop)
+            }
+        }
+    }
+}
+
+/// The values of a row, as a parameter.
+///
+/// # Errors
+/// [`Error::Invalid`] for a value that [`BackupRow::check`] rejects.
+pub(super) fn values(encoded: &Map<String, Value>) -> Result<BoltType, Error> {
+    value::decode_all(encoded).map(BoltType::Map).map_err(Error::Invalid)
+}
+
+impl Store {
+    /// Counts the rows of a backup. Scans the whole graph.
+    pub async fn backup_counts(&self) -> Result<BackupCounts, Error> {
+        self.read_one(self.in_backup(&BACKUP_COUNT, OWN.iter().chain(&INITIAL))).await
+    }
+
+    /// Labels with their numbers of nodes that a backup would contain, without those that an initialisation writes.
+    pub(super) async fn occupants(&self) -> Result<Vec<LabelCount>, Error> {
+        self.read(self.in_backup(&RESTORE_OCCUPANTS, OWN.iter())).await
+    }
+
+    /// Reads all rows of a backup, nodes first, into a channel; ends early if nobody receives them.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] for a row with a value that a backup cannot hold.
+    pub async fn read_backup(&self, rows: &mpsc::Sender<BackupRow>) -> Result<(), Error> {
+        let read = async |tx: &mut Tx| {
+            let mut names = Names::default();
+            let node = |row: NodeRow| {
+                let name = names.short(&row.element);
+                let unfit =
+                    |why: String| unfit(&format!("the node {}", row.labels.join(":")), &row.element, &why);
+                let values = value::encode_all(&row.values).map_err(unfit)?;
+                Ok(BackupRow::Node { name, labels: row.labels, values })
+            };
+            tx.send(self.in_backup(&BACKUP_NODES, OWN.iter().chain(&INITIAL)), rows, node).await?;
+            let relationship = |row: RelationshipRow| {
+                let [from, to] = [&row.from, &row.to].map(|element| names.short(element));
+                let unfit =
+                    |why: String| unfit(&format!("a relationship {} of the node", row.kind), &row.from, &why);
+                let values = value::encode_all(&row.values).map_err(unfit)?;
+                Ok(BackupRow::Relationship { kind: row.kind, from, to, values })
+            };
+            tx.send(self.in_backup(&BACKUP_RELATIONSHIPS, OWN.iter().chain(&INITIAL)), rows, relationship)
+                .await
+        };
+        // Not repeated: what was read is sent.
+        self.jobs.run_once("backup.read", Mode::Read, read).await
+    }
+
+    /// A call about the rows that a backup contains by these labels.
+    fn in_backup<'l>(&self, statement: &'static Statement, own: impl Iterator<Item = &'l &'l str>) -> Call {
+        let places = self.trails.allowed.labels().iter().map(PlaceLabel::as_str);
+        statement.call().set("own", list(own.copied())).set("scoped", list(SHARED.into_iter().chain(places)))
+    }
+}
+
+/// The error of a row with a value that a backup cannot hold.
+fn unfit(what: &str, element: &str, why: &str) -> Error {
+    Error::Conflict(format!(
+        "{what} with the element id {element} cannot be in a backup: {why}. Change or remove the value in Neo4j Browser, \
+         then run: ebb backup FILE"
+    ))
+}
+
+/// Names of nodes within a backup: their element ids, without the part that is the same for all in a database.
+#[derive(Default)]
+struct Names {
+    common: Option<String>,
+}
+
+impl Names {
+    fn short(&mut self, element: &str) -> String {
+        let common = self.common.get_or_insert_with(|| {
+            element.rfind(':').map_or_else(String::new, |at| element[..=at].to_owned())
+        });
+        element.strip_prefix(common.as_str()).unwrap_or(element).to_owned()
+    }
+}

@@ -1,0 +1,216 @@
+//! `ebb backup` and `ebb restore`: all that is Ebb's in a database, in a file.
+
+use super::Global;
+use super::confirm::confirm;
+use super::exit::CliError;
+use super::output::Output;
+use super::progress::Progress;
+use clap::Args;
+use ebb_core::service::Service;
+use ebb_core::service::backup::{Backup, Restored, RowsDone};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// `ebb backup`
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+The file holds memories with their versions, sessions, entities, relations, facts, trails, clusters, learned weights, policies, keys, the
+ledger of jobs, and the states of rows of other libraries by their keys. Rows of other libraries are not in it.
+
+Examples:
+  ebb backup memories.ndjson
+  ebb backup memories.ndjson --yes     replaces a file that is there")]
+pub struct BackupArgs {
+    /// File to write
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+}
+
+/// `ebb restore`
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Only into a database without rows of Ebb's. A restore that was broken off starts again with the same command.
+
+Examples:
+  ebb restore memories.ndjson --dry-run
+  ebb restore --abandon
+  EBB__NEO4J__HOME=.ebb/restored ebb restore memories.ndjson     into a managed server of its own")]
+pub struct RestoreArgs {
+    /// File to read
+    #[arg(value_name = "FILE", required_unless_present = "abandon", conflicts_with = "abandon")]
+    pub file: Option<PathBuf>,
+    /// Check the file and the database, and write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Delete what a restore wrote that was broken off
+    #[arg(long, conflicts_with = "dry_run")]
+    pub abandon: bool,
+}
+
+#[derive(Serialize)]
+struct BackupAnswer<'a> {
+    file: &'a Path,
+    nodes: u64,
+    relationships: u64,
+    relationships_to_others: i64,
+    bytes: u64,
+    sha256: String,
+    changed_meanwhile: bool,
+}
+
+#[derive(Serialize)]
+struct RestoreAnswer<'a> {
+    uri: &'a str,
+    made_at: String,
+    made_by: String,
+    database_schema: String,
+    nodes: u64,
+    relationships: u64,
+    relationships_left_out: u64,
+    states: usize,
+    states_without_row: usize,
+    dry_run: bool,
+}
+
+/// Runs `ebb backup`.
+pub async fn backup(
+    args: &BackupArgs,
+    service: &Service,
+    output: &Output,
+    global: &Global,
+) -> Result<(), CliError> {
+    let file = args.file.as_path();
+    if file.exists() {
+        confirm(&format!("{} exists. Replace it?", file.display()), global.yes).await?;
+    }
+    let mut progress = RowProgress::new(output);
+    let done = service.backup(file, &mut |done| progress.at(done)).await?;
+    drop(progress);
+    let Backup { written, outward, changed_meanwhile } = done;
+    let answer = BackupAnswer {
+        file,
+        nodes: written.nodes,
+        relationships: written.relationships,
+        relationships_to_others: outward,
+        bytes: written.bytes,
+        sha256: written.checksum,
+        changed_meanwhile,
+    };
+    output.emit("backup", &answer, |page| {
+        page.paragraph(&format!(
+            "Wrote {} nodes and {} relationships to {}.",
+            answer.nodes,
+            answer.relationships,
+            file.display()
+        ));
+        if outward > 0 {
+            page.paragraph(&format!(
+                "Not in it: {outward} relationships to rows of other libraries, which their own backup holds."
+            ));
+        }
+        if changed_meanwhile {
+            page.paragraph(
+                "Ebb wrote to the database meanwhile, so the file may hold a part of these writes. For an exact copy, stop \
+                 its processes and repeat the command.",
+            );
+        }
+    })
+}
+
+/// Runs `ebb restore`. Asks before it changes anything.
+pub async fn restore(
+    args: &RestoreArgs,
+    service: &Service,
+    output: &Output,
+    global: &Global,
+) -> Result<(), CliError> {
+    let uri = service.store().uri();
+    let Some(file) = args.file.as_deref() else { return abandon(service, output, global).await };
+    let (header, written) = match args.dry_run {
+        true => service.check_restore(file).await?,
+        false => service.check_backup(file).await?,
+    };
+    let mut answer = RestoreAnswer {
+        uri,
+        made_at: header.at,
+        made_by: header.version,
+        database_schema: header.schema,
+        nodes: written.nodes,
+        relationships: written.relationships,
+        relationships_left_out: 0,
+        states: 0,
+        states_without_row: 0,
+        dry_run: args.dry_run,
+    };
+    let rows = format!("{} nodes and {} relationships", answer.nodes, answer.relationships);
+    if !args.dry_run {
+        confirm(&format!("Restore {rows} into the database at {uri}?"), global.yes).await?;
+        let mut progress = RowProgress::new(output);
+        let done: Restored = service.restore(file, &mut |done| progress.at(done)).await?;
+        drop(progress);
+        answer.relationships = done.relationships;
+        answer.relationships_left_out = done.left_out;
+        (answer.states, answer.states_without_row) = (done.states, done.states_without_row);
+    }
+    output.emit("restore", &answer, |page| {
+        let of = format!("the backup of {} by Ebb {}", answer.made_at, answer.made_by);
+        if answer.dry_run {
+            page.paragraph(&format!("{} is {of}, with {rows}. Nothing was written.", file.display()));
+            return;
+        }
+        page.paragraph(&format!(
+            "The database at {uri} holds {of}: {} nodes and {} relationships.",
+            answer.nodes, answer.relationships
+        ));
+        if answer.relationships_left_out > 0 {
+            page.paragraph(&format!(
+                "{} relationships were left out: an end of each is not in the backup, since it was written meanwhile.",
+                answer.relationships_left_out
+            ));
+        }
+        if answer.states > 0 {
+            page.paragraph(&format!(
+                "States of rows of other libraries: {}, of which {} name a row that is not in this database or that no \
+                 mapping names. They hold as soon as it is there.",
+                answer.states, answer.states_without_row
+            ));
+        }
+    })
+}
+
+#[derive(Serialize)]
+struct AbandonAnswer<'a> {
+    uri: &'a str,
+    abandoned: bool,
+}
+
+/// Runs `ebb restore --abandon`.
+async fn abandon(service: &Service, output: &Output, global: &Global) -> Result<(), CliError> {
+    let uri = service.store().uri();
+    confirm(&format!("Delete what a restore wrote into the database at {uri}?"), global.yes).await?;
+    let answer = AbandonAnswer { uri, abandoned: service.abandon_restore().await? };
+    output.emit("restore", &answer, |page| {
+        page.paragraph(&match answer.abandoned {
+            true => format!("Deleted what the restore into the database at {uri} had written. It has the tunables of the configuration."),
+            false => format!("No restore into the database at {uri} was broken off."),
+        });
+    })
+}
+
+/// Progress through the rows of a backup.
+struct RowProgress<'a> {
+    output: &'a Output,
+    bar: Option<Progress>,
+}
+
+impl<'a> RowProgress<'a> {
+    fn new(output: &'a Output) -> Self {
+        Self { output, bar: None }
+    }
+
+    /// The bar appears with the first rows, when their number is known.
+    fn at(&mut self, done: RowsDone) {
+        let bar = self.bar.get_or_insert_with(|| Progress::new(self.output, "rows", Some(done.total)));
+        bar.at(done.rows);
+    }
+}
