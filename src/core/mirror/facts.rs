@@ -9,17 +9,23 @@ use crate::store::{EmbeddedFact, FadingRelation, MirrorQuery, Store};
 use ebb_engine::vectors::{VectorIndex, fact_key};
 use std::collections::{BTreeMap, HashMap};
 
-/// Facts that were read, by their keys in the index of vectors: where the embedding is, if there may be one.
+/// Facts that were read, by their keys in the index of vectors: where the embedding is, if there may be one. `None` keeps
+/// nothing, since nothing is compared.
 #[derive(Debug, Default)]
-pub(super) struct ReadFacts(BTreeMap<String, Option<EmbeddedFact>>);
+pub(super) struct ReadFacts(Option<BTreeMap<String, Option<EmbeddedFact>>>);
 
 /// Embeddings by the keys of their facts; `None`: the fact has none.
 pub(super) type Embeddings = Vec<(String, Option<Vec<f32>>)>;
 
 impl ReadFacts {
+    /// None yet of those that a query may find.
+    pub(super) fn of(asked: &MirrorQuery) -> Self {
+        Self(asked.dimensions.map(|_| BTreeMap::new()))
+    }
+
     /// A fact that is gone, unless it is read again.
     pub(super) fn remove(&mut self, (from, to, kind): &(String, String, String)) {
-        self.0.insert(fact_key(from, to, kind), None);
+        self.set((from, to, kind), None);
     }
 
     /// A fact that counts.
@@ -29,7 +35,13 @@ impl ReadFacts {
         tied: &FadingRelation,
         embedded: Option<EmbeddedFact>,
     ) {
-        self.0.insert(fact_key(from, to, &tied.kind), embedded);
+        self.set((from, to, &tied.kind), embedded);
+    }
+
+    fn set(&mut self, (from, to, kind): (&str, &str, &str), embedded: Option<EmbeddedFact>) {
+        if let Some(facts) = &mut self.0 {
+            facts.insert(fact_key(from, to, kind), embedded);
+        }
     }
 
     /// Reads the embeddings, so many at a time, and passes them on.
@@ -42,7 +54,7 @@ impl ReadFacts {
     ) -> Result<(), Error> {
         let mut by_label: BTreeMap<usize, Vec<(String, String)>> = BTreeMap::new();
         let mut without = Vec::new();
-        for (key, embedded) in self.0 {
+        for (key, embedded) in self.0.unwrap_or_default() {
             match embedded {
                 Some(EmbeddedFact { label, element }) => {
                     by_label.entry(label).or_default().push((key, element));

@@ -409,7 +409,7 @@ impl Plan<'_> {
         let label = page.first().map_or(0, |candidate| candidate.label);
         let keys: Vec<&str> = page.iter().map(|candidate| candidate.key.as_str()).collect();
         let nodes = runtime.block_on(store.mirrored(asked, label, &keys))?;
-        let mut edges = Edges::default();
+        let mut edges = Edges { facts: ReadFacts::of(asked), ..Edges::default() };
         for (key, begun) in runtime.block_on(store.mirrored_edges(asked, label, &keys))? {
             let Some(from) = self.place(label, &key) else { continue };
             begun.into_iter().for_each(|edge| edges.walk(self, from, edge));
@@ -443,8 +443,7 @@ impl Edges {
         let Some(to) = plan.elements.get(edge.to.as_str()).copied() else { return };
         if let Amount::Relation(tied) = edge.amount {
             let (from, to) = (plan.external_id(from), plan.external_id(to));
-            let is_compared = plan.load.asked.dimensions.is_some();
-            if self.relations.put(from.clone(), to.clone(), tied.clone()) && is_compared {
+            if self.relations.put(from.clone(), to.clone(), tied.clone()) {
                 self.facts.put((&from, &to), &tied, edge.embedded);
             }
             return;

@@ -355,7 +355,7 @@ fn merged(
     read: &Read,
     (at, fading): (Timestamp, &Fading),
 ) -> (Batch, Tied, SkippedCounts) {
-    let (mut relations, mut facts) = (held.relations.clone(), ReadFacts::default());
+    let (mut relations, mut facts) = (held.relations.clone(), ReadFacts::of(&held.asked));
     let mut batch = Batch { removed_nodes: read.gone.clone(), ..Batch::default() };
     let mut skipped = held.view.snapshot().skipped;
     let gone: HashSet<&str> = read.gone.iter().map(String::as_str).collect();
@@ -363,8 +363,7 @@ fn merged(
     let is_related = |kind: &Option<String>| kind.as_deref().is_none_or(|kind| kind == RELATES_TO);
     let related = read.around.iter().filter(|(_, kind, _)| is_related(kind)).map(|(id, ..)| id.as_str());
     let dropped = relations.drop_of(&related.chain(gone.iter().copied()).collect());
-    let is_compared = held.asked.dimensions.is_some();
-    dropped.iter().filter(|_| is_compared).for_each(|key| facts.remove(key));
+    dropped.iter().for_each(|key| facts.remove(key));
     let is_there = |id: &str| {
         read.nodes.contains_key(id) || (held.view.graph().find(id).is_some() && !gone.contains(id))
     };
@@ -377,7 +376,7 @@ fn merged(
             }
             let (from, to) = if end.begins { (id.clone(), other) } else { (other, id.clone()) };
             if let Amount::Relation(tied) = &end.amount {
-                if relations.put(from.clone(), to.clone(), tied.clone()) && is_compared {
+                if relations.put(from.clone(), to.clone(), tied.clone()) {
                     facts.put((&from, &to), tied, end.embedded.clone());
                 }
                 continue;
