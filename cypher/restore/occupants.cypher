@@ -3,9 +3,10 @@
 // params: $rows.own: List, $rows.scoped: List
 // returns: label: String, nodes: Integer (at most 8 rows, the most frequent first)
 //
-// As in backup/count, with a shorter $rows.own.
+// As in backup/count, with a shorter $rows.own. What a restore wrote that was broken off is not in its way.
 MATCH (n)
-WHERE any(label IN labels(n) WHERE label IN $rows.own) OR n.scope IS NOT NULL AND any(label IN labels(n) WHERE label IN $rows.scoped)
+WHERE NOT n:EbbRestored
+  AND (any(label IN labels(n) WHERE label IN $rows.own) OR n.scope IS NOT NULL AND any(label IN labels(n) WHERE label IN $rows.scoped))
 WITH head(labels(n)) AS label, count(*) AS nodes
 RETURN label, nodes
 ORDER BY nodes DESC, label

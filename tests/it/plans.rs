@@ -231,7 +231,6 @@ const GATHERS: &[(&str, &str)] = &[
     ("attempt/reap", "the marks of one claim"),
     ("fact/lock", "the list is a page of keys, and a lineage has one head"),
     ("cluster/leave", "a memory belongs to one cluster, or to the few that another writer gave it"),
-    ("restore/relationships", "the list is a page of rows, of each one relationship"),
     ("trail/lock", "a label has one place of an id in each scope, and the id in few scopes"),
 ];
 

@@ -129,7 +129,7 @@ async fn a_restore_that_was_broken_off_is_refused_by_all_and_starts_again() {
     let last: Value = serde_json::from_str(checksum.lines().last().unwrap()).unwrap();
     let checksum = last["end"]["sha256"].as_str().unwrap();
     let marked = format!(
-        "CREATE (:EbbMigration {{version: 'restore', checksum: '{checksum}', batch: 9, created: 9, isLoaded: true}}) \
+        "CREATE (:EbbMigration {{version: 'restore', checksum: '{checksum}', lock: 'p', batch: 9, created: 9, isLoaded: true}}) \
          WITH 1 AS one MATCH (m:Memory) SET m:EbbRestored, m.ebbRestored = m.id"
     );
     db.client.run(&marked, &[]).await;
@@ -158,7 +158,6 @@ async fn a_backup_that_cannot_be_written_ends() {
         .run("UNWIND range(1, 5000) AS i CREATE (:Memory:EbbMemory {scope: 'local', id: 'm' + i, content: 'c'})", &[])
         .await;
     on(&db, folder.path(), &["backup", "none/such/b.ndjson"]).fails(1, "none/such");
-    assert_eq!(db.client.value::<i64>("SHOW TRANSACTIONS YIELD currentQuery WHERE currentQuery CONTAINS 'MATCH (a)-[r]' RETURN count(*)").await, 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]

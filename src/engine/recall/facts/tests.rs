@@ -76,12 +76,8 @@ impl World {
         let end = |id: &String| graph.find(id).unwrap();
         let relations: Vec<_> =
             self.facts.iter().map(|(from, to, _)| (end(from), end(to), "KNOWS")).collect();
-        let texts = Texts {
-            index: Arc::new(index),
-            vectors: Some(Arc::new(vectors)),
-            facts: Some(Arc::new(facts)),
-            ..Texts::default()
-        };
+        let texts =
+            Texts { index: Arc::new(index), vectors: Some(Arc::new(vectors)), facts: Some(Arc::new(facts)) };
         assert!(texts.is_sound());
         let snapshot = Snapshot { graph, as_of: Some(0), skipped: SkippedCounts::default() };
         View::new(snapshot, texts, relations)
