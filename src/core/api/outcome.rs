@@ -16,6 +16,8 @@ const _: () =
 pub struct Outcome {
     /// Id of the recall.
     pub recall_id: String,
+    /// Memories among the hits that were accessed.
+    pub accessed: usize,
     /// Nodes of the paths whose connections are strengthened.
     pub active: usize,
     /// Nodes beyond the limit of one outcome.
@@ -36,9 +38,10 @@ impl Outcome {
     /// Response to an outcome with its receipt.
     #[must_use]
     pub fn of(outcome: &outcome::Outcome, reported: &OutcomeReceipt, dry_run: bool) -> Self {
-        let OutcomeReceipt { active, left_out, deposits, passed_over, learns, at } = *reported;
+        let OutcomeReceipt { accessed, active, left_out, deposits, passed_over, learns, at } = *reported;
         Self {
             recall_id: outcome.recall().to_string(),
+            accessed,
             active,
             left_out,
             deposits,
@@ -74,6 +77,8 @@ pub struct OutcomeRequest {
     /// Reward for all hits together, above 0 and at most 10; above 1 it only increases deposits on trails.
     #[schemars(range(max = 10.0))]
     pub reward: f64,
+    /// Whether the memories among the hits are accessed; default true. False if they were accessed on their own.
+    pub access: Option<bool>,
     /// Scope of the data.
     pub scope: Option<Scope>,
     /// Instant of the write; needs the right admin.

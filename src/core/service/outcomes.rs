@@ -29,12 +29,12 @@ pub(super) struct JudgedQuestion {
 
 impl Service {
     /// Records the outcome of a recall, once under a request id, or as a dry run: edges of the paths to useful hits
-    /// that carry pheromones earn success, and the nodes wait to be learned.
+    /// that carry pheromones earn success, and the nodes wait to be learned. The useful memories are accessed if `accesses`.
     pub async fn report(
         &self,
         mode: &WriteMode,
         scope: &Scope,
-        outcome: &Outcome,
+        (outcome, accesses): (&Outcome, bool),
         at: Timestamp,
     ) -> Result<OutcomeReceipt, store::Error> {
         let used = |used: &Used| json!({ "id": used.id, "path": used.path });
@@ -45,9 +45,14 @@ impl Service {
                 "recall": outcome.recall().as_str(),
                 "used": outcome.used().iter().map(used).collect::<Vec<_>>(),
                 "reward": outcome.reward().value(),
+                "accesses": accesses,
             }),
         );
-        let report = OutcomeReport { scope, outcome, at, learns: self.learns() };
+        let tunables = match accesses {
+            true => Some(self.store.valid_tunables().await?),
+            false => None,
+        };
+        let report = OutcomeReport { scope, outcome, at, learns: self.learns(), accesses: tunables.as_ref() };
         self.store.report(mode.with_hash(&hash), report).await
     }
 
@@ -56,8 +61,8 @@ impl Service {
         self.config.learn != LearningMode::Off
     }
 
-    /// Records a recall as its own outcome, in which each hit was useful, where every recall is learned from. A failure
-    /// is logged and does not change the answer.
+    /// Records a recall as its own outcome, in which each hit was useful, where every recall is learned from; nobody has
+    /// used them yet, so it is no access. A failure is logged and does not change the answer.
     pub(super) async fn file(&self, scope: &Scope, recalled: &RecallResult) {
         if self.config.learn != LearningMode::Always {
             return;
@@ -72,7 +77,8 @@ impl Service {
         };
         let filed = async {
             let at = self.instant(None).await?;
-            self.report(&WriteMode::Once(RequestId::or_new("recall", None)), scope, &outcome, at).await
+            self.report(&WriteMode::Once(RequestId::or_new("recall", None)), scope, (&outcome, false), at)
+                .await
         };
         if let Err(why) = filed.await {
             warn!(%scope, recall = %recalled.id, %why, "the outcome of a recall could not be recorded, and nothing is learned from it");

@@ -142,7 +142,7 @@ impl Store {
         self.transactions
             .run("import.outcome", Mode::Write, async |tx: &mut Tx| {
                 if !self.is_applied(tx, key, from, progress.lines).await? {
-                    take_in(tx, &self.trails, mode, report).await?;
+                    take_in(tx, self, mode, report).await?;
                     advance(tx, key, progress).await?;
                 }
                 Ok(())

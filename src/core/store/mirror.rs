@@ -30,7 +30,7 @@ use super::error::Error;
 use super::statement::Call;
 use super::tx::{Mode, Tx};
 use crate::domain::annotations::{Metadata, Provenance};
-use crate::domain::ids::Scope;
+use crate::domain::ids::{Scope, labelled};
 use crate::domain::mapping::Mapping;
 use crate::domain::relation::{Fading, RelationState};
 use crate::domain::similarity::Similarity;
@@ -208,6 +208,21 @@ pub(super) fn label_names(trails: &Trails) -> impl Iterator<Item = &str> {
     let always = ["Memory", "Entity", "SemanticCluster"];
     let places = trails.allowed.labels().iter().map(PlaceLabel::as_str);
     always.into_iter().chain(places).chain(trails.mirrored.iter().map(|one| one.label().as_str()))
+}
+
+/// Keys of memories by their names in a mirror of a scope, without the names of other nodes.
+pub(super) fn memory_keys<'n>(
+    (trails, mappings): (&Trails, &[Mapping]),
+    scope: &Scope,
+    names: impl Iterator<Item = &'n str>,
+) -> Vec<&'n str> {
+    let adopted = adopted::labels(mappings, scope, 0);
+    let labels = || label_names(trails).chain(adopted.iter().map(AdoptedLabel::label));
+    let key = |name: &'n str| match labelled(labels(), name) {
+        None => Some(name),
+        Some((label, key)) => (label == "Memory").then_some(key),
+    };
+    names.filter_map(key).collect()
 }
 
 impl MirrorQuery {

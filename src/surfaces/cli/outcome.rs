@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 /// `ebb outcome`
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
-Nodes on the paths to these hits gain weight for each other, and edges on these paths that carry pheromones earn success.
+Memories among these hits are accessed. Nodes on the paths to them gain weight for each other, and edges on these paths that carry pheromones earn success.
 
 Examples:
   ebb recall \"who maintains the parser\" -o json > answer.json
@@ -34,6 +34,9 @@ pub struct OutcomeArgs {
     /// Reward for all of them together, above 0 and at most 10
     #[arg(long, value_name = "X", default_value_t = 1.0)]
     pub reward: f64,
+    /// Do not access the memories among them: they were accessed on their own
+    #[arg(long)]
+    pub no_access: bool,
     /// Write options.
     #[command(flatten)]
     pub write: WriteOptions,
@@ -101,12 +104,22 @@ pub async fn run(
     let outcome = answer.outcome(&args.used, args.reward)?;
     let at = args.write.instant(service, global).await?;
     let mode = args.write.mode();
-    let reported = service.report(&mode, service.scope(), &outcome, at).await?;
+    let reported = service.report(&mode, service.scope(), (&outcome, !args.no_access), at).await?;
     let report = Outcome::of(&outcome, &reported, args.write.dry_run);
     output.emit("outcome", &report, |page| lay_out(&report, page))
 }
 
 fn lay_out(report: &Outcome, page: &mut Page) {
+    let memories =
+        if report.accessed == 1 { "1 memory".to_owned() } else { format!("{} memories", report.accessed) };
+    page.line(&format!(
+        "{memories} {} accessed.",
+        match (report.dry_run, report.accessed) {
+            (true, _) => "would be",
+            (false, 1) => "was",
+            (false, _) => "were",
+        }
+    ));
     let nodes = if report.active == 1 { "1 node".to_owned() } else { format!("{} nodes", report.active) };
     page.line(&match (report.learns, report.dry_run) {
         (false, _) => "Nothing will be learned: learning is off.".to_owned(),

@@ -15,7 +15,7 @@ pub(super) fn operations() -> Vec<Operation> {
         Operation::new(Method::POST, "/v1/outcomes", RequiredRight::InScope(Right::Write), report)
             .summary("Report which hits of a recall were useful, and their reward")
             .description(
-                "Strengthens the connections between the nodes of the paths, and deposits success on the edges that \
+                "Counts as an access to the memories among them, unless access is false. Strengthens the connections between the nodes of the paths, and deposits success on the edges that \
                  carry pheromones, most near the seeds. Recalls are not stored, so send each path as the response \
                  returned it. Nodes and edges that no longer exist are skipped and counted.",
             )
@@ -28,7 +28,10 @@ async fn report(call: Call<Nothing, Nothing, OutcomeRequest>) -> Result<Answer<O
     let scope = call.scope(call.body.scope.as_ref())?;
     let outcome = call.body.outcome().map_err(|why| Problem::validation(why.to_string()))?;
     let at = call.write_instant(call.body.at).await?;
-    let reported = call.service().report(&call.write_once(), &scope, &outcome, at).await?;
+    let reported = call
+        .service()
+        .report(&call.write_once(), &scope, (&outcome, call.body.access.unwrap_or(true)), at)
+        .await?;
     Ok(Answer::ok(Outcome::of(&outcome, &reported, false)))
 }
 
@@ -48,8 +51,9 @@ const TOOL: Tool = Tool {
     },
     ..Tool::new(
         "report_outcome",
-        &["recall_id", "used", "reward", "scope", REQUEST_ID],
+        &["recall_id", "used", "reward", "access", "scope", REQUEST_ID],
         "After a recall, report which hits were useful, each with the path from the response, and their reward. \
-         Strengthens their connections and trails for later recalls; returns counts of the nodes and deposits.",
+         Accesses the memories among them, so call access_memory for none of these; strengthens their connections and \
+         trails for later recalls. Returns counts of the memories, nodes and deposits.",
     )
 };

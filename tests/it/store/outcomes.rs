@@ -27,7 +27,9 @@ fn once(request: &str) -> RequestMode<'_> {
 
 async fn reported(db: &Fresh, lasting: RequestMode<'_>, outcome: &Outcome) -> Result<OutcomeReceipt, Error> {
     let scope = Scope::local();
-    db.store.report(lasting, OutcomeReport { scope: &scope, outcome, at: at(1.0), learns: true }).await
+    db.store
+        .report(lasting, OutcomeReport { scope: &scope, outcome, at: at(1.0), learns: true, accesses: None })
+        .await
 }
 
 /// Five rooms in a row, joined by halls.
@@ -143,7 +145,7 @@ async fn what_waits_is_kept_until_it_is_learned() {
     reported(&db, once("a"), &outcome(&[&["r0", "r1"], &["r2"]], 0.25)).await.unwrap();
     reported(&db, once("b"), &outcome(&[&["r1"]], 3.0)).await.unwrap();
     let (scope, one) = (Scope::local(), outcome(&[&["r0", "r1"]], 1.0));
-    let off = OutcomeReport { scope: &scope, outcome: &one, at: at(1.0), learns: false };
+    let off = OutcomeReport { scope: &scope, outcome: &one, at: at(1.0), learns: false, accesses: None };
     let done = db.store.report(once("c"), off).await.unwrap();
     assert_eq!((done.learns, done.deposits), (false, 1), "trails are left all the same");
     let row = |id: &str, active: &[&str], reward: f64| Waiting {
@@ -182,7 +184,7 @@ async fn what_is_not_there_is_passed_over() {
     assert_eq!(aside, "much", "what was set aside keeps its values");
     let before = remembered(&db.client).await;
     let team = Scope::new("team").unwrap();
-    let theirs = OutcomeReport { scope: &team, outcome: &one, at: at(1.0), learns: true };
+    let theirs = OutcomeReport { scope: &team, outcome: &one, at: at(1.0), learns: true, accesses: None };
     let done = db.store.report(once("t"), theirs).await.unwrap();
     assert_eq!((done.deposits, done.passed_over), (0, 5));
     same(&before, &remembered(&db.client).await, "nothing crosses scopes");
@@ -210,7 +212,8 @@ async fn outcomes_and_deposits_at_one_time_lose_nothing() {
     let stores: Vec<_> = (0..8).map(|_| db.another()).collect();
     together(stores.into_iter().enumerate().map(|(n, store)| async move {
         let (scope, one) = (Scope::local(), outcome(&[&["r0", "r1", "r2"]], 1.0));
-        let report = OutcomeReport { scope: &scope, outcome: &one, at: at(1.0), learns: true };
+        let report =
+            OutcomeReport { scope: &scope, outcome: &one, at: at(1.0), learns: true, accesses: None };
         for i in 0..5 {
             let request = format!("{n}/{i}");
             if n % 2 == 0 {
@@ -259,4 +262,44 @@ async fn a_recall_files_itself_where_every_recall_is_learned_from() {
             assert!(filed.iter().all(|active| active.contains(&hit.id)), "{} is not in {filed:?}", hit.id);
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn useful_memories_are_accessed_and_other_nodes_are_not() {
+    let db = fresh().await;
+    // A place and a memory of one name, a memory whose name begins with a label, a stub, and an invalid row.
+    for id in ["kitchen", "Room:kitchen", "plain", "stub", "bad"] {
+        db.apply(&[Event::Remember(remember(id, 0.0))]).await;
+    }
+    db.client.run("MERGE (:Room {scope: 'local', id: 'kitchen'})", &[]).await;
+    db.client.run("MATCH (m:Memory {id: 'stub'}) SET m.tier = 'archivedWorking'", &[]).await;
+    db.client.run("MATCH (m:Memory {id: 'bad'}) SET m.energy = 'much'", &[]).await;
+    let accesses = async || -> Vec<(String, i64)> {
+        let counted = "MATCH (m:Memory) RETURN m.id AS id, m.accessCount AS n ORDER BY id";
+        db.client.rows::<Accesses>(counted, &[]).await.into_iter().map(|row| (row.id, row.n)).collect()
+    };
+    let before = accesses().await;
+    let tunables = db.store.valid_tunables().await.unwrap();
+    let used = outcome(
+        &[&["Room:kitchen"], &["Memory:Room:kitchen"], &["plain"], &["stub"], &["bad"], &["gone"]],
+        1.0,
+    );
+    let scope = Scope::local();
+    let report =
+        OutcomeReport { scope: &scope, outcome: &used, at: at(1.0), learns: true, accesses: Some(&tunables) };
+    assert_eq!(db.store.report(RequestMode::DryRun, report).await.unwrap().accessed, 2);
+    assert_eq!(accesses().await, before, "a dry run writes nothing");
+    let done = db.store.report(once("a"), report).await.unwrap();
+    assert_eq!(done.accessed, 2);
+    let after = accesses().await;
+    assert_eq!(db.store.report(once("a"), report).await.unwrap(), done, "it counts once");
+    assert_eq!(accesses().await, after);
+    let lifted = before.iter().zip(&after).filter(|(before, after)| after.1 == before.1 + 1);
+    assert_eq!(lifted.map(|(_, (id, _))| id.as_str()).collect::<Vec<_>>(), ["Room:kitchen", "plain"]);
+}
+
+#[derive(Debug, Deserialize)]
+struct Accesses {
+    id: String,
+    n: i64,
 }

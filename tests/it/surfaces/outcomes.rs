@@ -22,6 +22,10 @@ async fn waiting(db: &Fresh) -> Vec<Vec<String>> {
     db.client.column(text).await
 }
 
+async fn accesses(db: &Fresh) -> Vec<i64> {
+    db.client.column("MATCH (m:Memory) WHERE m.id IN ['m1', 'm2'] RETURN m.accessCount ORDER BY m.id").await
+}
+
 async fn related(db: &Fresh) -> Option<f64> {
     db.client.value("MATCH ()-[r:RELATES_TO]->() RETURN r.success_pheromone AS success").await
 }
@@ -42,18 +46,24 @@ async fn what_a_recall_answered_is_reported_and_counts_once() {
     let done = api.once("o", "/v1/outcomes", &body.to_string()).unchanging(200);
     assert_eq!(done["recall_id"], answer["recall_id"]);
     // Of three steps one is a relation; mentions carry no pheromones.
-    for (field, wanted) in [("active", 4), ("left_out", 0), ("deposits", 1), ("not_in_trails", 2)] {
+    for (field, wanted) in
+        [("accessed", 2), ("active", 4), ("left_out", 0), ("deposits", 1), ("not_in_trails", 2)]
+    {
         assert_eq!(done[field], wanted, "{field}: {done}");
     }
     assert_eq!((&done["learns"], &done["dry_run"]), (&json!(true), &json!(false)));
     assert_eq!(api.once("o", "/v1/outcomes", &body.to_string()).unchanging(200), done, "its answer again");
     assert_eq!(waiting(&db).await, [["Parser", "m1", "Alex", "m2"]]);
+    assert_eq!(accesses(&db).await, [2, 2], "each is accessed, once");
     assert_eq!(related(&db).await, Some(0.5), "the first step of its path earns all of the reward");
 
     let mut other = body.clone();
     other["reward"] = json!(1);
     api.once("o", "/v1/outcomes", &other.to_string()).fails(409, "conflict", "used for another request");
-    api.post("/v1/outcomes", &body.to_string()).json(200);
+    let mut apart = body.clone();
+    apart["access"] = json!(false);
+    assert_eq!(api.post("/v1/outcomes", &apart.to_string()).json(200)["accessed"], 0);
+    assert_eq!(accesses(&db).await, [2, 2], "they were accessed on their own");
     assert_eq!(waiting(&db).await.len(), 2, "without a key each counts");
     // A cycle may have passed.
     assert!(related(&db).await.is_some_and(|success| success > 0.9));
@@ -116,6 +126,7 @@ async fn the_command_line_takes_an_answer_as_it_was_printed() {
         assert!(taught[0].iter().any(|one| one == id), "{id}: {taught:?}");
     }
     let table = ebb(&[&once[..], &["-o", "table"]].concat()).out;
+    assert!(table.contains("1 memory was accessed."), "{table}");
     assert!(table.contains("nodes will gain weight for each other."), "{table}");
 
     let left = contents(&db).await;

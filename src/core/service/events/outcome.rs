@@ -39,7 +39,9 @@ impl Feeder<'_> {
             Some(outcome) => {
                 let hash = request_hash("import_outcome", &serde_json::json!(text));
                 let mode = RequestMode::Once { request: &request, hash: &hash, by: "import" };
-                let report = OutcomeReport { scope: &scope, outcome: &outcome, at, learns: service.learns() };
+                // A file records accesses in lines of their own.
+                let (learns, accesses) = (service.learns(), None);
+                let report = OutcomeReport { scope: &scope, outcome: &outcome, at, learns, accesses };
                 store.import_outcome(&self.key, from, progress, mode, report).await?;
             }
             None => {

@@ -47,7 +47,7 @@ pub(super) async fn teach(service: &Service, at: Timestamp) -> Result<Learning, 
     let outcome = Outcome::new(name, used, 1.0).map_err(CliError::failed)?;
     for _ in 0..TIMES {
         service
-            .report(&WriteMode::Once(RequestId::or_new("cli", None)), service.scope(), &outcome, at)
+            .report(&WriteMode::Once(RequestId::or_new("cli", None)), service.scope(), (&outcome, false), at)
             .await?;
     }
     let run = service.run_job(JobName::Learn, at, &JobRunRequest::default()).await?;
