@@ -856,6 +856,8 @@ class Outcome(Model):
     model_config = ConfigDict(
         use_attribute_docstrings=True,
     )
+    accessed: int
+    """Memories among the hits that were accessed."""
     active: int
     """Nodes of the paths whose connections are strengthened."""
     at: AwareDatetime

@@ -889,21 +889,25 @@ class Outcomes(Noun[Call]):
         recall_id: str,
         reward: float,
         used: Sequence[models.UsedHit],
+        access: bool | None = None,
         at: datetime | None = None,
         scope: str | None = None,
         idempotency_key: str | None = None,
     ) -> Request[models.OutcomeWithChange]:
         """Report which hits of a recall were useful, and their reward.
 
-        Strengthens the connections between the nodes of the paths, and deposits success on the edges that carry
-        pheromones, most near the seeds. Recalls are not stored, so send each path as the response returned it. Nodes
-        and edges that no longer exist are skipped and counted.
+        Counts as an access to the memories among them, unless access is false. Strengthens the connections between
+        the nodes of the paths, and deposits success on the edges that carry pheromones, most near the seeds. Recalls
+        are not stored, so send each path as the response returned it. Nodes and edges that no longer exist are
+        skipped and counted.
 
         Args:
             recall_id: recall_id of the response.
             reward: Reward for all hits together, above 0 and at most 10; above 1 it only increases deposits on
                 trails.
             used: Useful hits, each once.
+            access: Whether the memories among the hits are accessed; default true. False if they were accessed on
+                their own.
             at: Instant of the write; needs the right admin.
             scope: Scope of the data.
             idempotency_key: Writes with the same key take effect once in 24 hours; default a new key.
@@ -912,7 +916,7 @@ class Outcomes(Noun[Call]):
             "POST",
             "/v1/outcomes",
             models.OutcomeWithChange,
-            body={"at": at, "recall_id": recall_id, "reward": reward, "scope": scope, "used": used},
+            body={"access": access, "at": at, "recall_id": recall_id, "reward": reward, "scope": scope, "used": used},
             scope="body",
             idempotency_key=idempotency_key or new_key(),
         )
