@@ -13,6 +13,7 @@ mod eval;
 mod events;
 mod facts;
 mod git;
+mod guides;
 mod http;
 mod injection;
 mod learned;
