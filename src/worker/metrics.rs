@@ -261,6 +261,7 @@ mod tests {
     use crate::reference;
     use ebb_core::domain::ids::Scope;
     use ebb_core::store::Tally;
+    use serde_json::Value;
     use std::collections::BTreeSet;
     use std::time::Duration;
 
@@ -365,7 +366,7 @@ mod tests {
         let page = worked();
         let mut text = String::from(
             "# Metrics\n\n`GET /metrics` of a worker and of `ebb serve`, in the text format of Prometheus; this page is written from the program. \
-             `config/alerts.yml` holds alert rules for them. Each worker prints its own counts; lag, stuck attempts and quarantined rows are \
+             `config/prometheus.yml` scrapes them, `config/alerts.yml` holds alert rules and `config/grafana.json` a dashboard for them. Each worker prints its own counts; lag, stuck attempts and quarantined rows are \
              read from the graph and the same in each.\n\n",
         );
         reference::head(&mut text, &["metric", "kind", "labels", "what"]);
@@ -381,13 +382,47 @@ mod tests {
         reference::holds("metrics.md", &text);
     }
 
+    /// Names of metrics in a text.
+    fn asked(text: &str) -> BTreeSet<&str> {
+        let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+        let metrics = words.filter(|word| word.starts_with("ebb_"));
+        // A summary has a sum and a count.
+        metrics
+            .map(|name| name.strip_suffix("_sum").or_else(|| name.strip_suffix("_count")).unwrap_or(name))
+            .collect()
+    }
+
     #[test]
     fn alerts_use_existing_metrics() {
         let page = worked();
         let rules = include_str!("../../config/alerts.yml").lines().filter(|line| line.contains("expr: "));
-        let words = rules.flat_map(|rule| rule.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')));
-        let asked: BTreeSet<&str> = words.filter(|word| word.starts_with("ebb_")).collect();
+        let asked: BTreeSet<&str> = rules.flat_map(asked).collect();
         assert!(asked.len() >= 9, "{asked:?}");
         assert!(asked.is_subset(&names(&page)), "{asked:?}");
+    }
+
+    #[test]
+    fn the_dashboard_shows_existing_metrics() {
+        let (text, page) = (include_str!("../../config/grafana.json"), worked());
+        let dashboard: Value = serde_json::from_str(text).unwrap();
+        let panels = dashboard["panels"].as_array().unwrap();
+        let ids: BTreeSet<i64> = panels.iter().map(|panel| panel["id"].as_i64().unwrap()).collect();
+        assert_eq!(ids.len(), panels.len(), "each panel has an id of its own");
+        let queries: Vec<&str> = panels
+            .iter()
+            .flat_map(|panel| panel["targets"].as_array().into_iter().flatten())
+            .map(|target| target["expr"].as_str().unwrap())
+            .collect();
+        let shown: BTreeSet<&str> = queries.iter().copied().flat_map(asked).collect();
+        assert!(queries.iter().all(|query| !asked(query).is_empty()), "{queries:?}");
+        assert!(shown.is_subset(&names(&page)), "{shown:?}");
+        // Beside the queries, only the list of processes names one.
+        assert_eq!(&asked(text) - &shown, BTreeSet::new());
+    }
+
+    #[test]
+    fn the_scrape_configuration_keeps_the_label_of_jobs() {
+        let scrapes = include_str!("../../config/prometheus.yml");
+        assert!(scrapes.contains("honor_labels: true") && scrapes.contains("job_name: ebb\n"), "{scrapes}");
     }
 }

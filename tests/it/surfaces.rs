@@ -6,6 +6,7 @@
 mod adopt;
 mod adopted;
 mod backup;
+mod demo;
 mod dimensions;
 mod embedding;
 mod engine;
@@ -13,6 +14,7 @@ mod eval;
 mod events;
 mod facts;
 mod git;
+mod guides;
 mod http;
 mod injection;
 mod learned;
