@@ -6,6 +6,7 @@
 //! | [`Service::access_all`], [`Service::access`] | `memory access` | `POST /v1/memories/{id}/access`, `/v1/accesses:batch` |
 //! | [`Service::show`], [`Service::list`] | `memory show`, `list` | `GET /v1/memories/{id}`, `/v1/memories` |
 //! | [`Service::explain`] | `memory explain`, `plot energy` | `GET /v1/memories/{id}/explain` |
+//! | [`Service::why_not`] | `why-not` | `POST /v1/memories/{id}/why-not` |
 //! | [`Service::pin`] | `memory pin`, `unpin` | `POST`, `DELETE /v1/memories/{id}/pin` |
 //! | [`Service::forget`] | `memory forget` | `DELETE /v1/memories/{id}` |
 //! | [`Service::end_session`] | `session end` | `POST /v1/sessions/{id}/end` |
@@ -72,6 +73,7 @@ mod report;
 mod request_hash;
 pub mod server;
 pub mod trails;
+mod why_not;
 
 // Types of the layers below, re-exported for surfaces, which name no other layer.
 pub use crate::jobs::JobName;

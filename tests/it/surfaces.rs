@@ -26,6 +26,7 @@ mod record;
 mod relations;
 mod stories;
 mod trails;
+mod why_not;
 mod wrong;
 
 use crate::harness::neo4j::Fresh;

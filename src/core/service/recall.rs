@@ -37,9 +37,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use stored::{StoredHits, stored_hits};
+use stored::StoredHits;
 
-pub(super) use stored::by_score;
+pub(super) use stored::{OutsideMemories, by_score, stored_hits};
 pub(super) use texts::StoredText;
 
 pub use crate::mirror::compute::Refused;
@@ -97,6 +97,15 @@ pub(super) struct Found {
     pub(super) texts: BTreeMap<String, StoredText>,
     pub(super) freshness: Freshness,
     /// Flags of a result that is not all it could be.
+    pub(super) flags: Vec<&'static str>,
+}
+
+/// A question that was checked, with what its search needs.
+pub(super) struct Prepared {
+    pub(super) current: Current,
+    pub(super) query: RecallQuery,
+    pub(super) outside: OutsideMemories,
+    /// Flags of what it lacks.
     pub(super) flags: Vec<&'static str>,
 }
 
@@ -348,8 +357,33 @@ impl Service {
         &self,
         scope: &Scope,
         request: &RecallRequest,
-        mut query: RecallQuery,
+        query: RecallQuery,
     ) -> Result<(Arc<View>, Found), Error> {
+        let Prepared { current, query, outside, flags: lacks } = self.prepare(scope, request, query).await?;
+        let top_k = query.top_k;
+        let mut recalled = self.recalled(scope, &current, query).await?;
+        let StoredHits { hits: stored, texts: mut stored_texts } = stored_hits(outside, top_k, &mut recalled);
+        let texts = match request.content {
+            true => {
+                stored_texts.extend(self.contents(scope, &current.view, &mut recalled).await?);
+                stored_texts
+            }
+            false => BTreeMap::new(),
+        };
+        let freshness = self.freshness(&current);
+        Box::pin(self.file(scope, &recalled)).await;
+        let mut flags: Vec<&'static str> = recalled.flags.names().collect();
+        flags.extend(lacks);
+        Ok((current.view, Found { recalled, stored, texts, freshness, flags }))
+    }
+
+    /// Checks a question, and gathers what its search needs.
+    pub(super) async fn prepare(
+        &self,
+        scope: &Scope,
+        request: &RecallRequest,
+        mut query: RecallQuery,
+    ) -> Result<Prepared, Error> {
         self.check_embedding(request)?;
         let (current, is_reached) = match &request.at_least {
             None => (self.ready(scope).await?, true),
@@ -367,22 +401,9 @@ impl Service {
         let is_complete = self.embed_words(&current, &mut query).await;
         let outside = self.outside(scope, &current, &query).await?;
         query.outside = outside.similarities();
-        let (top_k, flag) = (query.top_k, outside.flag);
-        let mut recalled = self.recalled(scope, &current, query).await?;
-        let StoredHits { hits: stored, texts: mut stored_texts } = stored_hits(outside, top_k, &mut recalled);
-        let texts = match request.content {
-            true => {
-                stored_texts.extend(self.contents(scope, &current.view, &mut recalled).await?);
-                stored_texts
-            }
-            false => BTreeMap::new(),
-        };
-        let freshness = self.freshness(&current);
-        Box::pin(self.file(scope, &recalled)).await;
-        let mut flags: Vec<&'static str> = recalled.flags.names().collect();
-        flags.extend((!is_complete).then_some(NO_EMBEDDING).into_iter().chain(flag));
-        flags.extend((!is_reached).then_some(NOT_REACHED));
-        Ok((current.view, Found { recalled, stored, texts, freshness, flags }))
+        let flags = (!is_complete).then_some(NO_EMBEDDING).into_iter().chain(outside.flag);
+        let flags = flags.chain((!is_reached).then_some(NOT_REACHED)).collect();
+        Ok(Prepared { current, query, outside, flags })
     }
 
     /// Embeds the words of a question without an embedding, if there is an embedder and something to compare with. Returns
@@ -434,7 +455,7 @@ impl Service {
 }
 
 /// The relationships of the path to a hit, from its seed on.
-fn steps(view: &View, hit: &engine::Hit) -> Vec<PathStep> {
+pub(super) fn steps(view: &View, hit: &engine::Hit) -> Vec<PathStep> {
     let graph = view.graph();
     let slots = hit.route.iter().flat_map(|route| route.path.slots.iter());
     slots

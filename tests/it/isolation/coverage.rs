@@ -40,7 +40,7 @@ enum CoveredBy {
 
 use CoveredBy::{Held, Route, Whole};
 
-const VERBS: [(&str, CoveredBy); 101] = [
+const VERBS: [(&str, CoveredBy); 102] = [
     ("adopt", Whole),
     ("adopted access", Route("POST", "/v1/states")),
     ("adopted facts", Route("POST", "/v1/rerank")),
@@ -141,6 +141,7 @@ const VERBS: [(&str, CoveredBy); 101] = [
     ("trail status", Route("GET", "/v1/trails/status")),
     ("undo", Whole),
     ("uninstall", Whole),
+    ("why-not", Route("POST", "/v1/memories/{id}/why-not")),
     ("worker", Whole),
 ];
 

@@ -57,7 +57,14 @@ impl ScopeRequest {
 
     /// Whether it reads, and nothing else.
     pub(super) fn looks(&self) -> bool {
-        let reads = ["/v1/recall", "/v1/engine/", "recall", "explain_memory", "decay_scope"];
+        let reads = [
+            "/v1/recall",
+            "/v1/memories/{id}/why-not",
+            "/v1/engine/",
+            "recall",
+            "explain_memory",
+            "decay_scope",
+        ];
         self.method == "GET" || reads.iter().any(|read| self.of.starts_with(read))
     }
 
