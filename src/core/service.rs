@@ -31,6 +31,7 @@
 //! | [`Service::assert_facts`], [`Service::facts`] | `fact assert`, `list` | `POST /v1/facts`, `:batch`, `GET /v1/facts` |
 //! | [`Service::sweep`], [`Service::sweep_job`] | `sweep` | `POST /v1/decay/sweep`, `GET /v1/decay/jobs/{id}` |
 //! | [`Service::policies`], [`Service::set_policy`], [`Service::remove_policy`] | `policy list`, `set`, `remove` | `GET /v1/decay/policies`, `PUT`, `DELETE /v1/decay/policies/{id}` |
+//! | [`Service::replayed`] | `policy compare` | – |
 //! | [`Service::import`], [`Service::check`], [`Service::replay`] | `import`, `replay`, `demo` | – |
 //! | [`Service::run_job`], [`Service::run_job_once`], [`Service::dry_run_job`] | `job run`, `relation decay` | `POST /v1/jobs/{name}/run`, `/memory/graph/decay` |
 //! | [`Service::jobs`] | `job list` | `GET /v1/jobs` |
@@ -69,6 +70,7 @@ mod plans;
 mod queries;
 pub mod recall;
 pub mod relations;
+pub mod replayed;
 mod report;
 mod request_hash;
 pub mod server;

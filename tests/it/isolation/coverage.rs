@@ -40,7 +40,7 @@ enum CoveredBy {
 
 use CoveredBy::{Held, Route, Whole};
 
-const VERBS: [(&str, CoveredBy); 102] = [
+const VERBS: [(&str, CoveredBy); 103] = [
     ("adopt", Whole),
     ("adopted access", Route("POST", "/v1/states")),
     ("adopted facts", Route("POST", "/v1/rerank")),
@@ -112,6 +112,7 @@ const VERBS: [(&str, CoveredBy); 102] = [
     ("plot energy", Route("GET", "/v1/memories/{id}/explain")),
     ("plot tiers", Whole),
     ("plot trails", Route("GET", "/v1/trails/hot")),
+    ("policy compare", Whole),
     ("policy list", Whole),
     ("policy remove", Whole),
     ("policy set", Whole),
