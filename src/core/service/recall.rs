@@ -11,6 +11,7 @@
 //! Outcomes change the weights of a graph while it is read. So an answer states how many had been learned before its
 //! first weight was read and after its last: if equal, no outcome was learned meanwhile.
 
+mod export;
 mod stored;
 mod texts;
 
@@ -27,13 +28,11 @@ use ebb_engine::graph::codec::plasticity;
 use ebb_engine::graph::index::NodeId;
 use ebb_engine::graph::kinds::Kinds;
 use ebb_engine::graph::provenance::Provenance;
-use ebb_engine::graph::{codec, graphml, visit};
 use ebb_engine::plasticity::{PlasticityConfig, QueryHistory, Synapses, prime};
 use ebb_engine::recall::{self as engine, recall, recall_primed};
 use ebb_engine::scratch::Scratch;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -49,6 +48,7 @@ pub use ebb_engine::recall::{
     Filter, Fusion, Profile, RecallConfig, RecallQuery, RecallResult, SeedMass, Spread, TEXT_BYTES_MAX,
     TOP_K_MAX, XlrMode,
 };
+pub use export::{Energies, HotNode, HottestPart, Tie, dot, export, export_graphml, hottest};
 
 /// Why a recall has no answer.
 #[derive(Debug, thiserror::Error)]
@@ -312,22 +312,6 @@ fn answer(view: &View, found: Found, request: &RecallRequest) -> Recall {
         flags,
         counters: recalled.counters,
     }
-}
-
-/// Writes the graph of a view as a snapshot, JSON version 3.
-pub fn export(view: &View, into: impl io::Write) -> io::Result<()> {
-    codec::write(view.snapshot(), into)
-}
-
-/// Writes the graph of a view as GraphML 1.0.
-pub fn export_graphml(view: &View, into: impl io::Write) -> io::Result<()> {
-    graphml::write(view.graph(), |node| view.kind(node), into)
-}
-
-/// A drawing of the `nodes_max` nodes with the most neighbours, in the DOT language of GraphViz.
-#[must_use]
-pub fn dot(view: &View, nodes_max: usize) -> String {
-    visit::dot(view.graph(), nodes_max)
 }
 
 impl Service {

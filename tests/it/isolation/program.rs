@@ -201,7 +201,8 @@ impl Program {
         let view = self.service.view(&scope).await.unwrap();
         let (mut snapshot, mut graphml) = (Vec::new(), Vec::new());
         export(&view, &mut snapshot).unwrap();
-        export_graphml(&view, &mut graphml).unwrap();
+        let energies = self.service.energies(&scope, &view).await.unwrap();
+        export_graphml(&view, &energies, &mut graphml).unwrap();
         let differs = self.service.verify_mirror(&scope).await.unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         vec![
