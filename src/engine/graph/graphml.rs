@@ -181,7 +181,8 @@ mod tests {
                 prop_assert_eq!(known("tier"), graph.tier(held).filter(|tier| !tier.is_empty()));
                 prop_assert_eq!(known("energy"), (rank == 0).then_some("0.5"));
                 prop_assert_eq!(known("created"), None);
-                prop_assert_eq!(known("last_used"), graph.last_modified(held).map(|at| at.to_string()).as_deref());
+                let used = graph.last_modified(held).map(|at| at.to_string());
+                prop_assert_eq!(known("last_used"), used.as_deref());
             }
             prop_assert_eq!(named(&document, "edge").count(), graph.slot_count());
             let id = |name: Option<&str>| {

@@ -165,7 +165,7 @@ fn expired((of, other): (&str, &str), only: &OnlyExpired, page: &mut Page) {
         Column::right("ENERGY"),
         Column::left(other),
         Column::right(""),
-        Column::cut("ID"),
+        Column::left("ID"),
     ];
     let row = |one: &ExpiredExample| {
         [
