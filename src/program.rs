@@ -3,6 +3,8 @@
 //! Only this module knows the environment, the settings and the command line together. It is part of the library, so that async code
 //! is compiled once and not again in the binary.
 
+mod compare;
+
 use crate::settings::adopt::Preset;
 use crate::settings::{self, Environment, Faults, Flag, Flags, Settings};
 use crate::surfaces::cli::config::{self, JobSchedule, Setting};
@@ -12,7 +14,7 @@ use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::progress::Progress;
 use crate::surfaces::cli::serve::Role;
 use crate::surfaces::cli::{
-    self, Cli, Command, Global, adopt, demo, engine, eval, graph, neo4j, recall, run_offline, server,
+    self, Cli, Command, Global, adopt, demo, engine, eval, graph, neo4j, policy, recall, run_offline, server,
     with_short_help,
 };
 use crate::surfaces::mcp::Tools;
@@ -84,6 +86,10 @@ fn run(cli: &Cli, environment: &Environment, output: &Output) -> Result<(), CliE
             config::validate(&setting_rows(&settings), &job_schedules(&settings), output)
         }
         Command::Serve(_) | Command::Worker => serve(cli, settings, environment, output),
+        Command::Policy(policy::Verb::Compare(args)) => {
+            let comparing = Box::pin(compare::run(cli, args, &settings, environment, output));
+            until_interrupted(&cli.command, comparing)
+        }
         _ => run_on_database(cli, &settings, output),
     }
 }
@@ -144,12 +150,19 @@ fn runtime() -> Result<tokio::runtime::Runtime, CliError> {
 /// Runs a verb over a service until it ends or is interrupted. What is under way when it is interrupted is dropped, and
 /// the server rolls it back.
 fn run_on_database(cli: &Cli, settings: &Settings, output: &Output) -> Result<(), CliError> {
+    until_interrupted(&cli.command, Box::pin(run_verb(cli, settings, output)))
+}
+
+/// Runs the work of a verb until it ends or is interrupted.
+fn until_interrupted(
+    command: &Command,
+    work: impl Future<Output = Result<(), CliError>>,
+) -> Result<(), CliError> {
     let runtime = runtime()?;
     let ended = runtime.block_on(async {
-        let verb = Box::pin(run_verb(cli, settings, output));
         tokio::select! {
-            ended = verb => ended,
-            _ = tokio::signal::ctrl_c() => Err(interrupted(&cli.command)),
+            ended = work => ended,
+            _ = tokio::signal::ctrl_c() => Err(interrupted(command)),
         }
     });
     // A thread that waits for a person's answer must not be waited for.

@@ -1,7 +1,7 @@
 // purpose: Check which of these memories were forgotten on request.
 // mode: read
 // params: $rows.hash: List
-// returns: hash: String (a row for each that was)
+// returns: hash: String, at: Integer (a row for each that was)
 UNWIND $rows.hash AS hash
 MATCH (t:EbbTombstone {hash: hash})
-RETURN t.hash AS hash
+RETURN t.hash AS hash, CASE WHEN datetime({epochMillis: -62135596800000}) <= t.at < datetime({epochMillis: 253402300800000}) THEN t.at.epochMillis END AS at

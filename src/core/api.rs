@@ -25,6 +25,7 @@ mod schemas;
 pub mod server;
 pub mod session;
 pub mod trail;
+pub mod why_not;
 
 use crate::domain::units::Timestamp;
 

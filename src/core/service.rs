@@ -6,6 +6,7 @@
 //! | [`Service::access_all`], [`Service::access`] | `memory access` | `POST /v1/memories/{id}/access`, `/v1/accesses:batch` |
 //! | [`Service::show`], [`Service::list`] | `memory show`, `list` | `GET /v1/memories/{id}`, `/v1/memories` |
 //! | [`Service::explain`] | `memory explain`, `plot energy` | `GET /v1/memories/{id}/explain` |
+//! | [`Service::why_not`] | `why-not` | `POST /v1/memories/{id}/why-not` |
 //! | [`Service::pin`] | `memory pin`, `unpin` | `POST`, `DELETE /v1/memories/{id}/pin` |
 //! | [`Service::forget`] | `memory forget` | `DELETE /v1/memories/{id}` |
 //! | [`Service::end_session`] | `session end` | `POST /v1/sessions/{id}/end` |
@@ -30,6 +31,7 @@
 //! | [`Service::assert_facts`], [`Service::facts`] | `fact assert`, `list` | `POST /v1/facts`, `:batch`, `GET /v1/facts` |
 //! | [`Service::sweep`], [`Service::sweep_job`] | `sweep` | `POST /v1/decay/sweep`, `GET /v1/decay/jobs/{id}` |
 //! | [`Service::policies`], [`Service::set_policy`], [`Service::remove_policy`] | `policy list`, `set`, `remove` | `GET /v1/decay/policies`, `PUT`, `DELETE /v1/decay/policies/{id}` |
+//! | [`Service::replayed`] | `policy compare` | – |
 //! | [`Service::import`], [`Service::check`], [`Service::replay`] | `import`, `replay`, `demo` | – |
 //! | [`Service::run_job`], [`Service::run_job_once`], [`Service::dry_run_job`] | `job run`, `relation decay` | `POST /v1/jobs/{name}/run`, `/memory/graph/decay` |
 //! | [`Service::jobs`] | `job list` | `GET /v1/jobs` |
@@ -68,10 +70,12 @@ mod plans;
 mod queries;
 pub mod recall;
 pub mod relations;
+pub mod replayed;
 mod report;
 mod request_hash;
 pub mod server;
 pub mod trails;
+mod why_not;
 
 // Types of the layers below, re-exported for surfaces, which name no other layer.
 pub use crate::jobs::JobName;

@@ -58,6 +58,7 @@ mod facts;
 mod fusion;
 mod known;
 mod links;
+pub mod missing;
 mod query;
 mod result;
 

@@ -350,7 +350,8 @@ impl View {
     }
 
     /// When a memory was created, epoch milliseconds.
-    pub(crate) fn created(&self, node: NodeId) -> Option<i64> {
+    #[must_use]
+    pub fn created(&self, node: NodeId) -> Option<i64> {
         self.texts.index.created(&self.documents, node)
     }
 

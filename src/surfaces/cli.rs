@@ -44,6 +44,7 @@ pub mod session;
 #[cfg(test)]
 mod tests;
 pub mod trail;
+pub mod why_not;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use confirm::confirm;
@@ -188,6 +189,8 @@ Examples:
     Relation(relation::Verb),
     /// Search memories by question
     Recall(recall::RecallArgs),
+    /// Explain why a memory is not among the hits of a recall, or why it is gone
+    WhyNot(why_not::WhyNotArgs),
     /// Measure what recall finds for questions with known answers
     Eval(eval::Eval),
     /// Report which hits of a recall were useful
@@ -461,6 +464,7 @@ pub async fn run(
         Command::Session(verb) => session::run(verb, service, output, global).await,
         Command::Relation(verb) => relation::run(verb, service, output, global).await,
         Command::Recall(args) => recall::run(args, service, output).await,
+        Command::WhyNot(args) => why_not::run(args, service, output).await,
         Command::Eval(args) => Box::pin(eval::run(args, service, output)).await,
         Command::Outcome(args) => outcome::run(args, service, output, global).await,
         Command::Engine(verb) => engine::run(verb, service, output).await,

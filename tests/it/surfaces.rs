@@ -6,6 +6,7 @@
 mod adopt;
 mod adopted;
 mod backup;
+mod compare;
 mod demo;
 mod dimensions;
 mod embedding;
@@ -28,6 +29,7 @@ mod record;
 mod relations;
 mod stories;
 mod trails;
+mod why_not;
 mod wrong;
 
 use crate::harness::neo4j::Fresh;

@@ -255,7 +255,7 @@ pub struct Hit {
 }
 
 /// A relationship of a path.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct PathStep {
     /// Type of the relationship.
     #[serde(rename = "type")]

@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 /// Milliseconds in an hour; rates are per hour, instants are milliseconds.
 pub const HOUR_MS: i64 = 3_600_000;
 /// The same as a float, for laws that divide by it.
-pub(super) const HOUR_MS_F: f64 = 3_600_000.0;
+pub(crate) const HOUR_MS_F: f64 = 3_600_000.0;
 
 /// An instant: milliseconds since 1970-01-01T00:00:00Z, between the years 0001 and 9999.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -11,6 +11,7 @@
 //! Outcomes change the weights of a graph while it is read. So an answer states how many had been learned before its
 //! first weight was read and after its last: if equal, no outcome was learned meanwhile.
 
+mod export;
 mod stored;
 mod texts;
 
@@ -27,19 +28,17 @@ use ebb_engine::graph::codec::plasticity;
 use ebb_engine::graph::index::NodeId;
 use ebb_engine::graph::kinds::Kinds;
 use ebb_engine::graph::provenance::Provenance;
-use ebb_engine::graph::{codec, graphml, visit};
 use ebb_engine::plasticity::{PlasticityConfig, QueryHistory, Synapses, prime};
 use ebb_engine::recall::{self as engine, recall, recall_primed};
 use ebb_engine::scratch::Scratch;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use stored::{StoredHits, stored_hits};
+use stored::StoredHits;
 
-pub(super) use stored::by_score;
+pub(super) use stored::{OutsideMemories, by_score, stored_hits};
 pub(super) use texts::StoredText;
 
 pub use crate::mirror::compute::Refused;
@@ -49,6 +48,7 @@ pub use ebb_engine::recall::{
     Filter, Fusion, Profile, RecallConfig, RecallQuery, RecallResult, SeedMass, Spread, TEXT_BYTES_MAX,
     TOP_K_MAX, XlrMode,
 };
+pub use export::{Energies, HotNode, HottestPart, Tie, dot, export, export_graphml, hottest};
 
 /// Why a recall has no answer.
 #[derive(Debug, thiserror::Error)]
@@ -97,6 +97,15 @@ pub(super) struct Found {
     pub(super) texts: BTreeMap<String, StoredText>,
     pub(super) freshness: Freshness,
     /// Flags of a result that is not all it could be.
+    pub(super) flags: Vec<&'static str>,
+}
+
+/// A question that was checked, with what its search needs.
+pub(super) struct Prepared {
+    pub(super) current: Current,
+    pub(super) query: RecallQuery,
+    pub(super) outside: OutsideMemories,
+    /// Flags of what it lacks.
     pub(super) flags: Vec<&'static str>,
 }
 
@@ -305,22 +314,6 @@ fn answer(view: &View, found: Found, request: &RecallRequest) -> Recall {
     }
 }
 
-/// Writes the graph of a view as a snapshot, JSON version 3.
-pub fn export(view: &View, into: impl io::Write) -> io::Result<()> {
-    codec::write(view.snapshot(), into)
-}
-
-/// Writes the graph of a view as GraphML 1.0.
-pub fn export_graphml(view: &View, into: impl io::Write) -> io::Result<()> {
-    graphml::write(view.graph(), |node| view.kind(node), into)
-}
-
-/// A drawing of the `nodes_max` nodes with the most neighbours, in the DOT language of GraphViz.
-#[must_use]
-pub fn dot(view: &View, nodes_max: usize) -> String {
-    visit::dot(view.graph(), nodes_max)
-}
-
 impl Service {
     /// Saves the mirror of a scope: its graph as a snapshot file, JSON version 3, and its learned weights as another
     /// beside it. Each is written whole or not at all. Returns the learned weights.
@@ -348,8 +341,33 @@ impl Service {
         &self,
         scope: &Scope,
         request: &RecallRequest,
-        mut query: RecallQuery,
+        query: RecallQuery,
     ) -> Result<(Arc<View>, Found), Error> {
+        let Prepared { current, query, outside, flags: lacks } = self.prepare(scope, request, query).await?;
+        let top_k = query.top_k;
+        let mut recalled = self.recalled(scope, &current, query).await?;
+        let StoredHits { hits: stored, texts: mut stored_texts } = stored_hits(outside, top_k, &mut recalled);
+        let texts = match request.content {
+            true => {
+                stored_texts.extend(self.contents(scope, &current.view, &mut recalled).await?);
+                stored_texts
+            }
+            false => BTreeMap::new(),
+        };
+        let freshness = self.freshness(&current);
+        Box::pin(self.file(scope, &recalled)).await;
+        let mut flags: Vec<&'static str> = recalled.flags.names().collect();
+        flags.extend(lacks);
+        Ok((current.view, Found { recalled, stored, texts, freshness, flags }))
+    }
+
+    /// Checks a question, and gathers what its search needs.
+    pub(super) async fn prepare(
+        &self,
+        scope: &Scope,
+        request: &RecallRequest,
+        mut query: RecallQuery,
+    ) -> Result<Prepared, Error> {
         self.check_embedding(request)?;
         let (current, is_reached) = match &request.at_least {
             None => (self.ready(scope).await?, true),
@@ -367,22 +385,9 @@ impl Service {
         let is_complete = self.embed_words(&current, &mut query).await;
         let outside = self.outside(scope, &current, &query).await?;
         query.outside = outside.similarities();
-        let (top_k, flag) = (query.top_k, outside.flag);
-        let mut recalled = self.recalled(scope, &current, query).await?;
-        let StoredHits { hits: stored, texts: mut stored_texts } = stored_hits(outside, top_k, &mut recalled);
-        let texts = match request.content {
-            true => {
-                stored_texts.extend(self.contents(scope, &current.view, &mut recalled).await?);
-                stored_texts
-            }
-            false => BTreeMap::new(),
-        };
-        let freshness = self.freshness(&current);
-        Box::pin(self.file(scope, &recalled)).await;
-        let mut flags: Vec<&'static str> = recalled.flags.names().collect();
-        flags.extend((!is_complete).then_some(NO_EMBEDDING).into_iter().chain(flag));
-        flags.extend((!is_reached).then_some(NOT_REACHED));
-        Ok((current.view, Found { recalled, stored, texts, freshness, flags }))
+        let flags = (!is_complete).then_some(NO_EMBEDDING).into_iter().chain(outside.flag);
+        let flags = flags.chain((!is_reached).then_some(NOT_REACHED)).collect();
+        Ok(Prepared { current, query, outside, flags })
     }
 
     /// Embeds the words of a question without an embedding, if there is an embedder and something to compare with. Returns
@@ -434,7 +439,7 @@ impl Service {
 }
 
 /// The relationships of the path to a hit, from its seed on.
-fn steps(view: &View, hit: &engine::Hit) -> Vec<PathStep> {
+pub(super) fn steps(view: &View, hit: &engine::Hit) -> Vec<PathStep> {
     let graph = view.graph();
     let slots = hit.route.iter().flat_map(|route| route.path.slots.iter());
     slots

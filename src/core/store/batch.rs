@@ -272,7 +272,7 @@ async fn read<'a>(
                 fault,
                 same,
                 offered,
-                forgotten: forgotten.contains(key),
+                forgotten: forgotten.contains_key(key),
             };
             (key, folded)
         })

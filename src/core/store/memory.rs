@@ -17,7 +17,7 @@ use crate::domain::units::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// A memory locked by this transaction.
 #[derive(Debug, Clone)]
@@ -124,20 +124,26 @@ fn unscoped_tombstone_hash(key: &MemoryKey) -> String {
     hex(&Sha256::digest(key.id().as_bytes()))
 }
 
-/// Returns those of these memories that were deleted on request.
+/// Returns those of these memories that were deleted on request, with the instant if it is known.
 pub(super) async fn forgotten<'k>(
     tx: &mut Tx,
     keys: &[&'k MemoryKey],
-) -> Result<BTreeSet<&'k MemoryKey>, Error> {
+) -> Result<BTreeMap<&'k MemoryKey, Option<Timestamp>>, Error> {
+    #[derive(Deserialize)]
+    struct Row {
+        hash: String,
+        at: Option<i64>,
+    }
     let hashed: Vec<(String, &MemoryKey)> = keys
         .iter()
         .flat_map(|key| [(tombstone_hash(key), *key), (unscoped_tombstone_hash(key), *key)])
         .collect();
-    let mut forgotten = BTreeSet::new();
+    let mut forgotten = BTreeMap::new();
     for slice in slices(&MEMORY_TOMBSTONES, &hashed, |(hash, _)| hash.len()) {
         let hashes = list(slice.iter().map(|(hash, _)| hash.as_str()));
-        for hash in tx.rows::<String>(MEMORY_TOMBSTONES.call().set("hash", hashes)).await? {
-            forgotten.extend(slice.iter().filter(|(of, _)| *of == hash).map(|(_, key)| *key));
+        for row in tx.rows::<Row>(MEMORY_TOMBSTONES.call().set("hash", hashes)).await? {
+            let at = row.at.and_then(|ms| Timestamp::from_millis(ms).ok());
+            forgotten.extend(slice.iter().filter(|(of, _)| *of == row.hash).map(|(_, key)| (*key, at)));
         }
     }
     Ok(forgotten)
@@ -253,6 +259,19 @@ impl Store {
     /// Reads memories whole, in their order; those that do not exist are omitted.
     pub async fn memories(&self, keys: &[MemoryKey]) -> Result<Vec<Record>, Error> {
         self.transactions.run("memories.read", Mode::Read, async |tx: &mut Tx| read(tx, keys).await).await
+    }
+
+    /// The deletion of a memory on request: `None` if there is no record of one, else its instant if it is known.
+    pub async fn deletion(&self, key: &MemoryKey) -> Result<Option<Option<Timestamp>>, Error> {
+        let read = async |tx: &mut Tx| Ok(forgotten(tx, &[key]).await?.remove(key));
+        self.transactions.run("memories.deletion", Mode::Read, read).await
+    }
+
+    /// The memory that a promotion left a stub of.
+    pub async fn memory_of_stub(&self, stub: &MemoryKey) -> Result<Option<String>, Error> {
+        let rows: Vec<String> =
+            self.read(MEMORY_STUB_OF.call().set("scope", stub.scope()).set("id", stub.id())).await?;
+        Ok(rows.into_iter().next())
     }
 
     /// History of a memory, newest first, at most 400 events.

@@ -281,7 +281,8 @@ async fn remembered<'r>(
     let ends: BTreeSet<&str> = rows.iter().flat_map(|row| [row.source.as_str(), &row.target]).collect();
     let keys: Vec<MemoryKey> = ends.into_iter().filter_map(key).collect();
     let forgotten = forgotten(tx, &keys.iter().collect::<Vec<_>>()).await?;
-    let is_there = |name: &str| forgotten.is_empty() || key(name).is_none_or(|key| !forgotten.contains(&key));
+    let is_there =
+        |name: &str| forgotten.is_empty() || key(name).is_none_or(|key| !forgotten.contains_key(&key));
     Ok(rows.iter().filter(|row| is_there(&row.source) && is_there(&row.target)).collect())
 }
 

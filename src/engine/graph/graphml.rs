@@ -5,6 +5,9 @@
 //! | `external_id` | nodes | external id |
 //! | `label` | nodes | text for people |
 //! | `kind` | nodes | name of the type: `Memory`, `Entity`, `Room` |
+//! | `tier` | nodes | tier, if it is known |
+//! | `energy` | nodes | energy, if it is known |
+//! | `created`, `last_used` | nodes | dates of the creation and of the last use, if they are known |
 //! | `relation` | edges | relationship type |
 //! | `weight` | edges | base weight, at least 0 |
 //! | `inhibitory` | edges | whether it inhibits instead of exciting |
@@ -29,27 +32,58 @@ const HEAD: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <key id="external_id" for="node" attr.name="external_id" attr.type="string"/>
 <key id="label" for="node" attr.name="label" attr.type="string"/>
 <key id="kind" for="node" attr.name="kind" attr.type="string"/>
+<key id="tier" for="node" attr.name="tier" attr.type="string"/>
+<key id="energy" for="node" attr.name="energy" attr.type="double"/>
+<key id="created" for="node" attr.name="created" attr.type="string"/>
+<key id="last_used" for="node" attr.name="last_used" attr.type="string"/>
 <key id="relation" for="edge" attr.name="relation" attr.type="string"/>
 <key id="weight" for="edge" attr.name="weight" attr.type="float"/>
 <key id="inhibitory" for="edge" attr.name="inhibitory" attr.type="boolean"/>
 <graph id="G" edgedefault="directed">
 "#;
 
-/// Writes a graph; `kind_of` gives the name of the type of each node.
-pub fn write<'k>(
+/// Data of a node beside its id and its label.
+#[derive(Debug, Clone)]
+pub struct NodeData<'a> {
+    /// Name of its type.
+    pub kind: Cow<'a, str>,
+    /// Tier.
+    pub tier: Option<&'a str>,
+    /// Energy.
+    pub energy: Option<f64>,
+    /// Date of its creation.
+    pub created: Option<String>,
+    /// Date of its last use.
+    pub last_used: Option<String>,
+}
+
+/// Writes a graph; `data_of` gives the data of each node.
+pub fn write<'a>(
     graph: &Graph,
-    kind_of: impl Fn(NodeId) -> Cow<'k, str>,
+    data_of: impl Fn(NodeId) -> NodeData<'a>,
     into: impl Write,
 ) -> io::Result<()> {
     let mut out = BufWriter::new(into);
     out.write_all(HEAD.as_bytes())?;
     for node in graph.by_rank() {
-        let [id, label, kind] = [graph.external_id(node), graph.label(node), &*kind_of(node)].map(escaped);
+        let NodeData { kind, tier, energy, created, last_used } = data_of(node);
+        let [id, label, kind] = [graph.external_id(node), graph.label(node), &*kind].map(escaped);
         let n = graph.rank(node);
-        writeln!(
+        write!(
             out,
-            r#"<node id="n{n}"><data key="external_id">{id}</data><data key="label">{label}</data><data key="kind">{kind}</data></node>"#
+            r#"<node id="n{n}"><data key="external_id">{id}</data><data key="label">{label}</data><data key="kind">{kind}</data>"#
         )?;
+        let energy = energy.map(|energy| energy.to_string());
+        let known = [
+            ("tier", tier),
+            ("energy", energy.as_deref()),
+            ("created", created.as_deref()),
+            ("last_used", last_used.as_deref()),
+        ];
+        for (key, value) in known.into_iter().filter_map(|(key, value)| Some((key, escaped(value?)))) {
+            write!(out, r#"<data key="{key}">{value}</data>"#)?;
+        }
+        writeln!(out, "</node>")?;
     }
     let mut row: Vec<EdgeIdx> = Vec::new();
     for source in graph.by_rank() {
@@ -105,7 +139,15 @@ mod tests {
 
     fn written(graph: &Graph) -> String {
         let mut bytes = Vec::new();
-        write(graph, kind_of(graph), &mut bytes).unwrap();
+        let kind = kind_of(graph);
+        let data = |node| NodeData {
+            kind: kind(node),
+            tier: graph.tier(node),
+            energy: (graph.rank(node) == 0).then_some(0.5),
+            created: None,
+            last_used: graph.last_modified(node).map(|at| at.to_string()),
+        };
+        write(graph, data, &mut bytes).unwrap();
         String::from_utf8(bytes).unwrap()
     }
 
@@ -133,6 +175,15 @@ mod tests {
             let told = |node| [graph.external_id(node), graph.label(node), &*kind(node)].map(str::to_owned);
             prop_assert_eq!(nodes(&document), graph.nodes().map(told).collect());
             prop_assert_eq!(named(&document, "node").count(), graph.node_count());
+            for (rank, node) in named(&document, "node").enumerate() {
+                let held = graph.find(data(node, "external_id")).unwrap();
+                let known = |key| node.children().find(|data| data.attribute("key") == Some(key)).and_then(|data| data.text());
+                prop_assert_eq!(known("tier"), graph.tier(held).filter(|tier| !tier.is_empty()));
+                prop_assert_eq!(known("energy"), (rank == 0).then_some("0.5"));
+                prop_assert_eq!(known("created"), None);
+                let used = graph.last_modified(held).map(|at| at.to_string());
+                prop_assert_eq!(known("last_used"), used.as_deref());
+            }
             prop_assert_eq!(named(&document, "edge").count(), graph.slot_count());
             let id = |name: Option<&str>| {
                 let node = named(&document, "node").find(|node| node.attribute("id") == name).unwrap();

@@ -1,6 +1,8 @@
 //! `ebb graph`: the in-memory graph of a scope.
 
+mod layout;
 mod load;
+mod picture;
 mod refresh;
 
 pub use load::load;
@@ -48,15 +50,15 @@ pub enum Verb {
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
-    /// Print the in-memory graph as JSON version 3, GraphML or GraphViz
+    /// Print the in-memory graph as JSON version 3, GraphML, GraphViz or SVG
     #[command(
-        after_help = "Examples:\n  ebb graph export --format dot --top 60 | dot -Tsvg > memory.svg\n  ebb graph export --format graphml > memory.graphml"
+        after_help = "Examples:\n  ebb graph export --format dot --top 60 | dot -Tsvg > memory.svg\n  ebb graph export --format graphml > memory.graphml\n  ebb graph export --format svg > memory.svg"
     )]
     Export {
         /// Format
         #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Language::Json)]
         format: Language,
-        /// GraphViz: maximum number of nodes, by degree
+        /// GraphViz: maximum number of nodes, by degree; SVG: by energy, at most 60
         #[arg(long, value_name = "K", default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..=10_000))]
         top: u16,
     },
@@ -71,8 +73,10 @@ pub enum Language {
     Json,
     /// Picture, for GraphViz
     Dot,
-    /// GraphML 1.0: an edge for each direction of each relationship
+    /// GraphML 1.0: an edge for each direction of each relationship, memories with energy, tier and dates
     Graphml,
+    /// One page: the hottest memories, and what they are connected with
+    Svg,
 }
 
 /// Files that were saved.
@@ -118,7 +122,15 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), 
             match format {
                 Language::Json => output.stream(|to| export(&view, to)),
                 Language::Dot => output.raw(dot(&view, usize::from(*top)).as_bytes()),
-                Language::Graphml => output.stream(|to| export_graphml(&view, to)),
+                Language::Graphml => {
+                    let energies = service.energies(service.scope(), &view).await?;
+                    output.stream(|to| export_graphml(&view, &energies, to))
+                }
+                Language::Svg => {
+                    let energies = service.energies(service.scope(), &view).await?;
+                    let picture = picture::svg(&view, &energies, service.scope(), usize::from(*top));
+                    output.raw(picture.as_bytes())
+                }
             }
         }
         Verb::Refresh { .. } | Verb::Load { .. } => {

@@ -14,7 +14,7 @@ mod canvas;
 pub mod decay;
 pub mod energy;
 pub mod recall;
-mod svg;
+pub(super) mod svg;
 pub mod tiers;
 pub mod trails;
 pub(super) mod verbs;

@@ -1,5 +1,7 @@
 //! `ebb policy`: the decay policies of facts.
 
+pub mod compare;
+
 use super::exit::CliError;
 use super::instant::{span, spelt};
 use super::output::Output;
@@ -19,6 +21,8 @@ pub enum Verb {
     List,
     /// Create or replace a policy
     Set(SetArgs),
+    /// Replay events under two configurations and show what differs
+    Compare(compare::CompareArgs),
     /// Remove a policy
     Remove {
         /// Id of the policy
@@ -79,6 +83,7 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), 
     match verb {
         Verb::List => list(service, output).await,
         Verb::Set(args) => set(args, service, output).await,
+        Verb::Compare(_) => Err(CliError::usage("this command runs on databases of its own")),
         Verb::Remove { id, dry_run, request_id } => {
             service.remove_policy(&write_mode(*dry_run, request_id.as_deref()), id).await?;
             let removed = RemovedPolicy { id: id.clone(), dry_run: *dry_run };

@@ -5,8 +5,8 @@ use super::instant::Moment;
 use super::memory::{Condition, condition, metadata, source, tier_parser};
 use super::output::{Format, Output};
 use super::page::{Column, Page, searched};
-use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{ArgGroup, Args};
 use ebb_core::api::context::{Context, ContextOptions, ContextOrder};
 use ebb_core::api::recall::{GivenSeed, Hit, Recall, RecallRequest};
 use ebb_core::domain::ids::Term;
@@ -28,15 +28,36 @@ const EMBEDDING_BYTES_MAX: u64 = 1 << 20;
 #[command(
     after_help = "Examples:\n  ebb recall \"who maintains the parser\"\n  ebb recall \"deployment\" --top 5 --kind Memory --why\n  ebb recall --seed Alex --seed ProjectAlpha=0.5\n  ebb recall \"who left\" --embedding question.json\n  ebb recall \"staging\" --context 800"
 )]
+#[command(group(ArgGroup::new("question").args(["words", "seeds", "embedding"]).required(true).multiple(true)))]
 pub struct RecallArgs {
+    /// The search.
+    #[command(flatten)]
+    pub search: SearchArgs,
+    /// Use this snapshot file (JSON version 3) instead of the database; its labels are the texts
+    #[arg(long, value_name = "FILE", conflicts_with = "embedding")]
+    pub graph: Option<PathBuf>,
+    /// Print the memories as text for a prompt, of at most so many tokens, each with its date and id
+    #[arg(long, value_name = "TOKENS", conflicts_with_all = ["graph", "why", "top"], value_parser = clap::value_parser!(u16).range(1..=16_000))]
+    pub context: Option<u16>,
+    /// Order of the memories in this text
+    #[arg(long, value_name = "ORDER", default_value = "time", requires = "context", value_parser = choice(ORDERS))]
+    pub order: ContextOrder,
+    /// Show the evidence for each seed and the path to each hit
+    #[arg(long)]
+    pub why: bool,
+}
+
+/// A question, and the options of its search.
+#[derive(Debug, Clone, Args)]
+pub struct SearchArgs {
     /// Question
-    #[arg(value_name = "WORDS", required_unless_present_any = ["seeds", "embedding"])]
+    #[arg(value_name = "WORDS")]
     pub words: Vec<String>,
     /// Start at the node with this id (of an entity: its name); =SCORE weights it, up to 1
     #[arg(long = "seed", value_name = "ID[=SCORE]", value_parser = seed)]
     pub seeds: Vec<GivenSeed>,
     /// File with the embedding of the question, a JSON list of numbers; - reads it from stdin
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["graph", "no_words"])]
+    #[arg(long, value_name = "FILE", conflicts_with = "no_words")]
     pub embedding: Option<PathBuf>,
     /// Maximum number of hits
     #[arg(long, value_name = "K", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1_000))]
@@ -81,18 +102,6 @@ pub struct RecallArgs {
     /// Do not search the text of memories (BM25)
     #[arg(long)]
     pub no_words: bool,
-    /// Use this snapshot file (JSON version 3) instead of the database; its labels are the texts
-    #[arg(long, value_name = "FILE")]
-    pub graph: Option<PathBuf>,
-    /// Print the memories as text for a prompt, of at most so many tokens, each with its date and id
-    #[arg(long, value_name = "TOKENS", conflicts_with_all = ["graph", "why", "top"], value_parser = clap::value_parser!(u16).range(1..=16_000))]
-    pub context: Option<u16>,
-    /// Order of the memories in this text
-    #[arg(long, value_name = "ORDER", default_value = "time", requires = "context", value_parser = choice(ORDERS))]
-    pub order: ContextOrder,
-    /// Show the evidence for each seed and the path to each hit
-    #[arg(long)]
-    pub why: bool,
 }
 
 /// Profiles by name.
@@ -151,12 +160,7 @@ pub(super) fn term(text: &str) -> Result<Term, String> {
 
 /// Runs the verb.
 pub async fn run(args: &RecallArgs, service: &Service, output: &Output) -> Result<(), CliError> {
-    let now = service.instant(None).await?;
-    let file = args.embedding.clone();
-    // Standard input is read by a thread of its own, so that an interrupt is heard meanwhile.
-    let embedding = tokio::task::spawn_blocking(move || file.as_deref().map(embedding).transpose()).await;
-    let embedding = embedding.map_err(|why| CliError::failed("the embedding was not read").why(why))??;
-    let request = RecallRequest { embedding, ..args.request(now)? };
+    let request = RecallRequest { why: args.why, ..args.search.asked(service).await? };
     if let Some(max_tokens) = args.context {
         let options = ContextOptions { max_tokens: usize::from(max_tokens), order: args.order };
         let context = service.context(service.scope(), request, options).await?;
@@ -195,14 +199,26 @@ pub fn run_on(
     now: Timestamp,
     output: &Output,
 ) -> Result<(), CliError> {
-    print(args, &recall_in(view, &args.request(now)?, rules, now)?, output)
+    let request = RecallRequest { why: args.why, ..args.search.request(now)? };
+    print(args, &recall_in(view, &request, rules, now)?, output)
 }
 
 fn print(args: &RecallArgs, answer: &Recall, output: &Output) -> Result<(), CliError> {
     output.emit("recall", answer, |page| lay_out(answer, args.why, page))
 }
 
-impl RecallArgs {
+impl SearchArgs {
+    /// The request, with the embedding of its file.
+    pub(super) async fn asked(&self, service: &Service) -> Result<RecallRequest, CliError> {
+        let now = service.instant(None).await?;
+        let file = self.embedding.clone();
+        // Standard input is read by a thread of its own, so that an interrupt is heard meanwhile.
+        let embedding = tokio::task::spawn_blocking(move || file.as_deref().map(embedding).transpose()).await;
+        let embedding =
+            embedding.map_err(|why| CliError::failed("the embedding was not read").why(why))??;
+        Ok(RecallRequest { embedding, ..self.request(now)? })
+    }
+
     fn request(&self, now: Timestamp) -> Result<RecallRequest, CliError> {
         let resolved = self.since.map(|since| since.resolve(now)).transpose();
         let since = resolved.map_err(|why| CliError::usage("--since leads out of the calendar").why(why))?;
@@ -222,7 +238,6 @@ impl RecallArgs {
             priming: if self.no_prime { Some(false) } else { self.prime.then_some(true) },
             seed_mass: if self.subtract_seeds { SeedMass::Subtract } else { SeedMass::Keep },
             words: !self.no_words,
-            why: self.why,
             ..RecallRequest::default()
         })
     }

@@ -14,7 +14,9 @@ use ebb_core::api::memory_list::{
     ForgetMemories, ForgottenMemories, FoundMemories, MemorySearch, SEARCH_MAX,
 };
 use ebb_core::api::memory_update::{MemoryPatch, Versions};
+use ebb_core::api::recall::RecallRequest;
 use ebb_core::api::session::{End, SessionEnd, SessionPath};
+use ebb_core::api::why_not::WhyNot;
 use ebb_core::domain::event::Event;
 use ebb_core::domain::ids::{MemoryId, Scope};
 use ebb_core::domain::key::Right;
@@ -113,6 +115,14 @@ fn by_id() -> Vec<Operation> {
             .summary("Explain the state of a memory and its next threshold crossings")
             .statuses(&[404, 409])
             .tool(EXPLAIN_TOOL),
+        Operation::new(Method::POST, "/v1/memories/{id}/why-not", read, why_not)
+            .summary("Explain why a memory is not among the hits of a recall, or why it is gone")
+            .description(
+                "The body is a request of /v1/recall; without a question, the answer concerns the memory alone. It ends at the \
+                 first reason: not stored, forgotten, expired, not in the mirror, excluded by conditions, or ranked lower. \
+                 Writes nothing, and counts neither as a recall nor as an access.",
+            )
+            .statuses(&[404]),
         Operation::new(Method::POST, "/v1/accesses:batch", write, access_all)
             .summary("Access memories in order, all or none")
             .statuses(&[404, 409])
@@ -337,6 +347,12 @@ async fn explain(call: Call<MemoryPath, ScopeAtQuery>) -> Result<Answer<Explaine
     let at = call.instant(call.query.at).await?;
     let explanation = call.service().explain(&call.path.key(&scope), at).await?;
     Ok(Answer::ok(explanation.explained))
+}
+
+async fn why_not(call: Call<MemoryPath, Nothing, RecallRequest>) -> Result<Answer<WhyNot>, Problem> {
+    let scope = call.scope(call.body.scope.as_ref())?;
+    let answer = call.service().why_not(&scope, &call.path.id, call.body.clone());
+    Ok(Answer::ok(Box::pin(answer).await?))
 }
 
 async fn forget(call: Call<MemoryPath, ScopeQuery>) -> Result<Answer<Forgotten>, Problem> {

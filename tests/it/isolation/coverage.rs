@@ -40,7 +40,7 @@ enum CoveredBy {
 
 use CoveredBy::{Held, Route, Whole};
 
-const VERBS: [(&str, CoveredBy); 101] = [
+const VERBS: [(&str, CoveredBy); 103] = [
     ("adopt", Whole),
     ("adopted access", Route("POST", "/v1/states")),
     ("adopted facts", Route("POST", "/v1/rerank")),
@@ -112,6 +112,7 @@ const VERBS: [(&str, CoveredBy); 101] = [
     ("plot energy", Route("GET", "/v1/memories/{id}/explain")),
     ("plot tiers", Whole),
     ("plot trails", Route("GET", "/v1/trails/hot")),
+    ("policy compare", Whole),
     ("policy list", Whole),
     ("policy remove", Whole),
     ("policy set", Whole),
@@ -141,6 +142,7 @@ const VERBS: [(&str, CoveredBy); 101] = [
     ("trail status", Route("GET", "/v1/trails/status")),
     ("undo", Whole),
     ("uninstall", Whole),
+    ("why-not", Route("POST", "/v1/memories/{id}/why-not")),
     ("worker", Whole),
 ];
 

@@ -346,6 +346,10 @@ impl Vocabulary {
             looks.push(one("/v1/memories/{id}", id));
             looks.push(one("/v1/memories/{id}/explain", id));
             looks.push(one("/v1/memories/{id}/versions", id));
+            looks.push(ScopeRequest {
+                path: format!("/v1/memories/{}/why-not", encoded(id)),
+                ..post("/v1/memories/{id}/why-not", json!({"text": content(random), "top_k": 1}))
+            });
         }
         for look in &mut looks {
             look.by_operator = random.once_in(4);

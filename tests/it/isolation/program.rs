@@ -57,7 +57,14 @@ impl ScopeRequest {
 
     /// Whether it reads, and nothing else.
     pub(super) fn looks(&self) -> bool {
-        let reads = ["/v1/recall", "/v1/engine/", "recall", "explain_memory", "decay_scope"];
+        let reads = [
+            "/v1/recall",
+            "/v1/memories/{id}/why-not",
+            "/v1/engine/",
+            "recall",
+            "explain_memory",
+            "decay_scope",
+        ];
         self.method == "GET" || reads.iter().any(|read| self.of.starts_with(read))
     }
 
@@ -194,7 +201,8 @@ impl Program {
         let view = self.service.view(&scope).await.unwrap();
         let (mut snapshot, mut graphml) = (Vec::new(), Vec::new());
         export(&view, &mut snapshot).unwrap();
-        export_graphml(&view, &mut graphml).unwrap();
+        let energies = self.service.energies(&scope, &view).await.unwrap();
+        export_graphml(&view, &energies, &mut graphml).unwrap();
         let differs = self.service.verify_mirror(&scope).await.unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         vec![

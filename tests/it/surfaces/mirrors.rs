@@ -11,7 +11,7 @@ use crate::worker::process::eventually;
 use ebb_core::domain::event::{Event, Remember};
 use ebb_core::domain::ids::EntityName;
 use ebb_core::jobs::JobName;
-use roxmltree::Document;
+use roxmltree::{Document, Node};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -317,9 +317,54 @@ async fn a_graph_is_exported_for_other_programs() {
     let count = |name: &str| document.descendants().filter(|node| node.has_tag_name(name)).count() as u64;
     assert_eq!((count("node"), count("edge")), (number(&stats["nodes"]), number(&stats["slots"])));
     let texts: Vec<&str> = document.descendants().filter_map(|node| node.text()).collect();
-    for told in [odd, "m <4>", "Parser & Co", "Entity", "Memory", "MENTIONS"] {
+    for told in [odd, "m <4>", "Parser & Co", "Entity", "Memory", "MENTIONS", "working"] {
         assert!(texts.contains(&told), "{told}");
     }
+    let data = |id: &str, key: &str| {
+        let holds = |node: &Node<'_, '_>| node.children().any(|data| data.text() == Some(id));
+        let node = document.descendants().filter(|node| node.has_tag_name("node")).find(holds).unwrap();
+        node.children()
+            .find(|data| data.attribute("key") == Some(key))
+            .map(|data| data.text().unwrap().to_owned())
+    };
+    let energy: f64 = data("m1", "energy").unwrap().parse().unwrap();
+    assert!(energy > 0.9 && energy <= 1.0, "{energy}");
+    let shown = ebb(&db, &["memory", "show", "m1"]).json();
+    for (key, field) in [("created", "created"), ("last_used", "lastAccessed")] {
+        assert_eq!(data("m1", key).as_deref(), shown[field].as_str(), "{key}");
+    }
+    assert_eq!((data("Parser & Co", "energy"), data("Parser & Co", "tier")), (None, None));
+}
+
+/// One page, whatever the graph holds.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_graph_is_drawn_on_one_page() {
+    let db = fresh().await;
+    told(&db);
+    let odd = "</text><script>alert(1)</script> & more of a text that is longer than a label";
+    ebb(&db, &["memory", "add", odd, "--id", "m <4>", "--mention", "Parser"]).json();
+    let draw = |top: &str| ebb(&db, &["graph", "export", "--format", "svg", "--top", top]);
+    let drawn = draw("100");
+    assert_eq!(drawn.code, Some(0), "{}", drawn.err);
+    let document = Document::parse(&drawn.out).unwrap();
+    let count =
+        |class: &str| document.descendants().filter(|node| node.attribute("class") == Some(class)).count();
+    let nodes = ebb(&db, &["graph", "stats"]).json()["nodes"].as_u64().unwrap();
+    // The legend has one of each kind.
+    assert_eq!(count("label") as u64, nodes);
+    assert_eq!(
+        (count("node working"), count("node entity")),
+        (4 + 1, nodes as usize - 4 + 1),
+        "{}",
+        drawn.out
+    );
+    assert!(count("tie") > 0 && !drawn.out.contains("<script"), "{}", drawn.out);
+    assert_eq!(draw("100").out.len(), drawn.out.len());
+    three_thousand(&db).await;
+    let large = draw("100").out;
+    let large = Document::parse(&large).unwrap();
+    let labels = large.descendants().filter(|node| node.attribute("class") == Some("label"));
+    assert_eq!(labels.count(), 60);
 }
 
 #[tokio::test(flavor = "multi_thread")]

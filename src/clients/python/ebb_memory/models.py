@@ -406,6 +406,26 @@ class Event(Model):
     """Kind of event."""
 
 
+class Expiry(Model):
+    """How a memory expired."""
+
+    model_config = ConfigDict(
+        use_attribute_docstrings=True,
+    )
+    crossed_at: AwareDatetime | None
+    """Instant at which its energy fell below the threshold; null if the recorded accesses do not explain its energy."""
+    energy_then: float | None
+    """Energy after the last access; null if the recorded accesses do not explain its energy."""
+    expired_at: AwareDatetime | None
+    """Instant of the pass that marked it as expired."""
+    half_life_hours: float | None
+    """Half-life of its energy, hours."""
+    last_accessed: AwareDatetime
+    """Instant of the last access."""
+    threshold: float
+    """The threshold, memory.expiryThreshold."""
+
+
 class Fact(Model):
     """A fact. A field that another writer omitted or wrote with a wrong type is null."""
 
@@ -716,6 +736,24 @@ class Mirror(Model):
     """Whether all eligible nodes are in memory."""
 
 
+class MirrorSearched(Model):
+    """The mirror that was searched."""
+
+    model_config = ConfigDict(
+        use_attribute_docstrings=True,
+    )
+    as_of: AwareDatetime
+    """Instant up to which changes of the graph are included."""
+    generation: int
+    """Its generation."""
+    held_share: float
+    """Share of the eligible nodes that are in memory, 0 to 1."""
+    holds: bool
+    """Whether it holds the memory."""
+    whole: bool
+    """Whether all eligible nodes are in memory."""
+
+
 class MirrorStatus(Model):
     """Status of a process's mirror of a scope."""
 
@@ -989,6 +1027,17 @@ class QueriedNode(Model):
     """Number of recalls in which it was a seed."""
 
 
+class QuestionWord(Model):
+    """A word of a question."""
+
+    model_config = ConfigDict(
+        use_attribute_docstrings=True,
+    )
+    in_text: bool
+    """Whether the text of the memory has it, in any form."""
+    word: str
+
+
 class QueuedSweep(Model):
     """A sweep queued for a worker."""
 
@@ -1001,6 +1050,28 @@ class QueuedSweep(Model):
     """Id for queries of its state."""
     status: Literal["pending", "running", "done", "failed"] | str
     """State of the sweep."""
+
+
+class RankEvidence(Model):
+    """The evidence about a ranked node."""
+
+    model_config = ConfigDict(
+        use_attribute_docstrings=True,
+    )
+    dimensions: Dimensions
+    """Score by each kind of evidence, 0 to 1."""
+    id: str
+    path: list[str]
+    """Ids of the path from a seed; empty if activation did not reach it."""
+    rank: int
+    """Rank among all nodes that were found, from 1: the top_k that shows it."""
+    score: float
+    similarity: float | None
+    """Similarity of its embedding to that of the question; null if they were not compared, or beyond the 200 most similar."""
+    steps: list[PathStep]
+    """Relationships of the path with their weights."""
+    text_rank: int | None
+    """Rank by text among memories, from 1; null beyond the first 200."""
 
 
 class RecallCounters(Model):
@@ -1030,6 +1101,22 @@ class RelationsPage(Model):
     relations: list[Edge]
     cursor: str | None = None
     """Cursor of the next page; none if this is the last."""
+
+
+class Remedy(Model):
+    """A change that would have helped."""
+
+    model_config = ConfigDict(
+        use_attribute_docstrings=True,
+    )
+    needed: float | None
+    """The value that would suffice."""
+    setting: str | None
+    """Name of the setting to change, if it is one."""
+    text: str
+    """The change, in a sentence."""
+    value: float | None
+    """Its present value."""
 
 
 class RemovedPolicy(Model):
@@ -2127,6 +2214,26 @@ class Queries(Model):
     """The recalls, the newest first."""
 
 
+class RankComparison(Model):
+    """The place of a memory in the ranking of a recall."""
+
+    model_config = ConfigDict(
+        use_attribute_docstrings=True,
+    )
+    last: RankEvidence | None
+    """The last hit of the request."""
+    own: RankEvidence | None
+    """The memory, if it was ranked."""
+    ranked: int
+    """Number of nodes that were ranked, at most 1,000."""
+    seeds: int
+    """Number of seeds from which activation spread."""
+    top_k: int
+    """Maximum number of hits of the request."""
+    words: list[QuestionWord]
+    """Words of the question that count."""
+
+
 class RecallSeed(Model):
     """A seed of the search."""
 
@@ -2317,6 +2424,57 @@ class TrailWrittenWithChange(TrailWritten):
     )
     change: str | None = None
     """The change that the write made, if it made one: at_least of a recall that must include it."""
+
+
+class WhyNot(Model):
+    """Why a memory is not among the hits of a recall, and what would change that. Parts that were not checked are null or empty."""
+
+    model_config = ConfigDict(
+        use_attribute_docstrings=True,
+    )
+    because: list[str]
+    """The reason with its figures, a sentence each."""
+    excluded_by: list[str]
+    """Conditions of the request that it does not fulfil."""
+    expiry: Expiry | None
+    """Its expiry, if it has expired."""
+    flags: list[str]
+    """Flags of the recall, as in its response."""
+    forgotten_at: AwareDatetime | None
+    """Instant of its deletion, if it was forgotten."""
+    id: str
+    """Id of the memory."""
+    memory: Memory | None
+    """The memory as it is stored now."""
+    mirror: MirrorSearched | None
+    """The mirror that was searched."""
+    ranking: RankComparison | None
+    """Its place in the ranking."""
+    reason: (
+        Literal[
+            "not_stored",
+            "forgotten",
+            "stub",
+            "quarantined",
+            "not_live",
+            "expired",
+            "not_yet_held",
+            "not_held",
+            "excluded",
+            "no_evidence",
+            "outranked",
+            "hit",
+            "searchable",
+        ]
+        | str
+    )
+    """First reason that holds."""
+    remedies: list[Remedy]
+    """Changes by which it would be a hit, or would still be live."""
+    scope: str
+    """Scope that was searched."""
+    stub_of: str | None
+    """Memory of which it is the record, if it is a stub."""
 
 
 class XlrAnswer(Model):

@@ -765,6 +765,106 @@ class Memories(Noun[Call]):
         return Request("GET", "/v1/memories/{id}/versions", models.Versions, path_parts={"id": id}, query={"scope": scope}, scope="query")
 
     @operation
+    def explain_absence(
+        self,
+        id: str,
+        *,
+        at_least: str | None = None,
+        content: bool | None = None,
+        dimensions: Sequence[Literal["structural", "semantic", "temporal", "causal"]] | None = None,
+        embedding: Sequence[float] | None = None,
+        kinds: Sequence[str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        priming: bool | None = None,
+        profile: Literal["recall", "reference"] | None = None,
+        scope: str | None = None,
+        seed_mass: Literal["keep", "subtract"] | None = None,
+        seeds: Sequence[models.GivenSeed] | None = None,
+        session: str | None = None,
+        since: datetime | None = None,
+        spread: Literal["activation", "ppr"] | None = None,
+        tags: Sequence[str] | None = None,
+        text: str | None = None,
+        tiers: Sequence[Literal["working", "shortTerm", "longTerm", "expiredWorking", "archivedWorking", "archivedShortTerm"]]
+        | None = None,
+        top_k: int | None = None,
+        wait_ms: int | None = None,
+        why: bool | None = None,
+        words: bool | None = None,
+        xlr: Literal["off", "gate", "report"] | None = None,
+        idempotency_key: str | None = None,
+    ) -> Request[models.WhyNot]:
+        """Explain why a memory is not among the hits of a recall, or why it is gone.
+
+        The body is a request of /v1/recall; without a question, the answer concerns the memory alone. It ends at the
+        first reason: not stored, forgotten, expired, not in the mirror, excluded by conditions, or ranked lower.
+        Writes nothing, and counts neither as a recall nor as an access.
+
+        Args:
+            id: Its id.
+            at_least: A write that the hits must include: `change` of its answer. The recall waits for it.
+            content: Whether to return the text of memories, which is read from the database.
+            dimensions: Kinds of evidence to use; default engine.dimensions.
+            embedding: Embedding of the query, with embedding.dimensions numbers: memories whose embeddings are
+                similar are found, too. A configured embedder embeds the text of a query without one.
+            kinds: Only nodes of these labels, such as Memory.
+            metadata: Only memories whose metadata fulfils these conditions: a field and its value, null for a missing
+                field, or bounds such as {"$gte": 2020, "$lt": 2024}. The key is the path of the field, such as
+                user.age.
+            priming: Whether to add nodes that were seeds together with these in earlier queries; default
+                engine.priming.
+            profile: Profile: the rule by which activation spreads.
+            scope: Scope of the data.
+            seed_mass: Whether a seed keeps its initial value.
+            seeds: Seeds: ids to start from, such as the results of a vector index.
+            session: Only memories created in this session.
+            since: Only nodes accessed since this instant.
+            spread: Method of spreading from the seeds.
+            tags: Only memories with each of these tags.
+            text: Text of the query.
+            tiers: Only memories of these tiers.
+            top_k: Maximum number of hits.
+            wait_ms: How long it waits for that write, milliseconds. If that is not enough, the answer has the flag
+                change_not_reached.
+            why: Whether to return the evidence for each seed and the relationships of the path to each hit.
+            words: Whether to rank by the text of memories too.
+            xlr: Effect of the contrast with other parts of the graph; default engine.xlr.
+            idempotency_key: Writes with the same key take effect once in 24 hours; default a new key.
+        """
+        return Request(
+            "POST",
+            "/v1/memories/{id}/why-not",
+            models.WhyNot,
+            path_parts={"id": id},
+            body={
+                "at_least": at_least,
+                "content": content,
+                "dimensions": dimensions,
+                "embedding": embedding,
+                "kinds": kinds,
+                "metadata": metadata,
+                "priming": priming,
+                "profile": profile,
+                "scope": scope,
+                "seed_mass": seed_mass,
+                "seeds": seeds,
+                "session": session,
+                "since": since,
+                "spread": spread,
+                "tags": tags,
+                "text": text,
+                "tiers": tiers,
+                "top_k": top_k,
+                "wait_ms": wait_ms,
+                "why": why,
+                "words": words,
+                "xlr": xlr,
+            },
+            scope="body",
+            idempotency_key=idempotency_key or new_key(),
+        )
+
+    @operation
     def add_batch(self, items: Sequence[models.NewMemory], *, idempotency_key: str | None = None) -> Request[models.DoneAllWithChange]:
         """Store memories in order, all or none.
 

@@ -50,15 +50,15 @@ struct Outside {
 
 /// Memories near the vector of a query that the mirror does not hold, the nearest first.
 #[derive(Debug, Default)]
-pub(super) struct OutsideMemories {
+pub(in crate::service) struct OutsideMemories {
     found: Vec<Outside>,
     pub(super) flag: Option<&'static str>,
 }
 
 /// Hits from the database with their texts.
 #[derive(Debug, Default)]
-pub(super) struct StoredHits {
-    pub(super) hits: Vec<Hit>,
+pub(in crate::service) struct StoredHits {
+    pub(in crate::service) hits: Vec<Hit>,
     pub(super) texts: BTreeMap<String, StoredText>,
 }
 
@@ -117,7 +117,11 @@ impl Service {
 }
 
 /// The hits from the database among the best of both, of which the others leave the result.
-pub(super) fn stored_hits(outside: OutsideMemories, top_k: usize, recalled: &mut RecallResult) -> StoredHits {
+pub(in crate::service) fn stored_hits(
+    outside: OutsideMemories,
+    top_k: usize,
+    recalled: &mut RecallResult,
+) -> StoredHits {
     let scored = outside.found.into_iter().filter_map(|Outside { name, similarity, record }| {
         let score = recalled.scale.score(similarity);
         Some((name, similarity, score, record.filter(|_| score > 0.0)?))

@@ -74,7 +74,7 @@ fn lay_out(of_one: bool, answer: &CommunitiesAnswer, page: &mut Page) {
             Column::right("COMMUNITY"),
             Column::left("TO"),
             Column::left("KIND"),
-            Column::cut("ID"),
+            Column::left("ID"),
             Column::cut("LABEL"),
         ];
         page.table(&columns, answer.bridges.iter().map(joined));
@@ -96,7 +96,7 @@ fn lay_out_members(answer: &CommunitiesAnswer, page: &mut Page) {
         Column::right("SIZE"),
         Column::right("PAGERANK"),
         Column::left("KIND"),
-        Column::cut("ID"),
+        Column::left("ID"),
         Column::cut("LABEL"),
     ];
     let sizes: BTreeMap<u32, usize> = answer.communities.iter().map(|of| (of.community, of.size)).collect();

@@ -185,6 +185,7 @@ fn through(points: &[(f64, f64)]) -> String {
     path
 }
 
-fn escaped(text: &str) -> String {
+/// Text without markup.
+pub(in crate::surfaces::cli) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -6,7 +6,7 @@
 use axum::http::Method;
 
 /// Method, path and name.
-const NAMES: [(Method, &str, &str); 60] = [
+const NAMES: [(Method, &str, &str); 61] = [
     (Method::GET, "/memory/graph/edges", "relations.list"),
     (Method::POST, "/memory/graph/edges", "relations.observe"),
     (Method::POST, "/memory/graph/edges:batch", "relations.observe_batch"),
@@ -25,6 +25,7 @@ const NAMES: [(Method, &str, &str); 60] = [
     (Method::POST, "/v1/memories/{id}/pin", "memories.pin"),
     (Method::DELETE, "/v1/memories/{id}/pin", "memories.unpin"),
     (Method::GET, "/v1/memories/{id}/explain", "memories.explain"),
+    (Method::POST, "/v1/memories/{id}/why-not", "memories.explain_absence"),
     (Method::POST, "/v1/sessions/{id}/end", "sessions.end"),
     (Method::GET, "/v1/facts", "facts.list"),
     (Method::POST, "/v1/facts", "facts.add"),

@@ -26,7 +26,7 @@ const fn writes(route: &'static str, path: &'static str, body: &'static str) -> 
     Row { method: "POST", route, path, body: Some(body), right: 1, everywhere: false }
 }
 
-const ROUTES: [Row; 61] = [
+const ROUTES: [Row; 62] = [
     looks("/memory/graph/edges", "/memory/graph/edges?scope=team", false),
     writes(
         "/memory/graph/edges",
@@ -74,6 +74,10 @@ const ROUTES: [Row; 61] = [
         ..writes("/v1/memories/{id}/pin", "/v1/memories/m/pin?scope=team", "")
     },
     looks("/v1/memories/{id}/explain", "/v1/memories/m/explain?scope=team", false),
+    Row {
+        right: 0,
+        ..writes("/v1/memories/{id}/why-not", "/v1/memories/m/why-not", r#"{"text":"x","scope":"team"}"#)
+    },
     writes("/v1/accesses:batch", "/v1/accesses:batch", r#"[{"id":"m","scope":"team"}]"#),
     writes("/v1/sessions/{id}/end", "/v1/sessions/s/end", r#"{"scope":"team"}"#),
     looks("/v1/facts", "/v1/facts?scope=team", false),

@@ -1,0 +1,245 @@
+//! The place of a memory in the ranking of a recall, compared with the last hit.
+
+use crate::api::why_not::{LossReason, QuestionWord, RankComparison, RankEvidence, WhyNot};
+use crate::domain::ids::Scope;
+use crate::mirror::Current;
+use crate::service::Service;
+use crate::service::recall::{
+    Error, Fusion, OutsideMemories, RecallQuery, RecallResult, Spread, TOP_K_MAX, by_score, open, steps,
+    stored_hits,
+};
+use ebb_engine::graph::index::NodeId;
+use ebb_engine::plasticity::prime;
+use ebb_engine::recall::missing::{query_words, ranked};
+use ebb_engine::scratch::Scratch;
+use std::sync::Arc;
+
+impl Service {
+    /// Ranks a question, and compares a memory with the last hit.
+    pub(super) async fn place(
+        &self,
+        scope: &Scope,
+        (current, node): (&Current, Option<NodeId>),
+        query: RecallQuery,
+        outside: OutsideMemories,
+        answer: &mut WhyNot,
+    ) -> Result<LossReason, Error> {
+        let (top_k, asked) = (query.top_k, query.clone());
+        let mut found = self.ranked(scope, current, query).await?;
+        let stored = stored_hits(outside, TOP_K_MAX, &mut found).hits;
+        answer.flags.extend(found.flags.names());
+        let view = &current.view;
+        let held = found.hits.iter().map(|hit| RankEvidence {
+            id: hit.id.clone(),
+            rank: 0,
+            score: hit.score,
+            text_rank: hit.text_rank,
+            similarity: hit.similarity,
+            dimensions: hit.dimensions,
+            path: hit.route.as_ref().map_or_else(Vec::new, |route| route.ids.clone()),
+            steps: steps(view, hit),
+        });
+        let stored = stored.into_iter().map(|hit| RankEvidence {
+            id: hit.id,
+            rank: 0,
+            score: hit.score,
+            text_rank: None,
+            similarity: hit.similarity,
+            dimensions: hit.dimensions,
+            path: Vec::new(),
+            steps: Vec::new(),
+        });
+        let mut all: Vec<RankEvidence> = held.chain(stored).collect();
+        all.sort_by(|a, b| by_score((a.score, &a.id), (b.score, &b.id)));
+        (1..).zip(&mut all).for_each(|(rank, one)| one.rank = rank);
+        let name = node.map(|node| view.graph().external_id(node));
+        let is_own = |one: &&RankEvidence| match name {
+            Some(name) => one.id == name,
+            None => super::is_name(&one.id, &answer.id),
+        };
+        let own = all.iter().find(is_own).cloned();
+        let words = node.filter(|_| asked.fusion == Fusion::Text);
+        let words = words.map_or_else(Vec::new, |node| query_words(view, &asked.text, node));
+        let compared = RankComparison {
+            top_k,
+            ranked: all.len(),
+            words: words.into_iter().map(|(word, in_text)| QuestionWord { word, in_text }).collect(),
+            seeds: found.seeds.len(),
+            last: all.into_iter().take(top_k).last(),
+            own,
+        };
+        let hops = (asked.spread == Spread::Activation)
+            .then(|| self.config.engine.activation(asked.profile).max_depth);
+        let reason = self.explain_rank(&compared, &asked, (hops, node.is_some()), answer);
+        answer.ranking = Some(compared);
+        Ok(reason)
+    }
+
+    /// The best nodes of a question, which is not recorded.
+    async fn ranked(
+        &self,
+        scope: &Scope,
+        current: &Current,
+        query: RecallQuery,
+    ) -> Result<RecallResult, Error> {
+        let (view, rules) = (Arc::clone(&current.view), self.config.engine.clone());
+        let (memory, now) = (self.questions.of_scope(scope), self.asked_at());
+        let query = RecallQuery { asked_ms: Some(now.millis()), ..query };
+        let work = move |scratch: &mut Scratch| {
+            let primes = |seeds: &[(NodeId, f32)]| prime(view.graph(), &open(&memory), seeds);
+            ranked(&view, &query, &rules, primes, scratch)
+        };
+        self.compute.run(work).await?.map_err(|why| Error::Invalid(why.to_string()))
+    }
+
+    /// Says where a memory ranks and what separates it from the last hit.
+    fn explain_rank(
+        &self,
+        compared: &RankComparison,
+        query: &RecallQuery,
+        (hops, is_held): (Option<u8>, bool),
+        answer: &mut WhyNot,
+    ) -> LossReason {
+        let RankComparison { top_k, ranked, own, last, .. } = compared;
+        let is_hit = own.as_ref().is_some_and(|own| own.rank <= *top_k);
+        let is_all = *ranked < TOP_K_MAX;
+        match (own, last) {
+            (Some(own), Some(last)) if is_hit => answer.say(format!(
+                "It is a hit: rank {} of {ranked}, with a score of {:.4}; the last of the first {top_k} has {:.4}.",
+                own.rank, own.score, last.score
+            )),
+            (Some(own), Some(last)) => answer.say(format!(
+                "It ranks {} of {ranked}, with a score of {:.4}; the last of the first {top_k} hits, {}, has {:.4}.",
+                own.rank, own.score, last.id, last.score
+            )),
+            (None, _) if is_all => answer.say(format!(
+                "Nothing of the question leads to it; {ranked} other nodes were found."
+            )),
+            _ => answer.say(format!("It is not among the {TOP_K_MAX} best nodes that the question finds.")),
+        }
+        if !is_hit {
+            let last = last.as_ref();
+            if is_held {
+                answer.say(by_words(compared, query, last));
+                answer.say(by_links(compared, hops, last));
+            }
+            answer.say(self.by_vectors(compared, query, last));
+            self.suggest_by_rank(compared, query, answer);
+        }
+        match (is_hit, own.is_none() && is_all) {
+            (true, _) => LossReason::Hit,
+            (false, true) => LossReason::NoEvidence,
+            (false, false) => LossReason::Outranked,
+        }
+    }
+
+    fn by_vectors(
+        &self,
+        compared: &RankComparison,
+        query: &RecallQuery,
+        last: Option<&RankEvidence>,
+    ) -> String {
+        let of_last = last.and_then(|last| Some(format!("; that of {} is {:.3}", last.id, last.similarity?)));
+        match (query.vector.is_some(), compared.own.as_ref().and_then(|own| own.similarity)) {
+            (false, _) if self.embedder().is_none() => {
+                "No embeddings were compared: the request has none, and no embedder is configured (embedding.url).".to_owned()
+            }
+            (false, _) => "No embeddings were compared.".to_owned(),
+            (true, Some(own)) => format!(
+                "The similarity of its embedding to that of the question is {own:.3}{}.",
+                of_last.unwrap_or_default()
+            ),
+            (true, None) => format!(
+                "It has no embedding, or one that is not among the 200 most similar{}.",
+                of_last.unwrap_or_default()
+            ),
+        }
+    }
+
+    fn suggest_by_rank(&self, compared: &RankComparison, query: &RecallQuery, answer: &mut WhyNot) {
+        let most = self.config.engine.top_k_max();
+        if let Some(own) = &compared.own {
+            let raise = if own.rank > most { ", which engine.top_k_max must allow" } else { "" };
+            answer.suggest(format!("A top_k (--top) of {} shows it{raise}.", own.rank));
+        }
+        let missing = compared.words.iter().find(|word| !word.in_text);
+        if let Some(QuestionWord { word, .. }) = missing.filter(|_| query.fusion == Fusion::Text) {
+            answer.suggest(format!(
+                "Ask with words of its text, or give it the missing ones as tags: ebb memory update {} --tag {word}",
+                answer.id
+            ));
+        }
+        if query.vector.is_none() && self.embedder().is_none() {
+            answer.suggest(
+                "Configure an embedder (embedding.url): it finds texts that share no word with a question."
+                    .to_owned(),
+            );
+        }
+    }
+}
+
+/// What the words of the question say.
+fn by_words(compared: &RankComparison, query: &RecallQuery, last: Option<&RankEvidence>) -> String {
+    if query.fusion == Fusion::Off {
+        return "The text of memories was not searched, as requested.".to_owned();
+    }
+    let named = |in_text: bool| {
+        let words = compared.words.iter().filter(|word| word.in_text == in_text);
+        words.map(|word| word.word.as_str()).collect::<Vec<_>>().join(", ")
+    };
+    let rank = match compared.own.as_ref().and_then(|own| own.text_rank) {
+        Some(rank) => format!(" and ranks {rank} by text"),
+        None => " and is not among the first 200 by text".to_owned(),
+    };
+    let of_last = last
+        .and_then(|last| Some(format!("; {} ranks {} by text", last.id, last.text_rank?)))
+        .unwrap_or_default();
+    match (named(true), named(false)) {
+        (has, lacks) if has.is_empty() && lacks.is_empty() => {
+            "The question has no word that counts.".to_owned()
+        }
+        (has, lacks) if has.is_empty() => {
+            format!("Its text has none of the words of the question: {lacks}{of_last}.")
+        }
+        (has, lacks) if lacks.is_empty() => {
+            format!("Its text has all words of the question that count ({has}){rank}{of_last}.")
+        }
+        (has, lacks) => {
+            format!(
+                "Its text has these words of the question: {has}; it lacks {lacks}. It{}{of_last}.",
+                rank.trim_start_matches(" and")
+            )
+        }
+    }
+}
+
+/// What the links say.
+fn by_links(compared: &RankComparison, hops: Option<u8>, last: Option<&RankEvidence>) -> String {
+    let way = |one: &RankEvidence| {
+        let steps = one.steps.iter().zip(one.path.iter().skip(1));
+        let ways = steps.map(|(step, to)| format!(" -{} {:.2}-> {to}", step.kind, step.weight));
+        one.path.iter().take(1).cloned().chain(ways).collect::<String>()
+    };
+    let strength = |one: &RankEvidence| one.dimensions.structural;
+    let of_last = last.map(|last| format!("; {} has {:.3}", last.id, strength(last))).unwrap_or_default();
+    match &compared.own {
+        Some(own) if !own.path.is_empty() => {
+            format!("Links lead to it over {}, with a strength of {:.3}{of_last}.", way(own), strength(own))
+        }
+        _ if compared.seeds == 0 => {
+            "No node is named by the question, so that no links were followed.".to_owned()
+        }
+        own => {
+            let within = hops.map_or_else(String::new, |hops| format!(" within {hops} hops"));
+            // Beyond the last ranked node it is not known what reached it.
+            let known = own.is_some() || compared.ranked < TOP_K_MAX;
+            match known {
+                true => format!(
+                    "No links from the {} nodes where the search began give it weight{within}{of_last}.",
+                    compared.seeds
+                ),
+                false => format!("Whether links lead to it was not looked at{of_last}."),
+            }
+        }
+    }
+}
