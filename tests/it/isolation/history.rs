@@ -330,6 +330,8 @@ impl Vocabulary {
             post("/v1/engine/activate", json!({"seeds": seeds})),
             post("/v1/engine/pagerank", json!({"seeds": []})),
             post("/v1/engine/xlr", json!({"seeds": seeds})),
+            post("/v1/engine/around", json!({"ids": [self.id(random)], "limit": 1 + random.below(9)})),
+            post("/v1/engine/around", json!({"ids": [self.entity(random), self.place(random)], "depth": 3})),
             post("/v1/engine/causal", json!({"seeds": seeds, "direction": "causes"})),
             post("/v1/engine/resonate", json!({"seeds": seeds, "sympathetic": true})),
             post("/v1/engine/harmonics", json!({"seeds": seeds})),
@@ -345,6 +347,8 @@ impl Vocabulary {
         for id in self.ids.iter().take(3).chain([&self.id(random)]) {
             looks.push(one("/v1/memories/{id}", id));
             looks.push(one("/v1/memories/{id}/explain", id));
+            let drawn = one("/v1/memories/{id}/explain", id);
+            looks.push(ScopeRequest { path: format!("{}&curve=true", drawn.path), ..drawn });
             looks.push(one("/v1/memories/{id}/versions", id));
         }
         for look in &mut looks {
