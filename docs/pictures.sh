@@ -60,5 +60,5 @@ photograph() {
     --window-size="$3" --timeout=60000 --virtual-time-budget=20000 --screenshot="$images/$1.png" "http://127.0.0.1:$port/#$2" 2>/dev/null
   if command -v pngquant >/dev/null; then pngquant --force --ext .png 256 "$images/$1.png"; fi
 }
-photograph status "memory=mem-redis-streams-spike" 1400,1100
-photograph status-recall "q=why+did+we+leave+redis+streams" 1400,800
+photograph status "memory=mem-money-strings" 1400,1420
+photograph status-recall "q=why+did+we+drop+redis+streams" 1400,820

@@ -1,14 +1,14 @@
 // The day shown: a slider and a date set the instant of all energies on the page. Energies are functions of time, so any
-// instant can be shown; asking for one needs the right admin.
+// instant can be shown.
 
-import { $ } from './dom.js';
+import { $, prose } from './dom.js';
 import { DAY, relative, stamp } from './format.js';
 import { get, now, onChange, set, shown } from './state.js';
 
 const instant = days => new Date(now() + days * DAY).toISOString();
 // The value of the slider, in days from now.
 const days = () => (shown() - now()) / DAY;
-const go = day => { $('refused').hidden = true; set({ day }); };
+const go = day => set({ day });
 
 function label() {
   const day = get('day'), near = Math.abs(days()) < 0.01;
@@ -21,13 +21,10 @@ export function showDay() {
   if (document.activeElement !== $('date')) $('date').value = new Date(shown()).toISOString().slice(0, 10);
 }
 
-// Called with the status of each answer: a key without the right sees the present.
-export function checkRefusal(status) {
-  if (status !== 403 || !get('day')) return false;
-  $('refused').textContent = 'Other days than now need a key with the right admin. The page shows energies of now.';
-  $('refused').hidden = false;
-  set({ day: '' });
-  return true;
+// Says why the memories of that day are not shown, or nothing.
+export function showRefusal(problem) {
+  $('refused').hidden = !problem;
+  $('refused').replaceChildren(...prose(problem ? `This day cannot be shown. ${problem}` : ''));
 }
 
 export function wireDay() {
@@ -45,6 +42,9 @@ export function wireDay() {
   $('earlier').onclick = step(-1);
   $('later').onclick = step(1);
   $('now').onclick = () => go('');
-  $('date').onchange = () => $('date').value && go(`${$('date').value}T12:00:00.000Z`);
+  $('date').onchange = () => {
+    const day = `${$('date').value}T12:00:00.000Z`;
+    if (Date.parse(day)) go(day);
+  };
   onChange(changed => { if (changed.includes('day')) showDay(); });
 }

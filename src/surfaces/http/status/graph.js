@@ -10,7 +10,7 @@ import { chosenHit, idsOf, recall, waysOf } from './recall.js';
 const MOST = 60;
 // Relationships drawn at a node, the strongest; those of the centre are all drawn.
 const DRAWN = 3;
-const NAMED_ALL = 20, NAMED_FIRST = 7;
+const NAMED_ALL = 20, NAMED_FIRST = 6;
 const isOfRecall = () => !get('node') && Boolean(recall.data?.hits.length);
 let view = null, drawn = '';
 
@@ -154,8 +154,8 @@ function thinned(nodes, edges) {
 function arrange(nodes) {
   nodes.forEach(({ id }, i) => view.getElementById(id).position({ x: 30 * Math.sqrt(i) * Math.cos(2.4 * i), y: 30 * Math.sqrt(i) * Math.sin(2.4 * i) }));
   view.layout({
-    name: 'cose', animate: false, randomize: false, nodeDimensionsIncludeLabels: false, padding: 16, nodeRepulsion: () => 4000,
-    idealEdgeLength: () => 40, edgeElasticity: () => 60, gravity: 1.2, componentSpacing: 40, nodeOverlap: 10,
+    name: 'cose', animate: false, randomize: false, nodeDimensionsIncludeLabels: false, padding: 16, nodeRepulsion: () => 12000,
+    idealEdgeLength: () => 70, edgeElasticity: () => 60, gravity: 1.2, componentSpacing: 40, nodeOverlap: 10,
   }).run();
   // The layout knows nothing of the shape of the window.
   const box = view.nodes().boundingBox({ includeLabels: false }), wanted = view.width() / view.height();

@@ -5,7 +5,7 @@ import { currentKey, useKey } from './api.js';
 import { atDay, get, now, onChange, set, setSimulated } from './state.js';
 import { refresh, renew, show, showAge } from './panel.js';
 import { attention } from './attention.js';
-import { checkRefusal, showDay, wireDay } from './day.js';
+import { showDay, showRefusal, wireDay } from './day.js';
 import { go, graph, wireGraph } from './graph.js';
 import { jobs, runs } from './jobs.js';
 import { memories, wireMemories } from './memories.js';
@@ -64,7 +64,7 @@ async function poll(isForced) {
 function showState() {
   const isRefused = all.some(source => source.status === 401);
   const gone = all.find(source => source.status === 0 && source.problem);
-  if (all.some(source => checkRefusal(source.status))) return true;
+  showRefusal(get('day') && [400, 403].includes(memories.status) ? memories.problem : '');
   // Without a key, remove all data, including data that was not requested again.
   for (const source of all.filter(({ data }) => isRefused && data)) { source.data = null; show(source); }
   $('key').hidden = !isRefused;

@@ -61,9 +61,9 @@ const LABELS = { promotion: 'promoted above', expiry: 'expires below' };
 function sawtooth(m, then, width) {
   const past = m.curve.past.map(points), ahead = points(m.curve.ahead), day = shown(), present = now();
   const begun = past[0]?.[0].t ?? ahead[0].t, ends = Math.max(ahead.at(-1).t, present);
-  // Of a long past as much as lies ahead, twice; the day shown is always inside.
+  // Of a long past twice as much as lies ahead, or the last eight falls; the day shown is always inside.
   const reach = Math.max(ends - present, 6 * HOUR);
-  const from = Math.min(day, Math.max(begun, Math.min(ahead[0].t, present - 2 * reach)));
+  const from = Math.min(day, Math.max(begun, Math.min(past.at(-8)?.[0].t ?? begun, present - 2 * reach)));
   const until = Math.max(ends, day) + 1;
   const inside = point => point.t >= from && point.t <= until;
   const half = m.half_life_hours ? m.half_life_hours * HOUR : Infinity;
@@ -83,13 +83,13 @@ function sawtooth(m, then, width) {
   const ticks = [0, 1, 2, 3, 4].map(i => i * tick).filter(e => e < most);
   const events = m.history.map(h => ({ ...h, t: Date.parse(h.at) })).filter(inside);
   const isLate = x(day) > (left + right) / 2;
-  const promoted = events.filter(h => h.energy != null);
+  const jumps = events.filter(h => h.what === 'accessed').length, promoted = events.filter(h => h.energy != null);
   return el('figure', {}, picture(`Energy over time; ${then == null ? 'not recorded' : energy(then)} on the day shown`, width, tall,
     line(left, low, right, low, 'axis'), line(left, top, left, low, 'axis'),
     ticks.map(e => words(left - 6, y(e) + 4, +e.toPrecision(3), END)),
     m.curve.thresholds.map(({ name, energy: level }) => [
       line(left, y(level), right, y(level), 'rule'),
-      words(right, y(level) - 4, `${LABELS[name] ?? name} ${level}`, END),
+      words(isLate ? left + 4 : right, y(level) - 4, `${LABELS[name] ?? name} ${level}`, isLate ? {} : END),
     ]),
     events.filter(h => h.what === 'accessed' || h.what === 'created').map(h =>
       draw('line', { x1: x(h.t), x2: x(h.t), y1: low, y2: low + 6, class: 'tick' }, draw('title', {}, `${h.what} ${stamp(h.t)}`))),
@@ -104,6 +104,6 @@ function sawtooth(m, then, width) {
       { class: 'ink', ...(isLate ? END : {}) }),
     words(left, tall - 5, stamp(from).slice(0, 10)), words(right, tall - 5, stamp(until).slice(0, 10), END)),
   el('figcaption', { class: 'soft' }, past.length
-    ? `Solid: the past, with ${plural(events.filter(h => h.what === 'accessed').length, 'access', 'accesses')} as jumps. Dashed: what comes without another access.`
+    ? `Solid: the past${jumps ? `, with ${plural(jumps, 'access', 'accesses')} as jumps` : ''}. Dashed: what comes without another access.`
     : 'The records do not explain its energy before the last access or change, so only what follows is drawn.'));
 }

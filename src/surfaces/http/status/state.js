@@ -4,6 +4,7 @@
 // instant of all energies.
 
 const shared = new URLSearchParams(location.hash.slice(1));
+if (!Date.parse(shared.get('day'))) shared.delete('day');
 const listeners = [];
 export const get = name => shared.get(name) ?? '';
 export const onChange = listener => listeners.push(listener);
