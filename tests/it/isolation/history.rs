@@ -330,8 +330,7 @@ impl Vocabulary {
             post("/v1/engine/activate", json!({"seeds": seeds})),
             post("/v1/engine/pagerank", json!({"seeds": []})),
             post("/v1/engine/xlr", json!({"seeds": seeds})),
-            post("/v1/engine/around", json!({"ids": [self.id(random)], "limit": 1 + random.below(9)})),
-            post("/v1/engine/around", json!({"ids": [self.entity(random), self.place(random)], "depth": 3})),
+            post("/v1/engine/around", json!({"ids": [self.id(random), self.entity(random)], "limit": 9})),
             post("/v1/engine/causal", json!({"seeds": seeds, "direction": "causes"})),
             post("/v1/engine/resonate", json!({"seeds": seeds, "sympathetic": true})),
             post("/v1/engine/harmonics", json!({"seeds": seeds})),
@@ -345,11 +344,9 @@ impl Vocabulary {
             tool("decay_scope", json!({"mode": "dry_run"})),
         ];
         for id in self.ids.iter().take(3).chain([&self.id(random)]) {
-            looks.push(one("/v1/memories/{id}", id));
-            looks.push(one("/v1/memories/{id}/explain", id));
-            let drawn = one("/v1/memories/{id}/explain", id);
-            looks.push(ScopeRequest { path: format!("{}&curve=true", drawn.path), ..drawn });
-            looks.push(one("/v1/memories/{id}/versions", id));
+            looks.extend(["/v1/memories/{id}", "/v1/memories/{id}/versions"].map(|of| one(of, id)));
+            let explain = one("/v1/memories/{id}/explain", id);
+            looks.push(ScopeRequest { path: format!("{}&curve=true", explain.path), ..explain });
         }
         for look in &mut looks {
             look.by_operator = random.once_in(4);

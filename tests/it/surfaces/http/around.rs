@@ -108,6 +108,10 @@ async fn the_history_of_jobs_is_that_of_the_ledger() {
     assert_eq!(jobs(&history("?job=decay")), ["decay"]);
     assert_eq!(jobs(&history("?limit=1")), ["promote"]);
     assert_eq!(history("")["runs"][0]["state"], "done");
-    api.get("/v1/jobs/history?job=none").fails(404, "not_found", "there is no job none; there are audit, decay");
+    api.get("/v1/jobs/history?job=none").fails(
+        404,
+        "not_found",
+        "there is no job none; there are audit, decay",
+    );
     api.get("/v1/jobs/history?limit=0").fails(400, "validation", "a page has 1 to 10000 items");
 }
