@@ -4,6 +4,8 @@
 
 use super::recall::{Contrast, Freshness, GivenSeed, top_k};
 use crate::domain::ids::{Scope, Term};
+use crate::domain::tier::Tier;
+use crate::domain::units::Timestamp;
 use ebb_engine::causal::HOPS_MAX;
 use ebb_engine::recall::Profile;
 use schemars::JsonSchema;
@@ -107,6 +109,84 @@ pub struct EngineNode {
     pub label: String,
     /// Label of the node in the graph.
     pub kind: String,
+}
+
+/// Most nodes of a neighbourhood.
+pub const AROUND_MAX: usize = 200;
+/// Most relationships between a node and the nodes around it.
+pub const AROUND_DEPTH_MAX: u8 = 3;
+
+/// Request for the nodes around some nodes.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AroundRequest {
+    /// Ids of the nodes; for an entity its name.
+    #[schemars(length(min = 1, max = AROUND_MAX))]
+    pub ids: Vec<Term>,
+    /// Maximum number of nodes, with these.
+    #[serde(default = "around_limit")]
+    #[schemars(range(min = 1, max = AROUND_MAX))]
+    pub limit: usize,
+    /// Maximum number of relationships from the nearest of these nodes; with 0 only these nodes.
+    #[serde(default = "around_depth")]
+    #[schemars(range(min = 0, max = AROUND_DEPTH_MAX))]
+    pub depth: u8,
+    /// Scope of the data.
+    pub scope: Option<Scope>,
+    /// Instant of the energies; default now.
+    pub at: Option<Timestamp>,
+}
+
+const fn around_limit() -> usize {
+    60
+}
+
+const fn around_depth() -> u8 {
+    2
+}
+
+/// The nodes around some nodes.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct AroundAnswer {
+    /// State of the graph that answered.
+    #[serde(flatten)]
+    pub state: EngineState,
+    /// The requested nodes, then the others: the nearest first, then the most strongly joined.
+    pub nodes: Vec<AroundNode>,
+    /// Relationships among them, strongest first; one that holds in both directions appears once.
+    pub edges: Vec<AroundEdge>,
+}
+
+/// A node of a neighbourhood.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct AroundNode {
+    /// The node.
+    #[serde(flatten)]
+    pub node: EngineNode,
+    /// Number of relationships between it and the nearest of the requested nodes.
+    pub hops: u8,
+    /// Tier of a memory.
+    pub tier: Option<Tier>,
+    /// Energy of a memory at the requested instant; null before its last access or change, where it is not known.
+    pub energy: Option<f64>,
+    /// Instant of the creation of a memory.
+    pub created: Option<Timestamp>,
+    /// Whether it is a pinned memory.
+    pub pinned: bool,
+}
+
+/// A relationship of a neighbourhood.
+#[derive(Debug, PartialEq, Serialize, JsonSchema)]
+pub struct AroundEdge {
+    /// Id of the node at its start.
+    pub from: String,
+    /// Id of the node at its end.
+    pub to: String,
+    /// Type of the relationship.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Weight of the relationship.
+    pub weight: f32,
 }
 
 /// Request to activate nodes and contrast them (XLR).

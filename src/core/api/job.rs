@@ -294,7 +294,7 @@ pub struct Jobs {
 }
 
 /// Past runs, and the jobs that wait for one.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct JobHistory {
     /// The last runs, newest first.
     pub runs: Vec<PastRun>,
@@ -312,9 +312,11 @@ pub struct JobHistory {
 }
 
 /// A job that waits for a run, or whose open run waits for a worker.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct WaitingJob {
+    /// Its name.
     pub job: JobName,
+    /// The cause.
     pub cause: WaitCause,
     /// How long it has waited.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -322,8 +324,9 @@ pub struct WaitingJob {
 }
 
 /// Why a job waits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(inline)]
 pub enum WaitCause {
     /// The configuration disables it.
     Disabled,
@@ -331,6 +334,19 @@ pub enum WaitCause {
     Due,
     /// Its open run has no holder.
     Stranded,
+}
+
+/// Query of past runs.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct JobHistoryQuery {
+    /// Only runs of this job.
+    #[schemars(with = "Option<JobName>")]
+    pub job: Option<String>,
+    /// Maximum number of runs; default 50.
+    #[schemars(range(min = 1, max = 10_000))]
+    #[serde(default, deserialize_with = "super::input::page_size")]
+    pub limit: Option<u32>,
 }
 
 /// Path of a job.

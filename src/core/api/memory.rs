@@ -139,6 +139,38 @@ pub struct Explained {
     pub history: Vec<Event>,
     /// Reason for its state, in one or two sentences.
     pub because: String,
+    /// The course of its energy, if requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub curve: Option<EnergyCurve>,
+}
+
+/// The course of an energy.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct EnergyCurve {
+    /// The energies at which it is promoted or expires.
+    pub thresholds: Vec<EnergyLevel>,
+    /// Its energy up to the last access or change: a list of points between each two events, oldest first, at most the last 100. Empty if the records do not explain it.
+    pub past: Vec<Vec<EnergyPoint>>,
+    /// Its energy from then until shortly after the last threshold that it will cross, or for three half-lives.
+    pub ahead: Vec<EnergyPoint>,
+}
+
+/// An energy with a name: `promotion` or `expiry`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct EnergyLevel {
+    /// Its name.
+    pub name: &'static str,
+    /// The energy.
+    pub energy: f64,
+}
+
+/// An energy at an instant.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct EnergyPoint {
+    /// The instant.
+    pub at: Timestamp,
+    /// The energy.
+    pub energy: f64,
 }
 
 /// An event in the history of a memory.
@@ -193,6 +225,19 @@ pub fn history(happened: &[MemoryEvent], life: &Life, last_expired: Option<Times
 pub struct MemoryPath {
     /// Its id.
     pub id: MemoryId,
+}
+
+/// Query for the explanation of a memory.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ExplainQuery {
+    /// Scope of the data.
+    pub scope: Option<Scope>,
+    /// Instant to evaluate at; default now.
+    pub at: Option<Timestamp>,
+    /// Whether to return the course of its energy.
+    #[serde(default)]
+    pub curve: bool,
 }
 
 /// Query of memories.

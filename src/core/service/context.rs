@@ -90,7 +90,7 @@ fn candidate(
     hit: Option<RankedHit<'_>>,
     texts: &mut BTreeMap<String, StoredText>,
 ) -> Option<Candidate> {
-    let StoredText { content, created, session } = texts.remove(id)?;
+    let StoredText { content, created, session, .. } = texts.remove(id)?;
     let content = content.filter(|content| !content.trim().is_empty())?;
     let memory = ContextMemory {
         id: id.to_owned(),

@@ -8,9 +8,11 @@
 //! | [`causal`] | effects or causes of seeds |
 //! | [`rank`] | nodes by PageRank |
 //! | [`communities`] | communities, and the nodes that join them |
+//! | [`around`] | the nodes around one, and what joins them |
 //!
 //! They work on a view, of a mirror or of a file, so a graph can be examined without a database.
 
+mod around;
 mod causal;
 mod communities;
 mod waves;
@@ -19,6 +21,7 @@ mod xlr;
 #[cfg(test)]
 mod tests;
 
+pub use around::around;
 pub use causal::causal;
 pub use communities::communities;
 pub use waves::{PULSES_MAX, harmonics, resonate};

@@ -2,7 +2,7 @@
 
 use super::Service;
 use super::past::stretches;
-use crate::api::memory::{self as api, Explained, Memory};
+use crate::api::memory::{self as api, EnergyCurve, EnergyLevel, EnergyPoint, Explained, Memory};
 use crate::clock::rfc3339;
 use crate::domain::ids::MemoryKey;
 use crate::domain::memory::{Crossing, MemoryState};
@@ -26,6 +26,25 @@ pub struct Explanation {
     pub thresholds: Vec<(&'static str, f64)>,
 }
 
+impl Explanation {
+    /// The explanation with the course of the energy.
+    #[must_use]
+    pub fn with_curve(self) -> Explained {
+        let point = |(at, energy)| EnergyPoint { at, energy };
+        let past = self.past.into_iter().map(|stretch| stretch.into_iter().map(point).collect::<Vec<_>>());
+        let skipped = past.len().saturating_sub(STRETCHES_MAX);
+        let level = |(name, energy)| EnergyLevel { name, energy };
+        let curve = EnergyCurve {
+            thresholds: self.thresholds.into_iter().map(level).collect(),
+            past: past.skip(skipped).collect(),
+            ahead: self.curve.into_iter().map(point).collect(),
+        };
+        Explained { curve: Some(curve), ..self.explained }
+    }
+}
+
+/// Most stretches of a past in a response.
+const STRETCHES_MAX: usize = 100;
 /// Points of a drawn curve.
 const POINTS: i64 = 160;
 
@@ -57,7 +76,7 @@ impl Service {
         let because = because(&record, &state, at, &crossings, &history, &tunables);
         let history = api::history(&history, &life, record.last_expired);
         let memory = Memory::at(record, at, &tunables);
-        let explained = Explained { memory, half_life_hours, crossings, history, because };
+        let explained = Explained { memory, half_life_hours, crossings, history, because, curve: None };
         Ok(Explanation { explained, curve, past, thresholds })
     }
 }

@@ -36,8 +36,10 @@ pub fn router(
     ready: impl Fn() -> Readiness + Clone + Send + Sync + 'static,
     metrics: impl Fn() -> String + Send + Sync + 'static,
 ) -> Router {
-    let mut router =
-        Router::new().route("/", get(status::page)).route("/openapi.json", get(openapi::document));
+    let mut router = Router::new()
+        .route("/", get(status::page))
+        .route("/page/{file}", get(status::file))
+        .route("/openapi.json", get(openapi::document));
     for operation in operations() {
         let path = operation.path;
         // Operations have only standard methods.

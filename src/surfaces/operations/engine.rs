@@ -5,8 +5,8 @@ use crate::surfaces::operation::tool::{Tool, ids_as_seeds, seeds_of_ids};
 use crate::surfaces::operation::{Answer, Call, Operation, RequiredRight};
 use axum::http::Method;
 use ebb_core::api::engine::{
-    CausalAnswer, CausalRequest, CommunitiesAnswer, CommunitiesRequest, HarmonicsAnswer, HarmonicsRequest,
-    ResonateAnswer, ResonateRequest, XlrAnswer, XlrRequest,
+    AroundAnswer, AroundRequest, CausalAnswer, CausalRequest, CommunitiesAnswer, CommunitiesRequest,
+    HarmonicsAnswer, HarmonicsRequest, ResonateAnswer, ResonateRequest, XlrAnswer, XlrRequest,
 };
 use ebb_core::api::input::Nothing;
 use ebb_core::domain::key::Right;
@@ -19,6 +19,14 @@ pub(super) fn operations() -> Vec<Operation> {
             .statuses(&[404])
             .long_read()
             .description("Spreads with the profile of recall. score is the activation after contrast."),
+        Operation::new(Method::POST, "/v1/engine/around", RequiredRight::InScope(Right::Read), around)
+            .summary("Show the nodes around some nodes, and the relationships among them")
+            .statuses(&[404])
+            .long_read()
+            .description(
+                "The graph comes from the mirror, energies of memories from the database, at the instant at. A node that \
+                 is not in the mirror is named in unknown_seeds.",
+            ),
         Operation::new(Method::POST, "/v1/engine/causal", RequiredRight::InScope(Right::Read), causal)
             .summary("Follow causal chains from seeds to their effects or causes")
             .statuses(&[404])
@@ -53,6 +61,12 @@ pub(super) fn operations() -> Vec<Operation> {
 async fn xlr(call: Call<Nothing, Nothing, XlrRequest>) -> Result<Answer<XlrAnswer>, Problem> {
     let scope = call.scope(call.body.scope.as_ref())?;
     Ok(Answer::ok(call.service().xlr(&scope, call.body.clone()).await?))
+}
+
+async fn around(call: Call<Nothing, Nothing, AroundRequest>) -> Result<Answer<AroundAnswer>, Problem> {
+    let scope = call.scope(call.body.scope.as_ref())?;
+    let at = call.instant(call.body.at).await?;
+    Ok(Answer::ok(call.service().around(&scope, call.body.clone(), at).await?))
 }
 
 async fn causal(call: Call<Nothing, Nothing, CausalRequest>) -> Result<Answer<CausalAnswer>, Problem> {

@@ -5,7 +5,7 @@ use crate::surfaces::operation::{Answer, Call, Operation, RequiredRight};
 use axum::http::Method;
 use ebb_core::api::attempt::{AttemptQuery, Attempts};
 use ebb_core::api::input::Nothing;
-use ebb_core::api::job::{JobPath, JobRun, JobRunRequest, Jobs};
+use ebb_core::api::job::{JobHistory, JobHistoryQuery, JobPath, JobRun, JobRunRequest, Jobs};
 use ebb_core::domain::key::Right;
 use ebb_core::service::JobName;
 
@@ -14,6 +14,11 @@ pub(super) fn operations() -> Vec<Operation> {
     vec![
         Operation::new(Method::GET, "/v1/jobs", RequiredRight::Everywhere(Right::Read), list)
             .summary("List jobs with schedule, last run and lag")
+            .long_read(),
+        Operation::new(Method::GET, "/v1/jobs/history", RequiredRight::Everywhere(Right::Read), history)
+            .summary("List past runs of jobs, newest first, and the jobs that wait for one")
+            .description("The ledger keeps runs as long as retention.runs says.")
+            .statuses(&[404])
             .long_read(),
         Operation::with_dry_run(
             Method::POST,
@@ -40,11 +45,21 @@ async fn list(call: Call) -> Result<Answer<Jobs>, Problem> {
     Ok(Answer::ok(call.service().jobs(at).await?))
 }
 
-async fn run(call: Call<JobPath, Nothing, JobRunRequest>) -> Result<Answer<JobRun>, Problem> {
+async fn history(call: Call<Nothing, JobHistoryQuery>) -> Result<Answer<JobHistory>, Problem> {
+    let job = call.query.job.as_deref().map(named).transpose()?;
+    let at = call.instant(None).await?;
+    Ok(Answer::ok(call.service().job_history(job, call.query.limit.unwrap_or(50), at).await?))
+}
+
+/// The job of a name.
+fn named(name: &str) -> Result<JobName, Problem> {
     let known = || JobName::ALL.map(JobName::name).join(", ");
-    let name = &call.path.name;
-    let job = JobName::named(name)
-        .ok_or_else(|| Problem::not_found(format!("there is no job {name}; there are {}", known())))?;
+    JobName::named(name)
+        .ok_or_else(|| Problem::not_found(format!("there is no job {name}; there are {}", known())))
+}
+
+async fn run(call: Call<JobPath, Nothing, JobRunRequest>) -> Result<Answer<JobRun>, Problem> {
+    let job = named(&call.path.name)?;
     let at = call.write_instant(call.body.at).await?;
     let limit = call.body.limit.map(std::num::NonZeroU64::get);
     Ok(Answer::ok(if call.body.dry_run {

@@ -7,8 +7,8 @@ use crate::surfaces::operation::{Answer, Backend, Call, Operation, RequiredRight
 use axum::http::Method;
 use ebb_core::api::input::{Items, Nothing, ScopeAtQuery, ScopeQuery};
 use ebb_core::api::memory::{
-    Access, AccessRequest, DoneAll, Explained, Forgotten, Memories, Memory, MemoryPath, MemoryQuery,
-    NewMemory, Pin, Touched,
+    Access, AccessRequest, DoneAll, ExplainQuery, Explained, Forgotten, Memories, Memory, MemoryPath,
+    MemoryQuery, NewMemory, Pin, Touched,
 };
 use ebb_core::api::memory_list::{
     ForgetMemories, ForgottenMemories, FoundMemories, MemorySearch, SEARCH_MAX,
@@ -342,11 +342,11 @@ const EXPLAIN_TOOL: Tool = Tool::new(
 )
 .idempotent();
 
-async fn explain(call: Call<MemoryPath, ScopeAtQuery>) -> Result<Answer<Explained>, Problem> {
+async fn explain(call: Call<MemoryPath, ExplainQuery>) -> Result<Answer<Explained>, Problem> {
     let scope = call.scope(call.query.scope.as_ref())?;
     let at = call.instant(call.query.at).await?;
     let explanation = call.service().explain(&call.path.key(&scope), at).await?;
-    Ok(Answer::ok(explanation.explained))
+    Ok(Answer::ok(if call.query.curve { explanation.with_curve() } else { explanation.explained }))
 }
 
 async fn why_not(call: Call<MemoryPath, Nothing, RecallRequest>) -> Result<Answer<WhyNot>, Problem> {

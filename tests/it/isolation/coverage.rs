@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// Routes that concern the database as a whole: no key of a scope opens them.
-const WHOLE: [(&str, &str, &str); 12] = [
+const WHOLE: [(&str, &str, &str); 13] = [
     ("POST", "/memory/graph/decay", "{}"),
     ("GET", "/v1/decay/policies", ""),
     ("PUT", "/v1/decay/policies/{id}", "{}"),
@@ -19,6 +19,7 @@ const WHOLE: [(&str, &str, &str); 12] = [
     ("GET", "/v1/trails/cycle", ""),
     ("POST", "/v1/trails/cycle", r#"{"advance":1}"#),
     ("GET", "/v1/jobs", ""),
+    ("GET", "/v1/jobs/history", ""),
     ("POST", "/v1/jobs/{name}/run", "{}"),
     ("GET", "/v1/attempts", ""),
     ("GET", "/v1/status", ""),

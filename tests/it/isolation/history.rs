@@ -330,6 +330,7 @@ impl Vocabulary {
             post("/v1/engine/activate", json!({"seeds": seeds})),
             post("/v1/engine/pagerank", json!({"seeds": []})),
             post("/v1/engine/xlr", json!({"seeds": seeds})),
+            post("/v1/engine/around", json!({"ids": [self.id(random), self.entity(random)], "limit": 9})),
             post("/v1/engine/causal", json!({"seeds": seeds, "direction": "causes"})),
             post("/v1/engine/resonate", json!({"seeds": seeds, "sympathetic": true})),
             post("/v1/engine/harmonics", json!({"seeds": seeds})),
@@ -343,9 +344,9 @@ impl Vocabulary {
             tool("decay_scope", json!({"mode": "dry_run"})),
         ];
         for id in self.ids.iter().take(3).chain([&self.id(random)]) {
-            looks.push(one("/v1/memories/{id}", id));
-            looks.push(one("/v1/memories/{id}/explain", id));
-            looks.push(one("/v1/memories/{id}/versions", id));
+            looks.extend(["/v1/memories/{id}", "/v1/memories/{id}/versions"].map(|of| one(of, id)));
+            let explain = one("/v1/memories/{id}/explain", id);
+            looks.push(ScopeRequest { path: format!("{}&curve=true", explain.path), ..explain });
             looks.push(ScopeRequest {
                 path: format!("/v1/memories/{}/why-not", encoded(id)),
                 ..post("/v1/memories/{id}/why-not", json!({"text": content(random), "top_k": 1}))

@@ -1,5 +1,6 @@
 //! HTTP as programs meet it: the built program on a real database, asked over plain sockets.
 
+mod around;
 mod browsers;
 mod clocks;
 mod facts;

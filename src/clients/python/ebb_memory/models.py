@@ -34,6 +34,46 @@ class Access(Model):
     """Session of the access."""
 
 
+class AroundEdge(Model):
+    """A relationship of a neighbourhood."""
+
+    model_config = ConfigDict(
+        use_attribute_docstrings=True,
+    )
+    from_: str = Field(..., alias="from")
+    """Id of the node at its start."""
+    to: str
+    """Id of the node at its end."""
+    type: str
+    """Type of the relationship."""
+    weight: float
+    """Weight of the relationship."""
+
+
+class AroundNode(Model):
+    """A node of a neighbourhood."""
+
+    model_config = ConfigDict(
+        use_attribute_docstrings=True,
+    )
+    created: AwareDatetime | None
+    """Instant of the creation of a memory."""
+    energy: float | None
+    """Energy of a memory at the requested instant; null before its last access or change, where it is not known."""
+    hops: int
+    """Number of relationships between it and the nearest of the requested nodes."""
+    id: str
+    """Id; for an entity its name."""
+    kind: str
+    """Label of the node in the graph."""
+    label: str
+    """Display text."""
+    pinned: bool
+    """Whether it is a pinned memory."""
+    tier: Literal["working", "shortTerm", "longTerm", "expiredWorking", "archivedWorking", "archivedShortTerm"] | str | None
+    """Tier of a memory."""
+
+
 class AssertedFact(Model):
     """A fact that was asserted."""
 
@@ -336,6 +376,30 @@ class Edge(Model):
     """Type of the relation."""
     weight: float
     """Current weight, 0 to 1."""
+
+
+class EnergyLevel(Model):
+    """An energy with a name: `promotion` or `expiry`."""
+
+    model_config = ConfigDict(
+        use_attribute_docstrings=True,
+    )
+    energy: float
+    """The energy."""
+    name: str
+    """Its name."""
+
+
+class EnergyPoint(Model):
+    """An energy at an instant."""
+
+    model_config = ConfigDict(
+        use_attribute_docstrings=True,
+    )
+    at: AwareDatetime
+    """The instant."""
+    energy: float
+    """The energy."""
 
 
 class EngineHit(Model):
@@ -968,6 +1032,52 @@ class PastQuery(Model):
     """Its text, at most 1,024 bytes."""
 
 
+class PastRun(Model):
+    """A run recorded in the ledger."""
+
+    model_config = ConfigDict(
+        use_attribute_docstrings=True,
+    )
+    adopted: int
+    """Rows of other writers that were adopted."""
+    affected: int
+    """Memories expired, promoted or reinforced, clusters formed or dissolved, and facts retracted."""
+    at: AwareDatetime | None
+    """Instant that the run used as now."""
+    changed: int
+    """Rows written."""
+    conflicts: int
+    """Memories claimed by two attempts."""
+    expired: int
+    """Memories that expired."""
+    finished: AwareDatetime | None
+    """Instant of the end."""
+    job: str
+    """Its name."""
+    occurrence: str
+    """Occurrence of the run."""
+    promoted: int
+    """Memories promoted."""
+    quarantined: int
+    """Rows quarantined."""
+    reason: str | None
+    """Reason for a skip or a failure."""
+    run_id: str
+    """The id of its run."""
+    scanned: int
+    """Rows scanned."""
+    skipped: int
+    """Rows skipped."""
+    started: AwareDatetime | None
+    """Instant of the start."""
+    state: str
+    """State: open, done, guarded or failed."""
+    trigger: str
+    """Trigger: schedule or manual."""
+    truncated: bool
+    """Whether the run stopped before all due work was done."""
+
+
 class PathStep(Model):
     """A relationship of a path."""
 
@@ -1550,6 +1660,20 @@ class Waiting(Model):
     """Memories of other writers that the next run will adopt."""
 
 
+class WaitingJob(Model):
+    """A job that waits for a run, or whose open run waits for a worker."""
+
+    model_config = ConfigDict(
+        use_attribute_docstrings=True,
+    )
+    cause: Literal["disabled", "due", "stranded"] | str
+    """The cause."""
+    job: Literal["audit", "decay", "coactivate", "cluster", "embed", "reinforce", "promote", "evaporate", "fade", "sweep", "learn"] | str
+    """Its name."""
+    seconds: int | None = None
+    """How long it has waited."""
+
+
 class WalkedEdge(Model):
     """An edge of a path."""
 
@@ -1614,6 +1738,40 @@ class XlrHit(Model):
     """Activation after contrast."""
     was: int
     """Rank by activation alone, from 1."""
+
+
+class AroundAnswer(Model):
+    """The nodes around some nodes."""
+
+    model_config = ConfigDict(
+        use_attribute_docstrings=True,
+    )
+    as_of: AwareDatetime | None
+    """Instant up to which changes of the graph are included."""
+    edges: list[AroundEdge]
+    """Relationships among them, strongest first; one that holds in both directions appears once."""
+    flags: list[str]
+    """Flags of a truncated, partial or not converged result."""
+    generation: int
+    """Generation of the graph that answered."""
+    held_share: float
+    """Share of the eligible nodes that are in memory, 0 to 1."""
+    nodes: list[AroundNode]
+    """The requested nodes, then the others: the nearest first, then the most strongly joined."""
+    stale: bool
+    """Whether stale_ms exceeds the configured limit."""
+    stale_ms: int
+    """Milliseconds since the last refresh from the graph."""
+    tick_end: int
+    """Number of learned outcomes at its end; if it differs, weights changed during the query."""
+    tick_start: int
+    """Number of learned outcomes at the start of the query."""
+    truncated: bool
+    """Whether the result is truncated; the flags that end in truncated name the part."""
+    unknown_seeds: list[str]
+    """Given ids that are not in the graph."""
+    whole: bool
+    """Whether all eligible nodes are in memory; otherwise only the hottest nodes are."""
 
 
 class AssertedAll(Model):
@@ -1809,6 +1967,20 @@ class DoneAllWithChange(DoneAll):
     """The change that the write made, if it made one: at_least of a recall that must include it."""
 
 
+class EnergyCurve(Model):
+    """The course of an energy."""
+
+    model_config = ConfigDict(
+        use_attribute_docstrings=True,
+    )
+    ahead: list[EnergyPoint]
+    """Its energy from then until shortly after the last threshold that it will cross, or for three half-lives."""
+    past: list[list[EnergyPoint]]
+    """Its energy up to the last access or change: a list of points between each two events, oldest first, at most the last 100. Empty if the records do not explain it."""
+    thresholds: list[EnergyLevel]
+    """The energies at which it is promoted or expires."""
+
+
 class EngineAnswer(Model):
     """Response of a mechanism of the engine."""
 
@@ -1863,6 +2035,8 @@ class Explained(Model):
     """Instant of the creation."""
     crossings: list[Crossing]
     """Thresholds that its energy will cross, soonest first."""
+    curve: EnergyCurve | None = None
+    """The course of its energy, if requested."""
     did: str | None = None
     """Effect of the request: created, accessed or revived."""
     dry_run: bool = False
@@ -2063,6 +2237,24 @@ class Job(Model):
     """Seconds since its open run lost its holder, which no worker has taken over yet."""
     timezone: str | None = None
     """Time zone of the cron pattern."""
+
+
+class JobHistory(Model):
+    """Past runs, and the jobs that wait for one."""
+
+    model_config = ConfigDict(
+        use_attribute_docstrings=True,
+    )
+    fallback_tunables: Literal["last_valid", "configuration"] | str | None = None
+    """Tunables that are used, while those of the graph are invalid."""
+    runs: list[PastRun]
+    """The last runs, newest first."""
+    stopped: str | None = None
+    """Reason that no job can run and no memory can be written."""
+    unscheduled: str | None = None
+    """Reason that no job runs by its schedule."""
+    waiting: list[WaitingJob]
+    """The jobs that wait for a run."""
 
 
 class Jobs(Model):

@@ -127,6 +127,39 @@ class Engine(Noun[Call]):
         )
 
     @operation
+    def look_around(
+        self,
+        ids: Sequence[str],
+        *,
+        at: datetime | None = None,
+        depth: int | None = None,
+        limit: int | None = None,
+        scope: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Request[models.AroundAnswer]:
+        """Show the nodes around some nodes, and the relationships among them.
+
+        The graph comes from the mirror, energies of memories from the database, at the instant at. A node that is not
+        in the mirror is named in unknown_seeds.
+
+        Args:
+            ids: Ids of the nodes; for an entity its name.
+            at: Instant of the energies; default now.
+            depth: Maximum number of relationships from the nearest of these nodes; with 0 only these nodes.
+            limit: Maximum number of nodes, with these.
+            scope: Scope of the data.
+            idempotency_key: Writes with the same key take effect once in 24 hours; default a new key.
+        """
+        return Request(
+            "POST",
+            "/v1/engine/around",
+            models.AroundAnswer,
+            body={"at": at, "depth": depth, "ids": ids, "limit": limit, "scope": scope},
+            scope="body",
+            idempotency_key=idempotency_key or new_key(),
+        )
+
+    @operation
     def follow_causes(
         self,
         seeds: Sequence[models.GivenSeed],
@@ -454,6 +487,24 @@ class Jobs(Noun[Call]):
         return Request("GET", "/v1/jobs", models.Jobs)
 
     @operation
+    def list_runs(
+        self,
+        *,
+        job: Literal["audit", "decay", "coactivate", "cluster", "embed", "reinforce", "promote", "evaporate", "fade", "sweep", "learn"]
+        | None = None,
+        limit: int | None = None,
+    ) -> Request[models.JobHistory]:
+        """List past runs of jobs, newest first, and the jobs that wait for one.
+
+        The ledger keeps runs as long as retention.runs says.
+
+        Args:
+            job: Only runs of this job.
+            limit: Maximum number of runs; default 50.
+        """
+        return Request("GET", "/v1/jobs/history", models.JobHistory, query={"job": job, "limit": limit})
+
+    @operation
     def run(
         self,
         name: Literal["audit", "decay", "coactivate", "cluster", "embed", "reinforce", "promote", "evaporate", "fade", "sweep", "learn"],
@@ -701,16 +752,24 @@ class Memories(Noun[Call]):
         )
 
     @operation
-    def explain(self, id: str, *, at: datetime | None = None, scope: str | None = None) -> Request[models.Explained]:
+    def explain(
+        self, id: str, *, at: datetime | None = None, curve: bool | None = None, scope: str | None = None
+    ) -> Request[models.Explained]:
         """Explain the state of a memory and its next threshold crossings.
 
         Args:
             id: Its id.
             at: Instant to evaluate at; default now.
+            curve: Whether to return the course of its energy.
             scope: Scope of the data.
         """
         return Request(
-            "GET", "/v1/memories/{id}/explain", models.Explained, path_parts={"id": id}, query={"at": at, "scope": scope}, scope="query"
+            "GET",
+            "/v1/memories/{id}/explain",
+            models.Explained,
+            path_parts={"id": id},
+            query={"at": at, "curve": curve, "scope": scope},
+            scope="query",
         )
 
     @operation

@@ -4,6 +4,7 @@
 
 use super::Error;
 use crate::domain::ids::{MemoryKey, Scope, labelled};
+use crate::domain::memory::MemoryState;
 use crate::domain::units::Timestamp;
 use crate::service::Service;
 use crate::store::{AdoptedNode, Record};
@@ -12,12 +13,13 @@ use ebb_engine::graph::kinds::NodeType;
 use ebb_engine::recall::RecallResult;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Text of a node, and when and in which session it was created.
+/// Text of a node, when and in which session it was created, and the state of a sound memory.
 #[derive(Debug, Clone)]
 pub(in crate::service) struct StoredText {
     pub(in crate::service) content: Option<String>,
     pub(in crate::service) created: Option<Timestamp>,
     pub(in crate::service) session: Option<String>,
+    pub(in crate::service) state: Option<MemoryState>,
 }
 
 /// Texts by id, and the ids that were looked for.
@@ -30,14 +32,15 @@ struct Texts {
 impl StoredText {
     pub(super) fn of_memory(record: Record) -> (String, Self) {
         let life = record.life.ok();
-        let created = life.as_ref().map(|life| life.created);
-        (record.id, Self { content: record.content, created, session: life.and_then(|life| life.session) })
+        let (created, state) = life.as_ref().map(|life| (life.created, life.state)).unzip();
+        let session = life.and_then(|life| life.session);
+        (record.id, Self { content: record.content, created, session, state })
     }
 
     fn of_adopted(adopted: AdoptedNode) -> (String, Self) {
         let AdoptedNode { node, text, .. } = adopted;
         let created = node.created.and_then(|ms| Timestamp::from_millis(ms).ok());
-        (node.key, Self { content: text, created, session: node.session })
+        (node.key, Self { content: text, created, session: node.session, state: None })
     }
 }
 
@@ -73,6 +76,18 @@ impl Service {
         ids: &BTreeSet<String>,
     ) -> Result<BTreeMap<String, StoredText>, Error> {
         Ok(self.texts(scope, view, ids).await?.there)
+    }
+
+    /// The same, with those of these nodes that were deleted meanwhile.
+    pub(in crate::service) async fn texts_and_gone(
+        &self,
+        scope: &Scope,
+        view: &View,
+        ids: &BTreeSet<String>,
+    ) -> Result<(BTreeMap<String, StoredText>, BTreeSet<String>), Error> {
+        let Texts { read, there } = self.texts(scope, view, ids).await?;
+        let gone = read.into_iter().filter(|id| !there.contains_key(id)).collect();
+        Ok((there, gone))
     }
 
     async fn texts(&self, scope: &Scope, view: &View, ids: &BTreeSet<String>) -> Result<Texts, Error> {

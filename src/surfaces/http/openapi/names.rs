@@ -6,7 +6,7 @@
 use axum::http::Method;
 
 /// Method, path and name.
-const NAMES: [(Method, &str, &str); 61] = [
+const NAMES: [(Method, &str, &str); 63] = [
     (Method::GET, "/memory/graph/edges", "relations.list"),
     (Method::POST, "/memory/graph/edges", "relations.observe"),
     (Method::POST, "/memory/graph/edges:batch", "relations.observe_batch"),
@@ -53,6 +53,7 @@ const NAMES: [(Method, &str, &str); 61] = [
     (Method::POST, "/v1/engine/activate", "engine.activate"),
     (Method::POST, "/v1/engine/pagerank", "engine.rank"),
     (Method::POST, "/v1/engine/xlr", "engine.contrast"),
+    (Method::POST, "/v1/engine/around", "engine.look_around"),
     (Method::POST, "/v1/engine/causal", "engine.follow_causes"),
     (Method::POST, "/v1/engine/resonate", "engine.resonate"),
     (Method::POST, "/v1/engine/harmonics", "engine.read_harmonics"),
@@ -64,6 +65,7 @@ const NAMES: [(Method, &str, &str); 61] = [
     (Method::GET, "/v1/hidden", "rows.list_hidden"),
     (Method::POST, "/v1/states", "rows.set_states"),
     (Method::GET, "/v1/jobs", "jobs.list"),
+    (Method::GET, "/v1/jobs/history", "jobs.list_runs"),
     (Method::POST, "/v1/jobs/{name}/run", "jobs.run"),
     (Method::GET, "/v1/attempts", "attempts.list"),
     (Method::GET, "/v1/status", "status.get"),

@@ -26,7 +26,7 @@ const fn writes(route: &'static str, path: &'static str, body: &'static str) -> 
     Row { method: "POST", route, path, body: Some(body), right: 1, everywhere: false }
 }
 
-const ROUTES: [Row; 62] = [
+const ROUTES: [Row; 64] = [
     looks("/memory/graph/edges", "/memory/graph/edges?scope=team", false),
     writes(
         "/memory/graph/edges",
@@ -130,6 +130,7 @@ const ROUTES: [Row; 62] = [
         ..writes("/v1/engine/activate", "/v1/engine/activate", r#"{"seeds":[],"scope":"team"}"#)
     },
     Row { right: 0, ..writes("/v1/engine/xlr", "/v1/engine/xlr", r#"{"seeds":[],"scope":"team"}"#) },
+    Row { right: 0, ..writes("/v1/engine/around", "/v1/engine/around", r#"{"ids":["m"],"scope":"team"}"#) },
     Row { right: 0, ..writes("/v1/engine/causal", "/v1/engine/causal", r#"{"seeds":[],"scope":"team"}"#) },
     Row {
         right: 0,
@@ -150,6 +151,7 @@ const ROUTES: [Row; 62] = [
         r#"{"recall_id":"r","used":[{"id":"m","path":[]}],"reward":1,"scope":"team"}"#,
     ),
     looks("/v1/jobs", "/v1/jobs", true),
+    looks("/v1/jobs/history", "/v1/jobs/history", true),
     Row { everywhere: true, ..writes("/v1/jobs/{name}/run", "/v1/jobs/decay/run", r#"{"dry_run":true}"#) },
     looks("/v1/attempts", "/v1/attempts", true),
     looks("/v1/status", "/v1/status", true),
