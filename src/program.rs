@@ -319,6 +319,7 @@ async fn run_demo(settings: &Settings, scope: Scope, output: &Output) -> Result<
     let folder = PathBuf::from(".ebb/demo");
     if settings.neo4j.uri.is_none() {
         settings.neo4j.home.clone_from(&folder);
+        settings.neo4j.is_brief = true;
         // That of the demo before may still run.
         ebb_provision::stop(&settings.neo4j, false).await?;
         ebb_provision::wipe(&folder).await?;

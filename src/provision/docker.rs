@@ -69,6 +69,9 @@ pub(super) async fn plan(
     for (key, value) in super::server_settings(config, ports).into_iter().chain(memory) {
         args.extend(["--env".to_owned(), format!("{}={value}", variable(key))]);
     }
+    if config.is_brief {
+        args.extend(["--env".to_owned(), format!("JAVA_TOOL_OPTIONS={}", super::QUICK_COMPILER)]);
+    }
     args.push(config.image.clone());
     let env = vec![("NEO4J_AUTH".to_owned(), format!("neo4j/{}", password.expose_secret()))];
     Ok(Plan {

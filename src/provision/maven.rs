@@ -70,6 +70,9 @@ pub(super) async fn plan(
     args.push(format!("-Xms{}m", config.heap_mb.min(128.max(config.heap_mb / 4))));
     args.push(format!("-Xmx{}m", config.heap_mb));
     args.extend(FLAGS.map(str::to_owned));
+    if config.is_brief {
+        args.push(super::QUICK_COMPILER.to_owned());
+    }
     let kept = if classes.is_file() {
         args.push(format!("-XX:SharedArchiveFile={}", classes.display()));
         None

@@ -53,6 +53,8 @@ pub(super) struct Server {
     heap_mb: u32,
     #[serde(deserialize_with = "mebibytes::<8, _>")]
     pagecache_mb: u32,
+    #[serde(skip)]
+    is_brief: bool,
     #[serde(deserialize_with = "span::<0, DAY, _, _>")]
     keep: Duration,
     #[serde(deserialize_with = "span::<SECOND, HOUR, _, _>")]

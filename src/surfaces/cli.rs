@@ -117,9 +117,9 @@ fn filled(text: &str) -> String {
 pub enum Command {
     /// Run the demo on a scratch server
     ///
-    /// Starts a scratch Neo4j, creates the schema, replays a bundled month of three coding agents under simulated time, and
-    /// shows which memories were promoted, which expired and why. Ends with the address of Neo4j Browser and
-    /// three queries to paste. A given database that holds anything else is never touched.
+    /// Starts a scratch Neo4j, restores a bundled month of three coding agents, replays its last hours under simulated time, and
+    /// shows the energy of a memory and a recall before and after learning. Ends with commands to try and a link to Neo4j
+    /// Browser. A given database that holds anything else is never touched.
     #[command(after_help = "Examples:\n  ebb demo\n  ebb demo -o json")]
     Demo,
     /// Prepare a database: constraints, indexes and the configuration node

@@ -74,6 +74,7 @@ fn config(home: &Path) -> Config {
         http_port: 0,
         heap_mb: 512,
         pagecache_mb: 64,
+        is_brief: false,
         keep: Duration::ZERO,
         start_timeout: Duration::from_secs(120),
         cache: Some(env!("CARGO_TARGET_TMPDIR").into()),

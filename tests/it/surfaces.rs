@@ -6,6 +6,7 @@
 mod adopt;
 mod adopted;
 mod backup;
+mod demo;
 mod dimensions;
 mod embedding;
 mod engine;

@@ -32,6 +32,7 @@ impl Host {
             // A machine that is busy with something else is slow, and no failure of ours.
             start_timeout: Duration::from_secs(240),
             pagecache_mb,
+            is_brief: false,
             keep: Duration::ZERO,
             ..settings.neo4j
         };

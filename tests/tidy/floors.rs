@@ -125,6 +125,7 @@ const FLOORS: &[Floor] = &[
             "clap",
             "clap_complete",
             "clap_mangen",
+            "flate2",
             "humantime",
             "indicatif",
             "rustix",

@@ -198,18 +198,18 @@ async fn abandon(service: &Service, output: &Output, global: &Global) -> Result<
 }
 
 /// Progress through the rows of a backup.
-struct RowProgress<'a> {
+pub(super) struct RowProgress<'a> {
     output: &'a Output,
     bar: Option<Progress>,
 }
 
 impl<'a> RowProgress<'a> {
-    fn new(output: &'a Output) -> Self {
+    pub(super) fn new(output: &'a Output) -> Self {
         Self { output, bar: None }
     }
 
     /// The bar appears with the first rows, when their number is known.
-    fn at(&mut self, done: RowsDone) {
+    pub(super) fn at(&mut self, done: RowsDone) {
         let bar = self.bar.get_or_insert_with(|| Progress::new(self.output, "rows", Some(done.total)));
         bar.at(done.rows);
     }

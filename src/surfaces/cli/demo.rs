@@ -1,42 +1,44 @@
-//! `ebb demo`: a replay of a bundled month, with a report.
+//! `ebb demo`: the last hours of a bundled month, with a report.
 //!
-//! The events of three coding agents are replayed under simulated time by the real jobs on a scratch server. The report is read
-//! back from the graph; the values in the file of expected values are compared with the closed form of the laws, which was computed
-//! independently of Ebb (`config/demo/README.md`).
+//! The graph that a replay of the month leaves before these hours is restored from a bundled backup on a scratch server; then
+//! the rest of the events is replayed under simulated time by the real jobs. The report is read back from the graph; the values in
+//! the file of expected values are compared with the closed form of the laws, which was computed independently of Ebb
+//! (`config/demo/README.md`).
+//!
+//! Invariant: the backup is what a replay leaves (held by `surfaces::demo::the_backup_of_the_demo_is_what_a_replay_leaves`).
 
 mod expected;
 mod facts;
 mod learning;
+mod month;
 mod relations;
 mod trails;
 
+use super::backup::RowProgress;
 use super::exit::CliError;
 use super::instant::spelt;
 use super::memory::energy_plot;
 use super::output::Output;
 use super::page::Page;
-use super::plot::tiers::bars;
-use super::plot::verbs::now;
 use super::progress::Progress;
 use ebb_core::domain::ids::{MemoryId, MemoryKey};
 use ebb_core::domain::units::Timestamp;
 use ebb_core::service::Service;
 use ebb_core::service::events::replay::Replay;
-use ebb_core::service::events::{BadLines, Imported};
+use ebb_core::service::events::{BadLines, Imported, Tick};
 use ebb_core::service::server::Hour;
 use ebb_files::Readers;
 use ebb_provision::{Endpoint, browser_url};
 use expected::{Check, MemoryCheck};
 use facts::Facts;
 use learning::Learning;
+use month::Month;
 use relations::Relations;
 use serde::Serialize;
 use std::path::Path;
 use std::time::Duration;
 use trails::Trails;
 
-/// The bundled month.
-const MONTH: &str = include_str!("../../../config/demo/month.ndjson");
 /// The decay policies of its facts.
 pub const POLICIES: &str = include_str!("../../../config/demo/policies.toml");
 /// The instant that the expected values are for.
@@ -55,6 +57,7 @@ struct Query {
 
 #[derive(Debug, Serialize)]
 struct DemoReport {
+    events_before: u64,
     events: u64,
     seconds: f64,
     runs: u64,
@@ -78,7 +81,8 @@ struct TierNow {
     memories: i64,
 }
 
-/// Replays the month and prints the report. `folder` is where its file is written; a managed server stays `keep` longer.
+/// Restores the month up to its last hours, replays these, and prints the report. `folder` is where its files are written; a
+/// managed server stays `keep` longer.
 ///
 /// # Errors
 /// Of the service; and if a value is not what the laws say, which would be a defect of Ebb.
@@ -88,23 +92,22 @@ pub async fn run(
     (folder, keep): (&Path, Duration),
     output: &Output,
 ) -> Result<(), CliError> {
-    let file = folder.join("month.ndjson");
-    std::fs::create_dir_all(folder)?;
-    ebb_files::replace(&file, Readers::Owner, MONTH.as_bytes()).map_err(std::io::Error::from)?;
-    output.remark(
-        "Replaying March 2026: the events of three coding agents, with the real jobs in simulated time.",
-    );
     let ends = ebb_core::clock::parse_rfc3339(ENDS).map_err(CliError::failed)?;
-    let done = replay(service, &file, ends, output).await?;
+    std::fs::create_dir_all(folder)?;
+    service.store().claim_scratch().await?;
+    // A given database may hold what a demo has replayed before.
+    let is_new = service.tiers().await?.iter().all(|row| row.memories == 0);
+    if is_new || service.store().unfinished_restore().await?.is_some() {
+        restore(service, folder, output).await?;
+    }
+    output.remark("Replaying its last hours with the real jobs, in simulated time.");
+    let done = replay(service, folder, ends, output).await?;
     let hours = service.timeline().await?;
     let report = collect(service, endpoint, &done, &hours, ends).await?;
     let drawn = MemoryId::new(DRAWN).map_err(CliError::failed)?;
     let energy = energy_plot(&service.explain(&MemoryKey::new(service.scope(), &drawn), ends).await?);
-    let tiers = now(&service.tiers().await?);
     output.emit("demo", &report, |page| {
         lay_out(page, &report);
-        page.picture(&bars(&tiers, page.width(), page.color()));
-        page.line("");
         page.picture(&energy.terminal(page.width(), page.color()));
         learning::lay_out(page, &report.learning);
         lay_out_next(page, &report, endpoint, (folder, keep));
@@ -112,16 +115,33 @@ pub async fn run(
     report.checks().collect()
 }
 
+async fn restore(service: &Service, folder: &Path, output: &Output) -> Result<(), CliError> {
+    let file = folder.join("before.ndjson");
+    ebb_files::replace(&file, Readers::Owner, &month::before()?).map_err(std::io::Error::from)?;
+    output.remark("Restoring a month of three coding agents, March 2026, from a backup.");
+    let mut progress = RowProgress::new(output);
+    service.restore(&file, &mut |done| progress.at(done)).await?;
+    Ok(())
+}
+
 async fn replay(
     service: &Service,
-    file: &Path,
+    folder: &Path,
     ends: Timestamp,
     output: &Output,
 ) -> Result<Imported, CliError> {
-    let mut progress = Progress::new(output, "events", Some(MONTH.lines().count() as u64));
+    let file = folder.join("month.ndjson");
+    ebb_files::replace(&file, Readers::Owner, month::EVENTS.as_bytes()).map_err(std::io::Error::from)?;
+    let total = month::EVENTS.lines().count() as u64;
+    let mut before = None;
+    let mut bar = None;
+    let mut watch = |tick: Tick| {
+        let before = *before.get_or_insert(tick.events);
+        let bar = bar.get_or_insert_with(|| Progress::new(output, "events", Some(total - before.min(total))));
+        bar.at(tick.events - before.min(tick.events));
+    };
     let replay = Replay { until: Some(ends), step_ms: None };
-    let done = service.replay(file, replay, BadLines::Stop, &mut |tick| progress.at(tick.events)).await?;
-    Ok(done)
+    Ok(service.replay(&file, replay, BadLines::Stop, &mut watch).await?)
 }
 
 async fn collect(
@@ -131,7 +151,7 @@ async fn collect(
     hours: &[Hour],
     ends: Timestamp,
 ) -> Result<DemoReport, CliError> {
-    let expected = expected::read()?;
+    let (expected, month) = (expected::read()?, Month::read()?);
     let sum = |count: fn(&Hour) -> i64| hours.iter().map(count).sum();
     let queries = QUESTIONS.iter().filter_map(|name| {
         let (_, title) = Service::questions().find(|(known, _)| known == name)?;
@@ -141,6 +161,7 @@ async fn collect(
     });
     let tiers = service.tiers().await?.into_iter().filter(|row| !row.tier.starts_with("archived"));
     Ok(DemoReport {
+        events_before: done.lines_before,
         events: done.events,
         seconds: done.seconds,
         runs: done.runs.values().map(|runs| runs.ran).sum(),
@@ -148,11 +169,11 @@ async fn collect(
         tiers: tiers.map(|row| TierNow { tier: row.tier, memories: row.memories }).collect(),
         promoted: sum(|hour| hour.rose),
         crystallised: sum(|hour| hour.crystallised),
-        expired: done.runs.values().map(|runs| runs.expired).sum(),
+        expired: sum(|hour| hour.expired),
         fates: expected::memories(&expected, service, ends).await?,
-        relations: relations::read(&expected, service, done, ends).await?,
-        trails: trails::read(&expected, service, done, ends).await?,
-        facts: facts::read(&expected, service, done).await?,
+        relations: relations::read(&expected, service, &month, ends).await?,
+        trails: trails::read(&expected, service, &month, ends).await?,
+        facts: facts::read(&expected, service, &month).await?,
         learning: learning::teach(service, ends).await?,
         browser: browser_url(endpoint, None),
         queries: queries.collect(),
@@ -173,12 +194,12 @@ const QUESTION: &str = "what came of what Ruth reported";
 fn lay_out(page: &mut Page, report: &DemoReport) {
     page.heading("A month in the life of three coding agents");
     page.paragraph(&format!(
-        "{} events in {:.1} s; {} runs of jobs, {} occurrences skipped with nothing due.",
-        report.events, report.seconds, report.runs, report.occurrences_with_nothing_due
+        "{} events are in a backup, {} of the last hours were replayed in {:.1} s: {} runs of jobs, {} occurrences skipped \
+         with nothing due.",
+        report.events_before, report.events, report.seconds, report.runs, report.occurrences_with_nothing_due
     ));
     page.paragraph(&format!(
-        "{} memories were promoted to shortTerm, {} of them to longTerm; working memories expired {} times, and some were \
-         revived by an access.",
+        "{} memories were promoted to shortTerm, {} of them to longTerm; {} expired and were not revived by an access.",
         report.promoted, report.crystallised, report.expired
     ));
     let all = report.checks().count();

@@ -114,6 +114,7 @@ async fn managed() -> Address {
         http_port: 0,
         heap_mb: 768,
         pagecache_mb: 128,
+        is_brief: false,
         keep: Duration::ZERO,
         ..settings.neo4j
     };

@@ -56,6 +56,7 @@ impl Own {
             http_port: self.ports.1,
             heap_mb: 512,
             pagecache_mb: 64,
+            is_brief: false,
             keep: Duration::ZERO,
             start_timeout: Duration::from_secs(240),
             ..settings.unwrap_or_else(|faults| panic!("{faults}")).neo4j

@@ -1,9 +1,9 @@
 //! The part of the demo about facts: those that policies retracted and reduced.
 
 use super::expected::{self, Check, Expected};
+use super::month::Month;
 use crate::surfaces::cli::exit::CliError;
 use ebb_core::domain::fact::{DECAY_SOURCE, FactScope};
-use ebb_core::service::events::Imported;
 use ebb_core::service::{FactFilter, Service};
 use serde::Serialize;
 
@@ -19,11 +19,7 @@ pub(super) struct Facts {
 }
 
 /// Reads them as they are.
-pub(super) async fn read(
-    expected: &[Expected],
-    service: &Service,
-    done: &Imported,
-) -> Result<Facts, CliError> {
+pub(super) async fn read(expected: &[Expected], service: &Service, month: &Month) -> Result<Facts, CliError> {
     let mut heads = Vec::new();
     for scope in FactScope::ALL {
         let filter = FactFilter { scope, entity: None, relation: None, history: false };
@@ -35,7 +31,7 @@ pub(super) async fn read(
     };
     let policies = service.policies().await?.policies;
     Ok(Facts {
-        asserted: done.by_kind.get("fact").copied().unwrap_or(0),
+        asserted: month.count("fact"),
         policies: policies.all().iter().map(|policy| policy.id.to_string()).collect(),
         heads: heads.len(),
         retracted: by_sweep(true),

@@ -1,10 +1,10 @@
 //! The part of the demo about relations: counts, and a forecast for a year without observations.
 
 use super::expected::{self, Check, Expected};
+use super::month::Month;
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::plot::verbs::decay::relations;
 use ebb_core::domain::units::Timestamp;
-use ebb_core::service::events::Imported;
 use ebb_core::service::{RelationFilter, Service};
 use serde::Serialize;
 
@@ -26,7 +26,7 @@ pub(super) struct Relations {
 pub(super) async fn read(
     expected: &[Expected],
     service: &Service,
-    done: &Imported,
+    month: &Month,
     ends: Timestamp,
 ) -> Result<Relations, CliError> {
     let all = relations(service, ends).await?;
@@ -35,7 +35,7 @@ pub(super) async fn read(
         service.relations(service.scope(), RelationFilter::Retrievable, None, ends.after(YEAR_MS)).await?;
     Ok(Relations {
         relations: all.len(),
-        observed: done.by_kind.get("observe").copied().unwrap_or(0),
+        observed: month.count("observe"),
         pinned: all.iter().filter(|relation| relation.pinned).count(),
         below_minimum: below.len(),
         retrievable_after_a_year_of_silence: later.len(),

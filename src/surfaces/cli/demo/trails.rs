@@ -1,10 +1,10 @@
 //! The part of the demo about trails: counts.
 
 use super::expected::{self, Check, Expected};
+use super::month::Month;
 use crate::surfaces::cli::exit::CliError;
 use ebb_core::domain::units::Timestamp;
 use ebb_core::service::Service;
-use ebb_core::service::events::Imported;
 use serde::Serialize;
 
 /// Trails at the end of the month.
@@ -21,10 +21,10 @@ pub(super) struct Trails {
 pub(super) async fn read(
     expected: &[Expected],
     service: &Service,
-    done: &Imported,
+    month: &Month,
     ends: Timestamp,
 ) -> Result<Trails, CliError> {
-    let count = |kind| done.by_kind.get(kind).copied().unwrap_or(0);
+    let count = |kind| month.count(kind);
     Ok(Trails {
         places: count("node"),
         edges: count("edge"),
