@@ -94,14 +94,18 @@ fn strength(neighbour: &Neighbour) -> u32 {
     neighbour.excitatory.or(neighbour.inhibitory).map_or(0, f32::to_bits)
 }
 
+/// A node behind its rank, so that it is ordered by that: a load of the same rows may number the nodes otherwise.
+type Ranked = (u32, NodeId);
+
 /// The relationships among these nodes, strongest first, and whether some were left out. One that is stored in both
-/// directions appears once.
+/// directions appears once, in that of the larger weight.
 fn edges(graph: &Graph, reached: &[(NodeId, u8)]) -> (Vec<AroundEdge>, bool) {
-    let there: BTreeSet<NodeId> = reached.iter().map(|(node, _)| *node).collect();
-    let mut joined: BTreeMap<(NodeId, NodeId, &str), (f32, NodeId)> = BTreeMap::new();
+    let ranked = |node: NodeId| -> Ranked { (graph.rank(node), node) };
+    let there: BTreeSet<Ranked> = reached.iter().map(|(node, _)| ranked(*node)).collect();
+    let mut joined: BTreeMap<(Ranked, Ranked, &str), (f32, Ranked)> = BTreeMap::new();
     for source in &there {
-        for slot in graph.slots(*source) {
-            let target = graph.target(slot);
+        for slot in graph.slots(source.1) {
+            let target = ranked(graph.target(slot));
             if target == *source || !there.contains(&target) {
                 continue;
             }
@@ -113,14 +117,15 @@ fn edges(graph: &Graph, reached: &[(NodeId, u8)]) -> (Vec<AroundEdge>, bool) {
         }
     }
     let mut edges: Vec<_> = joined.into_iter().collect();
-    edges.sort_by_key(|(_, (weight, _))| Reverse(weight.to_bits()));
+    // Equal ones stay in the order of the map: by the other node, then by type.
+    edges.sort_by_key(|(_, (weight, from))| (Reverse(weight.to_bits()), *from));
     let is_cut = edges.len() > EDGES_MAX;
     edges.truncate(EDGES_MAX);
-    let edge = |((one, other, kind), (weight, from)): ((NodeId, NodeId, &str), (f32, NodeId))| {
+    let edge = |((one, other, kind), (weight, from)): ((Ranked, Ranked, &str), (f32, Ranked))| {
         let to = if from == one { other } else { one };
         AroundEdge {
-            from: graph.external_id(from).to_owned(),
-            to: graph.external_id(to).to_owned(),
+            from: graph.external_id(from.1).to_owned(),
+            to: graph.external_id(to.1).to_owned(),
             kind: kind.to_owned(),
             weight,
         }
