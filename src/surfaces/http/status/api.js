@@ -3,8 +3,12 @@
 let key = null;
 try { key = sessionStorage.getItem('ebb-key'); } catch { /* Without storage, the key lasts as long as the page. */ }
 export const currentKey = () => key;
+// How often the key was changed, by which an answer to a former key is known.
+let changes = 0;
+export const keyChanges = () => changes;
 export function useKey(value) {
   key = value || null;
+  changes += 1;
   try {
     if (key) sessionStorage.setItem('ebb-key', key); else sessionStorage.removeItem('ebb-key');
   } catch { /* As above. */ }
@@ -37,7 +41,7 @@ export async function request({ path, body }) {
     const data = await response.json().catch(() => null);
     const { status } = response;
     if (response.ok && data) return { data, status };
-    return { data: status === 401 ? null : undefined, status, problem: sentence(status, data?.detail) };
+    return { data: [401, 403].includes(status) ? null : undefined, status, problem: sentence(status, data?.detail) };
   } catch (why) {
     const problem = why.name === 'TimeoutError'
       ? 'Ebb did not answer within 35 seconds. The page tries again by itself.'

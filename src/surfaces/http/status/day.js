@@ -21,8 +21,11 @@ export function showDay() {
   if (document.activeElement !== $('date')) $('date').value = new Date(shown()).toISOString().slice(0, 10);
 }
 
-// Says why the memories of that day are not shown, or nothing.
+// Says why the memories of that day are not shown, or nothing. A screen reader reads each change aloud.
+let refused = '';
 export function showRefusal(problem) {
+  if (problem === refused) return;
+  refused = problem;
   $('refused').hidden = !problem;
   $('refused').replaceChildren(...prose(problem ? `This day cannot be shown. ${problem}` : ''));
 }

@@ -29,8 +29,9 @@ export const text = (value, most = 200) => value == null ? '–' :
 export const facts = pairs =>
   el('dl', {}, pairs.map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, value))));
 
-// Each head is [name, class of the column].
-export const table = (name, heads, rows) => el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': name },
+// Each head is [name, class of the column]. `data-key` keeps the focus when its panel is drawn again.
+export const table = (name, heads, rows) => el('div',
+  { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': name, 'data-key': `table ${name}` },
   el('table', {},
     el('thead', {}, el('tr', {}, heads.map(([head, kind]) => el('th', { scope: 'col', class: kind }, head)))),
     el('tbody', {}, rows.map(cells =>

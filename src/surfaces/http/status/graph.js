@@ -22,6 +22,7 @@ export const graph = {
   },
   panels: { graph: panel },
   interval: 30e3,
+  onEmpty: clear,
 };
 
 // A memory is named in the graph by its id, or by its label and id where a node of another label has the same.
@@ -39,7 +40,7 @@ const caption = node => short((node.label || node.id).replace(/\s+/g, ' '), 26);
 function panel(found) {
   $('back').hidden = !(get('node') && recall.data?.hits.length);
   const isEmpty = !found?.nodes.length;
-  $('canvas').hidden = $('zoom').hidden = isEmpty;
+  if (isEmpty) clear(); else $('canvas').hidden = $('zoom').hidden = false;
   if (!found) return soft('Select a memory, an entity, a hit or a place: its neighbours appear here. Or ask a question.');
   if (isEmpty) {
     return soft(`The mirror does not hold ${get('node') || 'these nodes'}. It may be new, deleted, expired, or not among the hot part that `
@@ -134,6 +135,12 @@ function paint({ nodes, edges }) {
     }
     view.edges().forEach(edge => { edge.toggleClass('lit', isOn(edge.data('source'), edge.data('target'))); });
   });
+}
+
+function clear() {
+  $('canvas').hidden = $('zoom').hidden = true;
+  view?.elements().remove();
+  drawn = '';
 }
 
 // The strongest come first, so that each node keeps those that tell most.

@@ -24,6 +24,7 @@ const status = {
     $('server').textContent = `${name} ${version} ${edition} at ${uri}${data.simulated_now ? `; simulated time, now ${stamp(now())}` : ''}`;
     showDay();
   },
+  onEmpty() { $('server').textContent = ''; },
 };
 const health = {
   ask: () => ({ path: `/v1/health?${new URLSearchParams(atDay())}` }),
@@ -50,14 +51,17 @@ async function poll(isForced) {
   isBusy = true;
   clearTimeout(timer);
   const begun = Date.now();
-  // The first answer tells whether time is simulated, on which the others depend; a recall, which nodes the graph shows.
-  if (!status.tried) await refresh(status);
-  if (!recall.tried) await refresh(recall);
   const isDue = ({ interval, tried }) => isForced || !interval || !tried || begun - tried >= interval;
-  await Promise.all(all.filter(isDue).map(refresh));
-  isBusy = false;
-  if (isWanted) { isWanted = false; return poll(true); }
-  if (showState() && !isPaused && !document.hidden) timer = setTimeout(poll, Math.max(PAUSE, 2 * (Date.now() - begun)));
+  try {
+    // The first answer tells whether time is simulated, on which the others depend; a recall, which nodes the graph shows.
+    if (!status.tried) await refresh(status);
+    if (isDue(recall)) await refresh(recall);
+    await Promise.all(all.filter(source => source !== recall && isDue(source)).map(refresh));
+  } finally {
+    isBusy = false;
+    if (isWanted) { isWanted = false; poll(true); }
+    else if (showState() && !isPaused && !document.hidden) timer = setTimeout(poll, Math.max(PAUSE, 2 * (Date.now() - begun)));
+  }
 }
 
 // Shows the state; returns whether to ask again.
@@ -79,7 +83,7 @@ function showState() {
 onChange(async changed => {
   const has = (...names) => names.some(name => changed.includes(name));
   $('id').value = get('memory');
-  if (has('scope')) return poll(true);
+  if (has('scope')) return startOver();
   const work = [];
   if (has('memory')) work.push(renew(course), renew(memory));
   // Energies move; what is drawn stays until they are there.
@@ -91,17 +95,19 @@ onChange(async changed => {
   showState();
 });
 
-function setKey(value) {
-  useKey(value);
-  for (const source of all) source.data = null;
+// Nothing of another key or scope stays while the next answers are on their way.
+function startOver() {
+  for (const source of all) { Object.assign(source, { data: null, problem: null }); show(source); }
   poll(true);
 }
 
+function setKey(value) {
+  useKey(value);
+  startOver();
+}
+
 submitted('key', () => { const value = $('secret').value.trim(); $('secret').value = ''; setKey(value); });
-submitted('scopes', () => {
-  for (const source of all) source.data = null;
-  set({ scope: $('scope').value.trim(), memory: '', node: '' });
-});
+submitted('scopes', () => set({ scope: $('scope').value.trim(), memory: '', node: '' }));
 submitted('pick', () => { const id = $('id').value.trim(); set({ memory: id, node: id }); });
 $('forget').onclick = () => setKey(null);
 $('pause').onclick = () => {
