@@ -306,6 +306,7 @@ catalogue! {
     SCHEMA_LABEL = "schema/label";
     SCHEMA_PLACE = "schema/place";
     SCRATCH_ADVANCE = "scratch/advance";
+    SCRATCH_EMPTY = "scratch/empty";
     SCRATCH_LOOK = "scratch/look";
     SCRATCH_MARK = "scratch/mark";
     SERVER_ABOUT = "server/about";

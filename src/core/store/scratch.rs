@@ -1,7 +1,7 @@
 //! Scratch databases: their time may be simulated, since they contain no real memories.
 
 use super::Store;
-use super::catalogue::{SCRATCH_ADVANCE, SCRATCH_LOOK, SCRATCH_MARK};
+use super::catalogue::{SCRATCH_ADVANCE, SCRATCH_EMPTY, SCRATCH_LOOK, SCRATCH_MARK};
 use super::error::Error;
 use super::tx::{Mode, Tx};
 use crate::domain::units::Timestamp;
@@ -61,6 +61,15 @@ impl Store {
                 tx.run(SCRATCH_MARK.call().set("holder", self.holder.as_str())).await
             })
             .await
+    }
+
+    /// Deletes all that was written into a scratch database since it was marked, and all of Ebb's. Another database loses nothing.
+    pub async fn empty_scratch(&self) -> Result<(), Error> {
+        if self.scratch().await?.is_some() {
+            self.each_page("scratch.empty", &SCRATCH_EMPTY).await?;
+            self.uninstall().await?;
+        }
+        Ok(())
     }
 
     async fn look_scratch(&self) -> Result<Look, Error> {

@@ -360,6 +360,7 @@ async fn a_graph_is_drawn_on_one_page() {
     );
     assert!(count("tie") > 0 && !drawn.out.contains("<script"), "{}", drawn.out);
     assert_eq!(draw("100").out.len(), drawn.out.len());
+    ebb(&db, &["memory", "forget", "m1", "m2", "m3", "--yes"]).json();
     three_thousand(&db).await;
     let large = draw("100").out;
     let large = Document::parse(&large).unwrap();

@@ -65,7 +65,7 @@ impl Service {
             ranked: all.len(),
             words: words.into_iter().map(|(word, in_text)| QuestionWord { word, in_text }).collect(),
             seeds: found.seeds.len(),
-            last: all.into_iter().take(top_k).last(),
+            last: all.into_iter().take(top_k).next_back(),
             own,
         };
         let hops = (asked.spread == Spread::Activation)

@@ -101,7 +101,7 @@ pub async fn replay(
         let uri = service.store().uri();
         return Err(CliError::failed(format!("the database at {uri} holds an earlier replay"))
             .why("a comparison begins with an empty database, twice")
-            .try_this("ebb uninstall"));
+            .try_this("give it a database that holds nothing, or leave NEO4J_URI unset"));
     }
     service.ensure_initialised().await?;
     let mut bar = FileProgress::new(output, name);
@@ -109,7 +109,7 @@ pub async fn replay(
     let done = service.replay(&args.events, plan, BadLines::Stop, &mut |tick| bar.at(tick)).await?;
     drop(bar);
     let left = service.replayed(scopes, done.ended_at, questions).await?;
-    service.store().uninstall().await?;
+    service.store().empty_scratch().await?;
     Ok(left)
 }
 
