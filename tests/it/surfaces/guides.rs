@@ -69,7 +69,7 @@ async fn the_commands_of_a_removal_leave_what_the_page_says() {
     let db = empty().await;
     let folder = tempfile::tempdir().unwrap();
     let ask = |args: &[&str]| on(&db, folder.path(), args).json();
-    let states = "MATCH (m:Memory) RETURN m.id + ' ' + m.content + ' ' + toString(labels(m)) AS line";
+    let states = "MATCH (m:Memory) RETURN reduce(row = m.id + ': ' + m.content, of IN labels(m) | row + ' ' + of) AS line";
     for with_memories in [false, true] {
         ask(&["init", "--yes"]);
         ask(&["memory", "add", "prefers tabs", "--id", "tabs", "--mention", "Ann"]);
@@ -78,12 +78,12 @@ async fn the_commands_of_a_removal_leave_what_the_page_says() {
             let [statement] = fences(page, "cypher")[..] else { panic!("one statement") };
             db.client.run(statement.strip_prefix(":auto ").unwrap(), &[]).await;
         }
+        std::fs::remove_file(folder.path().join("before-removal.ndjson")).ok();
         for command in commands(page) {
-            std::fs::remove_file(folder.path().join("before-removal.ndjson")).ok();
             ask(&command);
         }
         assert!(db.store.footprint().await.unwrap().is_empty());
-        let stay: &[&str] = if with_memories { &[] } else { &["tabs prefers tabs [Memory]"] };
+        let stay: &[&str] = if with_memories { &[] } else { &["tabs: prefers tabs Memory"] };
         assert_eq!(db.client.column::<String>(states).await, stay);
         let again = ask(&["uninstall", "--yes"]);
         assert_eq!(again["own_nodes"], json!(0));
