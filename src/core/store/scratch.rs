@@ -46,6 +46,19 @@ impl Store {
     /// # Errors
     /// [`Error::NotScratch`] if it contains anything else. Nothing is written then.
     pub async fn claim_scratch(&self) -> Result<(), Error> {
+        self.check_scratch().await?;
+        self.transactions
+            .run("scratch.mark", Mode::Write, async |tx: &mut Tx| {
+                tx.run(SCRATCH_MARK.call().set("holder", self.holder.as_str())).await
+            })
+            .await
+    }
+
+    /// Checks that a database can be marked as scratch.
+    ///
+    /// # Errors
+    /// As [`Store::claim_scratch`].
+    pub async fn check_scratch(&self) -> Result<(), Error> {
         let look = self.look_scratch().await?;
         if !look.marked && look.foreign > 0 {
             return Err(Error::NotScratch(format!(
@@ -56,11 +69,7 @@ impl Store {
                 look.foreign
             )));
         }
-        self.transactions
-            .run("scratch.mark", Mode::Write, async |tx: &mut Tx| {
-                tx.run(SCRATCH_MARK.call().set("holder", self.holder.as_str())).await
-            })
-            .await
+        Ok(())
     }
 
     /// Deletes all that was written into a scratch database since it was marked, and all of Ebb's. Another database loses nothing.

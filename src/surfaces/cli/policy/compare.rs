@@ -32,8 +32,8 @@ const LOST_SHOWN: usize = 10;
 A and B are configuration files as --config takes them: what they leave out is as by default. Decay rates, thresholds, half-lives and
 policies of facts may differ, and so may the parameters of recall.
 
-The events are replayed twice, one after the other, on a managed server of its own, or on a given database that holds nothing, which
-is emptied after each. The database of the present configuration is not touched. Exit code 0 whether or not they differ.
+The events are replayed twice, one after the other, on a managed server of its own, or in the database of NEO4J_URI if it is set: that
+must hold nothing, and everything of Ebb's is removed from it after each. Exit code 0 whether or not they differ.
 
 Examples:
   ebb policy compare now.toml slower.toml --events events.ndjson
@@ -103,6 +103,7 @@ pub async fn replay(
             .why("a comparison begins with an empty database, twice")
             .try_this("give it a database that holds nothing, or leave NEO4J_URI unset"));
     }
+    service.store().check_scratch().await?;
     service.ensure_initialised().await?;
     let mut bar = FileProgress::new(output, name);
     let plan = Replay { until, step_ms: None };
