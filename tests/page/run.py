@@ -114,6 +114,9 @@ def check_recall(page: Page) -> None:
 
 def check_day(page: Page) -> None:
     page.locator("#memories").get_by_role("button", name="staging-0", exact=True).click()
+    # Until the answers are there, the panels show the memory before.
+    for panel in (page.locator("#memory"), page.locator("#graph tbody tr").first):
+        expect(panel).to_contain_text("The staging database has rule 0")
     # The fact in the panel of the memory, the cell in the list and the one in the graph.
     seen = [
         page.locator("#memory dd").nth(1),
