@@ -5,7 +5,7 @@
 //! rejected.
 //!
 //! # Design notes
-//! A migration that changes rows raises [`FORMAT`]: a backup of an older schema is loaded as it is.
+//! A migration that changes rows raises `FORMAT`: a backup of an older schema is loaded as it is.
 
 use crate::clock::rfc3339;
 use crate::domain::ids::hex;
