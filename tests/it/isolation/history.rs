@@ -347,14 +347,10 @@ impl Vocabulary {
             looks.extend(["/v1/memories/{id}", "/v1/memories/{id}/versions"].map(|of| one(of, id)));
             let explain = one("/v1/memories/{id}/explain", id);
             looks.push(ScopeRequest { path: format!("{}&curve=true", explain.path), ..explain });
-            looks.push(ScopeRequest {
-                path: format!("/v1/memories/{}/why-not", encoded(id)),
-                ..post("/v1/memories/{id}/why-not", json!({"text": content(random), "top_k": 1}))
-            });
+            let why_not = post("/v1/memories/{id}/why-not", json!({"text": content(random), "top_k": 1}));
+            looks.push(ScopeRequest { path: format!("/v1/memories/{}/why-not", encoded(id)), ..why_not });
         }
-        for look in &mut looks {
-            look.by_operator = random.once_in(4);
-        }
+        looks.iter_mut().for_each(|look| look.by_operator = random.once_in(4));
         looks
     }
 }

@@ -350,14 +350,10 @@ async fn a_graph_is_drawn_on_one_page() {
     let count =
         |class: &str| document.descendants().filter(|node| node.attribute("class") == Some(class)).count();
     let nodes = ebb(&db, &["graph", "stats"]).json()["nodes"].as_u64().unwrap();
+    let nodes = usize::try_from(nodes).unwrap();
     // The legend has one of each kind.
-    assert_eq!(count("label") as u64, nodes);
-    assert_eq!(
-        (count("node working"), count("node entity")),
-        (4 + 1, nodes as usize - 4 + 1),
-        "{}",
-        drawn.out
-    );
+    assert_eq!(count("label"), nodes);
+    assert_eq!((count("node working"), count("node entity")), (4 + 1, nodes - 4 + 1), "{}", drawn.out);
     assert!(count("tie") > 0 && !drawn.out.contains("<script"), "{}", drawn.out);
     assert_eq!(draw("100").out.len(), drawn.out.len());
     ebb(&db, &["memory", "forget", "m1", "m2", "m3", "--yes"]).json();

@@ -226,7 +226,7 @@ async fn a_memory_that_was_written_after_the_mirror_was_read() {
     db.apply(&[Event::Remember(remember("new", 0.0))]).await;
     let ask = async || {
         let request = RecallRequest { text: "new".to_owned(), ..RecallRequest::default() };
-        service.why_not(&scope, &MemoryId::new("new").unwrap(), request).await.unwrap()
+        Box::pin(service.why_not(&scope, &MemoryId::new("new").unwrap(), request)).await.unwrap()
     };
     let first = ask().await;
     assert_eq!(first.reason, LossReason::NotYetHeld, "{:?}", first.because);
