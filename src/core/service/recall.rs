@@ -129,6 +129,15 @@ pub(super) fn open(memory: &Mutex<QueryHistory>) -> MutexGuard<'_, QueryHistory>
     memory.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// A search of a view, with the last questions of its scope and the instant.
+pub(super) type SearchFn = fn(
+    &View,
+    &RecallQuery,
+    &RecallConfig,
+    (&Mutex<QueryHistory>, Timestamp),
+    &mut Scratch,
+) -> Result<RecallResult, ebb_engine::Error>;
+
 /// Answers a question, primed by earlier ones, and records it among them.
 fn recall_after(
     view: &View,
@@ -428,13 +437,24 @@ impl Service {
         current: &Current,
         query: RecallQuery,
     ) -> Result<RecallResult, Error> {
+        let recalled = self.search(scope, current, query, recall_after).await?;
+        self.mirror.recalled(scope, &current.view);
+        Ok(recalled)
+    }
+
+    /// Searches the view of a scope on a thread for queries, with the last questions of the scope.
+    pub(super) async fn search(
+        &self,
+        scope: &Scope,
+        current: &Current,
+        query: RecallQuery,
+        search: SearchFn,
+    ) -> Result<RecallResult, Error> {
         let (view, rules) = (Arc::clone(&current.view), self.config.engine.clone());
         let (memory, now) = (self.questions.of_scope(scope), self.asked_at());
         let query = RecallQuery { asked_ms: Some(now.millis()), ..query };
-        let work = move |scratch: &mut Scratch| recall_after(&view, &query, &rules, (&memory, now), scratch);
-        let recalled = self.compute.run(work).await?.map_err(|why| Error::Invalid(why.to_string()))?;
-        self.mirror.recalled(scope, &current.view);
-        Ok(recalled)
+        let work = move |scratch: &mut Scratch| search(&view, &query, &rules, (&memory, now), scratch);
+        self.compute.run(work).await?.map_err(|why| Error::Invalid(why.to_string()))
     }
 }
 

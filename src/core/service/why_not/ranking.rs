@@ -5,14 +5,11 @@ use crate::domain::ids::Scope;
 use crate::mirror::Current;
 use crate::service::Service;
 use crate::service::recall::{
-    Error, Fusion, OutsideMemories, RecallQuery, RecallResult, Spread, TOP_K_MAX, by_score, open, steps,
-    stored_hits,
+    Error, Fusion, OutsideMemories, RecallQuery, Spread, TOP_K_MAX, by_score, open, steps, stored_hits,
 };
 use ebb_engine::graph::index::NodeId;
 use ebb_engine::plasticity::prime;
 use ebb_engine::recall::missing::{query_words, ranked};
-use ebb_engine::scratch::Scratch;
-use std::sync::Arc;
 
 impl Service {
     /// Ranks a question, and compares a memory with the last hit.
@@ -25,7 +22,12 @@ impl Service {
         answer: &mut WhyNot,
     ) -> Result<LossReason, Error> {
         let (top_k, asked) = (query.top_k, query.clone());
-        let mut found = self.ranked(scope, current, query).await?;
+        let mut found = self
+            .search(scope, current, query, |view, query, rules, (memory, _), scratch| {
+                let primes = |seeds: &[(NodeId, f32)]| prime(view.graph(), &open(memory), seeds);
+                ranked(view, query, rules, primes, scratch)
+            })
+            .await?;
         let stored = stored_hits(outside, TOP_K_MAX, &mut found).hits;
         answer.flags.extend(found.flags.names());
         let view = &current.view;
@@ -73,23 +75,6 @@ impl Service {
         let reason = self.explain_rank(&compared, &asked, (hops, node.is_some()), answer);
         answer.ranking = Some(compared);
         Ok(reason)
-    }
-
-    /// The best nodes of a question, which is not recorded.
-    async fn ranked(
-        &self,
-        scope: &Scope,
-        current: &Current,
-        query: RecallQuery,
-    ) -> Result<RecallResult, Error> {
-        let (view, rules) = (Arc::clone(&current.view), self.config.engine.clone());
-        let (memory, now) = (self.questions.of_scope(scope), self.asked_at());
-        let query = RecallQuery { asked_ms: Some(now.millis()), ..query };
-        let work = move |scratch: &mut Scratch| {
-            let primes = |seeds: &[(NodeId, f32)]| prime(view.graph(), &open(&memory), seeds);
-            ranked(&view, &query, &rules, primes, scratch)
-        };
-        self.compute.run(work).await?.map_err(|why| Error::Invalid(why.to_string()))
     }
 
     /// Says where a memory ranks and what separates it from the last hit.
