@@ -138,7 +138,7 @@ pub fn service_over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> R
         jobs: schedules(settings),
         on_scratch: settings.worker.on_scratch,
         guard: settings.guard.into(),
-        mirror: mirror_config(settings, &scope, endpoint.origin, store.mappings())?,
+        mirror: mirror_config(settings, &scope, endpoint.origin)?,
         engine: settings.engine.rules().map_err(|why| Error::Recall(why.to_string()))?,
         learn: settings.engine.learn,
         embedder: embedder(settings)?,
@@ -184,12 +184,7 @@ fn embedder(settings: &Settings) -> Result<Option<Arc<Embedder>>, Error> {
 }
 
 /// The configuration of mirrors: the scopes of the settings, and the scope of this command.
-fn mirror_config(
-    settings: &Settings,
-    scope: &Scope,
-    origin: Origin,
-    mappings: &[Mapping],
-) -> Result<mirror::Config, Error> {
+fn mirror_config(settings: &Settings, scope: &Scope, origin: Origin) -> Result<mirror::Config, Error> {
     let mut scopes = settings.mirror.scopes.clone();
     if !scopes.contains(scope) {
         scopes.push(scope.clone());
@@ -201,7 +196,6 @@ fn mirror_config(
         refresh: settings.mirror.refresh,
         staleness: settings.mirror.staleness,
         scopes,
-        on_demand: mappings.iter().any(Mapping::is_scoped),
         connections: settings.mirror.connections,
         kinds: settings.engine.kinds().map_err(|why| Error::Recall(why.to_string()))?,
         range,

@@ -40,7 +40,7 @@ mod state;
 use crate::domain::ids::Scope;
 use crate::domain::units::Timestamp;
 use crate::store::{self, ChangeToken, MirrorQuery, Relation, Store, WrittenRow};
-use changes::{Applied, Looked, RECENT_MS, Reading};
+use changes::{Applied, ByScope, Looked, RECENT_MS, Reading};
 use compare::Difference;
 use compute::{Refused, WAIT_TIMEOUT};
 pub use content::LABEL_BYTES_MAX;
@@ -51,21 +51,24 @@ use ebb_engine::graph::builder::WeightRange;
 use ebb_engine::graph::codec::plasticity::SynapticState;
 use ebb_engine::graph::index::Generation;
 use ebb_engine::graph::kinds::Kinds;
-use ebb_engine::plasticity::{PlasticityConfig, Synapses};
+use ebb_engine::plasticity::{PlasticityConfig, QueryHistory, Synapses};
 use hot::Density;
+use load::Room;
 pub use near::Learning;
-use places::{Place, Places};
-use refresh::Refreshed;
+use places::{Loading, Place, Places, Turn};
+use refresh::{Refreshed, WEIGHED_MS};
 use saving::{Content, Saves, Saving};
 use state::{Identity, Restored};
+use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use tokio::runtime::Handle;
 use tokio::sync::Notify;
-use tracing::{info, warn};
+use tracing::{Instrument, Span, info, warn};
 
 /// Interval of comparisons while other writers change the store without records.
 const FOLLOWED_MAX: usize = 10;
@@ -73,7 +76,7 @@ const FOLLOWED_MAX: usize = 10;
 /// Settings of a mirror.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Peak memory of all scopes together, bytes: see [`hot`].
+    /// Peak memory of all scopes together, bytes: see [`hot`] and `places`.
     pub max_bytes: u64,
     /// Whether expired memories are included, after all others.
     pub expired: bool,
@@ -81,10 +84,8 @@ pub struct Config {
     pub refresh: Duration,
     /// Age from which responses are marked stale.
     pub staleness: Duration,
-    /// Mirrored scopes.
+    /// Scopes that are always mirrored; any other is when it is queried.
     pub scopes: Vec<Scope>,
-    /// Whether any other scope is mirrored when it is queried.
-    pub on_demand: bool,
     /// Connections of a load.
     pub connections: usize,
     /// Kinds of relationships and their conductance.
@@ -98,9 +99,9 @@ pub struct Config {
 }
 
 impl Config {
-    /// Peak memory of one scope, and of all together that are loaded on demand, bytes: see [`hot`].
-    fn bytes_each(&self) -> u64 {
-        self.max_bytes / ((self.scopes.len() + usize::from(self.on_demand)).max(1) as u64)
+    /// Peak memory of one of these scopes, bytes.
+    fn bytes_of_fixed(&self) -> u64 {
+        places::bytes_of_fixed(self.max_bytes, self.scopes.len())
     }
 
     /// Settings of a learner for these mirrors.
@@ -120,8 +121,9 @@ struct MirroredScope {
     names: Names,
     /// Number of candidates that were not mirrored at the last full read.
     left_out: u64,
-    /// Peak memory of the scope.
+    /// Peak memory of the scope, and its limit.
     bytes: u64,
+    bytes_max: u64,
     /// Measured density of its nodes.
     density: Density,
     /// Last full read, by a load or a comparison.
@@ -186,6 +188,11 @@ impl Current {
         (self.tick, self.view.ticks().at_end())
     }
 
+    /// Age of the weights of its relations at an instant, milliseconds.
+    fn weighed_ms(&self, at: Timestamp) -> i64 {
+        at.millis().saturating_sub(self.view.snapshot().as_of.unwrap_or(i64::MIN))
+    }
+
     /// Time since the last full read, by a load or a comparison.
     #[must_use]
     pub fn since_read(&self) -> Duration {
@@ -225,8 +232,6 @@ pub struct Mirror {
     store: Arc<Store>,
     config: Arc<Config>,
     places: Places,
-    /// Held while a scope is loaded on demand.
-    on_demand: tokio::sync::Mutex<()>,
     saving: Option<Saving>,
     /// Whether this process refreshes mirrors at their interval.
     is_kept: AtomicBool,
@@ -239,13 +244,12 @@ pub struct Mirror {
 impl Mirror {
     /// Creates mirrors of the configured scopes; nothing is read before the first refresh.
     #[must_use]
-    pub fn new(store: Arc<Store>, config: Config) -> Self {
-        let places = Places::new(&config.scopes, config.on_demand);
+    pub fn new(store: Arc<Store>, config: Config) -> Arc<Self> {
+        let places = Places::new(&config.scopes, config.max_bytes);
         let saving = config.saves.clone().map(|saves| Saving::new(saves, &config.scopes));
         let (is_kept, woken) = (AtomicBool::new(false), Arc::clone(store.changed()));
-        let on_demand = tokio::sync::Mutex::default();
         let looked = Mutex::default();
-        Self { store, config: Arc::new(config), places, on_demand, saving, is_kept, woken, looked }
+        Arc::new(Self { store, config: Arc::new(config), places, saving, is_kept, woken, looked })
     }
 
     /// Parameters of the queries that mirror a scope.
@@ -260,24 +264,28 @@ impl Mirror {
         &self.config
     }
 
-    /// The mirrored scopes: those of the configuration, then those that were loaded on demand.
+    /// Number of the scopes that are held because they were queried, and the bytes that these take.
     #[must_use]
-    pub fn scopes(&self) -> Vec<Scope> {
-        self.places.all().into_iter().map(|(scope, _)| scope).collect()
+    pub fn on_demand(&self) -> (usize, u64) {
+        self.places.count_on_demand()
     }
 
     /// The present view of a scope for a query; `None` before the first refresh.
-    pub fn current(&self, scope: &Scope) -> Result<Option<Current>, Error> {
-        Ok(self.places.open(scope)?.published())
+    #[must_use]
+    pub fn current(&self, scope: &Scope) -> Option<Current> {
+        self.places.entry(scope).published()
     }
 
-    /// The present view of a scope for its status, which does not count as a use; `None` before the first refresh.
-    pub fn status(&self, scope: &Scope) -> Result<Option<Current>, Error> {
-        match self.places.get(scope) {
-            Some(place) => Ok(place.published()),
-            None if self.config.on_demand => Ok(None),
-            None => Err(Error::Scope { scope: scope.clone() }),
-        }
+    /// The present view of a scope for its status, which does not count as a query; `None` before the first refresh.
+    #[must_use]
+    pub fn status(&self, scope: &Scope) -> Option<Current> {
+        self.places.get(scope)?.published()
+    }
+
+    /// The last questions that were answered from a scope; empty ones for a scope that is not held.
+    #[must_use]
+    pub fn questions(&self, scope: &Scope) -> Arc<Mutex<QueryHistory>> {
+        self.places.get(scope).map_or_else(Arc::default, |place| Arc::clone(&place.questions))
     }
 
     /// The reason why the mirror of a scope cannot answer, if it is empty for lack of memory. A mirror of an empty
@@ -286,11 +294,13 @@ impl Mirror {
     pub fn no_room(&self, scope: &Scope) -> Option<Refused> {
         let current = self.places.get(scope)?.published()?;
         let is_empty = !current.is_whole() && current.view.graph().node_count() == 0;
-        is_empty.then(|| Refused::NoRoom {
-            scope: scope.clone(),
-            nodes: current.left_out,
-            bytes: self.config.bytes_each(),
-        })
+        let (nodes, bytes) = (current.left_out, self.bytes_max(scope));
+        is_empty.then(|| Refused::NoRoom { scope: scope.clone(), nodes, bytes })
+    }
+
+    /// Peak memory of a scope at most, bytes.
+    fn bytes_max(&self, scope: &Scope) -> u64 {
+        if self.places.is_fixed(scope) { self.config.bytes_of_fixed() } else { self.places.shared() }
     }
 
     /// Counts a recall by a view: after a number of them its graph and learned state are saved in the background.
@@ -330,32 +340,71 @@ impl Mirror {
     }
 
     /// The loaded mirrors that lack a recent change of any process, are from a file, or have a reader who waits for an older
-    /// change. The others are as of `at`.
+    /// change; those that are waited for first, then those of the configuration, then the most recently queried. The others
+    /// are as of `at`. Small ones on demand that nobody has queried lately are dropped instead.
     pub async fn outdated(&self, at: Timestamp) -> Result<Vec<Scope>, Error> {
         let (mut outdated, mut others) = (Vec::new(), Vec::new());
         for (scope, place) in self.places.all() {
             let Some(current) = place.published() else { continue };
             match place.needs_all() {
-                true => outdated.push(scope),
+                true => outdated.push((scope, place)),
                 false => others.push((scope, place, current)),
             }
         }
-        let Some(checked) = others.iter().map(|(.., current)| current.checked).min() else {
-            return Ok(outdated);
+        if let Some(checked) = others.iter().map(|(.., current)| current.checked).min() {
+            let looked = Instant::now();
+            let since = Timestamp::from_millis(checked.millis() - RECENT_MS).unwrap_or(Timestamp::EPOCH);
+            let (now, changes) = self.store.changes(None, since).await?;
+            let by_scope = ByScope::of(&changes);
+            for (scope, place, current) in others {
+                if !by_scope.of_scope(&scope).any(|change| current.applied.lacks(change)) {
+                    place.confirm(&current, (at, now), looked);
+                    place.renewed.notify_waiters();
+                } else if !self.places.drop_idle(&scope, &place) {
+                    outdated.push((scope, place));
+                }
+            }
+            self.looked().add(changes, now);
+        }
+        Ok(self.by_urgency(outdated))
+    }
+
+    fn by_urgency(&self, mut places: Vec<(Scope, Arc<Place>)>) -> Vec<Scope> {
+        places.sort_by_cached_key(|(scope, place)| {
+            let is_waited_for = place.is_awaited.load(Ordering::Relaxed);
+            (!is_waited_for, !self.places.is_fixed(scope), Reverse(place.used()))
+        });
+        places.into_iter().map(|(scope, _)| scope).collect()
+    }
+
+    /// One look at all mirrors on demand: those that lack nothing are as of `at` and swept, small ones that lack something and
+    /// were not queried lately are dropped, and the others are returned to be refreshed, by urgency.
+    pub async fn sweep(&self, at: Timestamp) -> Result<Vec<Scope>, Error> {
+        let places = self.places.on_demand().into_iter();
+        let places = places.filter_map(|(scope, place)| Some((scope, place.published()?, place)));
+        let places: Vec<(Scope, Current, Arc<Place>)> = places.collect();
+        let Some(swept) = places.iter().map(|(_, current, _)| current.applied.since(Reading::All)).min()
+        else {
+            return Ok(Vec::new());
         };
         let looked = Instant::now();
-        let since = Timestamp::from_millis(checked.millis() - RECENT_MS).unwrap_or(Timestamp::EPOCH);
-        let (now, changes) = self.store.changes(since).await?;
-        for (scope, place, current) in others {
-            if changes.iter().any(|change| current.applied.lacks(change, &scope)) {
-                outdated.push(scope);
-            } else {
-                place.confirm(&current, (at, now), looked);
+        let ticks = self.store.ticks_of(&places.iter().map(|(scope, ..)| scope).collect::<Vec<_>>()).await?;
+        let (now, changes) = self.store.changes(None, swept).await?;
+        let (by_scope, mut due) = (ByScope::of(&changes), Vec::new());
+        for ((scope, current, place), tick) in places.into_iter().zip(ticks) {
+            let lacks_any = || by_scope.of_scope(&scope).any(|change| current.applied.lacks(change));
+            let lacks = !current.is_recorded
+                || place.needs_all()
+                || tick != current.tick
+                || current.weighed_ms(at) > WEIGHED_MS
+                || lacks_any();
+            if !lacks {
+                place.confirm_sweep(&current, (at, now), by_scope.of_scope(&scope), looked);
+            } else if !self.places.drop_idle(&scope, &place) {
+                due.push((scope, place));
             }
         }
-        self.looked().add(changes, now);
-        self.places.all().iter().for_each(|(_, place)| place.renewed.notify_waiters());
-        Ok(outdated)
+        Ok(self.by_urgency(due))
     }
 
     fn looked(&self) -> MutexGuard<'_, Looked> {
@@ -368,64 +417,67 @@ impl Mirror {
         current.applied.includes(change) || self.looked().spares(change, scope)
     }
 
-    /// Applies recent changes to the mirror of a scope, or all where that is due.
+    /// Applies recent changes to the mirror of a scope, or all where that is due. Does nothing for one that is not held.
     pub async fn catch_up(&self, scope: &Scope, at: Timestamp) -> Result<RefreshOutcome, Error> {
-        let place = self.places.known(scope)?;
+        let Some(place) = self.places.get(scope) else { return Ok(RefreshOutcome::Same) };
         let mut held = place.held.lock().await;
         let is_due = place.needs_all() || held.as_ref().is_none_or(|held| held.applied.is_sweep_due());
         let reading = if is_due { Reading::All } else { Reading::Recent };
         self.refresh_held((scope, &place), &mut held, at, reading).await
     }
 
-    /// The view of a scope once it includes a write, or else the present one after `wait`.
+    /// The view of a scope once it includes a write, or else the present one after `wait`; and whether it does.
     ///
     /// # Errors
     /// Those of [`Mirror::ready`]; those of a refresh where this process does none at an interval.
     pub async fn reach(
-        &self,
+        self: &Arc<Self>,
         scope: &Scope,
         at: Timestamp,
         (change, wait): (&ChangeToken, Duration),
-    ) -> Result<Current, Error> {
+    ) -> Result<(Current, bool), Error> {
         let current = self.ready(scope, at).await?;
         if self.includes(scope, &current, change) {
-            return Ok(current);
+            return Ok((current, true));
         }
-        let place = self.places.known(scope)?;
+        let place = self.places.entry(scope);
         if current.applied.is_beyond_recent(change) {
             place.is_awaited.store(true, Ordering::Relaxed);
         }
         if !self.is_kept.load(Ordering::Relaxed) {
+            // All of the scope that was committed is read.
+            place.is_awaited.store(true, Ordering::Relaxed);
             self.catch_up(scope, at).await?;
-            return self.ready(scope, at).await;
+            return Ok((self.ready(scope, at).await?, true));
         }
         // One builder for all readers: a generation that is being built cannot be stopped.
         self.woken.notify_one();
         let until = tokio::time::Instant::now() + wait;
         loop {
+            let place = self.places.entry(scope);
             let renewed = place.renewed.notified();
             let current = self.ready(scope, at).await?;
             if self.includes(scope, &current, change) {
-                return Ok(current);
+                return Ok((current, true));
             }
             if tokio::time::timeout_at(until, renewed).await.is_err() {
-                return Ok(current);
+                return Ok((current, false));
             }
         }
     }
 
     /// The view of a scope, and the learned state of its graph; `None` before the first refresh.
-    pub async fn content(&self, scope: &Scope) -> Result<Option<(Arc<View>, SynapticState)>, Error> {
-        Ok(self.places.known(scope)?.held.lock().await.as_ref().and_then(MirroredScope::content))
+    pub async fn content(&self, scope: &Scope) -> Option<(Arc<View>, SynapticState)> {
+        self.places.get(scope)?.held.lock().await.as_ref().and_then(MirroredScope::content)
     }
 
     /// The live facts of other libraries in the view of a scope, heaviest first at an instant, their ends by their names.
     /// None before the first refresh.
-    pub async fn adopted_facts(&self, scope: &Scope, at: Timestamp) -> Result<Vec<Relation>, Error> {
-        let place = self.places.known(scope)?;
+    pub async fn adopted_facts(&self, scope: &Scope, at: Timestamp) -> Vec<Relation> {
+        let Some(place) = self.places.get(scope) else { return Vec::new() };
         let held = place.held.lock().await;
         let found = held.as_ref().map(|held| held.relations.adopted(&held.view, at, self.store.fading()));
-        Ok(found.unwrap_or_default())
+        found.unwrap_or_default()
     }
 
     /// Counts of the saves of a scope; `None` if saves are disabled.
@@ -434,48 +486,83 @@ impl Mirror {
         self.saving.as_ref().map(|saving| saving.of(scope))
     }
 
-    /// The view of a scope, from its file or loaded as of `at` if there is none yet. Waits for a load of another caller,
-    /// up to a limit. A view from a file is as old as it says, until it is refreshed.
+    /// The view of a scope, from its file or loaded as of `at` if there is none yet. Waits for the load, up to a limit; the load
+    /// goes on without those who wait. A view from a file is as old as it says, until it is refreshed.
     ///
     /// # Errors
-    /// [`Error::Scope`]; [`Error::Refused`] if it is still being loaded; errors of the store.
-    pub async fn ready(&self, scope: &Scope, at: Timestamp) -> Result<Current, Error> {
-        let place = self.places.open(scope)?;
-        if let Some(current) = place.published() {
-            return Ok(current);
+    /// [`Error::Refused`] if it is still being loaded; errors of the store.
+    pub async fn ready(self: &Arc<Self>, scope: &Scope, at: Timestamp) -> Result<Current, Error> {
+        let place = self.places.entry(scope);
+        let until = tokio::time::Instant::now() + WAIT_TIMEOUT;
+        loop {
+            let renewed = place.renewed.notified();
+            if let Some(current) = place.published() {
+                return Ok(current);
+            }
+            let still_loading = |_| Refused::Loading { scope: scope.clone() };
+            let Some(loading) = place.begin_loading() else {
+                tokio::time::timeout_at(until, renewed).await.map_err(still_loading)?;
+                continue;
+            };
+            let load = self.load_first((scope, &place), loading, at);
+            let loaded = tokio::time::timeout_at(until, load).await.map_err(still_loading)?;
+            return loaded.and_then(|()| place.published().ok_or(Error::Broken));
         }
-        let waiting = tokio::time::timeout(WAIT_TIMEOUT, place.held.lock());
-        let mut held = waiting.await.map_err(|_| Refused::Loading { scope: scope.clone() })?;
-        // The previous holder of the lock may have loaded it.
-        if let Some(current) = place.published() {
-            return Ok(current);
-        }
-        // One at a time, since each may take all of their memory.
-        let _turn = match self.places.is_fixed(scope) {
-            true => None,
-            false => Some(self.on_demand.lock().await),
-        };
-        self.restore((scope, &place), &mut held, at).await;
-        if held.is_some() {
-            self.woken.notify_one();
-        } else {
-            self.refresh_held((scope, &place), &mut held, at, Reading::All).await?;
-        }
-        place.published().ok_or(Error::Broken)
+    }
+
+    /// The first load of a scope, unless a refresh has done it meanwhile. Once it has begun, it goes on if this is dropped.
+    async fn load_first(
+        self: &Arc<Self>,
+        (scope, place): (&Scope, &Arc<Place>),
+        loading: Loading,
+        at: Timestamp,
+    ) -> Result<(), Error> {
+        let begun = self.places.begun_load().await;
+        let (this, scope, place) = (Arc::clone(self), scope.clone(), Arc::clone(place));
+        let (runtime, span) = (Handle::current(), Span::current());
+        // On a thread of its own, since its future is not `Send`.
+        let load = tokio::task::spawn_blocking(move || {
+            let _ends = (loading, begun);
+            let load = async {
+                let mut held = place.held.lock().await;
+                if held.is_some() {
+                    return Ok(());
+                }
+                this.restore((&scope, &place), &mut held, at).await;
+                if held.is_some() {
+                    this.woken.notify_one();
+                    return Ok(());
+                }
+                this.refresh_held((&scope, &place), &mut held, at, Reading::All).await.map(drop)
+            };
+            runtime.block_on(load.instrument(span))
+        });
+        load.await.map_err(|_| Error::Broken)?
     }
 
     /// Refreshes the mirror of a scope, with a load the first time; `at` is the present by the laws' clock. The first time
     /// requests are answered from its file meanwhile, if there is one.
     pub async fn refresh(&self, scope: &Scope, at: Timestamp) -> Result<RefreshOutcome, Error> {
-        let place = self.places.known(scope)?;
+        self.refresh_at(scope, &self.places.entry(scope), at).await
+    }
+
+    /// The same for one that is to be kept, which does not count as a query. Does nothing for one that was dropped.
+    pub async fn refresh_kept(&self, scope: &Scope, at: Timestamp) -> Result<RefreshOutcome, Error> {
+        match self.places.get(scope) {
+            Some(place) => self.refresh_at(scope, &place, at).await,
+            None => Ok(RefreshOutcome::Same),
+        }
+    }
+
+    async fn refresh_at(&self, scope: &Scope, place: &Place, at: Timestamp) -> Result<RefreshOutcome, Error> {
         let mut held = place.held.lock().await;
         if held.is_none() {
-            self.restore((scope, &place), &mut held, at).await;
+            self.restore((scope, place), &mut held, at).await;
             // Requests that wait for the lock get it first.
             drop(held);
             held = place.held.lock().await;
         }
-        self.refresh_held((scope, &place), &mut held, at, Reading::All).await
+        self.refresh_held((scope, place), &mut held, at, Reading::All).await
     }
 
     /// Publishes the state of a scope that was saved last, if it may be used.
@@ -530,7 +617,7 @@ impl Mirror {
     /// Refreshes the mirror of a scope, then loads it again and compares; the new load replaces it if they differ. This
     /// finds changes of other writers without records.
     pub async fn verify(&self, scope: &Scope, at: Timestamp) -> Result<Difference, Error> {
-        let place = self.places.known(scope)?;
+        let place = self.places.entry(scope);
         let mut held = place.held.lock().await;
         if let Some(known) = held.as_mut() {
             // Also after a failure: a full read is not to be repeated at every refresh.
@@ -540,7 +627,9 @@ impl Mirror {
         let (at, looked) = (place.not_before(at), Instant::now());
         let known = held.as_mut().ok_or(Error::Broken)?;
         let next = (known.view.generation().next(), known.density);
-        let mut anew = load::load(&self.store, scope, &self.config, at, next).await?;
+        let mut turn = self.turn(scope, known.bytes).await;
+        let within = Room { bytes_max: known.bytes_max, turn: turn.as_mut() };
+        let mut anew = load::load(&self.store, scope, (&self.config, within), at, next).await?;
         // Changes written meanwhile are no difference: both are refreshed until the mirror finds nothing new.
         for _ in 0..FOLLOWED_MAX {
             refresh::refresh(&self.store, &mut anew, &self.config, at, Reading::All).await?;
@@ -573,10 +662,11 @@ impl Mirror {
         at: Timestamp,
         reading: Reading,
     ) -> Result<RefreshOutcome, Error> {
+        let mut turn = self.turn(scope, held.as_ref().map_or(0, |held| held.bytes)).await;
         let (at, looked) = (place.not_before(at), Instant::now());
         // Before it reads: what a reader asks for meanwhile is read by the next one.
         let was_awaited = reading != Reading::Recent && place.is_awaited.swap(false, Ordering::Relaxed);
-        let done = self.advance(scope, held, at, reading).await.inspect_err(|_| {
+        let done = self.advance((scope, turn.as_mut()), held, at, reading).await.inspect_err(|_| {
             place.is_awaited.fetch_or(was_awaited, Ordering::Relaxed);
         })?;
         if reading != Reading::Recent || done == RefreshOutcome::Loaded {
@@ -588,17 +678,26 @@ impl Mirror {
         });
         let (at, looked) = known.map_or((at, looked), |known| (known.as_of, known.looked));
         place.publish(held.as_ref(), at, looked);
-        self.places.trim(self.config.bytes_each());
+        self.places.trim();
         Ok(done)
+    }
+
+    /// The turn to build a generation of a scope on demand that takes so many bytes, 0 if that is not known.
+    async fn turn(&self, scope: &Scope, bytes: u64) -> Option<Turn<'_>> {
+        if self.places.is_fixed(scope) { None } else { Some(self.places.turn(bytes).await) }
     }
 
     async fn advance(
         &self,
-        scope: &Scope,
+        (scope, turn): (&Scope, Option<&mut Turn<'_>>),
         held: &mut Option<MirroredScope>,
         at: Timestamp,
         reading: Reading,
     ) -> Result<RefreshOutcome, Error> {
+        let bytes_max = self.bytes_max(scope);
+        if let Some(known) = held {
+            known.bytes_max = bytes_max;
+        }
         let next = match held {
             None => (Generation::default().next(), Density::default()),
             Some(known) => match refresh::refresh(&self.store, known, &self.config, at, reading).await? {
@@ -611,7 +710,8 @@ impl Mirror {
                 }
             },
         };
-        let mut anew = load::load(&self.store, scope, &self.config, at, next).await?;
+        let within = Room { bytes_max, turn };
+        let mut anew = load::load(&self.store, scope, (&self.config, within), at, next).await?;
         // Applies changes made during the load.
         if let Refreshed::Anew(why) =
             refresh::refresh(&self.store, &mut anew, &self.config, at, Reading::All).await?
@@ -638,9 +738,6 @@ pub enum Error {
     /// An invalid file.
     #[error("{} cannot be used", path.display())]
     Content { path: PathBuf, source: graph::Error },
-    /// A scope that this process does not mirror.
-    #[error("the scope {scope} is not mirrored here; name it in mirror.scopes")]
-    Scope { scope: Scope },
     /// Too many queries.
     #[error(transparent)]
     Refused(#[from] Refused),

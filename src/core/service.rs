@@ -137,9 +137,8 @@ pub struct Service {
     jobs_store: Arc<Store>,
     clock: Clock,
     config: Config,
-    mirror: Mirror,
+    mirror: Arc<Mirror>,
     compute: Compute,
-    questions: recall::Questions,
     /// The simulated time when this process last asked for the present; `None` where time is real.
     simulated: Mutex<Option<Timestamp>>,
     prepared: OnceCell<()>,
@@ -154,10 +153,9 @@ impl Service {
         let jobs_store = Arc::new(store.for_jobs());
         let mirror = Mirror::new(Arc::clone(&jobs_store), config.mirror.clone());
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let questions = recall::Questions::of(&config.mirror.scopes);
         let compute = Compute::new(cores);
         let (simulated, prepared) = (Mutex::default(), OnceCell::new());
-        Self { store, jobs_store, clock, config, mirror, compute, questions, simulated, prepared }
+        Self { store, jobs_store, clock, config, mirror, compute, simulated, prepared }
     }
 
     /// The store.

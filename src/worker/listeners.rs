@@ -176,6 +176,7 @@ fn page(
             responses: requests.as_ref().map(|(api, _)| api.answered().by_class()),
             usage: requests.as_ref().map(|(api, cut)| (api.usage(), cut.load(Ordering::Relaxed))),
             mirrors: service.mirrors(),
+            on_demand: service.mirrors_on_demand(),
         };
         metrics::page(&meter.counts(), &process)
     }

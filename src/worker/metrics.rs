@@ -29,8 +29,10 @@ pub struct ProcessState {
     pub responses: Option<[(&'static str, u64); 4]>,
     /// Capacity in use by requests, and closed connections, if there is an API.
     pub usage: Option<([(&'static str, Usage); 6], u64)>,
-    /// The mirrors of this process.
+    /// The mirrors of the configuration.
     pub mirrors: Vec<Mirror>,
+    /// Number of the scopes that are held because they were queried, and the bytes that these take.
+    pub on_demand: (usize, u64),
 }
 
 /// Writes the page.
@@ -89,6 +91,13 @@ pub fn page(counts: &Counts, process: &ProcessState) -> String {
     );
     usage(&mut page, process.usage.as_ref());
     mirrors(&mut page, &process.mirrors);
+    let (scopes, bytes) = process.on_demand;
+    page.gauge(
+        "mirror_on_demand_scopes",
+        "Scopes that are held because they were queried.",
+        whole(scopes as u64),
+    );
+    page.gauge("mirror_on_demand_bytes", "Bytes that these take.", whole(bytes));
     page.0
 }
 
@@ -314,6 +323,7 @@ mod tests {
                     1,
                 )),
                 mirrors,
+                on_demand: (2, 4_096),
             },
         )
     }

@@ -42,6 +42,9 @@ const POLL_EVERY: Duration = Duration::from_secs(1);
 const PAUSE_FACTOR: u32 = 3;
 const PAUSE_MAX: Duration = Duration::from_secs(5);
 
+/// Time for many mirrors in one round. The others are in the next one, the most urgent first.
+const ROUND_MAX: Duration = Duration::from_secs(2);
+
 /// Pause after the database came back, so that waiting requests come first.
 const PAUSE_AFTER_RETURN: Duration = Duration::from_secs(3);
 
@@ -176,6 +179,9 @@ async fn catch_up(service: &Service) -> Duration {
             Ok(()) => took += begun.elapsed(),
             Err(why) => warn!(%scope, %why, "a mirror could not be refreshed"),
         }
+        if took > ROUND_MAX {
+            break;
+        }
     }
     took
 }
@@ -194,17 +200,40 @@ async fn refresh_all(service: &Service, which: Selection, stop: &CancellationTok
             Some(Err(why)) => warn!(%scope, %why, "a mirror could not be refreshed"),
         }
     }
+    any |= stop.run_until_cancelled(Box::pin(refresh_on_demand(service))).await.unwrap_or_default();
     any
+}
+
+/// Refreshes the mirrors on demand that need it. Their status is not published: there may be thousands. Returns whether there was
+/// one.
+async fn refresh_on_demand(service: &Service) -> bool {
+    let due = match service.sweep_mirrors().await {
+        Ok(due) => due,
+        Err(why) => {
+            warn!(%why, "mirrors on demand could not be refreshed");
+            return true;
+        }
+    };
+    let begun = Instant::now();
+    for scope in due {
+        if let Err(why) = look(service, &scope).await {
+            warn!(%scope, %why, "a mirror could not be refreshed");
+        }
+        if begun.elapsed() > ROUND_MAX {
+            break;
+        }
+    }
+    service.mirrors_on_demand().0 > 0
 }
 
 /// Refreshes a mirror, or compares it if that is due.
 async fn look(service: &Service, scope: &Scope) -> Result<Mirror, Error> {
-    if service.since_read(scope)?.is_none_or(|ago| ago < COMPARE_EVERY) {
-        return service.refresh_mirror(scope).await;
+    if service.since_read(scope).is_none_or(|ago| ago < COMPARE_EVERY) {
+        return service.refresh_kept_mirror(scope).await;
     }
     // Differences have been logged by then.
     service.verify_mirror(scope).await?;
-    service.mirrored(scope)
+    Ok(service.mirrored(scope))
 }
 
 async fn publish(service: &Service, held: &Mirror) {

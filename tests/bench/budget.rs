@@ -241,11 +241,11 @@ impl Shape {
 
 fn config(scope: Scope, max_bytes: u64) -> Config {
     Config {
-        max_bytes,
+        // An eighth of all is left to other scopes.
+        max_bytes: max_bytes.div_ceil(7).saturating_mul(8),
         expired: true,
         refresh: Duration::from_secs(30),
         staleness: Duration::from_secs(90),
-        on_demand: false,
         scopes: vec![scope],
         connections: 4,
         kinds: Kinds::default(),
@@ -260,7 +260,7 @@ fn after(seconds: u32) -> Timestamp {
 }
 
 fn current(mirror: &Mirror, scope: &Scope) -> Current {
-    mirror.current(scope).expect("mirrored").expect("loaded")
+    mirror.current(scope).expect("loaded")
 }
 
 /// What a mirror takes.

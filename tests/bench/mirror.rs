@@ -195,7 +195,6 @@ fn config(connections: usize, folder: &Path) -> Config {
         expired: true,
         refresh: Duration::from_secs(30),
         staleness: Duration::from_secs(90),
-        on_demand: false,
         scopes: vec![Scope::local()],
         connections,
         kinds: Kinds::default(),
@@ -215,7 +214,7 @@ fn middle(mut all: Vec<f64>) -> f64 {
 }
 
 fn current(mirror: &Mirror) -> Current {
-    mirror.current(&Scope::local()).expect("mirrored").expect("loaded")
+    mirror.current(&Scope::local()).expect("loaded")
 }
 
 /// Median and 99th percentile of questions, in milliseconds.
@@ -332,7 +331,7 @@ async fn main() {
 }
 
 /// Loads, in turn with drains; answers the last mirror.
-async fn loads(service: &Service, graph: &Graph, rounds: usize, saves: &Path) -> Mirror {
+async fn loads(service: &Service, graph: &Graph, rounds: usize, saves: &Path) -> Arc<Mirror> {
     let mut last = None;
     for connections in [1_usize, 4] {
         let (mut ratios, mut loaded, mut drained) = (Vec::new(), Vec::new(), Vec::new());

@@ -33,12 +33,12 @@ fn settings(folder: &Path) -> Config {
     Config { saves, ..config(1 << 30) }
 }
 
-fn mirror(db: &Fresh, config: Config) -> Mirror {
+fn mirror(db: &Fresh, config: Config) -> Arc<Mirror> {
     mirror_of(&db.config, config)
 }
 
 /// The mirror of a process that refreshes it at intervals, so that requests are answered from a file at once.
-fn mirror_of(store: &store::Config, config: Config) -> Mirror {
+fn mirror_of(store: &store::Config, config: Config) -> Arc<Mirror> {
     let mirror = Mirror::new(Arc::new(Store::connect(store).unwrap()), config);
     mirror.keep();
     mirror
@@ -56,7 +56,7 @@ async fn saved(db: &Fresh, folder: &Path) -> Current {
     let first = mirror(db, settings(folder));
     assert_eq!(first.refresh(&local(), at(1.0)).await.unwrap(), RefreshOutcome::Loaded);
     first.save_states().await;
-    first.current(&local()).unwrap().unwrap()
+    first.current(&local()).unwrap()
 }
 
 async fn teach(db: &Fresh, nodes: &[&str], hours: f64) {
@@ -82,7 +82,7 @@ fn state_file(folder: &Path) -> PathBuf {
 }
 
 /// Whether the first answer of a new process is that of the file, which is as of hour 1.
-async fn uses_file(mirror: &Mirror) -> bool {
+async fn uses_file(mirror: &Arc<Mirror>) -> bool {
     let current = mirror.ready(&local(), at(3.0)).await.unwrap();
     assert!([at(1.0), at(3.0)].contains(&current.as_of), "{:?}", current.as_of);
     current.as_of == at(1.0)
@@ -115,10 +115,10 @@ async fn the_first_answer_comes_from_the_file_and_changes_follow() {
     again.woken().await;
 
     assert_eq!(again.refresh(&local(), at(3.0)).await.unwrap(), RefreshOutcome::Patched);
-    let caught_up = again.current(&local()).unwrap().unwrap();
+    let caught_up = again.current(&local()).unwrap();
     let loaded = mirror(&db, config(1 << 30));
     assert_eq!(loaded.refresh(&local(), at(3.0)).await.unwrap(), RefreshOutcome::Loaded);
-    let loaded = loaded.current(&local()).unwrap().unwrap();
+    let loaded = loaded.current(&local()).unwrap();
     let difference = compare(&caught_up.view, &loaded.view);
     assert!(difference.is_none(), "{difference}");
     assert_eq!((caught_up.as_of, caught_up.ticks(), caught_up.learned), (at(3.0), (2, 2), loaded.learned));
@@ -206,7 +206,7 @@ async fn where_changes_tell_too_little_the_file_answers_until_all_is_read() {
     let again = mirror(&db, settings(folder.path()));
     assert!(uses_file(&again).await);
     let shown = |mirror: &Mirror| {
-        let current = mirror.current(&local()).unwrap().unwrap();
+        let current = mirror.current(&local()).unwrap();
         hits(&current, "who wrote the Parser").contains(&"m1".to_owned())
     };
     assert!(shown(&again));

@@ -22,6 +22,7 @@ mod learned;
 mod mcp;
 mod memories;
 mod mirrors;
+mod on_demand;
 mod operations;
 mod outcomes;
 mod recall;

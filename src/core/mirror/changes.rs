@@ -30,7 +30,7 @@ pub(super) struct Applied {
     pub(super) seen: Timestamp,
     /// The last sweep.
     pub(super) swept: Timestamp,
-    /// The records of both and between, with their instants.
+    /// The records of the scope of both and between, with their instants.
     records: HashMap<String, i64>,
 }
 
@@ -69,10 +69,9 @@ impl Applied {
         self.seen.millis() - self.swept.millis() > OVERLAP_MS
     }
 
-    /// Whether a change concerns a scope, and is not applied. One before the records was.
-    pub(super) fn lacks(&self, change: &Change, scope: &Scope) -> bool {
-        let is_of_records = change.at.millis() >= self.kept();
-        is_of_records && !self.has(&change.id) && concerns(change, scope)
+    /// Whether a change of the scope is not applied. One before the records was.
+    pub(super) fn lacks(&self, change: &Change) -> bool {
+        change.at.millis() >= self.kept() && !self.has(&change.id)
     }
 
     /// Whether a write is applied. One without a record of its own is if a sweep has followed it.
@@ -111,8 +110,30 @@ impl Applied {
     }
 }
 
-fn concerns(change: &Change, scope: &Scope) -> bool {
-    change.everything || change.touched.iter().any(|one| one.scope.is_empty() || one.scope == scope.as_str())
+/// Changes by the scope that they concern.
+pub(super) struct ByScope<'c> {
+    of: HashMap<&'c str, Vec<&'c Change>>,
+    of_all: Vec<&'c Change>,
+}
+
+impl<'c> ByScope<'c> {
+    pub(super) fn of(changes: &'c [Change]) -> Self {
+        let (mut of, mut of_all) = (HashMap::<&str, Vec<&Change>>::new(), Vec::new());
+        for change in changes {
+            let scopes: BTreeSet<&str> = change.touched.iter().map(|one| one.scope.as_str()).collect();
+            if change.everything || scopes.contains("") {
+                of_all.push(change);
+            } else {
+                scopes.into_iter().for_each(|scope| of.entry(scope).or_default().push(change));
+            }
+        }
+        Self { of, of_all }
+    }
+
+    /// Those that concern a scope, in no order.
+    pub(super) fn of_scope(&self, scope: &Scope) -> impl Iterator<Item = &'c Change> {
+        self.of.get(scope.as_str()).into_iter().flatten().chain(&self.of_all).copied()
+    }
 }
 
 /// Records that a process has looked at lately, with the scopes that they concern; `None`: all.
@@ -161,7 +182,6 @@ mod tests {
 
     #[test]
     fn a_change_that_is_committed_late_is_found_by_the_next_sweep_and_never_taken_for_applied() {
-        let scope = Scope::try_from("one".to_owned()).unwrap();
         let applied = Applied::swept(at(0), []);
         // Its instant is 1 s; it is committed 30 s later, after three short reads.
         let late = change("late", "one", 1_000);
@@ -172,15 +192,15 @@ mod tests {
         assert!(!applied.includes(&token(None, 26_000)) && applied.is_beyond_recent(&token(None, 26_000)));
         assert!(applied.is_beyond_recent(&token(Some("late"), 1_000)));
         assert!(!applied.is_beyond_recent(&token(Some("new"), 24_000)));
-        assert!(applied.lacks(&late, &scope));
+        assert!(applied.lacks(&late));
         assert!(applied.since(Reading::Recent) > late.at && applied.since(Reading::All) <= late.at);
         let applied = applied.next(Reading::All, at(31_000), [late.clone()]);
         assert!(applied.includes(&token(Some("late"), 1_000)) && applied.includes(&token(None, 31_000)));
-        assert!(!applied.lacks(&late, &scope));
+        assert!(!applied.lacks(&late));
         // Its id is forgotten once no transaction of its time can be open.
         let applied = applied.next(Reading::All, at(31_000 + OVERLAP_MS), []);
         assert!(!applied.has("late") && applied.includes(&token(Some("late"), 1_000)));
-        assert!(!applied.lacks(&late, &scope));
+        assert!(!applied.lacks(&late));
     }
 
     #[test]
@@ -194,14 +214,14 @@ mod tests {
     }
 
     #[test]
-    fn a_change_of_another_scope_is_nothing_that_a_scope_lacks() {
+    fn a_change_of_another_scope_is_none_of_a_scope() {
         let [one, other] = ["one", "other"].map(|name| Scope::try_from(name.to_owned()).unwrap());
-        let applied = Applied::swept(at(0), []);
-        assert!(
-            applied.lacks(&change("a", "one", 1), &one) && !applied.lacks(&change("a", "one", 1), &other)
-        );
-        let mut looked = Looked::default();
         let everything = Change { everything: true, ..change("all", "one", 1) };
+        let changes = [change("a", "one", 1), change("any", "", 1), everything.clone()];
+        let by_scope = ByScope::of(&changes);
+        let of = |scope| by_scope.of_scope(scope).map(|change| change.id.as_str()).collect::<Vec<_>>();
+        assert_eq!((of(&one), of(&other)), (vec!["a", "any", "all"], vec!["any", "all"]));
+        let mut looked = Looked::default();
         looked.add(vec![change("a", "one", 1), change("any", "", 1), everything], at(2));
         let spares = |id, scope| looked.spares(&token(Some(id), 1), scope);
         assert!(spares("a", &other) && !spares("a", &one));

@@ -59,6 +59,11 @@ pub const fn at_peak(at_rest: usize) -> u64 {
     PEAK * at_rest as u64
 }
 
+/// Bytes at rest of a scope with such a peak.
+pub(super) const fn at_rest(at_peak: u64) -> u64 {
+    at_peak / PEAK
+}
+
 /// Measured size of the nodes of a scope, divided by the estimate.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Density(f64);
@@ -87,6 +92,18 @@ impl Density {
     )]
     pub fn room(self, bytes: u64) -> u64 {
         (bytes as f64 / self.0) as u64
+    }
+
+    /// Measured size of what is estimated at so many bytes.
+    #[must_use]
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a number of bytes, to the nearest of some"
+    )]
+    pub fn measured(self, estimated: u64) -> u64 {
+        (estimated as f64 * self.0) as u64
     }
 
     /// Whether one and a half times this is still below another.

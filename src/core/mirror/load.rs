@@ -16,6 +16,7 @@ use super::content::{Names, RELATES_TO, Relations, conductance, view_of};
 use super::facts::{Embeddings, ReadFacts, set_facts};
 use super::hot::{Density, Joined, Selection, at_peak, bytes_of_all, chars_within, nodes_within};
 use super::learned::bound;
+use super::places::Turn;
 use super::{Config, Error, MirroredScope};
 use crate::domain::ids::Scope;
 use crate::domain::units::Timestamp;
@@ -106,6 +107,7 @@ struct Page {
 struct Load {
     store: Arc<Store>,
     config: Config,
+    bytes_max: u64,
     asked: MirrorQuery,
     names: Names,
     nodes: Vec<MirrorCandidate>,
@@ -132,32 +134,38 @@ struct Plan<'a> {
     elements: HashMap<&'a str, u32>,
 }
 
+/// Memory of a load: its limit, and the turn of a scope on demand.
+pub(super) struct Room<'t, 'p> {
+    pub(super) bytes_max: u64,
+    pub(super) turn: Option<&'t mut Turn<'p>>,
+}
+
 /// Reads a scope as of `at`, by the laws' clock, into the first graph of a mirror, or the next after `generation`. A
-/// result that exceeds the budget, or leaves much of it unused while candidates are excluded, is dropped and read
+/// result that exceeds its room, or leaves much of it unused while candidates are excluded, is dropped and read
 /// again.
 pub(super) async fn load(
     store: &Arc<Store>,
     scope: &Scope,
-    config: &Config,
+    (config, mut within): (&Config, Room<'_, '_>),
     at: Timestamp,
     (generation, mut density): (Generation, Density),
 ) -> Result<MirroredScope, Error> {
     for _ in 1..TRIES {
-        let held = load_once(store, scope, config, at, (generation, density)).await?;
+        let held = load_once(store, scope, (config, &mut within), at, (generation, density)).await?;
         let is_wasteful = held.left_out > 0 && held.density.is_much_less_than(density);
-        if held.bytes <= config.bytes_each() && !is_wasteful {
+        if held.bytes <= within.bytes_max && !is_wasteful {
             return Ok(held);
         }
         info!(%scope, bytes = held.bytes, density = ?held.density, "reloading the mirror by the measured size of its nodes");
         density = held.density;
     }
-    load_once(store, scope, config, at, (generation, density)).await
+    load_once(store, scope, (config, &mut within), at, (generation, density)).await
 }
 
 async fn load_once(
     store: &Arc<Store>,
     scope: &Scope,
-    config: &Config,
+    (config, within): (&Config, &mut Room<'_, '_>),
     at: Timestamp,
     (generation, density): (Generation, Density),
 ) -> Result<MirroredScope, Error> {
@@ -166,15 +174,18 @@ async fn load_once(
     // Changes committed by now are read below; later ones are left to the refresh.
     let now = store.server_now().await?;
     let recently = Timestamp::from_millis(now.millis() - OVERLAP_MS).unwrap_or(Timestamp::EPOCH);
-    let (seen, changes) = store.changes(recently).await?;
+    let (seen, changes) = store.changes(Some(scope), recently).await?;
     let learned = store.learned(scope, 0).await?.unwrap_or_default();
-    let room = density.room(room(config));
+    let room = density.room(room(within.bytes_max));
     let Census { hottest: mut nodes, count, too_large } = census(store, &asked, at, room).await?;
     if too_large > 0 {
         warn!(%scope, too_large, "nodes that exceed the memory budget of their scope alone are not mirrored");
     }
     let names = Names::new(&asked, nodes.iter().map(|node| node.key.as_str()));
     let (taken, estimated) = selected(store, room, &asked, &nodes, count).await?;
+    if let Some(turn) = &mut within.turn {
+        turn.widen(density.measured(estimated)).await;
+    }
     let mut taken = taken.into_iter();
     nodes.retain(|_| taken.next().unwrap_or(false));
     nodes.shrink_to_fit();
@@ -184,6 +195,7 @@ async fn load_once(
     let load = Load {
         store: Arc::clone(store),
         config: config.clone(),
+        bytes_max: within.bytes_max,
         asked: asked.clone(),
         names,
         nodes,
@@ -205,6 +217,7 @@ async fn load_once(
         names,
         left_out,
         bytes,
+        bytes_max: within.bytes_max,
         density: if view_is_empty { density } else { Density::of(bytes, estimated) },
         read: begun,
         applied: Arc::new(Applied::swept(seen, changes)),
@@ -228,14 +241,14 @@ pub(super) fn asked(
 }
 
 /// Greatest cost of a selection.
-fn room(config: &Config) -> u64 {
+fn room(bytes_max: u64) -> u64 {
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "a share of a number of bytes, to the nearest of some"
     )]
-    let room = (config.bytes_each() as f64 * SHARE) as u64;
+    let room = (bytes_max as f64 * SHARE) as u64;
     room
 }
 
@@ -278,9 +291,9 @@ fn pages<'n>(
 }
 
 /// Most facts whose embeddings are read by one request.
-pub(super) fn facts_page(asked: &MirrorQuery, config: &Config) -> usize {
+pub(super) fn facts_page(asked: &MirrorQuery, bytes_max: u64) -> usize {
     let fact = asked.dimensions.map_or(1, |count| count as u64 * READ_NUMBER_BYTES);
-    usize::try_from(page_bytes(room(config)) / fact).unwrap_or(PAGE).clamp(1, PAGE)
+    usize::try_from(page_bytes(room(bytes_max)) / fact).unwrap_or(PAGE).clamp(1, PAGE)
 }
 
 fn page_bytes(room: u64) -> u64 {
@@ -351,9 +364,9 @@ impl Load {
 
 /// Reads all taken nodes, over several connections.
 fn read(plan: &Plan<'_>) -> Result<Read, Error> {
-    let Load { config, nodes, .. } = plan.load;
+    let Load { config, nodes, bytes_max, .. } = plan.load;
     let nodes: Vec<&MirrorCandidate> = nodes.iter().collect();
-    let pages = pages(&nodes, &plan.load.asked, page_bytes(room(config)));
+    let pages = pages(&nodes, &plan.load.asked, page_bytes(room(*bytes_max)));
     let (next, runtime) = (AtomicUsize::new(0), Handle::current());
     let reader = |brought: &SyncSender<Result<Page, Error>>| {
         while let Some(page) = pages.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -405,7 +418,7 @@ impl Plan<'_> {
         send: impl Fn(Page) -> Result<(), Error>,
     ) -> Result<(), Error> {
         self.load.check_wanted()?;
-        let Load { store, asked, whole, config, .. } = self.load;
+        let Load { store, asked, whole, bytes_max, .. } = self.load;
         let label = page.first().map_or(0, |candidate| candidate.label);
         let keys: Vec<&str> = page.iter().map(|candidate| candidate.key.as_str()).collect();
         let nodes = runtime.block_on(store.mirrored(asked, label, &keys))?;
@@ -423,7 +436,7 @@ impl Plan<'_> {
         };
         let facts = std::mem::take(&mut edges.facts);
         send(Page { label, nodes, edges, lacking, ..Page::default() })?;
-        runtime.block_on(facts.read(store, asked, facts_page(asked, config), |embeddings| {
+        runtime.block_on(facts.read(store, asked, facts_page(asked, *bytes_max), |embeddings| {
             self.load.check_wanted()?;
             send(Page { embeddings, ..Page::default() })
         }))

@@ -1,51 +1,89 @@
 //! The mirrors of a process by scope: those of the configuration, and others that are loaded when they are queried.
 //!
-//! A graph of another library may have thousands of scopes, of which few are in use. Those that are loaded on demand share
-//! the memory of one scope: the least recently queried are dropped while they exceed it.
+//! An agent may have a scope for each of many thousand users, of which few are in use at a time. Scopes that are loaded on
+//! demand share the memory that those of the configuration leave ([`Places::shared`]):
+//!
+//! - At rest they take at most half of it: the least recently queried are dropped ([`Places::trim`]).
+//! - Whoever builds a generation of one of them takes a [`Turn`]: a few small ones are built beside each other, a large one
+//!   alone, after as many others were dropped as it needs memory for.
+//! - A small one that lacks a change and was not queried lately is dropped rather than refreshed: loading it again takes no
+//!   longer, and nobody may ask for it.
+//!
+//! A place that is dropped keeps working for those who hold it; the next query loads the scope into another.
 
+use super::changes::Reading;
 use super::saving::Content;
 use super::{Config, Current, Error, MirroredScope};
 use crate::domain::ids::Scope;
 use crate::domain::units::Timestamp;
-use crate::store::Store;
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use crate::store::{Change, Store};
+use ebb_engine::plasticity::QueryHistory;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 
 /// Most scopes that are held on demand, whatever their size.
-const ON_DEMAND_MAX: usize = 256;
+const ON_DEMAND_MAX: usize = 1 << 16;
+/// Share of the memory that is left to them at least, whatever the scopes of the configuration take.
+const SHARE_LEFT: u64 = 8;
+/// First loads that have begun, each on a thread that waits for its turn.
+const LOADS: usize = 64;
+/// Small ones that are built at a time, and the share of the memory that one takes at most.
+const TURNS: u32 = 8;
+const SMALL_SHARE: u64 = 64;
+/// Bytes that count for a scope at least, at rest: its place and an empty view.
+const FLOOR_BYTES: u64 = 32 << 10;
+/// Time without a query after which a small one is dropped instead of refreshed.
+const IDLE: Duration = Duration::from_secs(30);
 
-/// Scopes with their mirrors; the most recently queried is the last.
-type OnDemand = Vec<(Scope, Arc<Place>)>;
+type OnDemand = HashMap<Scope, Arc<Place>>;
 
 /// Mirrors by scope.
 pub(super) struct Places {
     fixed: BTreeMap<Scope, Arc<Place>>,
-    /// `None` if there are only those of the configuration.
-    on_demand: Option<Mutex<OnDemand>>,
+    on_demand: Mutex<OnDemand>,
+    loads: Arc<Semaphore>,
+    turns: Semaphore,
+    max_bytes: u64,
+    /// The origin of [`Place::used`].
+    begun: Instant,
+}
+
+/// Peak memory of each of so many scopes of the configuration, bytes.
+pub(super) fn bytes_of_fixed(max_bytes: u64, scopes: usize) -> u64 {
+    (max_bytes - max_bytes / SHARE_LEFT) / (scopes.max(1) as u64)
 }
 
 impl Places {
-    pub(super) fn new(scopes: &[Scope], on_demand: bool) -> Self {
+    pub(super) fn new(scopes: &[Scope], max_bytes: u64) -> Self {
         Self {
             fixed: scopes.iter().map(|scope| (scope.clone(), Arc::default())).collect(),
-            on_demand: on_demand.then(Mutex::default),
+            on_demand: Mutex::default(),
+            loads: Arc::new(Semaphore::new(LOADS)),
+            turns: Semaphore::new(TURNS as usize),
+            max_bytes,
+            begun: Instant::now(),
         }
     }
 
     /// The mirror of a scope, if there is one.
     pub(super) fn get(&self, scope: &Scope) -> Option<Arc<Place>> {
-        let is_it = |(known, _): &&(Scope, Arc<Place>)| known == scope;
-        let on_demand = || self.others()?.iter().find(is_it).map(|(_, place)| Arc::clone(place));
-        self.fixed.get(scope).cloned().or_else(on_demand)
+        self.fixed.get(scope).cloned().or_else(|| self.others().get(scope).cloned())
     }
 
-    /// The mirror of a scope for its upkeep, which does not count as a query.
-    pub(super) fn known(&self, scope: &Scope) -> Result<Arc<Place>, Error> {
-        self.get(scope).ok_or_else(|| Error::Scope { scope: scope.clone() })
+    /// The mirror of a scope, a new one if there is none yet.
+    pub(super) fn entry(&self, scope: &Scope) -> Arc<Place> {
+        let other = || Arc::clone(self.others().entry(scope.clone()).or_default());
+        let place = self.fixed.get(scope).cloned().unwrap_or_else(other);
+        place.used.store(self.elapsed(), Ordering::Relaxed);
+        place
+    }
+
+    fn elapsed(&self) -> u64 {
+        u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
     /// Whether a scope is one of the configuration.
@@ -53,26 +91,10 @@ impl Places {
         self.fixed.contains_key(scope)
     }
 
-    /// The mirror of a scope for a query, with a new one if it may be loaded on demand.
-    pub(super) fn open(&self, scope: &Scope) -> Result<Arc<Place>, Error> {
-        if let Some(place) = self.fixed.get(scope) {
-            return Ok(Arc::clone(place));
-        }
-        let mut others = self.others().ok_or_else(|| Error::Scope { scope: scope.clone() })?;
-        let known = others.iter().position(|(known, _)| known == scope);
-        let place = known.map_or_else(Arc::default, |at| others.remove(at).1);
-        others.push((scope.clone(), Arc::clone(&place)));
-        if others.len() > ON_DEMAND_MAX {
-            others.remove(0);
-        }
-        Ok(place)
-    }
-
     /// All mirrors: those of the configuration first.
     pub(super) fn all(&self) -> Vec<(Scope, Arc<Place>)> {
         let fixed = self.fixed.iter().map(|(scope, place)| (scope.clone(), Arc::clone(place)));
-        let others = self.others();
-        fixed.chain(others.iter().flat_map(|others| others.iter().cloned())).collect()
+        fixed.chain(self.on_demand()).collect()
     }
 
     /// Those of the configuration.
@@ -80,20 +102,129 @@ impl Places {
         self.fixed.iter()
     }
 
-    /// Drops the least recently queried of those on demand that do not fit. The last one stays: its own load keeps it within
-    /// the limit.
-    pub(super) fn trim(&self, bytes_max: u64) {
-        let Some(mut others) = self.others() else { return };
-        let bytes_of = |place: &Place| place.published().map_or(0, |held| held.bytes);
-        let mut bytes = others.iter().map(|(_, place)| bytes_of(place)).sum::<u64>();
-        while others.len() > 1 && bytes > bytes_max {
-            let (_, dropped) = others.remove(0);
-            bytes -= bytes_of(&dropped).min(bytes);
-        }
+    /// Those on demand.
+    pub(super) fn on_demand(&self) -> Vec<(Scope, Arc<Place>)> {
+        self.others().iter().map(|(scope, place)| (scope.clone(), Arc::clone(place))).collect()
     }
 
-    fn others(&self) -> Option<MutexGuard<'_, OnDemand>> {
-        Some(self.on_demand.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner))
+    /// Number of the scopes on demand, and the bytes that they take at rest.
+    pub(super) fn count_on_demand(&self) -> (usize, u64) {
+        let others = self.others();
+        (others.len(), at_rest(others.values()))
+    }
+
+    /// Memory of the scopes on demand, bytes: what those of the configuration leave. One of these that is not loaded yet counts
+    /// with all that it may take.
+    pub(super) fn shared(&self) -> u64 {
+        let each = bytes_of_fixed(self.max_bytes, self.fixed.len());
+        let taken = self.fixed.values().map(|place| place.at_peak().unwrap_or(each));
+        let left = self.max_bytes.saturating_sub(taken.fold(0, u64::saturating_add));
+        left.max(self.max_bytes / SHARE_LEFT)
+    }
+
+    fn is_small(&self, bytes: u64) -> bool {
+        bytes <= self.shared() / SMALL_SHARE
+    }
+
+    /// Waits until a first load may begin, which it does until the result is dropped.
+    pub(super) async fn begun_load(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.loads).acquire_owned().await.ok()
+    }
+
+    /// Waits until a generation of a scope on demand may be built that takes so many bytes at its peak, 0 if that is not known
+    /// yet.
+    pub(super) async fn turn(&self, bytes: u64) -> Turn<'_> {
+        let mut turn = Turn { places: self, permit: None, is_alone: false };
+        if self.is_small(bytes) {
+            turn.permit = self.turns.acquire().await.ok();
+        } else {
+            turn.widen(bytes).await;
+        }
+        turn
+    }
+
+    /// Drops the least recently queried of those on demand that do not fit beside the others.
+    pub(super) fn trim(&self) {
+        let mut others = self.others();
+        let bytes = at_rest(others.values());
+        drop_oldest(&mut others, bytes, self.shared() / 2);
+    }
+
+    /// Drops the least recently queried of those on demand that are not being built, until the others leave so many bytes.
+    fn make_room(&self, bytes: u64) {
+        let mut others = self.others();
+        let free = at_rest(others.values().filter(|place| place.is_free()));
+        drop_oldest(&mut others, free, self.shared().saturating_sub(bytes));
+    }
+
+    /// Drops a mirror on demand if it is small and was not queried lately; the next query loads it again. Returns whether it did.
+    pub(super) fn drop_idle(&self, scope: &Scope, place: &Arc<Place>) -> bool {
+        let idle_since = self.elapsed().saturating_sub(u64::try_from(IDLE.as_millis()).unwrap_or(u64::MAX));
+        let is_idle = place.used.load(Ordering::Relaxed) < idle_since;
+        if !is_idle || self.is_fixed(scope) || !place.at_peak().is_some_and(|bytes| self.is_small(bytes)) {
+            return false;
+        }
+        let mut others = self.others();
+        let is_it = others.get(scope).is_some_and(|known| Arc::ptr_eq(known, place));
+        if is_it && place.is_free() {
+            others.remove(scope);
+            place.renewed.notify_waiters();
+        }
+        is_it
+    }
+
+    fn others(&self) -> MutexGuard<'_, OnDemand> {
+        self.on_demand.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn at_rest<'p>(places: impl Iterator<Item = &'p Arc<Place>>) -> u64 {
+    places.map(|place| place.at_rest()).fold(0, u64::saturating_add)
+}
+
+/// Drops the least recently queried that are not being built, until the others take no more than a limit: a little more than
+/// that, so that not each load has to.
+fn drop_oldest(others: &mut OnDemand, mut bytes: u64, bytes_max: u64) {
+    if bytes <= bytes_max && others.len() <= ON_DEMAND_MAX {
+        return;
+    }
+    let (bytes_max, count_max) = (bytes_max - bytes_max / 16, ON_DEMAND_MAX - ON_DEMAND_MAX / 16);
+    let free = others.iter().filter(|(_, place)| place.is_free());
+    let mut free: Vec<(u64, Scope)> =
+        free.map(|(scope, place)| (place.used.load(Ordering::Relaxed), scope.clone())).collect();
+    free.sort_unstable();
+    for (_, scope) in free {
+        if bytes <= bytes_max && others.len() <= count_max {
+            break;
+        }
+        if let Some(dropped) = others.remove(&scope) {
+            bytes = bytes.saturating_sub(dropped.at_rest());
+            // Who waits for it looks again, and finds another.
+            dropped.renewed.notify_waiters();
+        }
+    }
+}
+
+/// The right to build a generation of a scope on demand, until it is dropped.
+pub(super) struct Turn<'p> {
+    places: &'p Places,
+    permit: Option<SemaphorePermit<'p>>,
+    is_alone: bool,
+}
+
+impl Turn<'_> {
+    /// Waits until the generation may take so many bytes at its peak.
+    pub(super) async fn widen(&mut self, bytes: u64) {
+        if !self.is_alone && self.places.is_small(bytes) {
+            return;
+        }
+        if !self.is_alone {
+            // Given back first: two that kept theirs would wait for each other.
+            self.permit = None;
+            self.permit = self.places.turns.acquire_many(TURNS).await.ok();
+            self.is_alone = true;
+        }
+        self.places.make_room(bytes);
     }
 }
 
@@ -102,11 +233,17 @@ impl Places {
 pub(super) struct Place {
     pub(super) current: RwLock<Option<Current>>,
     pub(super) held: tokio::sync::Mutex<Option<MirroredScope>>,
+    /// Whether its first load has begun.
+    is_loading: AtomicBool,
+    /// The last query, in milliseconds of the process.
+    used: AtomicU64,
+    /// The last questions that were answered from it.
+    pub(super) questions: Arc<Mutex<QueryHistory>>,
     /// Whether the state is from a file, and was not refreshed since: there is nothing to save.
     pub(super) is_saved_state: AtomicBool,
     /// Whether a reader waits for a change that only a reading of all can find.
     pub(super) is_awaited: AtomicBool,
-    /// Notified when a view is published, or confirmed to lack nothing.
+    /// Notified when a view is published, or confirmed to lack nothing, and when a first load has failed.
     pub(super) renewed: Notify,
 }
 
@@ -116,6 +253,32 @@ impl Place {
         // Read before any weight is read.
         let tick = current.view.ticks().at_start();
         Some(Current { tick, ..current })
+    }
+
+    /// Bytes that it takes at its peak; `None` before the first load.
+    pub(super) fn at_peak(&self) -> Option<u64> {
+        let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
+        current.as_ref().map(|current| current.bytes)
+    }
+
+    fn at_rest(&self) -> u64 {
+        super::hot::at_rest(self.at_peak().unwrap_or(0)).max(FLOOR_BYTES)
+    }
+
+    /// When it was last queried: a greater number is later.
+    pub(super) fn used(&self) -> u64 {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    /// Whether no generation is being built.
+    fn is_free(&self) -> bool {
+        self.held.try_lock().is_ok() && !self.is_loading.load(Ordering::Relaxed)
+    }
+
+    /// Begins the first load, if nobody has; it ends when the result is dropped.
+    pub(super) fn begin_loading(self: &Arc<Self>) -> Option<Loading> {
+        let is_mine = !self.is_loading.swap(true, Ordering::AcqRel);
+        is_mine.then(|| Loading(Arc::clone(self)))
     }
 
     /// Content to save. Asks the database, and waits for a refresh in progress, on a thread that may block.
@@ -158,6 +321,20 @@ impl Place {
         }
     }
 
+    /// Notes the same after a sweep of these changes, all of which are applied. Not while the next generation is being built.
+    pub(super) fn confirm_sweep<'c>(
+        &self,
+        of: &Current,
+        (at, now): (Timestamp, Timestamp),
+        changes: impl Iterator<Item = &'c Change>,
+        looked: Instant,
+    ) {
+        let Ok(mut held) = self.held.try_lock() else { return };
+        let Some(held) = held.as_mut().filter(|held| Arc::ptr_eq(&held.applied, &of.applied)) else { return };
+        held.applied = Arc::new(of.applied.next(Reading::All, now, changes.cloned()));
+        self.publish(Some(held), at.max(of.as_of), looked);
+    }
+
     pub(super) fn publish(&self, held: Option<&MirroredScope>, as_of: Timestamp, looked: Instant) {
         let current = held.map(|held| Current {
             view: Arc::clone(&held.view),
@@ -174,5 +351,119 @@ impl Place {
         });
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = current;
         self.renewed.notify_waiters();
+    }
+}
+
+/// The first load of a scope.
+pub(super) struct Loading(Arc<Place>);
+
+impl Drop for Loading {
+    fn drop(&mut self) {
+        self.0.is_loading.store(false, Ordering::Release);
+        // If it failed, one of those who wait is next.
+        self.0.renewed.notify_waiters();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mirror::changes::Applied;
+    use ebb_engine::View;
+    use ebb_engine::graph::builder::GraphBuilder;
+    use ebb_engine::graph::snapshot::Snapshot;
+
+    fn scope(n: u64) -> Scope {
+        Scope::new(&format!("s{n}")).unwrap()
+    }
+
+    /// Publishes a view of a scope on demand that takes so many bytes at its peak.
+    fn publish(places: &Places, n: u64, bytes: u64) -> Arc<Place> {
+        let place = places.entry(&scope(n));
+        let graph = GraphBuilder::default().finalize().unwrap();
+        let (at, now) = (Timestamp::EPOCH, Instant::now());
+        *place.current.write().unwrap() = Some(Current {
+            view: Arc::new(View::from_labels(Snapshot::from(graph)).unwrap()),
+            as_of: at,
+            looked: now,
+            read: now,
+            left_out: 0,
+            bytes,
+            learned: 0,
+            tick: 0,
+            applied: Arc::new(Applied::swept(at, [])),
+            checked: at,
+            is_recorded: true,
+        });
+        place.used.store(n, Ordering::Relaxed);
+        place
+    }
+
+    fn held(places: &Places) -> Vec<u64> {
+        (0..100).filter(|n| places.get(&scope(*n)).is_some()).collect()
+    }
+
+    #[test]
+    fn the_least_recently_queried_are_dropped_but_not_while_they_are_built() {
+        const MIB: u64 = 1 << 20;
+        let places = Places::new(&[], 60 * MIB);
+        let all: Vec<_> = (0..10).map(|n| publish(&places, n, 12 * MIB)).collect();
+        assert_eq!(places.count_on_demand(), (10, 40 * MIB));
+        let building = all[1].held.try_lock().unwrap();
+        let loading = all[2].begin_loading();
+        assert!(loading.is_some() && all[2].begin_loading().is_none());
+        places.trim();
+        // At most half of the memory, less a sixteenth: seven of 4 MiB at rest.
+        assert_eq!(held(&places), [1, 2, 5, 6, 7, 8, 9]);
+        drop((building, loading));
+        places.make_room(50 * MIB);
+        assert_eq!(held(&places), [8, 9]);
+        places.make_room(60 * MIB);
+        assert_eq!(held(&places), [0; 0]);
+    }
+
+    #[test]
+    fn what_the_configured_scopes_leave_is_shared() {
+        let fixed = [scope(50), scope(51)];
+        let places = Places::new(&fixed, 800);
+        assert_eq!((bytes_of_fixed(800, 2), places.shared()), (350, 100), "they may take all of theirs");
+        publish(&places, 50, 20);
+        assert_eq!(places.shared(), 430);
+        publish(&places, 51, 10_000);
+        assert_eq!(places.shared(), 100, "an eighth is always left");
+    }
+
+    #[tokio::test]
+    async fn small_ones_are_built_beside_each_other_and_a_large_one_alone() {
+        let places = Places::new(&[], 6_400);
+        let mut small = Vec::new();
+        for _ in 0..TURNS {
+            small.push(places.turn(100).await);
+        }
+        let waits =
+            async |bytes| tokio::time::timeout(Duration::from_millis(20), places.turn(bytes)).await.is_err();
+        assert!(waits(0).await && waits(6_400).await);
+        let mut last = small.pop().unwrap();
+        drop(small);
+        last.widen(90).await;
+        assert!(!waits(100).await, "it is small still");
+        last.widen(5_000).await;
+        assert!(waits(0).await, "it is alone");
+        drop(last);
+        assert!(!waits(5_000).await);
+    }
+
+    #[test]
+    fn an_idle_one_is_dropped_if_it_is_small() {
+        let mut places = Places::new(&[scope(99)], 640_000);
+        let [fixed, small, large, used] =
+            [99, 1, 2, 3].map(|n| publish(&places, n, if n == 2 { 100_000 } else { 50 }));
+        places.begun = Instant::now().checked_sub(2 * IDLE).unwrap_or(places.begun);
+        let used_now = places.entry(&scope(3));
+        assert!(Arc::ptr_eq(&used, &used_now));
+        let dropped = [(99, &fixed), (1, &small), (2, &large), (3, &used)]
+            .map(|(n, place)| places.drop_idle(&scope(n), place));
+        assert_eq!(dropped, [false, true, false, false]);
+        assert!(places.get(&scope(1)).is_none());
     }
 }

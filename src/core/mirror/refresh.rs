@@ -52,7 +52,7 @@ const PAGE: usize = 2_000;
 /// How much later than its own instant a row of another library may be committed.
 const WRITTEN_LATE: Duration = Duration::from_secs(15 * 60);
 /// Greatest age of the weights of relations.
-const WEIGHED_MS: i64 = 3_600_000;
+pub(super) const WEIGHED_MS: i64 = 3_600_000;
 
 /// Result of a refresh.
 pub(super) enum Refreshed {
@@ -86,7 +86,7 @@ pub(super) async fn refresh(
     reading: Reading,
 ) -> Result<Refreshed, Error> {
     let applied = Arc::clone(&held.applied);
-    let (now, changes) = store.changes(applied.since(reading)).await?;
+    let (now, changes) = store.changes(Some(&held.asked.scope), applied.since(reading)).await?;
     if now.millis() - applied.swept.millis() > KEPT_MS - OVERLAP_MS {
         return Ok(Refreshed::Anew("the last read is older than the retention of changes"));
     }
@@ -307,7 +307,7 @@ async fn next(
     let mut texts = texts(held, &read)?;
     if let Some(index) = &mut texts.facts {
         let set = |embeddings| set_facts(Arc::make_mut(index), &embeddings);
-        facts.read(store, &held.asked, facts_page(&held.asked, config), set).await?;
+        facts.read(store, &held.asked, facts_page(&held.asked, held.bytes_max), set).await?;
     }
     let graph = held.view.graph();
     batch.nodes = read
@@ -326,7 +326,7 @@ async fn next(
     let view = view_of(Some(&held.view), snapshot, texts, &relations, &held.names, (at, fading));
     let bytes = hot::at_peak(view.bytes().total() + relations.bytes());
     // A node that already exceeds the budget, since no load keeps it, is not read again for a patch that adds nothing.
-    if bytes > config.bytes_each().max(held.bytes) {
+    if bytes > held.bytes_max.max(held.bytes) {
         return Ok(Refreshed::Anew("the budget is spent"));
     }
     let mut synapses = held.synapses.rebind(held.view.graph(), view.graph())?;

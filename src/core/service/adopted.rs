@@ -222,7 +222,7 @@ impl Service {
             return Ok(Vec::new());
         }
         self.ready(scope).await?;
-        Ok(self.mirror.adopted_facts(scope, at).await?)
+        Ok(self.mirror.adopted_facts(scope, at).await)
     }
 
     /// Number of these keys that no row of a mapped library has in a scope.

@@ -66,24 +66,23 @@ impl Service {
         (change, wait): (&str, Duration),
     ) -> Result<(Current, bool), Error> {
         let change: ChangeToken = change.parse().map_err(|why| Error::Invalid(format!("at_least: {why}")))?;
-        let current = self.mirror.reach(scope, self.instant(None).await?, (&change, wait)).await?;
-        let reached = self.mirror.includes(scope, &current, &change);
-        self.mirror.no_room(scope).map_or(Ok((current, reached)), |why| Err(why.into()))
+        let reached = self.mirror.reach(scope, self.instant(None).await?, (&change, wait)).await?;
+        self.mirror.no_room(scope).map_or(Ok(reached), |why| Err(why.into()))
     }
 
     /// The view of a scope, loaded at the first request. One that is empty for lack of memory is refused.
     pub(super) async fn ready(&self, scope: &Scope) -> Result<Current, Error> {
-        let current = match self.mirror.current(scope)? {
+        let current = match self.mirror.current(scope) {
             Some(current) => current,
             None => self.mirror.ready(scope, self.instant(None).await?).await?,
         };
         self.mirror.no_room(scope).map_or(Ok(current), |why| Err(why.into()))
     }
 
-    /// Why this process cannot answer from a mirror, if one is empty for lack of memory.
+    /// Why this process cannot answer from a mirror of its configuration, if one is empty for lack of memory.
     #[must_use]
     pub fn no_room(&self) -> Option<String> {
-        let scopes = self.mirror.scopes();
+        let scopes = &self.mirror.config().scopes;
         scopes.iter().find_map(|scope| self.mirror.no_room(scope)).map(|why| why.to_string())
     }
 
@@ -112,7 +111,13 @@ impl Service {
     /// Refreshes the mirror of a scope; returns its status.
     pub async fn refresh_mirror(&self, scope: &Scope) -> Result<Mirror, Error> {
         self.mirror.refresh(scope, self.instant(None).await?).await?;
-        self.mirrored(scope)
+        Ok(self.mirrored(scope))
+    }
+
+    /// Refreshes the mirror of a scope, if it is held still; returns its status.
+    pub async fn refresh_kept_mirror(&self, scope: &Scope) -> Result<Mirror, Error> {
+        self.mirror.refresh_kept(scope, self.instant(None).await?).await?;
+        Ok(self.mirrored(scope))
     }
 
     /// Reads a scope again, replaces its mirror, and returns where that differed.
@@ -121,13 +126,15 @@ impl Service {
     }
 
     /// How long ago all of a scope was last read, to load its mirror or to compare; `None` if never.
-    pub fn since_read(&self, scope: &Scope) -> Result<Option<Duration>, Error> {
-        Ok(self.mirror.status(scope)?.map(|current| current.since_read()))
+    #[must_use]
+    pub fn since_read(&self, scope: &Scope) -> Option<Duration> {
+        self.mirror.status(scope).map(|current| current.since_read())
     }
 
     /// The state of the mirror of a scope.
-    pub fn mirrored(&self, scope: &Scope) -> Result<Mirror, Error> {
-        let current = self.mirror.status(scope)?;
+    #[must_use]
+    pub fn mirrored(&self, scope: &Scope) -> Mirror {
+        let current = self.mirror.status(scope);
         let saves = self.mirror.saves(scope);
         let unloaded = Mirror {
             saved_generation: saves.and_then(|saves| saves.generation),
@@ -136,10 +143,10 @@ impl Service {
             is_saved: saves.is_some(),
             ..Mirror::unloaded(scope.clone())
         };
-        let Some(current) = current else { return Ok(unloaded) };
+        let Some(current) = current else { return unloaded };
         let (view, freshness) = (&current.view, self.freshness(&current));
         let skipped = &view.snapshot().skipped;
-        Ok(Mirror {
+        Mirror {
             loaded: true,
             generation: Some(view.generation().0),
             as_of: freshness.as_of,
@@ -154,13 +161,24 @@ impl Service {
             learned: Some(current.learned),
             skipped: BTreeMap::from([("nodes", skipped.nodes), ("relationships", skipped.relationships)]),
             ..unloaded
-        })
+        }
     }
 
-    /// The state of every mirror of this process.
+    /// The state of each mirror of the configuration.
     #[must_use]
     pub fn mirrors(&self) -> Vec<Mirror> {
-        self.mirror.scopes().iter().filter_map(|scope| self.mirrored(scope).ok()).collect()
+        self.mirror.config().scopes.iter().map(|scope| self.mirrored(scope)).collect()
+    }
+
+    /// Number of the scopes that this process holds besides because they were queried, and the bytes that these take.
+    #[must_use]
+    pub fn mirrors_on_demand(&self) -> (usize, u64) {
+        self.mirror.on_demand()
+    }
+
+    /// The mirrors on demand that need a refresh: see [`Mirror::sweep`](crate::mirror::Mirror::sweep).
+    pub async fn sweep_mirrors(&self) -> Result<Vec<Scope>, Error> {
+        Ok(self.mirror.sweep(self.instant(None).await?).await?)
     }
 
     /// Interval at which mirrors are refreshed.
@@ -195,7 +213,7 @@ impl Service {
 
     /// Deletes the published status, before this process ends.
     pub async fn clear_mirrors(&self) -> Result<(), store::Error> {
-        self.store.clear_mirrors(&self.mirror.scopes()).await
+        self.store.clear_mirrors(&self.mirror.config().scopes).await
     }
 
     /// The published status of the mirrors of all processes.

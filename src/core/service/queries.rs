@@ -15,9 +15,7 @@ impl Service {
     /// The last queries of a scope, with the nodes and pairs that are in most of them.
     pub fn queries(&self, scope: &Scope, request: &QueriesQuery) -> Result<Queries, Error> {
         super::check_range("limit", request.limit, TOP_K_MAX).map_err(Error::Invalid)?;
-        // An error for a scope without a mirror.
-        self.mirrored(scope)?;
-        let history = self.questions.of_scope(scope);
+        let history = self.mirror.questions(scope);
         let history = open(&history);
         let owned = |id: &str| id.to_owned();
         let queries = history.queries().rev().take(request.limit).map(|query| PastQuery {

@@ -57,9 +57,6 @@ pub enum Error {
     /// A value of the request is outside its range.
     #[error("{0}")]
     Invalid(String),
-    /// There is no mirror of this scope in this process.
-    #[error("{0}")]
-    NotMirrored(String),
     /// Too many requests at once.
     #[error(transparent)]
     Busy(#[from] Refused),
@@ -75,7 +72,6 @@ impl From<mirror::Error> for Error {
     fn from(why: mirror::Error) -> Self {
         match why {
             mirror::Error::Store(why) => Self::Store(why),
-            mirror::Error::Scope { .. } => Self::NotMirrored(why.to_string()),
             mirror::Error::Refused(why) => Self::Busy(why),
             other => Self::Fault(other.to_string()),
         }
@@ -107,22 +103,6 @@ pub(super) struct Prepared {
     pub(super) outside: OutsideMemories,
     /// Flags of what it lacks.
     pub(super) flags: Vec<&'static str>,
-}
-
-/// The last questions of each scope.
-#[derive(Debug)]
-pub(super) struct Questions(BTreeMap<Scope, Arc<Mutex<QueryHistory>>>);
-
-impl Questions {
-    /// Empty histories for these scopes.
-    pub(super) fn of(scopes: &[Scope]) -> Self {
-        Self(scopes.iter().map(|scope| (scope.clone(), Arc::default())).collect())
-    }
-
-    /// The history of a scope; a temporary one for a scope without a mirror.
-    pub(super) fn of_scope(&self, scope: &Scope) -> Arc<Mutex<QueryHistory>> {
-        self.0.get(scope).cloned().unwrap_or_default()
-    }
 }
 
 pub(super) fn open(memory: &Mutex<QueryHistory>) -> MutexGuard<'_, QueryHistory> {
@@ -329,7 +309,7 @@ impl Service {
     pub async fn save_mirror(&self, scope: &Scope, path: &Path) -> Result<LearnedFile, Error> {
         self.ready(scope).await?;
         let fault = || Error::Fault(format!("the mirror of the scope {scope} is not there"));
-        let (view, learned) = self.mirror.content(scope).await?.ok_or_else(fault)?;
+        let (view, learned) = self.mirror.content(scope).await.ok_or_else(fault)?;
         let files = Files::beside(path.to_owned());
         let saved = files.save(Some(view.snapshot()), |into| plasticity::write(&learned, into));
         saved.map_err(|why| Error::Fault(with_cause(&why)))?;
@@ -451,7 +431,7 @@ impl Service {
         search: SearchFn,
     ) -> Result<RecallResult, Error> {
         let (view, rules) = (Arc::clone(&current.view), self.config.engine.clone());
-        let (memory, now) = (self.questions.of_scope(scope), self.asked_at());
+        let (memory, now) = (self.mirror.questions(scope), self.asked_at());
         let query = RecallQuery { asked_ms: Some(now.millis()), ..query };
         let work = move |scratch: &mut Scratch| search(&view, &query, &rules, (&memory, now), scratch);
         self.compute.run(work).await?.map_err(|why| Error::Invalid(why.to_string()))

@@ -340,7 +340,7 @@ catalogue! {
     SYNAPSE_HOLD = "synapse/hold";
     SYNAPSE_LEAVING = "synapse/leaving";
     SYNAPSE_SINCE = "synapse/since";
-    SYNAPSE_TICK = "synapse/tick";
+    SYNAPSE_TICKS = "synapse/ticks";
     SYNAPSE_TRIM = "synapse/trim";
     SYNAPSE_WRITE = "synapse/write";
     TOMBSTONE_TRIM = "tombstone/trim";

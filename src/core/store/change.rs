@@ -18,7 +18,7 @@ use super::encode::list;
 use super::error::Error;
 use super::touched::Changes;
 use super::tx::{Mode, Tx};
-use crate::domain::ids::MemoryKey;
+use crate::domain::ids::{MemoryKey, Scope};
 use crate::domain::units::Timestamp;
 use serde::Deserialize;
 use std::cell::RefCell;
@@ -161,12 +161,18 @@ impl Row {
 }
 
 impl Store {
-    /// Changes since an instant of the server's clock, in the order of instants, and the present of that clock.
-    pub async fn changes(&self, since: Timestamp) -> Result<(Timestamp, Vec<Change>), Error> {
+    /// Changes of a scope or of all since an instant of the server's clock, in the order of instants, and the present of that
+    /// clock.
+    pub async fn changes(
+        &self,
+        scope: Option<&Scope>,
+        since: Timestamp,
+    ) -> Result<(Timestamp, Vec<Change>), Error> {
         self.transactions
             .run("changes.since", Mode::Read, async |tx: &mut Tx| {
                 let now = server_now(tx).await?;
-                let rows: Vec<Row> = tx.rows(CHANGE_SINCE.call().set("since", since.millis())).await?;
+                let call = CHANGE_SINCE.call().set("since", since.millis());
+                let rows: Vec<Row> = tx.rows(call.set("scope", scope.map(Scope::as_str))).await?;
                 let changes: Result<Vec<Change>, Error> = rows.into_iter().map(Row::check).collect();
                 Ok((now, changes?))
             })

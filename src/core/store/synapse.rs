@@ -16,7 +16,7 @@
 use super::Store;
 use super::catalogue::{
     OUTCOME_LEARNED, OUTCOME_WAITING, SYNAPSE_ADVANCE, SYNAPSE_ARRIVING, SYNAPSE_FORGET, SYNAPSE_HOLD,
-    SYNAPSE_LEAVING, SYNAPSE_SINCE, SYNAPSE_TICK, SYNAPSE_TRIM, SYNAPSE_WRITE,
+    SYNAPSE_LEAVING, SYNAPSE_SINCE, SYNAPSE_TICKS, SYNAPSE_TRIM, SYNAPSE_WRITE,
 };
 use super::encode::{list, slices};
 use super::error::Error;
@@ -110,6 +110,13 @@ impl WaitingRow {
     }
 }
 
+/// The counter of a scope.
+#[derive(Deserialize)]
+struct Counted {
+    name: String,
+    tick: i64,
+}
+
 /// An outcome in the queue.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WaitingOutcome {
@@ -154,7 +161,22 @@ impl Store {
 
     /// Number of outcomes that a scope has learned.
     pub async fn ticks(&self, scope: &Scope) -> Result<u64, Error> {
-        self.transactions.run("synapse.tick", Mode::Read, async |tx: &mut Tx| ticks(tx, scope).await).await
+        Ok(self.ticks_of(&[scope]).await?.pop().unwrap_or(0))
+    }
+
+    /// Number of outcomes that each of these scopes has learned, in their order.
+    pub async fn ticks_of(&self, scopes: &[&Scope]) -> Result<Vec<u64>, Error> {
+        let read = async |tx: &mut Tx| {
+            let mut known: BTreeMap<String, i64> = BTreeMap::new();
+            for slice in slices(&SYNAPSE_TICKS, scopes, |scope| scope.as_str().len() + 10) {
+                let names = list(slice.iter().map(|scope| counter(scope)));
+                let rows: Vec<Counted> = tx.rows(SYNAPSE_TICKS.call().set("name", names)).await?;
+                known.extend(rows.into_iter().map(|Counted { name, tick }| (name, tick)));
+            }
+            let tick = |scope: &&Scope| known.get(&counter(scope)).copied().unwrap_or(0);
+            Ok(scopes.iter().map(|scope| u64::try_from(tick(scope)).unwrap_or(0)).collect())
+        };
+        self.transactions.run("synapse.ticks", Mode::Read, read).await
     }
 
     /// Changes of a scope's learned state since a tick; none if that was the last one. All of the state, if the last
@@ -315,11 +337,6 @@ async fn write(tx: &mut Tx, scope: &Scope, rows: &[&SynapseRow]) -> Result<(), E
 async fn hold(tx: &mut Tx, scope: &Scope) -> Result<u64, Error> {
     let call = SYNAPSE_HOLD.call().set("name", counter(scope)).set("scope", scope.as_str());
     Ok(u64::try_from(tx.only::<i64>(call).await?).unwrap_or(0))
-}
-
-async fn ticks(tx: &mut Tx, scope: &Scope) -> Result<u64, Error> {
-    let tick: Option<i64> = tx.row(SYNAPSE_TICK.call().set("name", counter(scope))).await?;
-    Ok(tick.map_or(0, |tick| u64::try_from(tick).unwrap_or(0)))
 }
 
 /// Counter of a scope: names of counters are unique over all scopes.

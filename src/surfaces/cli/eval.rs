@@ -223,7 +223,7 @@ pub async fn run_in_memory(
 /// The scopes whose mirrors do not hold all.
 fn partial(views: &Views, service: &Service) -> Vec<PartialScope> {
     let part = |scope: &Scope| {
-        let mirror = service.mirrored(scope).ok().filter(|mirror| mirror.whole == Some(false))?;
+        let mirror = Some(service.mirrored(scope)).filter(|mirror| mirror.whole == Some(false))?;
         Some(PartialScope { scope: mirror.scope, held_share: mirror.held_share? })
     };
     views.keys().filter_map(part).collect()

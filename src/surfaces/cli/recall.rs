@@ -379,7 +379,7 @@ impl From<Error> for CliError {
     fn from(why: Error) -> Self {
         match why {
             Error::Store(why) => why.into(),
-            Error::Invalid(why) | Error::NotMirrored(why) => Self::usage(why),
+            Error::Invalid(why) => Self::usage(why),
             other => Self::failed(other),
         }
     }

@@ -241,7 +241,6 @@ impl From<recall::Error> for Problem {
         match why {
             recall::Error::Store(why) => why.into(),
             recall::Error::Invalid(why) => Self::validation(why),
-            recall::Error::NotMirrored(why) => Self::not_found(why),
             // Only a change of the configuration or the graph helps, and the graph is read every half minute.
             why @ recall::Error::Busy(recall::Refused::NoRoom { .. }) => {
                 Self::unavailable(why.to_string(), 30)

@@ -96,7 +96,7 @@ async fn refresh(call: Call<Nothing, ScopeQuery>) -> Result<Answer<Mirror>, Prob
 
 async fn mirror(call: Call<Nothing, ScopeQuery>) -> Result<Answer<Mirror>, Problem> {
     let scope = call.scope(call.query.scope.as_ref())?;
-    Ok(Answer::ok(call.service().mirrored(&scope)?))
+    Ok(Answer::ok(call.service().mirrored(&scope)))
 }
 
 /// Bytes of the longest text: 16,000 tokens of the estimate, each of at most eleven bytes.

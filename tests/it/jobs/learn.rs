@@ -136,7 +136,7 @@ async fn rows_are_those_of_the_engine_on_the_whole_graph() {
     fill(&db, "local").await;
     let mirror = Mirror::new(Arc::new(Store::connect(&db.config).unwrap()), config(1 << 30));
     mirror.refresh(&local(), at(0.0)).await.unwrap();
-    let before = mirror.current(&local()).unwrap().unwrap();
+    let before = mirror.current(&local()).unwrap();
     let graph = before.view.graph();
     let outcomes = outcomes(130);
     let (synapses, counts) = engine(graph, &outcomes);
@@ -156,7 +156,7 @@ async fn rows_are_those_of_the_engine_on_the_whole_graph() {
 
     // The mirror takes them over in place, and who asked before is told.
     assert_eq!(mirror.refresh(&local(), at(0.0)).await.unwrap(), RefreshOutcome::Learned);
-    let after = mirror.current(&local()).unwrap().unwrap();
+    let after = mirror.current(&local()).unwrap();
     assert!(Arc::ptr_eq(&before.view, &after.view));
     assert_eq!((before.ticks(), after.ticks(), after.learned), ((0, 130), (130, 130), synapses.len()));
     for slot in graph.nodes().flat_map(|node| graph.slots(node)) {

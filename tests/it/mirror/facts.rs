@@ -33,7 +33,7 @@ fn local() -> Scope {
     Scope::local()
 }
 
-fn mirror(db: &Fresh, dimensions: Option<usize>, config: Config) -> Mirror {
+fn mirror(db: &Fresh, dimensions: Option<usize>, config: Config) -> Arc<Mirror> {
     let mut store = db.config.clone();
     store.mappings = presets()
         .unwrap()
@@ -53,7 +53,7 @@ fn saving(folder: &Path) -> Config {
 
 fn asked(mirror: &Mirror, vector: [f32; 3]) -> RecallResult {
     let ask = RecallQuery { vector: Some(vector.to_vec()), ..RecallQuery::default() };
-    let current = mirror.current(&local()).unwrap().unwrap();
+    let current = mirror.current(&local()).unwrap();
     recall(&current.view, &ask, &rules(), &mut Scratch::default()).unwrap()
 }
 
@@ -113,7 +113,7 @@ async fn a_live_fact_finds_what_mentions_both_of_its_ends() {
 
     let bare = self::mirror(&db, None, config(1 << 30));
     bare.refresh(&local(), at(1.5)).await.unwrap();
-    let current = bare.current(&local()).unwrap().unwrap();
+    let current = bare.current(&local()).unwrap();
     assert!(!current.view.texts().has_vectors(), "none is read without dimensions");
 }
 

@@ -167,10 +167,6 @@ async fn the_routes_of_mechanisms_refuse_what_makes_no_sense() {
     ] {
         ask(verb, body).fails(400, "validation", says);
     }
-    for verb in ["xlr", "resonate", "harmonics"] {
-        ask(verb, r#"{"seeds":[],"scope":"team"}"#).fails(404, "not_found", "not mirrored here");
-    }
-    ask("communities", r#"{"scope":"team"}"#).fails(404, "not_found", "not mirrored here");
 }
 
 /// The effects or causes of a node by a verb, with their scores to three digits.

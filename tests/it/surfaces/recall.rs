@@ -469,8 +469,6 @@ async fn recall_over_http_follows_what_is_written() {
     ] {
         ask(body).fails(400, "validation", says);
     }
-    ask(r#"{"text":"x","scope":"team"}"#).fails(404, "not_found", "not mirrored here");
-    api.get("/v1/mirror?scope=team").fails(404, "not_found", "name it in mirror.scopes");
     for (body, says) in [
         (r#"{"seeds":[{"id":"Alex","score":1}],"depth":0}"#, "depth"),
         (r#"{"seeds":[{"id":"Alex","score":1}],"depth":21}"#, "depth"),

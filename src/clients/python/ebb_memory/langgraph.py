@@ -31,7 +31,7 @@ PAGE = 1_000
 
 
 class EbbStore(BaseStore):
-    """A store of the items of one scope, which must be one of `mirror.scopes` of the server.
+    """A store of the items of one scope.
 
     Reading an item is an access of its memory, unless `refresh_ttl` is false. An item that is not read for some time fades: searches
     leave it out, a get still finds it and revives it. The thread of the running graph is the session of accesses and new items.

@@ -29,7 +29,7 @@ impl Feeder<'_> {
         let outcome = match Box::pin(service.judged(judged)).await {
             Ok(outcome) => outcome,
             Err(Error::Store(why)) => return Err(why.into()),
-            Err(Error::Invalid(why) | Error::NotMirrored(why)) => {
+            Err(Error::Invalid(why)) => {
                 self.refuse(line, BadLine { text, why: Why::Words(why) })?;
                 return Ok(store.skip_lines(&self.key, from, progress).await?);
             }
