@@ -7,7 +7,6 @@
 use crate::settings::{Settings, adopt, sections};
 use ebb_core::clock::Clock;
 use ebb_core::domain::ids::Scope;
-use ebb_core::domain::mapping::Mapping;
 use ebb_core::domain::policy::Regime;
 use ebb_core::domain::relation::FadingError;
 use ebb_core::domain::similarity::Similarity;

@@ -294,8 +294,11 @@ impl Mirror {
     pub fn no_room(&self, scope: &Scope) -> Option<Refused> {
         let current = self.places.get(scope)?.published()?;
         let is_empty = !current.is_whole() && current.view.graph().node_count() == 0;
-        let (nodes, bytes) = (current.left_out, self.bytes_max(scope));
-        is_empty.then(|| Refused::NoRoom { scope: scope.clone(), nodes, bytes })
+        is_empty.then(|| Refused::NoRoom {
+            scope: scope.clone(),
+            nodes: current.left_out,
+            bytes: self.bytes_max(scope),
+        })
     }
 
     /// Peak memory of a scope at most, bytes.
@@ -359,12 +362,13 @@ impl Mirror {
             for (scope, place, current) in others {
                 if !by_scope.of_scope(&scope).any(|change| current.applied.lacks(change)) {
                     place.confirm(&current, (at, now), looked);
-                    place.renewed.notify_waiters();
                 } else if !self.places.drop_idle(&scope, &place) {
                     outdated.push((scope, place));
                 }
             }
             self.looked().add(changes, now);
+            // Now that it is known which writes do not concern them.
+            self.places.all().iter().for_each(|(_, place)| place.renewed.notify_waiters());
         }
         Ok(self.by_urgency(outdated))
     }

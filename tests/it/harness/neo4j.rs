@@ -1,7 +1,8 @@
-//! The tests' server and a clean database on it.
+//! The tests' servers and a clean database on one of them.
 //!
-//! One test at a time has the database: [`fresh`] is a guard that wipes it first, and refuses one that does not carry
-//! the harness's own marker (an index, so that it is not a node among those that are looked at).
+//! There are two servers, so that two tests run beside each other; the second one starts when it is first needed. One test at a
+//! time has a database: [`fresh`] is a guard that wipes it first, and refuses one that does not carry the harness's own marker (an
+//! index, so that it is not a node among those that are looked at).
 
 #![expect(
     clippy::disallowed_types,
@@ -14,11 +15,20 @@ use ebb_core::domain::tunables::ConsolidationConfig;
 use ebb_core::domain::units::Timestamp;
 use ebb_core::store::{Config, Store};
 use neo4rs::{BoltType, Graph, query};
+use std::sync::LazyLock;
 use std::time::Duration;
-use tokio::sync::{Mutex, MutexGuard, OnceCell};
+use tokio::sync::{Mutex, MutexGuard, OnceCell, Semaphore, SemaphorePermit};
 
-static SERVER: OnceCell<Config> = OnceCell::const_new();
-static ONE_AT_A_TIME: Mutex<()> = Mutex::const_new(());
+/// A server, which one test at a time has.
+struct Slot {
+    address: OnceCell<Address>,
+    turn: Mutex<()>,
+}
+
+static SLOTS: [Slot; 2] = [const { Slot { address: OnceCell::const_new(), turn: Mutex::const_new(()) } }; 2];
+/// As many permits as there are servers: one if it is given.
+static FREE: LazyLock<Semaphore> =
+    LazyLock::new(|| Semaphore::new(if super::server::is_given() { 1 } else { SLOTS.len() }));
 
 /// A clean database that no other test touches meanwhile.
 pub(crate) struct Fresh {
@@ -28,7 +38,11 @@ pub(crate) struct Fresh {
     pub(crate) config: Config,
     /// A second client.
     pub(crate) client: Client,
-    _guard: MutexGuard<'static, ()>,
+    /// Where the server answers HTTP.
+    pub(crate) http: String,
+    // Given back in this order: who has the permit finds a free server.
+    _turn: MutexGuard<'static, ()>,
+    _permit: SemaphorePermit<'static>,
 }
 
 /// 2026-01-01T00:00:00Z.
@@ -123,8 +137,11 @@ pub(crate) async fn fresh() -> Fresh {
 
 /// A clean database that nobody has initialised since; the constraints of an earlier test may be there.
 pub(crate) async fn empty() -> Fresh {
-    let guard = ONE_AT_A_TIME.lock().await;
-    let config = SERVER.get_or_init(server).await.clone();
+    let permit = FREE.acquire().await.unwrap();
+    let free = (0..).zip(&SLOTS).find_map(|(n, slot)| Some((n, slot, slot.turn.try_lock().ok()?)));
+    let (n, slot, turn) = free.expect("a server for each permit");
+    let address = slot.address.get_or_init(|| super::server::start(n)).await;
+    let config = config(address);
     let uri = config.uri.clone();
     let graph = Graph::connect(
         neo4rs::ConfigBuilder::default()
@@ -139,7 +156,7 @@ pub(crate) async fn empty() -> Fresh {
     let client = Client(graph);
     wipe(&client).await;
     let store = Store::connect(&config).unwrap();
-    Fresh { store, config, client, _guard: guard }
+    Fresh { store, config, client, http: address.http.clone(), _turn: turn, _permit: permit }
 }
 
 async fn wipe(client: &Client) {
@@ -157,8 +174,7 @@ async fn wipe(client: &Client) {
     }
 }
 
-async fn server() -> Config {
-    let address = address().await;
+fn config(address: &Address) -> Config {
     Config {
         uri: address.uri.clone(),
         username: "neo4j".to_owned(),
@@ -180,12 +196,6 @@ async fn server() -> Config {
 
         trails: trails(),
     }
-}
-
-/// The server of this run.
-pub(crate) async fn address() -> &'static Address {
-    static ADDRESS: OnceCell<Address> = OnceCell::const_new();
-    ADDRESS.get_or_init(super::server::start).await
 }
 
 /// What trails go by, as the document has it.

@@ -1,6 +1,6 @@
 //! Plans. The driver hands out none, so the server's HTTP endpoint is asked.
 
-use super::neo4j::{Fresh, address};
+use super::neo4j::Fresh;
 use secrecy::ExposeSecret;
 use serde::Deserialize;
 
@@ -30,7 +30,7 @@ impl Plan {
             #[serde(rename = "queryPlan")]
             plan: Plan,
         }
-        let (_, host) = address().await.http.split_once("://").expect("an address with http://");
+        let (_, host) = db.http.split_once("://").expect("an address with http://");
         let (user, password) = (&db.config.username, db.config.password.expose_secret());
         let url = format!("http://{user}:{password}@{host}/db/{}/query/v2", db.config.database);
         let body = serde_json::json!({ "statement": format!("EXPLAIN {statement}") });

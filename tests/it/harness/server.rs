@@ -1,4 +1,4 @@
-//! Where the tests' server comes from: the one of NEO4J_URI; else, where a Docker engine runs, a container through
+//! Where the tests' servers come from: the one of NEO4J_URI; else, where a Docker engine runs, a container through
 //! testcontainers; else the product's own managed server, by the same code that users run.
 //!
 //! Whatever was started ends with this process, however it ends: a managed server by its keeper, a container by a
@@ -28,8 +28,13 @@ pub(crate) struct Address {
     pub(crate) password: SecretString,
 }
 
-/// Finds or starts the server of this run.
-pub(crate) async fn start() -> Address {
+/// Whether there is one server for all tests, which somebody else has started.
+pub(crate) fn is_given() -> bool {
+    var("NEO4J_URI").is_ok()
+}
+
+/// Finds or starts a server of this run.
+pub(crate) async fn start(number: usize) -> Address {
     if let Ok(uri) = var("NEO4J_URI") {
         let host = uri.split("://").nth(1).and_then(|rest| rest.split(':').next()).unwrap_or("127.0.0.1");
         let http = var("NEO4J_HTTP").unwrap_or_else(|_| format!("http://{host}:7474"));
@@ -49,7 +54,7 @@ pub(crate) async fn start() -> Address {
             }
         }
     }
-    managed().await
+    managed(number).await
 }
 
 fn engine_answers() -> bool {
@@ -98,9 +103,9 @@ fn remove_after_this_process(id: &str) {
 }
 
 /// The product's own managed server, small, in the build folder.
-async fn managed() -> Address {
+async fn managed(number: usize) -> Address {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let home = folder.join("suite");
+    let home = folder.join(format!("suite-{number}"));
     let settings = ebb::settings::Settings::load(
         &ebb::settings::Flags::default(),
         &ebb::settings::Environment::of_process(),
