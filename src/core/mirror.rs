@@ -237,6 +237,8 @@ pub struct Mirror {
     is_kept: AtomicBool,
     /// Notified after a write of this process, and when a request was answered from a file.
     woken: Arc<Notify>,
+    /// Notified when a reader waits for a write.
+    wanted: Notify,
     /// Change records that this process has looked at.
     looked: Mutex<Looked>,
 }
@@ -248,8 +250,8 @@ impl Mirror {
         let places = Places::new(&config.scopes, config.max_bytes);
         let saving = config.saves.clone().map(|saves| Saving::new(saves, &config.scopes));
         let (is_kept, woken) = (AtomicBool::new(false), Arc::clone(store.changed()));
-        let looked = Mutex::default();
-        Arc::new(Self { store, config: Arc::new(config), places, saving, is_kept, woken, looked })
+        let (wanted, looked) = (Notify::new(), Mutex::default());
+        Arc::new(Self { store, config: Arc::new(config), places, saving, is_kept, woken, wanted, looked })
     }
 
     /// Parameters of the queries that mirror a scope.
@@ -342,6 +344,11 @@ impl Mirror {
         self.woken.notified().await;
     }
 
+    /// Waits until a reader waits for a write.
+    pub async fn wanted(&self) {
+        self.wanted.notified().await;
+    }
+
     /// The loaded mirrors that lack a recent change of any process, are from a file, or have a reader who waits for an older
     /// change; those that are waited for first, then those of the configuration, then the most recently queried. The others
     /// are as of `at`. Small ones on demand that nobody has queried lately are dropped instead.
@@ -375,8 +382,7 @@ impl Mirror {
 
     fn by_urgency(&self, mut places: Vec<(Scope, Arc<Place>)>) -> Vec<Scope> {
         places.sort_by_cached_key(|(scope, place)| {
-            let is_waited_for = place.is_awaited.load(Ordering::Relaxed);
-            (!is_waited_for, !self.places.is_fixed(scope), Reverse(place.used()))
+            (!place.has_readers(), !self.places.is_fixed(scope), Reverse(place.used()))
         });
         places.into_iter().map(|(scope, _)| scope).collect()
     }
@@ -455,10 +461,11 @@ impl Mirror {
             return Ok((self.ready(scope, at).await?, true));
         }
         // One builder for all readers: a generation that is being built cannot be stopped.
-        self.woken.notify_one();
+        self.wanted.notify_one();
         let until = tokio::time::Instant::now() + wait;
         loop {
             let place = self.places.entry(scope);
+            let _reader = place.reader();
             let renewed = place.renewed.notified();
             let current = self.ready(scope, at).await?;
             if self.includes(scope, &current, change) {

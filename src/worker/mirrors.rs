@@ -41,6 +41,8 @@ const POLL_EVERY: Duration = Duration::from_secs(1);
 /// Pause after changes were applied, as a multiple of the time that it took, and the longest: building takes a part of the time.
 const PAUSE_FACTOR: u32 = 3;
 const PAUSE_MAX: Duration = Duration::from_secs(5);
+/// Time up to which applied changes are quick: then a reader who waits ends the pause.
+const QUICK: Duration = Duration::from_millis(250);
 
 /// Time for many mirrors in one round. The others are in the next one, the most urgent first.
 const ROUND_MAX: Duration = Duration::from_secs(2);
@@ -147,12 +149,22 @@ async fn refreshing(
             }
             due = begun + service.refresh_every();
         }
-        // Writes in a row are applied together.
-        let pause = (built * PAUSE_FACTOR).min(PAUSE_MAX);
+        // Writes in a row are applied together, unless a reader waits for one that is soon applied.
+        let (pause, is_quick) = ((built * PAUSE_FACTOR).min(PAUSE_MAX), built < QUICK);
         let next = async {
             let left = || due.saturating_duration_since(Instant::now());
-            tokio::time::sleep(pause.min(left())).await;
-            let _woken = tokio::time::timeout(left().min(POLL_EVERY), service.mirrors_woken()).await;
+            let paused = tokio::time::sleep(pause.min(left()));
+            tokio::select! {
+                () = paused => {}
+                () = service.mirrors_wanted(), if is_quick => return,
+            }
+            let woken = async {
+                tokio::select! {
+                    () = service.mirrors_woken() => {}
+                    () = service.mirrors_wanted() => {}
+                }
+            };
+            let _woken = tokio::time::timeout(left().min(POLL_EVERY), woken).await;
         };
         stop.run_until_cancelled(next).await;
     }

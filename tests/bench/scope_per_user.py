@@ -6,9 +6,10 @@
 
 Each scope gets memories, then four clients ask each one first once, in an order by chance, and then as many questions again in scopes by
 chance, one in ten of them right after a write to the scope that it must include (`at_least`). An answer without the memory that was
-asked for is a miss. Prints misses, milliseconds, how many scopes are held, and the memory of the process if it is on this machine.
+asked for is a miss. Prints misses, milliseconds, how many scopes are held.
 """
 
+import concurrent.futures
 import http.client
 import json
 import random
@@ -51,24 +52,11 @@ def text_of(scope, memory):
     return f"user {scope} keeps kettle k{memory}x{scope} on floor {memory} of the house in street {scope * 7 % 1000}"
 
 
-def in_parts(count, work):
+def in_parts(count, work, clients=CLIENTS):
     """Runs work(n) for each n on a few threads."""
-    numbers = iter(range(count))
-    lock = threading.Lock()
-
-    def run():
-        while True:
-            with lock:
-                n = next(numbers, None)
-            if n is None:
-                return
-            work(n)
-
-    threads = [threading.Thread(target=run) for _ in range(CLIENTS)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with concurrent.futures.ThreadPoolExecutor(clients) as pool:
+        for _ in pool.map(work, range(count)):
+            pass
 
 
 def of(times, share):
@@ -95,7 +83,7 @@ def main():
         ]
         server.post("/v1/memories:batch", batch)
 
-    in_parts(calls, write)
+    in_parts(calls, write, clients=1)
     print(f"{scopes} scopes of {memories} memories written in {time.time() - began:.0f} s", flush=True)
 
     order = list(range(scopes))

@@ -19,7 +19,7 @@ use crate::domain::units::Timestamp;
 use crate::store::{Change, Store};
 use ebb_engine::plasticity::QueryHistory;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
@@ -243,6 +243,8 @@ pub(super) struct Place {
     pub(super) is_saved_state: AtomicBool,
     /// Whether a reader waits for a change that only a reading of all can find.
     pub(super) is_awaited: AtomicBool,
+    /// Readers who wait for a write.
+    readers: AtomicUsize,
     /// Notified when a view is published, or confirmed to lack nothing, and when a first load has failed.
     pub(super) renewed: Notify,
 }
@@ -263,6 +265,16 @@ impl Place {
 
     fn at_rest(&self) -> u64 {
         super::hot::at_rest(self.at_peak().unwrap_or(0)).max(FLOOR_BYTES)
+    }
+
+    /// Counts a reader who waits for a write, until the result is dropped.
+    pub(super) fn reader(&self) -> Reader<'_> {
+        self.readers.fetch_add(1, Ordering::Relaxed);
+        Reader(self)
+    }
+
+    pub(super) fn has_readers(&self) -> bool {
+        self.readers.load(Ordering::Relaxed) > 0
     }
 
     /// When it was last queried: a greater number is later.
@@ -351,6 +363,15 @@ impl Place {
         });
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = current;
         self.renewed.notify_waiters();
+    }
+}
+
+/// A reader who waits for a write.
+pub(super) struct Reader<'p>(&'p Place);
+
+impl Drop for Reader<'_> {
+    fn drop(&mut self) {
+        self.0.readers.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -231,6 +231,11 @@ impl Service {
         self.mirror.woken().await;
     }
 
+    /// Waits until a reader waits for a write: see [`Mirror::wanted`](crate::mirror::Mirror::wanted).
+    pub async fn mirrors_wanted(&self) {
+        self.mirror.wanted().await;
+    }
+
     /// The mirrors that lack a recent change.
     pub async fn outdated_mirrors(&self) -> Result<Vec<Scope>, Error> {
         Ok(self.mirror.outdated(self.instant(None).await?).await?)
