@@ -7,6 +7,7 @@
 pub mod adopted;
 pub mod attempt;
 pub mod context;
+pub mod duplicates;
 pub mod engine;
 pub mod fact;
 pub mod input;

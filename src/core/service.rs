@@ -9,6 +9,7 @@
 //! | [`Service::why_not`] | `why-not` | `POST /v1/memories/{id}/why-not` |
 //! | [`Service::pin`] | `memory pin`, `unpin` | `POST`, `DELETE /v1/memories/{id}/pin` |
 //! | [`Service::forget`] | `memory forget` | `DELETE /v1/memories/{id}` |
+//! | [`Service::duplicates`], [`Service::merge`] | `memory duplicates`, `merge` | `GET /v1/duplicates`, `POST /v1/memories/{id}/merge` |
 //! | [`Service::end_session`] | `session end` | `POST /v1/sessions/{id}/end` |
 //! | [`Service::observe`] | `relation observe` | `POST /memory/graph/edges`, `:batch` |
 //! | [`Service::relations`], [`Service::relations_after`] | `relation list` | `GET /memory/graph/edges` |
@@ -53,6 +54,7 @@ mod attempts;
 pub mod backup;
 mod context;
 pub mod doctor;
+mod duplicates;
 pub mod engine;
 pub mod evaluation;
 pub mod events;

@@ -47,6 +47,7 @@ mod layouts;
 mod lease;
 mod memory;
 mod memory_list;
+mod memory_merge;
 mod memory_update;
 mod mirror;
 mod mirror_status;
@@ -105,6 +106,7 @@ pub use layouts::{DatabaseNames, GROUPS_MAX, MappedNodes, PropertySample, ROWS_M
 pub use lease::{JobStatus, LedgerSurvey, OpenRunStatus, RunRelease};
 pub use memory::{MemoryEvent, Record, TierCount, TierHealth, Waiting};
 pub use memory_list::{Filter, MemoryOrder, MemoryPage};
+pub use memory_merge::MERGED_MAX;
 pub use memory_update::{MemoryUpdate, MemoryVersion, VERSIONS_MAX};
 pub use mirror::{
     AdoptedFact, AdoptedNode, Amount, Census, EmbeddedFact, FACT_STATE, FadingRelation, Heat, MentionRule,

@@ -7,11 +7,13 @@
 //! | [`stem`] | the beginning that forms of a word share |
 //! | [`situation`] | speaker and mention of time in a text |
 //! | [`dates`] | dates in a question |
+//! | [`duplicates`] | groups of texts in nearly the same words |
 //! | [`ranking`] | BM25 over the contents of memories |
 //!
 //! No text is kept, only a 64-bit hash of each word.
 
 pub mod dates;
+pub mod duplicates;
 pub mod fold;
 pub mod mention;
 pub(super) mod merge;

@@ -52,6 +52,9 @@ pub struct Version {
     pub since: Option<Timestamp>,
     /// Instant of the change that replaced it.
     pub until: Option<Timestamp>,
+    /// Id of the memory that said it, if that was merged into this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub merged_from: Option<String>,
 }
 
 impl MemoryPatch {
@@ -73,8 +76,8 @@ impl MemoryPatch {
 
 impl From<MemoryVersion> for Version {
     fn from(version: MemoryVersion) -> Self {
-        let MemoryVersion { content, tags, metadata, since, until } = version;
+        let MemoryVersion { content, tags, metadata, since, until, merged_from } = version;
         let metadata = metadata.as_ref().map(Metadata::fields).unwrap_or_default();
-        Self { content, tags, metadata, since, until }
+        Self { content, tags, metadata, since, until, merged_from }
     }
 }

@@ -10,6 +10,7 @@
 //! | [`decayed`] | now's | working below expiry, not ripe → expired | foreign access only | kept, or in 24 h |
 //! | [`reinforced`] | now's + a share of the similarity | – | if above the tier's threshold | kept, or in 24 h |
 //! | [`promoted`] | now's | one up | if above the next threshold too | kept, or in 24 h |
+//! | [`merged`] | now's + the other's now | – | if above the tier's threshold | kept, or in 24 h |
 //! | [`pinned`], [`unpinned`] | now's | – | cleared; recomputed | none; recomputed |
 //!
 //! Source: the three-tier consolidation document, with three corrections. Hours are fractional; an access decays with
@@ -282,6 +283,28 @@ pub fn reinforced(
     let late = if state.pinned { 1.0 } else { curve.factor(state.anchor().since(now)) };
     let mut next = state.brought_to(now, tunables);
     next.energy = next.energy.plus(deposit.unwrap_or(Energy::ZERO).faded(late));
+    Ok(next.ripened(tunables).with_due())
+}
+
+/// A live memory at `now` after another one, which says the same, was merged into it: it has the energies of both and the
+/// accesses of both, as if each had been one of it. An expired one adds its accesses alone.
+pub fn merged(
+    state: MemoryState,
+    other: MemoryState,
+    now: Timestamp,
+    tunables: &Tunables,
+) -> Result<MemoryState, Refused> {
+    live(state)?;
+    if other.tier.is_stub() {
+        return Err(Refused::Stub);
+    }
+    // Neither loses what it has gained since.
+    let now = now.max(state.anchor()).max(other.anchor());
+    let added = if other.tier.is_live() { other.energy_now(now, tunables) } else { Energy::ZERO };
+    let mut next = state.brought_to(now, tunables);
+    next.energy = next.energy.plus(added);
+    next.last_accessed = state.last_accessed.max(other.last_accessed);
+    next.access_count = state.access_count.saturating_add(other.access_count);
     Ok(next.ripened(tunables).with_due())
 }
 

@@ -10,6 +10,8 @@
 
 mod writes;
 
+pub(super) use writes::annotate;
+
 use super::Store;
 use super::decode::Life;
 use super::error::{Error, RefusedWhy};

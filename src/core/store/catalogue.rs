@@ -176,6 +176,7 @@ catalogue! {
     MEMORY_LIVE = "memory/live";
     MEMORY_LOCK = "memory/lock";
     MEMORY_MENTION = "memory/mention";
+    MEMORY_MERGE = "memory/merge";
     MEMORY_NEWEST = "memory/newest";
     MEMORY_QUARANTINE = "memory/quarantine";
     MEMORY_READ = "memory/read";

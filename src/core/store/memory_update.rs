@@ -46,6 +46,8 @@ pub struct MemoryVersion {
     /// Instants between which it was in force.
     pub since: Option<Timestamp>,
     pub until: Option<Timestamp>,
+    /// Id of the memory that said it, if that was merged into this one.
+    pub merged_from: Option<String>,
 }
 
 impl Store {
@@ -90,6 +92,8 @@ impl Store {
             metadata: Option<String>,
             since: Option<i64>,
             until: Option<i64>,
+            #[serde(rename = "mergedFrom")]
+            merged_from: Option<String>,
         }
         let rows: Vec<Row> =
             self.read(MEMORY_VERSIONS.call().set("scope", key.scope()).set("id", key.id())).await?;
@@ -100,6 +104,7 @@ impl Store {
             metadata: row.metadata.as_deref().and_then(Metadata::stored),
             since: instant(row.since),
             until: instant(row.until),
+            merged_from: row.merged_from,
         };
         Ok(rows.into_iter().map(version).collect())
     }

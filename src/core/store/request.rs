@@ -169,7 +169,12 @@ impl Store {
     }
 
     /// Deletes memories that this transaction has locked.
-    async fn delete(&self, tx: &mut Tx, keys: &[MemoryKey], now: Timestamp) -> Result<Deletion, Error> {
+    pub(super) async fn delete(
+        &self,
+        tx: &mut Tx,
+        keys: &[MemoryKey],
+        now: Timestamp,
+    ) -> Result<Deletion, Error> {
         #[derive(Deserialize)]
         struct Row {
             memories: i64,

@@ -75,6 +75,45 @@ pub enum Verb {
     },
     /// Delete memories for good, with the stubs of their promotions
     Forget(Forget),
+    /// List groups of memories that say nearly the same in the same words
+    #[command(after_help = "\
+The first of a group is the one with the most energy. Similarity is the share of the words and pairs of adjacent words of either
+text that both have.
+
+Examples:
+  ebb memory duplicates
+  ebb memory duplicates --min-similarity 0.95 --limit 10
+  ebb memory merge ID DUPLICATE --dry-run")]
+    Duplicates {
+        /// Least similarity, above 0 and at most 1
+        #[arg(long, value_name = "S", default_value_t = 0.8)]
+        min_similarity: f64,
+        /// Maximum number of groups
+        #[arg(long, value_name = "N", default_value_t = 20)]
+        limit: u32,
+        /// Read options.
+        #[command(flatten)]
+        when: ReadOptions,
+    },
+    /// Merge memories that say the same into one, and delete them
+    #[command(after_help = "\
+The kept memory gets the energies, accesses, tags, metadata and mentions of all; its own metadata wins. The texts of the others
+stay readable: `ebb memory versions ID`. They are deleted as by `ebb memory forget`. Asks for confirmation; in a pipe it needs --yes.
+
+Examples:
+  ebb memory merge ID DUPLICATE --dry-run
+  ebb memory merge ID DUPLICATE DUPLICATE --yes")]
+    Merge {
+        /// Id of the memory to keep
+        #[arg(value_name = "ID")]
+        id: String,
+        /// Ids of the memories to merge into it, at most 50
+        #[arg(value_name = "DUPLICATE", required = true)]
+        duplicates: Vec<String>,
+        /// Write options.
+        #[command(flatten)]
+        write: WriteOptions,
+    },
     /// Show why a memory has its energy and tier, and when it crosses which threshold
     #[command(after_help = "Examples:\n  ebb memory explain ID\n  ebb memory show ID --at +2d -o json")]
     Explain {
@@ -95,6 +134,12 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output, global: &Globa
         Verb::Pin { ids, write } => write::pin(ids, write, true, service, output, global).await,
         Verb::Unpin { ids, write } => write::pin(ids, write, false, service, output, global).await,
         Verb::Forget(args) => write::forget(args, service, output, global).await,
+        Verb::Duplicates { min_similarity, limit, when } => {
+            read::duplicates((*min_similarity, *limit), when, service, output).await
+        }
+        Verb::Merge { id, duplicates, write } => {
+            write::merge((id, duplicates), write, service, output, global).await
+        }
         Verb::Show { id, when } => read::show(id, when, service, output).await,
         Verb::List(args) => read::list(args, service, output).await,
         Verb::Update(args) => write::update(args, service, output, global).await,

@@ -5,6 +5,7 @@ use crate::surfaces::operation::problem::Problem;
 use crate::surfaces::operation::tool::{REQUEST_ID, Tool};
 use crate::surfaces::operation::{Answer, Backend, Call, Operation, RequiredRight};
 use axum::http::Method;
+use ebb_core::api::duplicates::{Duplicates, DuplicatesQuery, MergeRequest};
 use ebb_core::api::input::{Items, Nothing, ScopeAtQuery, ScopeQuery};
 use ebb_core::api::memory::{
     Access, AccessRequest, DoneAll, ExplainQuery, Explained, Forgotten, Memories, Memory, MemoryPath,
@@ -58,6 +59,26 @@ fn by_conditions() -> Vec<Operation> {
              and more than 50: the answer names the number to send as accept_affected.",
         )
         .statuses(&[409]),
+        Operation::new(Method::GET, "/v1/duplicates", RequiredRight::InScope(Right::Read), duplicates)
+            .summary("List groups of memories that say nearly the same in the same words")
+            .description(
+                "Each group has the memory to keep, that with the most energy, and its duplicates. Reads the texts of at most \
+                 50,000 live memories from the database; writes nothing. To merge a group: /v1/memories/{id}/merge.",
+            )
+            .long_read(),
+        Operation::with_dry_run(
+            Method::POST,
+            "/v1/memories/{id}/merge",
+            RequiredRight::InScope(Right::Admin),
+            |request: &MergeRequest| request.dry_run,
+            merge,
+        )
+        .summary("Merge memories that say the same into one, and delete them")
+        .description(
+            "The kept memory gets the energies, accesses, tags, metadata and mentions of all; its own fields of metadata win. \
+             The texts of the others stay readable among its versions. Other relationships and learned weights of these are deleted.",
+        )
+        .statuses(&[404, 409]),
     ]
 }
 
@@ -224,6 +245,20 @@ async fn forget_where(
     let conditions = filter.checked().map_err(Problem::validation)?;
     let chosen = (&scope, &conditions);
     Ok(Answer::ok(call.service().forget_where(&mode, chosen, at, *accept_affected).await?))
+}
+
+async fn duplicates(call: Call<Nothing, DuplicatesQuery>) -> Result<Answer<Duplicates>, Problem> {
+    let scope = call.scope(call.query.scope.as_ref())?;
+    let at = call.instant(None).await?;
+    Ok(Answer::ok(call.service().duplicates(&scope, &call.query, at).await?))
+}
+
+async fn merge(call: Call<MemoryPath, Nothing, MergeRequest>) -> Result<Answer<Memory>, Problem> {
+    let scope = call.scope(call.body.scope.as_ref())?;
+    let at = call.write_instant(call.body.at).await?;
+    let mode = if call.body.dry_run { WriteMode::DryRun } else { call.write_once() };
+    let kept = (&scope, &call.path.id);
+    Ok(Answer::ok(call.service().merge(&mode, kept, &call.body.duplicates, at).await?))
 }
 
 const UPDATE_TOOL: Tool = Tool::new(

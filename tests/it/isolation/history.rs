@@ -194,7 +194,7 @@ impl Vocabulary {
             ScopeRequest::new(method, of, of.replace("{id}", &encoded(id)), body)
         };
         let asked = |path: &str| format!("{path}?scope={}", encoded(&self.scope));
-        let mut ask = match random.below(38) {
+        let mut ask = match random.below(39) {
             0..=3 => post("/v1/memories", self.memory(random)),
             // None that Ebb names: its id is at random, and what a contrast draws by lot follows from ids.
             4 => {
@@ -250,6 +250,12 @@ impl Vocabulary {
                 &json!({"keys": [self.entity(random)], "pinned": true, "scope": self.scope}),
             ),
             31 | 32 => on("PATCH", "/v1/memories/{id}", &self.id(random), Some(self.changed(random))),
+            38 => on(
+                "POST",
+                "/v1/memories/{id}/merge",
+                &self.id(random),
+                Some(json!({"duplicates": [self.id(random)], "scope": self.scope})),
+            ),
             33 => post("/v1/memories:forget", json!({"filter": self.filter(random), "scope": self.scope})),
             34 => {
                 let mut arguments = self.changed(random);
@@ -327,6 +333,7 @@ impl Vocabulary {
                 json!({"query": content(random), "keys": [self.id(random), self.entity(random)]}),
             ),
             get("/v1/hidden", String::new()),
+            get("/v1/duplicates", "&min_similarity=0.5".to_owned()),
             post("/v1/engine/activate", json!({"seeds": seeds})),
             post("/v1/engine/pagerank", json!({"seeds": []})),
             post("/v1/engine/xlr", json!({"seeds": seeds})),

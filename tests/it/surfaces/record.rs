@@ -254,3 +254,91 @@ async fn deletions_by_conditions() {
     let typed = ebb(&db, &["memory", "forget", "--where", "kind=glass", "--yes"]).json();
     assert_eq!((&typed["memories"], by(json!({}))), (&json!(4), names(&[3, 6])));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn duplicates_are_found_and_merged_on_request() {
+    let db = fresh().await;
+    let api = TestServer::on(&db, &[]);
+    let add = |id: &str, scope: &str, content: &str, tag: &str, mention: &str| {
+        let body = json!({"id": id, "content": content, "scope": scope, "tags": [tag], "mentions": [mention],
+            "metadata": {"by": id, tag: 1}});
+        api.post("/v1/memories", &body.to_string()).json(201)
+    };
+    add("tea", "local", "Ann prefers green tea in the morning, with honey", "drinks", "Ann");
+    let twin = add("tea-2", "local", "ann prefers green tea in the morning with honey", "habit", "Honey");
+    add("no-tea", "local", "Ann does not prefer green tea in the morning", "drinks", "Ann");
+    add("tea-3", "team", "Ann prefers green tea in the morning, with honey", "drinks", "Ann");
+    api.post("/v1/memories/tea/access", "{}").json(200);
+    let found = api.get("/v1/duplicates").json(200);
+    assert_eq!(
+        (&found["found"], &found["compared"], &found["complete"]),
+        (&json!(1), &json!(3), &json!(true))
+    );
+    let group = &found["groups"][0];
+    assert_eq!((&group["keep"], &group["duplicates"][0]["id"]), (&json!("tea"), &json!("tea-2")), "{found}");
+    assert_eq!(
+        (&group["duplicates"][0]["similarity"], &group["duplicates"][0]["content"]),
+        (&json!(1.0), &twin["content"])
+    );
+    assert_eq!(
+        api.get("/v1/duplicates?min_similarity=0.3").json(200)["groups"][0]["duplicates"]
+            .as_array()
+            .unwrap()
+            .len(),
+        2
+    );
+    for (query, says) in [("min_similarity=0", "min_similarity is 0"), ("limit=0", "limit is 0")] {
+        api.get(&format!("/v1/duplicates?{query}")).fails(400, "validation", says);
+    }
+
+    let merge = |duplicates: Value, dry_run: bool| {
+        api.post("/v1/memories/tea/merge", &json!({"duplicates": duplicates, "dry_run": dry_run}).to_string())
+    };
+    for (duplicates, status, code, says) in [
+        (json!([]), 400, "validation", "0 duplicates"),
+        (json!(["tea"]), 400, "validation", "memory tea is named twice"),
+        (json!(["tea-2", "tea-2"]), 400, "validation", "memory tea-2 is named twice"),
+        (json!(["tea-3"]), 404, "not_found", "tea-3"),
+    ] {
+        merge(duplicates, false).fails(status, code, says);
+    }
+    let before = remembered(&db.client).await;
+    assert_eq!(merge(json!(["tea-2"]), true).json(200)["dry_run"], true);
+    same(&before, &remembered(&db.client).await, "a dry run");
+
+    let body = json!({"duplicates": ["tea-2"]}).to_string();
+    let merged = api.once("merge", "/v1/memories/tea/merge", &body).json(200);
+    assert_eq!(
+        (&merged["accessCount"], &merged["tags"]),
+        (&json!(3), &json!(["drinks", "habit"])),
+        "{merged}"
+    );
+    assert_eq!(merged["metadata"], json!({"by": "tea", "drinks": 1, "habit": 1}));
+    assert!((merged["energy"].as_f64().unwrap() - 3.0).abs() < 0.01, "{merged}");
+    assert_eq!(api.get("/v1/memories/tea").json(200)["mentions"], json!(["Ann", "Honey"]));
+    let versions = api.get("/v1/memories/tea/versions").json(200)["versions"].clone();
+    assert_eq!((&versions[0]["content"], &versions[0]["merged_from"]), (&twin["content"], &json!("tea-2")));
+    // A repeated request changes nothing, and the id does not come back.
+    let after = remembered(&db.client).await;
+    assert_eq!(api.once("merge", "/v1/memories/tea/merge", &body).json(200)["accessCount"], 3);
+    same(&after, &remembered(&db.client).await, "a repeated request");
+    api.get("/v1/memories/tea-2").fails(404, "not_found", "tea-2");
+    assert_eq!(api.get("/v1/duplicates").json(200)["groups"], json!([]));
+    assert_eq!(api.get("/v1/memories/tea-3?scope=team").json(200)["accessCount"], 1);
+    let hits = ids(&api
+        .post(
+            "/v1/recall",
+            &json!({"text": "honey", "at_least": merged["change"], "wait_ms": 5_000}).to_string(),
+        )
+        .json(200));
+    assert_eq!(hits[0], "tea");
+    assert!(!hits.contains(&"tea-2"), "{hits:?}");
+
+    let listed = ebb(&db, &["memory", "duplicates", "--min-similarity", "0.3", "-o", "table"]).out;
+    assert!(
+        listed.contains("ebb memory merge tea no-tea") && listed.contains("1 groups among 2 memories"),
+        "{listed}"
+    );
+    ebb(&db, &["memory", "merge", "tea", "no-tea", "--yes"]).json();
+    ebb(&db, &["memory", "show", "no-tea"]).fails(5, "no-tea");
+}

@@ -78,6 +78,29 @@ proptest! {
     }
 
     #[test]
+    fn merged_is_as_if_each_access_had_been_of_one(events in prop::collection::vec((0.0..50.0_f64, any::<bool>()), 2..12)) {
+        let tunables = tunables();
+        let mut hours: Vec<(f64, bool)> = events;
+        hours.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let (mut both, mut one): ([Option<MemoryState>; 2], Option<MemoryState>) = ([None, None], None);
+        let lift = |state: Option<MemoryState>, hour: f64| Some(match state {
+            None => created(at(hour), false),
+            Some(state) => accessed(state, at(hour), Revive::Yes, &tunables).unwrap().0,
+        });
+        for (hour, second) in hours {
+            let of = &mut both[usize::from(second)];
+            *of = lift(*of, hour);
+            one = lift(one, hour);
+        }
+        let [Some(kept), Some(other)] = both else { return Ok(()) };
+        let (merged, one) = (merged(kept, other, at(60.0), &tunables).unwrap(), one.unwrap());
+        let (a, b) = (merged.energy.value(), one.energy_now(at(60.0), &tunables).value());
+        prop_assert!((a - b).abs() <= 1e-9 * b, "{} against {}", a, b);
+        prop_assert_eq!((merged.access_count, merged.last_accessed), (one.access_count, one.last_accessed));
+        prop_assert_eq!(merged.energy_at, at(60.0));
+    }
+
+    #[test]
     fn late_access_is_as_good_as_punctual(life in lives(), first in 0.0..50.0_f64, gap in 0.0..20.0_f64) {
         let tunables = tunables();
         let hours = |h: f64| life.anchor().after(h * HOUR_MS as f64);

@@ -161,7 +161,10 @@ pub(super) async fn store(
 }
 
 /// Writes tags, metadata and provenance, null where there is none.
-async fn annotate(tx: &mut Tx, rows: &[(&MemoryKey, &Annotations)]) -> Result<(), Error> {
+pub(in crate::store) async fn annotate(
+    tx: &mut Tx,
+    rows: &[(&MemoryKey, &Annotations)],
+) -> Result<(), Error> {
     tx.touch_memories(rows.iter().map(|(key, _)| *key), "");
     for slice in slices(&MEMORY_ANNOTATE, rows, |(key, annotations)| bytes(key) + annotations.bytes()) {
         let tags = |annotations: &Annotations| {

@@ -1,4 +1,4 @@
-//! `ebb memory show`, `list` and `versions`.
+//! `ebb memory show`, `list`, `versions` and `duplicates`.
 
 use super::layout::{Memory, card, table};
 use super::{List, key};
@@ -6,6 +6,7 @@ use crate::surfaces::cli::ReadOptions;
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::instant::readable;
 use crate::surfaces::cli::output::{Format, Output};
+use ebb_core::api::duplicates::{DuplicatesQuery, Group};
 use ebb_core::api::memory_update::Versions;
 use ebb_core::domain::units::Timestamp;
 use ebb_core::service::{MemoryOrder, Service};
@@ -38,7 +39,8 @@ pub(super) async fn versions(id: &str, service: &Service, output: &Output) -> Re
             page.paragraph(version.content.as_deref().unwrap_or_default());
             let tags = version.tags.join(", ");
             let metadata = Value::Object(version.metadata.clone()).to_string();
-            let fields = [("tags", tags), ("metadata", metadata)];
+            let merged_from = version.merged_from.clone().unwrap_or_default();
+            let fields = [("merged from", merged_from), ("tags", tags), ("metadata", metadata)];
             page.fields(
                 &fields
                     .into_iter()
@@ -47,6 +49,30 @@ pub(super) async fn versions(id: &str, service: &Service, output: &Output) -> Re
             );
             page.line("");
         }
+    })
+}
+
+pub(super) async fn duplicates(
+    (min_similarity, limit): (f64, u32),
+    when: &ReadOptions,
+    service: &Service,
+    output: &Output,
+) -> Result<(), CliError> {
+    let query = DuplicatesQuery { min_similarity: Some(min_similarity), limit: Some(limit), scope: None };
+    let found = service.duplicates(service.scope(), &query, when.instant(service).await?).await?;
+    output.emit("memory.duplicates", &found, |page| {
+        for Group { keep, content, duplicates } in &found.groups {
+            page.heading(keep);
+            page.paragraph(content);
+            for duplicate in duplicates {
+                page.line(&format!("  {}  {:.2}  {}", duplicate.id, duplicate.similarity, duplicate.content));
+            }
+            let ids: Vec<&str> = duplicates.iter().map(|one| one.id.as_str()).collect();
+            page.line(&format!("  ebb memory merge {keep} {}", ids.join(" ")));
+            page.line("");
+        }
+        let of_all = if found.complete { "" } else { ", not all of the scope" };
+        page.line(&format!("{} groups among {} memories{of_all}.", found.found, found.compared));
     })
 }
 

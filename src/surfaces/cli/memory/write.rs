@@ -118,6 +118,28 @@ pub(super) async fn pin(
     emit(output, verb, &memories, heading)
 }
 
+pub(super) async fn merge(
+    (id, duplicates): (&str, &[String]),
+    write: &WriteOptions,
+    service: &Service,
+    output: &Output,
+    global: &Global,
+) -> Result<(), CliError> {
+    let (kept, duplicates) = (memory_id(id)?, memory_ids(duplicates)?);
+    let at = write.instant(service, global).await?;
+    if !write.dry_run {
+        let many = match duplicates.as_slice() {
+            [one] => format!("memory {one}"),
+            several => format!("{} memories", several.len()),
+        };
+        confirm(&format!("Merge {many} into {kept}, and delete what was merged?"), global.yes).await?;
+    }
+    let memory = service.merge(&write.mode(), (service.scope(), &kept), &duplicates, at).await?;
+    let what = if write.dry_run { "would be merged" } else { "merged" };
+    let heading = |memory: &Memory| format!("{}: {} {what} into it", memory.id, duplicates.len());
+    emit(output, "memory.merge", &[memory], heading)
+}
+
 #[derive(Serialize)]
 struct ForgetReport {
     forgotten: Vec<String>,

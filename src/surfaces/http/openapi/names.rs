@@ -59,6 +59,8 @@ const NAMES: [(Method, &str, &str); 63] = [
     (Method::POST, "/v1/engine/harmonics", "engine.read_harmonics"),
     (Method::POST, "/v1/engine/communities", "engine.find_communities"),
     (Method::GET, "/v1/engine/queries", "engine.list_queries"),
+    (Method::GET, "/v1/duplicates", "memories.duplicates"),
+    (Method::POST, "/v1/memories/{id}/merge", "memories.merge"),
     (Method::GET, "/v1/mirror", "mirrors.get"),
     (Method::POST, "/v1/mirror/refresh", "mirrors.refresh"),
     (Method::POST, "/v1/rerank", "rows.rerank"),

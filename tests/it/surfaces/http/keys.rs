@@ -26,7 +26,7 @@ const fn writes(route: &'static str, path: &'static str, body: &'static str) -> 
     Row { method: "POST", route, path, body: Some(body), right: 1, everywhere: false }
 }
 
-const ROUTES: [Row; 64] = [
+const ROUTES: [Row; 66] = [
     looks("/memory/graph/edges", "/memory/graph/edges?scope=team", false),
     writes(
         "/memory/graph/edges",
@@ -65,6 +65,15 @@ const ROUTES: [Row; 64] = [
         body: None,
         right: 2,
         ..writes("/v1/memories/{id}", "/v1/memories/none?scope=team", "")
+    },
+    looks("/v1/duplicates", "/v1/duplicates?scope=team", false),
+    Row {
+        right: 2,
+        ..writes(
+            "/v1/memories/{id}/merge",
+            "/v1/memories/m/merge",
+            r#"{"duplicates":["none"],"scope":"team"}"#,
+        )
     },
     writes("/v1/memories/{id}/access", "/v1/memories/m/access", r#"{"scope":"team"}"#),
     writes("/v1/memories/{id}/pin", "/v1/memories/m/pin", r#"{"scope":"team"}"#),
