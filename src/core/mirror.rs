@@ -42,7 +42,7 @@ use crate::domain::units::Timestamp;
 use crate::store::{self, ChangeToken, MirrorQuery, Relation, Store, WrittenRow};
 use changes::{Applied, ByScope, Looked, RECENT_MS, Reading};
 use compare::Difference;
-use compute::{Refused, WAIT_TIMEOUT};
+use compute::Refused;
 pub use content::LABEL_BYTES_MAX;
 use content::{Names, Relations};
 use ebb_engine::View;
@@ -68,8 +68,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, Span, info, warn};
 
+/// Time-out of waiting for a first load.
+const LOAD_TIMEOUT: Duration = Duration::from_secs(30);
 /// Interval of comparisons while other writers change the store without records.
 const FOLLOWED_MAX: usize = 10;
 
@@ -239,6 +242,8 @@ pub struct Mirror {
     woken: Arc<Notify>,
     /// Notified when a reader waits for a write.
     wanted: Notify,
+    /// Cancelled when this process ends.
+    stop: CancellationToken,
     /// Change records that this process has looked at.
     looked: Mutex<Looked>,
 }
@@ -250,8 +255,9 @@ impl Mirror {
         let places = Places::new(&config.scopes, config.max_bytes);
         let saving = config.saves.clone().map(|saves| Saving::new(saves, &config.scopes));
         let (is_kept, woken) = (AtomicBool::new(false), Arc::clone(store.changed()));
-        let (wanted, looked) = (Notify::new(), Mutex::default());
-        Arc::new(Self { store, config: Arc::new(config), places, saving, is_kept, woken, wanted, looked })
+        let (wanted, stop, looked) = (Notify::new(), CancellationToken::new(), Mutex::default());
+        let config = Arc::new(config);
+        Arc::new(Self { store, config, places, saving, is_kept, woken, wanted, stop, looked })
     }
 
     /// Parameters of the queries that mirror a scope.
@@ -336,6 +342,11 @@ impl Mirror {
     /// records as well.
     pub fn keep(&self) {
         self.is_kept.store(true, Ordering::Relaxed);
+    }
+
+    /// Ends first loads, before this process ends.
+    pub fn stop(&self) {
+        self.stop.cancel();
     }
 
     /// Waits until this process has written something, or answered a request from a file: [`Self::outdated`] then says which
@@ -497,14 +508,14 @@ impl Mirror {
         self.saving.as_ref().map(|saving| saving.of(scope))
     }
 
-    /// The view of a scope, from its file or loaded as of `at` if there is none yet. Waits for the load, up to a limit; the load
-    /// goes on without those who wait. A view from a file is as old as it says, until it is refreshed.
+    /// The view of a scope, from its file or loaded as of `at` if there is none yet. In a process that keeps its mirrors, waits for
+    /// the load up to a limit; the load goes on without those who wait. A view from a file is as old as it says, until it is refreshed.
     ///
     /// # Errors
     /// [`Error::Refused`] if it is still being loaded; errors of the store.
     pub async fn ready(self: &Arc<Self>, scope: &Scope, at: Timestamp) -> Result<Current, Error> {
         let place = self.places.entry(scope);
-        let until = tokio::time::Instant::now() + WAIT_TIMEOUT;
+        let until = tokio::time::Instant::now() + LOAD_TIMEOUT;
         loop {
             let renewed = place.renewed.notified();
             if let Some(current) = place.published() {
@@ -516,12 +527,16 @@ impl Mirror {
                 continue;
             };
             let load = self.load_first((scope, &place), loading, at);
-            let loaded = tokio::time::timeout_at(until, load).await.map_err(still_loading)?;
+            let loaded = match self.is_kept.load(Ordering::Relaxed) {
+                true => tokio::time::timeout_at(until, load).await.map_err(still_loading)?,
+                false => load.await,
+            };
             return loaded.and_then(|()| place.published().ok_or(Error::Broken));
         }
     }
 
-    /// The first load of a scope, unless a refresh has done it meanwhile. Once it has begun, it goes on if this is dropped.
+    /// The first load of a scope, unless a refresh has done it meanwhile. In a process that keeps its mirrors it goes on if this is
+    /// dropped.
     async fn load_first(
         self: &Arc<Self>,
         (scope, place): (&Scope, &Arc<Place>),
@@ -531,24 +546,27 @@ impl Mirror {
         let begun = self.places.begun_load().await;
         let (this, scope, place) = (Arc::clone(self), scope.clone(), Arc::clone(place));
         let (runtime, span) = (Handle::current(), Span::current());
-        // On a thread of its own, since its future is not `Send`.
-        let load = tokio::task::spawn_blocking(move || {
+        let (is_kept, stop) = (self.is_kept.load(Ordering::Relaxed), self.stop.clone());
+        let load = move || async move {
             let _ends = (loading, begun);
-            let load = async {
-                let mut held = place.held.lock().await;
-                if held.is_some() {
-                    return Ok(());
-                }
-                this.restore((&scope, &place), &mut held, at).await;
-                if held.is_some() {
-                    this.woken.notify_one();
-                    return Ok(());
-                }
-                this.refresh_held((&scope, &place), &mut held, at, Reading::All).await.map(drop)
-            };
-            runtime.block_on(load.instrument(span))
-        });
-        load.await.map_err(|_| Error::Broken)?
+            let mut held = place.held.lock().await;
+            if held.is_some() {
+                return Ok(());
+            }
+            this.restore((&scope, &place), &mut held, at).await;
+            if held.is_some() {
+                this.woken.notify_one();
+                return Ok(());
+            }
+            this.refresh_held((&scope, &place), &mut held, at, Reading::All).await.map(drop)
+        };
+        if !is_kept {
+            return load().await;
+        }
+        // On a thread of its own, since its future is not `Send`.
+        let load = move || runtime.block_on(stop.run_until_cancelled(load()).instrument(span));
+        let loaded = tokio::task::spawn_blocking(load).await.map_err(|_| Error::Broken)?;
+        loaded.unwrap_or(Err(Refused::Stopped.into()))
     }
 
     /// Refreshes the mirror of a scope, with a load the first time; `at` is the present by the laws' clock. The first time

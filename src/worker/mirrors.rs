@@ -168,6 +168,7 @@ async fn refreshing(
         };
         stop.run_until_cancelled(next).await;
     }
+    service.stop_loads();
     if is_known {
         tokio::join!(clear(&service), save(&service));
     }

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
-/// Time-out of waiting for a permit, or for a load by another caller.
-pub(super) const WAIT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Time-out of waiting for a permit.
+const WAIT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The reason why a view was not queried.
 #[derive(Debug, thiserror::Error)]
@@ -34,6 +34,8 @@ pub enum Refused {
         /// Memory limit of the scope.
         bytes: u64,
     },
+    #[error("the process is ending")]
+    Stopped,
     #[error("a query failed in the engine; see the log")]
     Panicked,
 }

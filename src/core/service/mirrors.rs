@@ -226,6 +226,11 @@ impl Service {
         self.mirror.keep();
     }
 
+    /// Ends first loads, before this process ends.
+    pub fn stop_loads(&self) {
+        self.mirror.stop();
+    }
+
     /// Waits until a mirror may need a refresh: see [`Mirror::woken`](crate::mirror::Mirror::woken).
     pub async fn mirrors_woken(&self) {
         self.mirror.woken().await;

@@ -75,10 +75,11 @@ async fn each_user_has_a_scope_that_nobody_lists() {
     eventually("it is read", async || found(&api, "bob", "bees") == ["tea"]).await;
     // What is learned there, and the last questions.
     let recalled = api.post("/v1/recall", r#"{"text":"bees","scope":"bob"}"#).json(200);
-    let hit = json!({"id": recalled["hits"][0]["id"]});
+    let used = json!([{"id": recalled["hits"][0]["id"], "path": []}]);
     let outcome =
-        json!({"scope": "bob", "recall_id": recalled["recall_id"], "reward": 1, "hits": [hit]}).to_string();
-    assert!(api.post("/v1/outcomes", &outcome).status < 300, "{}", api.post("/v1/outcomes", &outcome).body);
+        json!({"scope": "bob", "recall_id": recalled["recall_id"], "reward": 1, "used": used}).to_string();
+    let reported = api.post("/v1/outcomes", &outcome);
+    assert!(reported.status < 300, "{reported:?}");
     let asked = api.get("/v1/engine/queries?scope=bob").json(200);
     assert_eq!(asked["queries"][0]["text"], "bees", "{asked}");
 }
