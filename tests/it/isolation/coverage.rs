@@ -41,7 +41,7 @@ enum CoveredBy {
 
 use CoveredBy::{Held, Route, Whole};
 
-const VERBS: [(&str, CoveredBy); 103] = [
+const VERBS: [(&str, CoveredBy); 105] = [
     ("adopt", Whole),
     ("adopted access", Route("POST", "/v1/states")),
     ("adopted facts", Route("POST", "/v1/rerank")),

@@ -6,7 +6,7 @@
 use axum::http::Method;
 
 /// Method, path and name.
-const NAMES: [(Method, &str, &str); 63] = [
+const NAMES: [(Method, &str, &str); 65] = [
     (Method::GET, "/memory/graph/edges", "relations.list"),
     (Method::POST, "/memory/graph/edges", "relations.observe"),
     (Method::POST, "/memory/graph/edges:batch", "relations.observe_batch"),
