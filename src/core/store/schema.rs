@@ -15,6 +15,7 @@ use super::catalogue::{
     MIGRATION_RECORD, MIGRATION_RELATIONS, SCHEMA_EDGE, SCHEMA_EMBEDDING, SCHEMA_LABEL, SCHEMA_PLACE,
     SCHEMA_V001, SCHEMA_V002, SCHEMA_V003, SCHEMA_V004, SCHEMA_V005, SCHEMA_V006, SCHEMA_V007, SCHEMA_V008,
     SCHEMA_V009, SCHEMA_V010, SCHEMA_V011, SCHEMA_V012, SCHEMA_V013, SCHEMA_V014, SCHEMA_V015, SCHEMA_V016,
+    SCHEMA_V017,
     SERVER_EMBEDDING, SERVER_SCHEMA,
 };
 use super::error::Error;
@@ -30,7 +31,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use shape::{Existing, Shape};
 
-static MIGRATIONS: [&Statement; 16] = [
+static MIGRATIONS: [&Statement; 17] = [
     &SCHEMA_V001,
     &SCHEMA_V002,
     &SCHEMA_V003,
@@ -47,6 +48,7 @@ static MIGRATIONS: [&Statement; 16] = [
     &SCHEMA_V014,
     &SCHEMA_V015,
     &SCHEMA_V016,
+    &SCHEMA_V017,
 ];
 
 /// Give rows of an older version the labels and the key that they have since V010, in this order: entities are known by
