@@ -152,8 +152,7 @@ impl Store {
             is_listed,
         };
         let own = |label: &str, key| of(label, label, key, false);
-        let waiting =
-            ScopeRows { scope: "n.waits", ..own("EbbRequest", "n.at IS NOT NULL AND n.id") };
+        let waiting = ScopeRows { scope: "n.waits", ..own("EbbRequest", "n.at IS NOT NULL AND n.id") };
         let mut rows = vec![
             waiting,
             of("EbbMemory", "Memory", ROOM_ID, true),
@@ -272,8 +271,10 @@ impl Store {
             }
         }
         let named = format!("\"scope\":{}", serde_json::Value::from(scope.as_str()));
-        pages(async |limit| self.unname_page(scope, &id, SCOPE_JOURNAL.call().set("named", named.as_str()), limit).await)
-            .await?;
+        pages(async |limit| {
+            self.unname_page(scope, &id, SCOPE_JOURNAL.call().set("named", named.as_str()), limit).await
+        })
+        .await?;
         pages(async |limit| {
             self.unname_page(scope, &id, SCOPE_CHANGES.call().set("scope", scope.as_str()), limit).await
         })
@@ -291,7 +292,8 @@ impl Store {
             .run("erasure.open", Mode::Write, async |tx: &mut Tx| {
                 tx.changes.by = Some(by.to_owned());
                 tx.touch_everything();
-                let call = ERASURE_OPEN.call().set("scope", scope.as_str()).set("id", id.as_str()).set("by", by);
+                let call =
+                    ERASURE_OPEN.call().set("scope", scope.as_str()).set("id", id.as_str()).set("by", by);
                 tx.only(call).await
             })
             .await

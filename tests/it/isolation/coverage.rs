@@ -41,7 +41,7 @@ enum CoveredBy {
 
 use CoveredBy::{Held, Route, Whole};
 
-const VERBS: [(&str, CoveredBy); 103] = [
+const VERBS: [(&str, CoveredBy); 107] = [
     ("adopt", Whole),
     ("adopted access", Route("POST", "/v1/states")),
     ("adopted facts", Route("POST", "/v1/rerank")),
@@ -126,6 +126,10 @@ const VERBS: [(&str, CoveredBy); 103] = [
     ("replay", Whole),
     ("report", Whole),
     ("restore", Whole),
+    ("scope delete", Route("DELETE", "/v1/scopes/{scope}")),
+    ("scope export", Route("GET", "/v1/scopes/{scope}/export")),
+    ("scope list", Route("GET", "/v1/scopes")),
+    ("scope receipts", Route("GET", "/v1/scopes/{scope}/receipts")),
     ("serve", Whole),
     ("session end", Route("POST", "/v1/sessions/{id}/end")),
     ("status", Whole),

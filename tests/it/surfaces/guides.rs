@@ -52,7 +52,7 @@ async fn the_commands_of_an_upgrade_apply_what_is_missing_and_lead_back() {
     let ask = |command: &[&str]| on(&db, folder.path(), command).json();
     ask(&commands[0]);
     // As a version without the last migration has left it.
-    db.client.run("MATCH (m:EbbMigration {version: 'V016'}) DELETE m", &[]).await;
+    db.client.run("MATCH (m:EbbMigration {version: 'V017'}) DELETE m", &[]).await;
     ebb(&db, &["memory", "list"]).fails(1, "is not initialised for this version of Ebb");
     let (planned, applied) = (ask(&commands[1]), ask(&commands[2]));
     assert_eq!(planned["applied"], applied["applied"]);
