@@ -5,6 +5,7 @@ use crate::api::scope::{ScopeDeletion, ScopeReceipt, ScopeReceipts, ScopesList};
 use crate::domain::ids::Scope;
 use crate::domain::key::Scopes;
 use crate::store::Error;
+use tracing::warn;
 
 impl Service {
     /// The scopes after one that have rows and are among those granted, by name.
@@ -48,7 +49,11 @@ impl Service {
             }
             self.config.guard.judge(total, total, accepted).map_err(Error::Guarded)?;
         }
-        Ok(ScopeDeletion::done(self.jobs_store.erase(scope, by).await?))
+        let erasure = self.jobs_store.erase(scope, by).await?;
+        if let Err(why) = self.mirror.remove_saved(scope) {
+            warn!(%scope, %why, "the saved mirror of a deleted scope is still there");
+        }
+        Ok(ScopeDeletion::done(erasure))
     }
 
     /// The receipts of deletions of a scope, latest first.

@@ -270,7 +270,7 @@ impl Store {
                 break;
             }
         }
-        let named = format!("\"scope\":{}", serde_json::Value::from(scope.as_str()));
+        let named = entries_of(scope);
         pages(async |limit| {
             self.unname_page(scope, &id, SCOPE_JOURNAL.call().set("named", named.as_str()), limit).await
         })
@@ -385,6 +385,11 @@ impl ProgressRow {
     }
 }
 
+/// The text that entries of the journal on rows of a scope contain, and no others.
+fn entries_of(scope: &Scope) -> String {
+    format!("\"scope\":{}", serde_json::Value::from(scope.as_str()))
+}
+
 fn labels(rows: &[ScopeRows]) -> Vec<String> {
     rows.iter().map(|rows| rows.label.clone()).collect()
 }
@@ -468,4 +473,28 @@ async fn named(
         }
     }
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::journal::{Entry, Image, RowChange, RowLabel, RowName, Value};
+
+    #[test]
+    fn an_entry_names_its_scope_in_the_words_that_are_looked_for() {
+        let text = |scope: &str, content: &str| {
+            let image = Image {
+                properties: [("content".to_owned(), Some(Value::Text(content.to_owned())))].into(),
+                ..Image::default()
+            };
+            let row = RowName::new(RowLabel::Memory, scope, "m");
+            let rows = vec![RowChange { row, before: None, after: Some(image) }];
+            serde_json::to_string(&Entry { rule: "expiry".to_owned(), reason: String::new(), rows }).unwrap()
+        };
+        for name in ["team", "a \"b\"\\", "é/ü"] {
+            let named = entries_of(&Scope::new(name).unwrap());
+            assert!(text(name, "x").contains(&named), "{named}");
+            assert!(!text("other", &text(name, &named)).contains(&named), "{named}");
+        }
+    }
 }

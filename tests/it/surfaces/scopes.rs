@@ -23,12 +23,14 @@ const OF_JOBS: &str = "
       (:EbbRequest {id: 'w$SCOPE', waits: '$SCOPE', at: datetime('2026-01-01T00:00:00Z'), active: ['tabs'], reward: 1.0}),
       (:EbbPolicy {id: 'p$SCOPE', relation: 'old:*', scope: '$SCOPE', mode: 'retract', ttlS: 60.0, place: 1})";
 
-/// Rows of another library beside those of Ebb, some with the name of the scope.
+/// Rows of other libraries beside those of Ebb, some with the name of the scope.
 const FOREIGN: &str = "
-    CREATE (:Entity:Person {uuid: 'ann', name: 'Ann', group_id: 'team', scope: 'team', created_at: datetime('2026-01-01T00:00:00Z')})
-      -[:RELATES_TO {uuid: 'works', fact: 'Ann works at Acme', group_id: 'team'}]->(:Entity {uuid: 'acme', name: 'Acme', scope: 'team'}),
-      (:Memory {id: 'theirs', memory: 'x', scope: 'team'}), (:Session {session_id: 's'})-[:HAS]->(:Message {id: 'm'}),
+    CREATE (:Memory {id: 'theirs', memory: 'x', scope: 'team'}), (:Session {session_id: 's'})-[:HAS]->(:Message {id: 'm'}),
       (:Fact {id: 'f', subject: 'Bob', scope: 'team'}), (:Note {id: 'n', scope: 'team'})";
+/// Entities of another library: Ebb creates none beside them.
+const FOREIGN_ENTITIES: &str = "
+    CREATE (:Entity:Person {uuid: 'ann', name: 'Ann', group_id: 'team', scope: 'team', created_at: datetime('2026-01-01T00:00:00Z')})
+      -[:RELATES_TO {uuid: 'works', fact: 'Ann works at Acme', group_id: 'team'}]->(:Entity {uuid: 'acme', name: 'Acme', scope: 'team'})";
 
 fn on(db: &Fresh, folder: &Path, args: &[&str]) -> CliOutput {
     command(db, folder, args).output().unwrap().into()
@@ -176,11 +178,14 @@ async fn a_deleted_scope_leaves_nothing_and_others_as_they_were() {
     let folder = tempfile::tempdir().unwrap();
     fill(&db, "company").await;
     db.client.run(FOREIGN, &[]).await;
+    db.client.run(FOREIGN_ENTITIES, &[]).await;
     let journal = r#"CREATE (:EbbJournal {run: 'r', job: 'decay', at: datetime(), recorded: datetime(), by: 'run', part: 0, changes: 2, entries: [
         '{"rule":"expiry","reason":"","rows":[{"row":{"label":"Memory","scope":"company","key":"tabs"},"before":null,"after":null}]}']})"#;
     db.client.run(journal, &[]).await;
     let (before, kept) = (rows(&db).await, journal_of(&db).await);
+    db.client.run("MATCH (e:Entity) WHERE e.uuid IS NOT NULL DETACH DELETE e", &[]).await;
     fill(&db, "team").await;
+    db.client.run(FOREIGN_ENTITIES, &[]).await;
     db.client
         .run(
             "MATCH (j:EbbJournal) SET j.entries = j.entries + [replace(j.entries[0], 'company', 'team')]",
@@ -188,8 +193,6 @@ async fn a_deleted_scope_leaves_nothing_and_others_as_they_were() {
         )
         .await;
     db.client.run(&journal.replace("company", "team"), &[]).await;
-    // What a run records names its scope in the same words.
-    ebb(&db, &["job", "run", "promote", "--at", "2026-01-01T00:00:00Z", "--yes"]).json();
 
     let scopes = ebb(&db, &["scope", "list"]).json();
     assert_eq!(
@@ -312,6 +315,18 @@ async fn a_key_deletes_its_own_scope_alone_and_mirrors_notice() {
     db.client.run("UNWIND range(1, 60) AS i CREATE (:Memory:EbbMemory {scope: 'public', id: 'm' + i, content: 'c'})", &[]).await;
     ask("DELETE", "/v1/scopes/public", None).fails(409, "conflict", "set accept_affected to 60");
     ask("DELETE", "/v1/scopes/public?accept_affected=59", None).fails(409, "conflict", "accept_affected");
+    let saved = tempfile::tempdir().unwrap();
+    for name in ["public.json", "public.learned.json", "public.state", "company.json"] {
+        std::fs::write(saved.path().join(name), "texts").unwrap();
+    }
+    let deleted =
+        command(&db, saved.path(), &["scope", "delete", "public", "--accept-affected", "60", "--yes"])
+            .env("EBB__MIRROR__FOLDER", saved.path())
+            .output();
+    CliOutput::from(deleted.unwrap()).json();
+    let files: Vec<_> =
+        std::fs::read_dir(saved.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
+    assert_eq!(files, ["company.json"], "saved mirrors of the scope go");
     ask("DELETE", "/v1/scopes/public?accept_affected=60", None).json(200);
     ask("DELETE", "/v1/scopes/nobody", None).fails(404, "not_found", "nobody");
 
@@ -343,6 +358,7 @@ async fn scopes_are_listed_page_by_page() {
     db.client
         .run(
             "UNWIND range(10, 29) AS i CREATE (:Memory:EbbMemory {scope: 's' + i, id: 'm', content: 'c', tier: 'working'})
+             WITH count(*) AS all
              CREATE (:Session {scope: 'only a session', id: 's'}), (:Entity:EbbEntity {scope: 's10', name: 'e'}), (:Memory {scope: 'theirs', id: 'x'})",
             &[],
         )
