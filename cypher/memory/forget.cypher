@@ -7,7 +7,7 @@
 //
 // Another member of its cluster is queued for the cluster job, which updates the cluster.
 MERGE (t:EbbTombstone {hash: $hash})
-ON CREATE SET t.at = datetime({epochMillis: $at})
+ON CREATE SET t.at = datetime({epochMillis: $at}), t.scope = $scope
 WITH t
 OPTIONAL MATCH (m:Memory {scope: $scope, id: $id})
 OPTIONAL MATCH (s:Memory)-[:PROMOTED_TO|CRYSTALLIZED_INTO]->(m)

@@ -4,7 +4,7 @@
 // returns: rows: Integer (one row)
 // bound: $limit
 // idempotent: by their absence
-MATCH (n:EbbRun|EbbRequest|EbbChange|EbbCounter|EbbLineage|EbbPolicy|EbbSweepJob|EbbSynapse|EbbKey|EbbTombstone|EbbImport|EbbMigration|EbbScratch|EbbSettings|EbbState|EbbJournal|EbbVersion|ConsolidationAttempt|ConsolidationConfig)
+MATCH (n:EbbRun|EbbRequest|EbbChange|EbbCounter|EbbLineage|EbbPolicy|EbbSweepJob|EbbSynapse|EbbKey|EbbTombstone|EbbImport|EbbMigration|EbbScratch|EbbSettings|EbbState|EbbJournal|EbbVersion|EbbErasure|ConsolidationAttempt|ConsolidationConfig)
 WITH n LIMIT $limit
 DETACH DELETE n
 RETURN count(*) AS rows

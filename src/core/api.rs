@@ -23,6 +23,7 @@ pub mod recall;
 pub mod relation;
 pub mod report;
 mod schemas;
+pub mod scope;
 pub mod server;
 pub mod session;
 pub mod trail;

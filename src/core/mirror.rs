@@ -337,6 +337,14 @@ impl Mirror {
         }
     }
 
+    /// Removes the saved files of a scope that was deleted, which contain its texts.
+    ///
+    /// # Errors
+    /// The file that cannot be removed.
+    pub fn remove_saved(&self, scope: &Scope) -> Result<(), Error> {
+        self.saving.as_ref().map_or(Ok(()), |saving| saving.remove(scope))
+    }
+
     /// States that this process refreshes its mirrors at their interval, and whenever [`Self::woken`] says so: then
     /// the first mirror of a scope may come from its file. Any other process loads all of it, which finds changes without
     /// records as well.

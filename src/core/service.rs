@@ -44,6 +44,7 @@
 //! | [`Service::detect`], [`Service::graph_report`] | `adopt --detect`, `report` | – |
 //! | [`Service::create_key`], [`Service::keys`], [`Service::revoke_key`] | `key create`, `list`, `revoke` | – |
 //! | [`Service::backup`], [`Service::restore`] | `backup`, `restore` | – |
+//! | [`Service::scopes`], [`Service::export_scope`], [`Service::delete_scope`], [`Service::scope_receipts`] | `scope list`, `export`, `delete`, `receipts` | `GET /v1/scopes`, `/v1/scopes/{scope}/export`, `DELETE /v1/scopes/{scope}`, `GET /v1/scopes/{scope}/receipts` |
 //! | [`Service::inspect`], [`Service::timeline`] | `inspect`, `plot tiers` | – |
 //!
 //! Every function takes the instant at which the laws are evaluated. A request without one uses the clock; on a scratch
@@ -75,6 +76,7 @@ pub mod relations;
 pub mod replayed;
 mod report;
 mod request_hash;
+mod scopes;
 pub mod server;
 pub mod trails;
 mod why_not;

@@ -38,6 +38,7 @@ pub mod progress;
 pub mod recall;
 pub mod relation;
 pub mod report;
+pub mod scope;
 pub mod serve;
 pub mod server;
 pub mod session;
@@ -181,6 +182,9 @@ Examples:
     /// Add, access, show, pin and forget memories
     #[command(subcommand)]
     Memory(memory::Verb),
+    /// List scopes, export and delete everything of one
+    #[command(subcommand)]
+    Scope(scope::Verb),
     /// End sessions
     #[command(subcommand)]
     Session(session::Verb),
@@ -461,6 +465,7 @@ pub async fn run(
         Command::Undo(args) => plan::undo(args, service, output, global).await,
         Command::Attempt(verb) => attempt::run(verb, service, output, global).await,
         Command::Memory(verb) => memory::run(verb, service, output, global).await,
+        Command::Scope(verb) => scope::run(verb, service, output, global).await,
         Command::Session(verb) => session::run(verb, service, output, global).await,
         Command::Relation(verb) => relation::run(verb, service, output, global).await,
         Command::Recall(args) => recall::run(args, service, output).await,

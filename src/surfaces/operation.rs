@@ -104,6 +104,8 @@ pub(super) struct Operation {
     pub(super) description: &'static str,
     /// Those of 201, 202, 404 and 409 that it can answer.
     pub(super) statuses: &'static [u16],
+    /// Type of its answer.
+    pub(super) media: &'static str,
     /// Bytes of its body at most.
     pub(super) body_max: usize,
     /// The kind of work, where it is no dry run.
@@ -188,6 +190,7 @@ impl Operation {
             summary: "",
             description: "",
             statuses: &[],
+            media: "application/json",
             body_max: BODY_MAX,
             work: if right.right() == Right::Read { Work::Read } else { Work::Write },
             timeout: Some(WAIT_TIMEOUT),
@@ -226,6 +229,11 @@ impl Operation {
     /// It reads much: a list, or counts over the whole database or graph.
     pub(super) fn long_read(self) -> Self {
         Self { work: Work::List, ..self }
+    }
+
+    /// Its answer is lines of JSON, read while they are sent.
+    pub(super) fn lines(self) -> Self {
+        Self { media: "application/x-ndjson", ..self.long_read() }
     }
 
     /// MCP offers it as this tool.

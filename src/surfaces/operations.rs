@@ -9,6 +9,7 @@ mod memories;
 mod outcomes;
 mod recall;
 mod relations;
+mod scopes;
 mod server;
 mod sweeps;
 mod trails;
@@ -27,6 +28,7 @@ pub(super) fn operations() -> Vec<Operation> {
         adopted::operations(),
         engine::operations(),
         outcomes::operations(),
+        scopes::operations(),
         jobs::operations(),
         server::operations(),
     ]

@@ -19,10 +19,11 @@ const TYPES: [&str; 6] = ["String", "Integer", "Float", "Boolean", "List", "Map"
 const WRITING: [&str; 8] = ["CREATE", "MERGE", "SET", "DELETE", "REMOVE", "FOREACH", "DROP", "LOAD"];
 /// Folders whose statements may ask the server what time it is: leases, keys that expire, the change log, signs of life of mirrors, the age of a result, what a person
 /// pastes into Neo4j Browser, and the question what its clock shows.
-const CLOCKS: [&str; 14] = [
+const CLOCKS: [&str; 15] = [
     "adopted/nodes",
     "attempt",
     "change",
+    "erasure",
     "inspect",
     "journal",
     "key",
@@ -270,11 +271,12 @@ fn a_question_opens_with_its_title_and_can_be_pasted() {
 }
 
 /// Names of a statement's text in whose place others are put: of places, and of rows that a mapping describes.
-const PLACEHOLDERS: [&str; 16] = [
+const PLACEHOLDERS: [&str; 17] = [
     ":Room",
     ":HALL",
     "n.id",
     "n.lock",
+    "n.scope",
     "n.mark IS NOT NULL",
     "n.mapped",
     "m.mapped",

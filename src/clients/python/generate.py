@@ -58,6 +58,11 @@ KEY = "Writes with the same key take effect once in 24 hours; default a new key.
 CURSOR = "Cursor of the next page; none if this is the last."
 
 
+def is_json(operation: Schema) -> bool:
+    """Whether the answer of an operation is one JSON document."""
+    return "application/json" in operation["responses"]["200"]["content"]
+
+
 class Document:
     """The document of this version, with simpler schemas: without checks of values, with enumerations in place of unions of
     constants, and with references to objects alone."""
@@ -67,8 +72,8 @@ class Document:
         self.info: Schema = found["info"]
         self.schemas: dict[str, Schema] = found["components"]["schemas"]
         every = [(path, verb, one) for path, item in found["paths"].items() for verb, one in item.items()]
-        # Pages and probes of the process are not JSON.
-        self.operations = [(path, verb, one) for path, verb, one in every if one["tags"] != ["process"]]
+        # Pages and probes of the process are not JSON, nor are lines.
+        self.operations = [one for one in every if one[2]["tags"] != ["process"] and is_json(one[2])]
 
     def named(self, schema: Schema) -> Schema:
         found: Schema = self.schemas[schema["$ref"].removeprefix(SCHEMAS)]
@@ -216,7 +221,7 @@ def scope_place(given: list[Argument], document: Document) -> str | None:
             fields = document.named(one.schema["items"])["properties"]
             field = Argument("scope", "items", False, document.simple(fields.get("scope", {"enum": []})), "")
             return "items" if field.is_scope else None
-    return next((one.place for one in given if one.is_scope), None)
+    return next((one.place for one in given if one.is_scope and not one.is_required), None)
 
 
 def docstring(operation: Schema, described: list[tuple[str, str]]) -> str:

@@ -28,6 +28,7 @@ use ebb_engine::graph::codec::plasticity::{self, SynapticState};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs::DirBuilder;
+use std::io::ErrorKind;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -128,6 +129,20 @@ impl Saving {
 
     fn files(&self, scope: &Scope) -> Files {
         Files::beside(self.config.folder.join(file_name(scope)))
+    }
+
+    /// Removes the files of a scope, whether it is saved by this configuration or was by an earlier one.
+    pub(super) fn remove(&self, scope: &Scope) -> Result<(), Error> {
+        let files = self.files(scope);
+        for path in [state_of(&files), files.graph, files.learned] {
+            match std::fs::remove_file(&path) {
+                Err(source) if source.kind() != ErrorKind::NotFound => {
+                    return Err(Error::File { doing: "remove", path, source });
+                }
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     /// The file of the state of a scope.

@@ -1,4 +1,4 @@
-//! Backups: all that is Ebb's in a database, in one file, and a restore from it.
+//! Backups: all that is Ebb's in a database, in one file, and a restore from it. The export of a scope is such a file, too.
 //!
 //! A restore reads the file twice: first to check all of it, so that a file that is damaged or of a newer version writes
 //! nothing, then to load it.
@@ -6,10 +6,14 @@
 pub mod file;
 
 use super::Service;
-use crate::store::{BackupCounts, ChangeMark, Error, FACT_STATE, NODE_STATE};
-use file::{FileError, Header, Reader, Written};
+use crate::domain::ids::Scope;
+use crate::store::{BackupCounts, BackupRow, ChangeMark, Error, FACT_STATE, NODE_STATE};
+use file::{FileError, Header, Lines, Reader, Written};
+use std::io;
 use std::path::Path;
+use std::time::Duration;
 use tokio::sync::mpsc;
+use tokio::sync::mpsc::error::SendTimeoutError;
 
 /// Rows that are read ahead of the file.
 const AHEAD: usize = 1_000;
@@ -57,6 +61,43 @@ pub enum BackupError {
     Store(#[from] Error),
 }
 
+/// Writes what `read` sends into a file, whole or not at all.
+async fn write(
+    path: &Path,
+    header: Header,
+    read: impl AsyncFnOnce(mpsc::Sender<BackupRow>) -> Result<(), Error>,
+    watch: &mut dyn FnMut(RowsDone),
+) -> Result<Written, BackupError> {
+    let total = header.nodes + header.relationships;
+    let (sender, mut rows) = mpsc::channel(AHEAD);
+    let (to_file, lines) = mpsc::channel(AHEAD);
+    let file = path.to_owned();
+    let writer = tokio::task::spawn_blocking(move || file::write(&file, &header, lines));
+    // It takes the receiver along, so that a writer that has failed ends the reading, too.
+    let forward = async move {
+        let mut done = 0;
+        while let Some(row) = rows.recv().await {
+            if to_file.send(file::Message::Row(Box::new(row))).await.is_err() {
+                break;
+            }
+            done += 1;
+            if done % 1_000 == 0 {
+                watch(RowsDone { rows: done, total });
+            }
+        }
+        to_file
+    };
+    let (read, to_file) = tokio::join!(read(sender), forward);
+    if read.is_ok() {
+        // If the writer has failed, its error says why.
+        to_file.send(file::Message::Complete).await.ok();
+    }
+    drop(to_file);
+    let written = writer.await.map_err(|why| FileError::Thread(why.to_string()))?;
+    read?;
+    Ok(written?)
+}
+
 impl Service {
     /// Writes all that is Ebb's into a file, whole or not at all.
     ///
@@ -65,41 +106,79 @@ impl Service {
     pub async fn backup(&self, path: &Path, watch: &mut dyn FnMut(RowsDone)) -> Result<Backup, BackupError> {
         let before = self.newest_change().await?;
         let BackupCounts { nodes, relationships, outward } = self.jobs_store.backup_counts().await?;
-        let header = Header::new(self.now().await?, nodes, relationships);
-        let total = header.nodes + header.relationships;
+        let header = Header::new(self.now().await?, nodes, relationships, None);
+        let read = async |rows: mpsc::Sender<BackupRow>| self.jobs_store.read_backup(&rows).await;
+        let written = write(path, header, read, watch).await?;
+        let changed_meanwhile = self.newest_change().await? != before;
+        Ok(Backup { written, outward, changed_meanwhile })
+    }
+
+    /// Writes all rows of a scope into a file as [`Service::backup`] does. It can be restored as one.
+    ///
+    /// # Errors
+    /// [`BackupError`]; nothing is left of the file then. [`Error::NotFound`] if the scope has no rows.
+    pub async fn export_scope_to(
+        &self,
+        scope: &Scope,
+        path: &Path,
+        watch: &mut dyn FnMut(RowsDone),
+    ) -> Result<Written, BackupError> {
+        let header = self.scope_header(scope).await?;
+        let read = async |rows: mpsc::Sender<BackupRow>| self.jobs_store.read_scope(scope, &rows).await;
+        write(path, header, read, watch).await
+    }
+
+    /// Sends the lines of such a file, and ends if nobody takes one for `stall`, where there is such a limit.
+    ///
+    /// # Errors
+    /// As [`Service::export_scope_to`]; the last line, `end`, was not sent then.
+    pub async fn export_scope(
+        &self,
+        scope: &Scope,
+        to: &mpsc::Sender<Vec<u8>>,
+        stall: Option<Duration>,
+    ) -> Result<Written, BackupError> {
+        let header = self.scope_header(scope).await?;
+        let mut lines = Lines::default();
+        let send = async |line: io::Result<Vec<u8>>| {
+            let line = line.map_err(FileError::Row)?;
+            // Nobody is left to be told that the receiver has gone: the reading ends with it.
+            let Some(stall) = stall else { return Ok(to.send(line).await.is_ok()) };
+            match to.send_timeout(line, stall).await {
+                Err(SendTimeoutError::Timeout(_)) => Err(FileError::Stalled(stall)),
+                sent => Ok(sent.is_ok()),
+            }
+        };
+        send(lines.first(&header)).await?;
         let (sender, mut rows) = mpsc::channel(AHEAD);
-        let (to_file, lines) = mpsc::channel(AHEAD);
-        let file = path.to_owned();
-        let writer = tokio::task::spawn_blocking(move || file::write(&file, &header, lines));
         let read = async {
-            let read = self.jobs_store.read_backup(&sender).await;
+            let read = self.jobs_store.read_scope(scope, &sender).await;
             drop(sender);
             read
         };
-        // It takes the receiver along, so that a writer that has failed ends the reading, too.
-        let forward = async move {
-            let mut done = 0;
+        let forward = async {
             while let Some(row) = rows.recv().await {
-                if to_file.send(file::Message::Row(Box::new(row))).await.is_err() {
+                if !send(lines.row(&row)).await? {
                     break;
                 }
-                done += 1;
-                if done % 1_000 == 0 {
-                    watch(RowsDone { rows: done, total });
-                }
             }
-            to_file
+            // Ends the reading, too.
+            drop(rows);
+            Ok::<_, FileError>(())
         };
-        let (read, to_file) = tokio::join!(read, forward);
-        if read.is_ok() {
-            // If the writer has failed, its error says why.
-            to_file.send(file::Message::Complete).await.ok();
-        }
-        drop(to_file);
-        let written = writer.await.map_err(|why| FileError::Thread(why.to_string()))?;
+        let (read, forwarded) = tokio::join!(read, forward);
+        forwarded?;
         read?;
-        let changed_meanwhile = self.newest_change().await? != before;
-        Ok(Backup { written: written?, outward, changed_meanwhile })
+        send(lines.last()).await?;
+        Ok(lines.written)
+    }
+
+    async fn scope_header(&self, scope: &Scope) -> Result<Header, Error> {
+        let counts = self.jobs_store.scope_counts(scope).await?;
+        if counts.total() == 0 {
+            return Err(Error::NotFound { what: "scope", id: scope.to_string() });
+        }
+        Ok(Header::new(self.now().await?, counts.total(), counts.relationships, Some(scope)))
     }
 
     async fn newest_change(&self) -> Result<Option<ChangeMark>, Error> {

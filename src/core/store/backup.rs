@@ -23,7 +23,7 @@ use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
 /// Labels that only Ebb writes, except those of a migration and of a restore.
-const OWN: [&str; 19] = [
+const OWN: [&str; 20] = [
     "EbbMemory",
     "EbbFact",
     "EbbEntity",
@@ -41,6 +41,7 @@ const OWN: [&str; 19] = [
     "EbbImport",
     "EbbState",
     "EbbVersion",
+    "EbbErasure",
     "SemanticCluster",
     "ConsolidationAttempt",
 ];
@@ -89,14 +90,14 @@ pub struct LabelCount {
 }
 
 #[derive(Deserialize)]
-struct NodeRow {
+pub(super) struct NodeRow {
     element: String,
     labels: Vec<String>,
     values: BoltMap,
 }
 
 #[derive(Deserialize)]
-struct RelationshipRow {
+pub(super) struct RelationshipRow {
     kind: String,
     from: String,
     to: String,
@@ -149,23 +150,10 @@ impl Store {
     pub async fn read_backup(&self, rows: &mpsc::Sender<BackupRow>) -> Result<(), Error> {
         let read = async |tx: &mut Tx| {
             let mut names = Names::default();
-            let node = |row: NodeRow| {
-                let name = names.short(&row.element);
-                let unfit =
-                    |why: String| unfit(&format!("the node {}", row.labels.join(":")), &row.element, &why);
-                let values = value::encode_all(&row.values).map_err(unfit)?;
-                Ok(BackupRow::Node { name, labels: row.labels, values })
-            };
-            tx.send(self.in_backup(&BACKUP_NODES, OWN.iter().chain(&INITIAL)), rows, node).await?;
-            let relationship = |row: RelationshipRow| {
-                let [from, to] = [&row.from, &row.to].map(|element| names.short(element));
-                let unfit =
-                    |why: String| unfit(&format!("a relationship {} of the node", row.kind), &row.from, &why);
-                let values = value::encode_all(&row.values).map_err(unfit)?;
-                Ok(BackupRow::Relationship { kind: row.kind, from, to, values })
-            };
-            tx.send(self.in_backup(&BACKUP_RELATIONSHIPS, OWN.iter().chain(&INITIAL)), rows, relationship)
-                .await
+            let call = self.in_backup(&BACKUP_NODES, OWN.iter().chain(&INITIAL));
+            tx.send(call, rows, |row: NodeRow| row.backup(&mut names)).await?;
+            let call = self.in_backup(&BACKUP_RELATIONSHIPS, OWN.iter().chain(&INITIAL));
+            tx.send(call, rows, |row: RelationshipRow| row.backup(&mut names)).await
         };
         // Not repeated: what was read is sent.
         self.jobs.run_once("backup.read", Mode::Read, read).await
@@ -175,6 +163,25 @@ impl Store {
     fn in_backup<'l>(&self, statement: &'static Statement, own: impl Iterator<Item = &'l &'l str>) -> Call {
         let places = self.trails.allowed.labels().iter().map(PlaceLabel::as_str);
         statement.call().set("own", list(own.copied())).set("scoped", list(SHARED.into_iter().chain(places)))
+    }
+}
+
+impl NodeRow {
+    pub(super) fn backup(self, names: &mut Names) -> Result<BackupRow, Error> {
+        let name = names.short(&self.element);
+        let unfit = |why: String| unfit(&format!("the node {}", self.labels.join(":")), &self.element, &why);
+        let values = value::encode_all(&self.values).map_err(unfit)?;
+        Ok(BackupRow::Node { name, labels: self.labels, values })
+    }
+}
+
+impl RelationshipRow {
+    pub(super) fn backup(self, names: &mut Names) -> Result<BackupRow, Error> {
+        let [from, to] = [&self.from, &self.to].map(|element| names.short(element));
+        let unfit =
+            |why: String| unfit(&format!("a relationship {} of the node", self.kind), &self.from, &why);
+        let values = value::encode_all(&self.values).map_err(unfit)?;
+        Ok(BackupRow::Relationship { kind: self.kind, from, to, values })
     }
 }
 
@@ -188,7 +195,7 @@ fn unfit(what: &str, element: &str, why: &str) -> Error {
 
 /// Names of nodes within a backup: their element ids, without the part that is the same for all in a database.
 #[derive(Default)]
-struct Names {
+pub(super) struct Names {
     common: Option<String>,
 }
 

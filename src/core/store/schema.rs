@@ -15,7 +15,7 @@ use super::catalogue::{
     MIGRATION_RECORD, MIGRATION_RELATIONS, SCHEMA_EDGE, SCHEMA_EMBEDDING, SCHEMA_LABEL, SCHEMA_PLACE,
     SCHEMA_V001, SCHEMA_V002, SCHEMA_V003, SCHEMA_V004, SCHEMA_V005, SCHEMA_V006, SCHEMA_V007, SCHEMA_V008,
     SCHEMA_V009, SCHEMA_V010, SCHEMA_V011, SCHEMA_V012, SCHEMA_V013, SCHEMA_V014, SCHEMA_V015, SCHEMA_V016,
-    SERVER_EMBEDDING, SERVER_SCHEMA,
+    SCHEMA_V017, SERVER_EMBEDDING, SERVER_SCHEMA,
 };
 use super::error::Error;
 use super::restore::MARKER;
@@ -30,7 +30,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use shape::{Existing, Shape};
 
-static MIGRATIONS: [&Statement; 16] = [
+static MIGRATIONS: [&Statement; 17] = [
     &SCHEMA_V001,
     &SCHEMA_V002,
     &SCHEMA_V003,
@@ -47,6 +47,7 @@ static MIGRATIONS: [&Statement; 16] = [
     &SCHEMA_V014,
     &SCHEMA_V015,
     &SCHEMA_V016,
+    &SCHEMA_V017,
 ];
 
 /// Give rows of an older version the labels and the key that they have since V010, in this order: entities are known by
@@ -602,5 +603,6 @@ mod tests {
         assert_eq!(&checksum(&SCHEMA_V014)[..16], "b28e236961ca922b");
         assert_eq!(&checksum(&SCHEMA_V015)[..16], "2e54c949f8eae3b7");
         assert_eq!(&checksum(&SCHEMA_V016)[..16], "406422928cca6a80");
+        assert_eq!(&checksum(&SCHEMA_V017)[..16], "5da8ab3b1c2a9876");
     }
 }

@@ -205,7 +205,7 @@ fn responses(route: &Operation, response_types: &mut SchemaGenerator) -> Value {
                 _ => json!(schema),
             };
             let mut response =
-                json!({"description": description, "content": {"application/json": {"schema": schema}}});
+                json!({"description": description, "content": {route.media: {"schema": schema}}});
             if route.names_change().is_some() {
                 response["headers"] =
                     json!({"Ebb-Change": {"description": CHANGE, "schema": {"type": "string"}}});

@@ -103,7 +103,7 @@ async fn answer(api: &Arc<Api>, operation: &Operation, request: Request) -> Resu
     let mut response = Response::new(body);
     *response.status_mut() = status;
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(operation.media));
     if let Some(next) = next {
         let link = HeaderValue::from_str(&format!("<{}?{next}>; rel=\"next\"", operation.path));
         headers.insert(header::LINK, link.map_err(Problem::own_fault)?);

@@ -38,6 +38,18 @@ impl Backend {
         self.tasks.wait().await;
     }
 
+    /// Starts work on a blocking thread. At shutdown its end is awaited.
+    pub(in crate::surfaces) fn start<Fut: Future<Output = ()>>(
+        &self,
+        work: impl FnOnce() -> Fut + Send + 'static,
+    ) {
+        let (runtime, span) = (Handle::current(), Span::current());
+        self.tasks.spawn_blocking(move || {
+            let _entered = span.entered();
+            runtime.block_on(Box::pin(work()));
+        });
+    }
+
     /// Runs work on a blocking thread and waits for it, without limit if there is no timeout.
     pub(super) async fn run<A, Fut>(
         &self,

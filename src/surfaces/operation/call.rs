@@ -119,6 +119,11 @@ impl<A> Answer<A> {
         Self { status: StatusCode::ACCEPTED, ..Self::ok(body) }
     }
 
+    /// Lines of JSON, read while they are sent.
+    pub(in crate::surfaces) fn lines(lines: List) -> Self {
+        Self { status: StatusCode::OK, body: AnswerBody::List(lines), next: None }
+    }
+
     /// A list, with the query of its next page, if any.
     pub(in crate::surfaces) fn list(list: List, next: Option<impl Serialize>) -> Self {
         let next = next.and_then(|query| serde_urlencoded::to_string(query).ok());

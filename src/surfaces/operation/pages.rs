@@ -26,11 +26,13 @@ pub(in crate::surfaces) struct List {
     text: Vec<u8>,
     /// Whether the first page has items.
     any: bool,
+    /// What stands between two pages.
+    separator: &'static [u8],
     end: Vec<u8>,
     rest: Option<Box<dyn Rest>>,
 }
 
-/// The items of a page, separated by commas.
+/// The items of a page, separated by commas, or lines.
 pub(in crate::surfaces) struct Page {
     pub(in crate::surfaces) items: Vec<u8>,
     pub(in crate::surfaces) rest: Option<Box<dyn Rest>>,
@@ -68,7 +70,12 @@ impl List {
         let end = text.split_off(middle);
         let any = !first.items.is_empty();
         text.extend(first.items);
-        Ok(Self { text, any, end, rest: first.rest })
+        Ok(Self { text, any, separator: b",", end, rest: first.rest })
+    }
+
+    /// Creates an answer that is lines instead of a list.
+    pub(in crate::surfaces) fn lines(Page { items, rest }: Page) -> Self {
+        Self { text: items, any: false, separator: b"", end: Vec::new(), rest }
     }
 
     /// Converts the list to the body of an answer.
@@ -77,7 +84,7 @@ impl List {
         backend: &Arc<Backend>,
         caller: &str,
     ) -> Result<Body, Problem> {
-        let Self { mut text, any, end, rest } = self;
+        let Self { mut text, any, separator, end, rest } = self;
         if rest.is_none() {
             text.extend(&end);
             return Ok(backend.limits.answer(caller, text, QUEUE_TIMEOUT).await?.into());
@@ -88,6 +95,7 @@ impl List {
             backend,
             caller: caller.to_owned(),
             any,
+            separator,
             end,
             step: Step::Read(first, rest),
         }))
@@ -180,6 +188,7 @@ struct PagedBody {
     backend: Arc<Backend>,
     caller: String,
     any: bool,
+    separator: &'static [u8],
     end: Vec<u8>,
     step: Step,
 }
@@ -207,7 +216,8 @@ impl HttpBody for PagedBody {
                 Step::Read(bytes, rest) => {
                     if let Some(rest) = rest {
                         let (backend, caller) = (Arc::clone(&self.backend), self.caller.clone());
-                        let page = page(backend, caller, rest, self.any, self.end.clone());
+                        let before = if self.any { self.separator } else { b"" };
+                        let page = page(backend, caller, rest, before, self.end.clone());
                         self.step = Step::Reading(Box::pin(page));
                     }
                     if !bytes.is_empty() {
@@ -239,15 +249,15 @@ async fn page(
     backend: Arc<Backend>,
     caller: String,
     rest: Box<dyn Rest>,
-    any: bool,
+    separator: &'static [u8],
     end: Vec<u8>,
 ) -> Result<(Bytes, Option<Box<dyn Rest>>), Problem> {
     let permit = backend.limits.permit(Work::List, &caller, PAGE_TIMEOUT).await?;
     let owned = Arc::clone(&backend);
     let work = move || async move {
         let Page { mut items, rest } = rest.read().await?;
-        if any && !items.is_empty() {
-            items.insert(0, b',');
+        if !items.is_empty() {
+            items.splice(0..0, separator.iter().copied());
         }
         if rest.is_none() {
             items.extend(end);

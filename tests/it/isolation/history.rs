@@ -295,6 +295,10 @@ impl Vocabulary {
             arguments["scope"] = json!(self.scope);
             ScopeRequest::tool(name, &arguments)
         };
+        // Without a query: these name the scope in their path, or concern all of the key.
+        let whole = |method, of: &'static str, query: &str| {
+            ScopeRequest::new(method, of, format!("{}{query}", of.replace("{scope}", &scope)), None)
+        };
         let place = |random: &mut Random| encoded(self.named(random).as_str().unwrap());
         let seeds = json!([{"id": self.id(random), "score": 1.0}, {"id": self.entity(random), "score": 0.5}]);
         let mut looks = vec![
@@ -334,6 +338,16 @@ impl Vocabulary {
             ),
             get("/v1/hidden", String::new()),
             get("/v1/duplicates", "&min_similarity=0.5".to_owned()),
+            whole("GET", "/v1/scopes", ""),
+            whole("DELETE", "/v1/scopes/{scope}", "?dry_run=true"),
+            whole("GET", "/v1/scopes/{scope}/receipts", ""),
+            // Of a scope that is not theirs: names of nodes and instants are in an export.
+            ScopeRequest::new(
+                "GET",
+                "/v1/scopes/{scope}/export",
+                "/v1/scopes/nobody/export".to_owned(),
+                None,
+            ),
             post("/v1/engine/activate", json!({"seeds": seeds})),
             post("/v1/engine/pagerank", json!({"seeds": []})),
             post("/v1/engine/xlr", json!({"seeds": seeds})),

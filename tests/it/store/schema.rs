@@ -15,7 +15,7 @@ async fn init(db: &Fresh) -> Result<InitReport, Error> {
 }
 
 /// In the order in which they are applied.
-const MIGRATIONS: [&str; 16] = [
+const MIGRATIONS: [&str; 17] = [
     "schema/V001__memory",
     "schema/V002__coactivation",
     "schema/V003__relation",
@@ -32,6 +32,7 @@ const MIGRATIONS: [&str; 16] = [
     "schema/V014__fact_names",
     "schema/V015__embedding",
     "schema/V016__memory_created",
+    "schema/V017__erasure",
 ];
 
 async fn names(db: &Fresh) -> Vec<String> {

@@ -52,7 +52,7 @@ async fn the_commands_of_an_upgrade_apply_what_is_missing_and_lead_back() {
     let ask = |command: &[&str]| on(&db, folder.path(), command).json();
     ask(&commands[0]);
     // As a version without the last migration has left it.
-    db.client.run("MATCH (m:EbbMigration {version: 'V016'}) DELETE m", &[]).await;
+    db.client.run("MATCH (m:EbbMigration {version: 'V017'}) DELETE m", &[]).await;
     ebb(&db, &["memory", "list"]).fails(1, "is not initialised for this version of Ebb");
     let (planned, applied) = (ask(&commands[1]), ask(&commands[2]));
     assert_eq!(planned["applied"], applied["applied"]);
@@ -89,4 +89,19 @@ async fn the_commands_of_a_removal_leave_what_the_page_says() {
         assert_eq!(again["own_nodes"], json!(0));
         db.client.run("MATCH (n) DETACH DELETE n", &[]).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_commands_about_a_scope_export_and_delete_it() {
+    let db = fresh().await;
+    let folder = tempfile::tempdir().unwrap();
+    ebb(&db, &["memory", "add", "prefers tabs", "--id", "tabs", "--scope", "alice"]).json();
+    let commands = commands(include_str!("../../../docs/guide/scopes.md"));
+    let verbs: Vec<&str> = commands.iter().map(|command| command[1]).collect();
+    assert_eq!(verbs, ["list", "export", "delete", "delete", "receipts"]);
+    let answers: Vec<_> = commands.iter().map(|command| on(&db, folder.path(), command).json()).collect();
+    assert_eq!(answers[0]["scopes"], json!([{"scope": "alice", "memories": 1}]));
+    assert_eq!((&answers[2]["total"], &answers[2]["dry_run"]), (&answers[3]["total"], &json!(true)));
+    assert_eq!(answers[4]["receipts"], json!([answers[3]["receipt"]]));
+    ebb(&db, &["memory", "show", "tabs", "--scope", "alice"]).fails(1, "tabs");
 }

@@ -8,7 +8,7 @@
 //! A migration that changes rows raises `FORMAT`: a backup of an older schema is loaded as it is.
 
 use crate::clock::rfc3339;
-use crate::domain::ids::hex;
+use crate::domain::ids::{Scope, hex};
 use crate::domain::units::Timestamp;
 use crate::store::{BackupRow, Store};
 use ebb_files::{CALLS, Readers, replace_by};
@@ -17,6 +17,7 @@ use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use tokio::sync::mpsc;
 
 /// Version of the format.
@@ -43,10 +44,13 @@ pub struct Header {
     pub nodes: u64,
     /// Relationships, counted before they were read.
     pub relationships: u64,
+    /// The scope, if it is the export of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<String>,
 }
 
 /// Contents of a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Written {
     pub nodes: u64,
     pub relationships: u64,
@@ -124,6 +128,12 @@ pub enum FileError {
         /// Format or schema of this version.
         reads: String,
     },
+    /// A row of it cannot be written.
+    #[error("a row of the export cannot be written: {0}")]
+    Row(io::Error),
+    /// Its lines are not taken.
+    #[error("the lines of the export are not read: nobody took one for {} s", .0.as_secs())]
+    Stalled(Duration),
     /// It was changed, or could not be read again, between being checked and being loaded.
     #[error("the backup {path} was changed while it was restored, so the database holds a part of it: {why}")]
     Changed {
@@ -145,7 +155,7 @@ pub(super) enum Message {
 }
 
 impl Header {
-    pub(super) fn new(at: Timestamp, nodes: i64, relationships: i64) -> Self {
+    pub(super) fn new(at: Timestamp, nodes: i64, relationships: i64, scope: Option<&Scope>) -> Self {
         let count = |rows: i64| u64::try_from(rows).unwrap_or(0);
         Self {
             format: FORMAT,
@@ -154,6 +164,7 @@ impl Header {
             at: rfc3339(at),
             nodes: count(nodes),
             relationships: count(relationships),
+            scope: scope.map(ToString::to_string),
         }
     }
 }
@@ -183,34 +194,53 @@ pub(super) fn write(
     header: &Header,
     mut messages: mpsc::Receiver<Message>,
 ) -> Result<Written, FileError> {
-    let mut written = Written { nodes: 0, relationships: 0, bytes: 0, checksum: String::new() };
+    let mut lines = Lines::default();
     replace_by(&CALLS, path, Readers::Owner, |into| {
-        let mut hash = Sha256::new();
-        let mut put = |line: Vec<u8>| {
-            hash.update(&line);
-            written.bytes += line.len() as u64;
-            into.write_all(&line)
-        };
-        put(line(&FirstLine { backup: header.clone() })?)?;
+        into.write_all(&lines.first(header)?)?;
         loop {
             match messages.blocking_recv() {
-                Some(Message::Row(row)) => {
-                    match *row {
-                        BackupRow::Node { .. } => written.nodes += 1,
-                        BackupRow::Relationship { .. } => written.relationships += 1,
-                    }
-                    put(line(&row)?)?;
-                }
+                Some(Message::Row(row)) => into.write_all(&lines.row(&row)?)?,
                 Some(Message::Complete) => break,
                 None => return Err(io::Error::other("the rows were not read to their end")),
             }
         }
-        written.checksum = hex(&hash.finalize());
-        let end = line(&LastLine { end: End::of(&written) })?;
-        written.bytes += end.len() as u64;
-        into.write_all(&end)
+        into.write_all(&lines.last()?)
     })?;
-    Ok(written)
+    Ok(lines.written)
+}
+
+/// The lines of a file in their order, with their counts and checksum.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    hash: Sha256,
+    pub(super) written: Written,
+}
+
+impl Lines {
+    pub(super) fn first(&mut self, header: &Header) -> io::Result<Vec<u8>> {
+        self.counted(line(&FirstLine { backup: header.clone() })?)
+    }
+
+    pub(super) fn row(&mut self, row: &BackupRow) -> io::Result<Vec<u8>> {
+        match row {
+            BackupRow::Node { .. } => self.written.nodes += 1,
+            BackupRow::Relationship { .. } => self.written.relationships += 1,
+        }
+        self.counted(line(row)?)
+    }
+
+    pub(super) fn last(&mut self) -> io::Result<Vec<u8>> {
+        self.written.checksum = hex(&std::mem::take(&mut self.hash).finalize());
+        let end = line(&LastLine { end: End::of(&self.written) })?;
+        self.written.bytes += end.len() as u64;
+        Ok(end)
+    }
+
+    fn counted(&mut self, line: Vec<u8>) -> io::Result<Vec<u8>> {
+        self.hash.update(&line);
+        self.written.bytes += line.len() as u64;
+        Ok(line)
+    }
 }
 
 /// A line with its end.
@@ -248,8 +278,8 @@ impl Reader {
     pub(super) fn open(path: &Path) -> Result<Self, FileError> {
         let opened = File::open(path);
         let file = opened.map_err(|why| FileError::Read { path: path.display().to_string(), why })?;
-        let header = Header::new(Timestamp::EPOCH, 0, 0);
-        let done = Written { nodes: 0, relationships: 0, bytes: 0, checksum: String::new() };
+        let header = Header::new(Timestamp::EPOCH, 0, 0, None);
+        let done = Written::default();
         let mut reader = Self {
             path: path.to_owned(),
             file: BufReader::with_capacity(256 * 1024, file),
@@ -384,7 +414,7 @@ mod tests {
         let (sender, receiver) = mpsc::channel(messages.len().max(1));
         messages.into_iter().for_each(|message| sender.try_send(message).unwrap());
         drop(sender);
-        write(path, &Header::new(Timestamp::EPOCH, 2, 1), receiver)
+        write(path, &Header::new(Timestamp::EPOCH, 2, 1, None), receiver)
     }
 
     fn whole(path: &Path) -> Written {

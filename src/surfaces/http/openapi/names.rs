@@ -6,7 +6,7 @@
 use axum::http::Method;
 
 /// Method, path and name.
-const NAMES: [(Method, &str, &str); 65] = [
+const NAMES: &[(Method, &str, &str)] = &[
     (Method::GET, "/memory/graph/edges", "relations.list"),
     (Method::POST, "/memory/graph/edges", "relations.observe"),
     (Method::POST, "/memory/graph/edges:batch", "relations.observe_batch"),
@@ -66,6 +66,10 @@ const NAMES: [(Method, &str, &str); 65] = [
     (Method::POST, "/v1/rerank", "rows.rerank"),
     (Method::GET, "/v1/hidden", "rows.list_hidden"),
     (Method::POST, "/v1/states", "rows.set_states"),
+    (Method::GET, "/v1/scopes", "scopes.list"),
+    (Method::GET, "/v1/scopes/{scope}/export", "scopes.export"),
+    (Method::DELETE, "/v1/scopes/{scope}", "scopes.delete"),
+    (Method::GET, "/v1/scopes/{scope}/receipts", "scopes.list_receipts"),
     (Method::GET, "/v1/jobs", "jobs.list"),
     (Method::GET, "/v1/jobs/history", "jobs.list_runs"),
     (Method::POST, "/v1/jobs/{name}/run", "jobs.run"),

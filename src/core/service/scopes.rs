@@ -1,0 +1,64 @@
+//! Scopes as a whole: list, deletion, receipts. Their export is a backup (`backup.rs`).
+
+use super::Service;
+use crate::api::scope::{ScopeDeletion, ScopeReceipt, ScopeReceipts, ScopesList};
+use crate::domain::ids::Scope;
+use crate::domain::key::Scopes;
+use crate::store::Error;
+use tracing::warn;
+
+impl Service {
+    /// The scopes after one that have rows and are among those granted, by name.
+    pub async fn scopes(
+        &self,
+        after: Option<&Scope>,
+        limit: usize,
+        granted: &Scopes,
+    ) -> Result<ScopesList, Error> {
+        let only = match granted {
+            Scopes::Every => None,
+            Scopes::Some(scopes) => Some(scopes),
+        };
+        let found = self.store.scopes(after.map_or("", Scope::as_str), limit, only).await?;
+        let next = found.last().filter(|_| found.len() == limit).map(|last| last.scope.clone());
+        Ok(ScopesList { scopes: found.into_iter().map(Into::into).collect(), next })
+    }
+
+    /// Counts what a deletion of a scope would delete.
+    pub async fn count_scope(&self, scope: &Scope) -> Result<ScopeDeletion, Error> {
+        Ok(ScopeDeletion::counted(scope, self.jobs_store.scope_counts(scope).await?))
+    }
+
+    /// Deletes all rows of a scope. The guard judges their number, except where a deletion that was accepted and broken
+    /// off continues. Where nothing is left, the latest receipt is answered.
+    ///
+    /// # Errors
+    /// [`Error::Guarded`] if the number is not accepted, [`Error::NotFound`] if the scope has neither rows nor a receipt.
+    pub async fn delete_scope(
+        &self,
+        scope: &Scope,
+        by: &str,
+        accepted: Option<i64>,
+    ) -> Result<ScopeDeletion, Error> {
+        let latest = self.jobs_store.erasures(scope).await?.into_iter().next();
+        if latest.as_ref().is_none_or(|receipt| receipt.finished.is_some()) {
+            let total = self.jobs_store.scope_counts(scope).await?.total();
+            if total == 0 {
+                let none = || Error::NotFound { what: "scope", id: scope.to_string() };
+                return Ok(ScopeDeletion::done(latest.ok_or_else(none)?));
+            }
+            self.config.guard.judge(total, total, accepted).map_err(Error::Guarded)?;
+        }
+        let erasure = self.jobs_store.erase(scope, by).await?;
+        if let Err(why) = self.mirror.remove_saved(scope) {
+            warn!(%scope, %why, "the saved mirror of a deleted scope is still there");
+        }
+        Ok(ScopeDeletion::done(erasure))
+    }
+
+    /// The receipts of deletions of a scope, latest first.
+    pub async fn scope_receipts(&self, scope: &Scope) -> Result<ScopeReceipts, Error> {
+        let found = self.jobs_store.erasures(scope).await?;
+        Ok(ScopeReceipts { receipts: found.into_iter().map(ScopeReceipt::from).collect() })
+    }
+}

@@ -1,0 +1,135 @@
+//! Operations on scopes as a whole.
+
+use crate::surfaces::limits::{QUEUE_TIMEOUT, Work};
+use crate::surfaces::operation::pages::{List, Page, Rest};
+use crate::surfaces::operation::problem::Problem;
+use crate::surfaces::operation::{Answer, Call, Operation, RequiredRight};
+use axum::http::Method;
+use ebb_core::api::input::Nothing;
+use ebb_core::api::scope::{
+    ScopeDeletion, ScopeDeletionQuery, ScopePath, ScopeReceipts, ScopesList, ScopesQuery,
+};
+use ebb_core::domain::key::Right;
+use ebb_core::service::backup::BackupError;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+use tracing::warn;
+
+/// Default number of scopes in a page.
+const PAGE: u32 = 100;
+/// Lines that are read ahead of the client.
+const AHEAD: usize = 1_000;
+/// Bytes of a page of lines, about.
+const PAGE_BYTES: usize = 256 * 1024;
+/// How long an export, which holds a connection to the database, waits for its client.
+const STALL_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The operations.
+pub(super) fn operations() -> Vec<Operation> {
+    let admin = RequiredRight::InScope(Right::Admin);
+    vec![
+        Operation::new(Method::GET, "/v1/scopes", RequiredRight::InScope(Right::Read), list)
+            .summary("List scopes with their numbers of memories")
+            .description(
+                "Those with memories, sessions, entities, facts, places, or states of rows of other libraries, that the key \
+                 may read.",
+            )
+            .long_read(),
+        Operation::new(Method::GET, "/v1/scopes/{scope}/export", admin, export)
+            .summary("Export everything that Ebb wrote in a scope")
+            .description(
+                "Lines of JSON: a header, a line for each node, one for each relationship, and the end with counts and \
+                 checksum. Without its last line, an export is incomplete. `ebb restore` loads it into an empty database.",
+            )
+            .statuses(&[404])
+            .lines(),
+        Operation::new(Method::DELETE, "/v1/scopes/{scope}", admin, delete)
+            .summary("Delete everything that Ebb wrote in a scope permanently, and keep a receipt")
+            .description(
+                "Repeat a request that was broken off: it continues, with the same receipt. Rows of other libraries stay; \
+                 their states in Ebb go. 409 if it has more than 50 rows: the answer names the number to send as \
+                 accept_affected.",
+            )
+            .statuses(&[404, 409])
+            .no_timeout(),
+        Operation::new(Method::GET, "/v1/scopes/{scope}/receipts", admin, receipts)
+            .summary("List the receipts of deletions of a scope, latest first"),
+    ]
+}
+
+async fn list(call: Call<Nothing, ScopesQuery>) -> Result<Answer<ScopesList>, Problem> {
+    let limit = usize::try_from(call.query.limit.unwrap_or(PAGE)).unwrap_or(usize::MAX);
+    let granted = &call.caller.grant.scopes;
+    Ok(Answer::ok(call.service().scopes(call.query.after.as_ref(), limit, granted).await?))
+}
+
+async fn delete(call: Call<ScopePath, ScopeDeletionQuery>) -> Result<Answer<ScopeDeletion>, Problem> {
+    let scope = call.scope(Some(&call.path.scope))?;
+    let ScopeDeletionQuery { dry_run, accept_affected } = call.query;
+    Ok(Answer::ok(if dry_run {
+        call.service().count_scope(&scope).await?
+    } else {
+        call.service().delete_scope(&scope, call.caller.name(), accept_affected).await?
+    }))
+}
+
+async fn receipts(call: Call<ScopePath>) -> Result<Answer<ScopeReceipts>, Problem> {
+    let scope = call.scope(Some(&call.path.scope))?;
+    Ok(Answer::ok(call.service().scope_receipts(&scope).await?))
+}
+
+async fn export(call: Call<ScopePath>) -> Result<Answer<String>, Problem> {
+    let scope = call.scope(Some(&call.path.scope))?;
+    // Kept for as long as the export reads.
+    let permit = call.backend.limits.permit(Work::Batch, call.caller.name(), QUEUE_TIMEOUT).await?;
+    let (sender, mut lines) = mpsc::channel(AHEAD);
+    let (failure, failed) = oneshot::channel();
+    let backend = Arc::clone(&call.backend);
+    call.backend.start(move || async move {
+        let _held = permit;
+        let service = &backend.service;
+        if let Err(why) = service.export_scope(&scope, &sender, Some(STALL_TIMEOUT)).await {
+            failure.send(why).ok();
+        }
+    });
+    // An error before the first line has a status.
+    let Some(first) = lines.recv().await else { return Err(problem(failed.await.ok())) };
+    let rest = Some(Box::new(Lines { lines, failed }) as Box<dyn Rest>);
+    Ok(Answer::lines(List::lines(Page { items: first, rest })))
+}
+
+fn problem(why: Option<BackupError>) -> Problem {
+    match why {
+        Some(BackupError::Store(why)) => why.into(),
+        why => {
+            Problem::own_fault(why.map_or_else(|| "an export ended early".to_owned(), |why| why.to_string()))
+        }
+    }
+}
+
+/// The lines of an export that are not sent yet.
+struct Lines {
+    lines: mpsc::Receiver<Vec<u8>>,
+    failed: oneshot::Receiver<BackupError>,
+}
+
+impl Rest for Lines {
+    fn read(mut self: Box<Self>) -> Pin<Box<dyn Future<Output = Result<Page, Problem>>>> {
+        Box::pin(async move {
+            let mut items = Vec::new();
+            while items.len() < PAGE_BYTES {
+                let Some(line) = self.lines.recv().await else {
+                    if let Ok(why) = (&mut self.failed).await {
+                        warn!(%why, "an export ended early");
+                        return Err(problem(Some(why)));
+                    }
+                    return Ok(Page { items, rest: None });
+                };
+                items.extend(line);
+            }
+            Ok(Page { items, rest: Some(self as Box<dyn Rest>) })
+        })
+    }
+}
