@@ -8,6 +8,8 @@
 // What the duplicate said becomes a version of the other memory, and so do its own versions, each with its id as mergedFrom.
 MATCH (m:Memory {scope: $scope, id: $id})
 MATCH (d:Memory {scope: $scope, id: $duplicate})
+WITH m, d, [(d)-[r:PREVIOUS_VERSION]->(:EbbVersion) | r] AS former,
+  [(d)-[:MENTIONS]->(e:EbbEntity) WHERE e.scope = $scope | e] AS mentioned
 CREATE (m)-[:PREVIOUS_VERSION]->(:EbbVersion {
   scope: $scope,
   content: d.content,
@@ -17,20 +19,10 @@ CREATE (m)-[:PREVIOUS_VERSION]->(:EbbVersion {
   until: datetime({epochMillis: $at}),
   mergedFrom: d.id
 })
-WITH m, d
-CALL (m, d) {
-  MATCH (d)-[r:PREVIOUS_VERSION]->(v:EbbVersion)
-  CREATE (m)-[:PREVIOUS_VERSION]->(v)
-  SET v.mergedFrom = coalesce(v.mergedFrom, d.id)
-  DELETE r
-  RETURN count(*) AS moved
-}
-CALL (m, d) {
-  MATCH (d)-[:MENTIONS]->(e:EbbEntity)
-  WHERE e.scope = $scope
-  MERGE (m)-[:MENTIONS]->(e)
-  RETURN count(*) AS mentioned
-}
+FOREACH (v IN [r IN former | endNode(r)] | SET v.mergedFrom = coalesce(v.mergedFrom, d.id) CREATE (m)-[:PREVIOUS_VERSION]->(v))
+FOREACH (r IN former | DELETE r)
+FOREACH (e IN mentioned | MERGE (m)-[:MENTIONS]->(e))
+WITH m
 CALL (m) {
   MATCH (m)-[:PREVIOUS_VERSION]->(v:EbbVersion)
   WITH v ORDER BY v.until DESC, v.since DESC
