@@ -234,6 +234,10 @@ const UNIONS: &[(&str, &str)] = &[
 const GATHERS: &[(&str, &str)] = &[
     ("change/record", "one node"),
     ("config/settings", "one node"),
+    (
+        "scope/delete",
+        "the relationships within the scope of a page of rows, of which each is deleted or emptied",
+    ),
     ("git/write_files", "the list is a page of paths, of each one node in a scope"),
     ("git/remove_files", "the list is a page of paths, of each one node in a scope"),
     ("git/write_accesses", "the list is a page of changes, of each one relationship"),

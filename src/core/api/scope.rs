@@ -110,7 +110,7 @@ impl From<ScopeMemories> for ScopeSummary {
 
 impl From<Erasure> for ScopeReceipt {
     fn from(erasure: Erasure) -> Self {
-        let Erasure { id, scope, by, at, finished, nodes, emptied } = erasure;
+        let Erasure { id, scope, by, at, finished, nodes, emptied, .. } = erasure;
         Self { id, scope, by, at, finished, total: nodes.values().sum(), nodes, emptied }
     }
 }

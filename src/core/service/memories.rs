@@ -50,6 +50,15 @@ impl RequestId {
         if self.own { made(&self.seed, index) } else { new_id() }
     }
 
+    /// The caller's own id, or the new one.
+    pub(super) fn id(&self) -> &str {
+        &self.id
+    }
+
+    pub(super) fn by(&self) -> &str {
+        &self.by
+    }
+
     /// The id of the run that the request starts, the same for a repeat.
     pub(super) fn occurrence(&self) -> String {
         if self.own { event_id(&format!("request/{}", self.id), 0) } else { new_id() }

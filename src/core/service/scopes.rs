@@ -4,7 +4,8 @@ use super::Service;
 use crate::api::scope::{ScopeDeletion, ScopeReceipt, ScopeReceipts, ScopesList};
 use crate::domain::ids::Scope;
 use crate::domain::key::Scopes;
-use crate::store::Error;
+use crate::service::memories::RequestId;
+use crate::store::{Erasure, Error};
 use tracing::warn;
 
 impl Service {
@@ -30,17 +31,22 @@ impl Service {
     }
 
     /// Deletes all rows of a scope. The guard judges their number, except where a deletion that was accepted and broken
-    /// off continues. Where nothing is left, the latest receipt is answered.
+    /// off continues. Where nothing is left, the latest receipt is answered, and that of the request if it was done before.
     ///
     /// # Errors
     /// [`Error::Guarded`] if the number is not accepted, [`Error::NotFound`] if the scope has neither rows nor a receipt.
     pub async fn delete_scope(
         &self,
         scope: &Scope,
-        by: &str,
+        request: &RequestId,
         accepted: Option<i64>,
     ) -> Result<ScopeDeletion, Error> {
-        let latest = self.jobs_store.erasures(scope).await?.into_iter().next();
+        let receipts = self.jobs_store.erasures(scope).await?;
+        let is_repeat = |receipt: &&Erasure| receipt.finished.is_some() && receipt.request == request.id();
+        if let Some(done) = receipts.iter().find(is_repeat) {
+            return Ok(ScopeDeletion::done(done.clone()));
+        }
+        let latest = receipts.into_iter().next();
         if latest.as_ref().is_none_or(|receipt| receipt.finished.is_some()) {
             let total = self.jobs_store.scope_counts(scope).await?.total();
             if total == 0 {
@@ -49,7 +55,7 @@ impl Service {
             }
             self.config.guard.judge(total, total, accepted).map_err(Error::Guarded)?;
         }
-        let erasure = self.jobs_store.erase(scope, by).await?;
+        let erasure = self.jobs_store.erase(scope, request.by(), request.id()).await?;
         if let Err(why) = self.mirror.remove_saved(scope) {
             warn!(%scope, %why, "the saved mirror of a deleted scope is still there");
         }

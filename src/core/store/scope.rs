@@ -80,6 +80,8 @@ pub struct Erasure {
     pub scope: String,
     /// Caller: the id of an API key, or the surface that needs none.
     pub by: String,
+    /// Id of the last request for it.
+    pub request: String,
     /// Instant of its beginning, by the server's clock.
     pub at: Timestamp,
     /// Instant of its end; `None` if it was broken off.
@@ -115,6 +117,7 @@ struct ReceiptRow {
     id: String,
     scope: String,
     by: String,
+    request: String,
     #[serde(deserialize_with = "millis::deserialize")]
     at: Timestamp,
     #[serde(deserialize_with = "maybe_millis")]
@@ -134,8 +137,17 @@ impl ScopeCounts {
 
 impl From<ReceiptRow> for Erasure {
     fn from(row: ReceiptRow) -> Self {
-        let ReceiptRow { id, scope, by, at, finished, labels, counts, emptied } = row;
-        Self { id, scope, by, at, finished, nodes: labels.into_iter().zip(counts).collect(), emptied }
+        let ReceiptRow { id, scope, by, request, at, finished, labels, counts, emptied } = row;
+        Self {
+            id,
+            scope,
+            by,
+            request,
+            at,
+            finished,
+            nodes: labels.into_iter().zip(counts).collect(),
+            emptied,
+        }
     }
 }
 
@@ -258,8 +270,8 @@ impl Store {
     ///
     /// # Errors
     /// Those of the connection. What is deleted stays so, and the next call continues.
-    pub async fn erase(&self, scope: &Scope, by: &str) -> Result<Erasure, Error> {
-        let id = self.open_erasure(scope, by).await?;
+    pub async fn erase(&self, scope: &Scope, by: &str, request: &str) -> Result<Erasure, Error> {
+        let id = self.open_erasure(scope, by, request).await?;
         for _ in 0..PASSES {
             let mut deleted = 0;
             for rows in self.scope_rows() {
@@ -286,15 +298,14 @@ impl Store {
     }
 
     /// Opens a receipt, and returns its id: that of the open one, if there is one.
-    pub async fn open_erasure(&self, scope: &Scope, by: &str) -> Result<String, Error> {
+    pub async fn open_erasure(&self, scope: &Scope, by: &str, request: &str) -> Result<String, Error> {
         let id = crate::clock::new_id();
         self.transactions
             .run("erasure.open", Mode::Write, async |tx: &mut Tx| {
                 tx.changes.by = Some(by.to_owned());
                 tx.touch_everything();
-                let call =
-                    ERASURE_OPEN.call().set("scope", scope.as_str()).set("id", id.as_str()).set("by", by);
-                tx.only(call).await
+                let call = ERASURE_OPEN.call().set("scope", scope.as_str()).set("id", id.as_str());
+                tx.only(call.set("by", by).set("request", request)).await
             })
             .await
     }

@@ -12,6 +12,7 @@ use ebb_core::api::scope::{ScopeDeletion, ScopeReceipt};
 use ebb_core::domain::ids::Scope;
 use ebb_core::domain::key::Scopes;
 use ebb_core::service::Service;
+use ebb_core::service::memories::RequestId;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -176,7 +177,7 @@ async fn delete(args: &Delete, service: &Service, output: &Output, global: &Glob
     } else {
         let question = format!("Delete all {} rows of the scope {scope} for good?", counted.total);
         confirm(&question, global.yes).await?;
-        service.delete_scope(scope, BY, args.accept_affected).await?
+        service.delete_scope(scope, &RequestId::or_new(BY, None), args.accept_affected).await?
     };
     output.emit("scope.delete", &done, |page| deletion(page, &done))
 }

@@ -71,7 +71,7 @@ async fn delete(call: Call<ScopePath, ScopeDeletionQuery>) -> Result<Answer<Scop
     Ok(Answer::ok(if dry_run {
         call.service().count_scope(&scope).await?
     } else {
-        call.service().delete_scope(&scope, call.caller.name(), accept_affected).await?
+        call.service().delete_scope(&scope, &call.request_id, accept_affected).await?
     }))
 }
 

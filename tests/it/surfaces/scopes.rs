@@ -228,7 +228,7 @@ async fn a_deleted_scope_leaves_nothing_and_others_as_they_were() {
 
     // The scope can be used again, for a memory that was forgotten in it, too.
     let events =
-        r#"{"at":"2026-01-01T10:00:00Z","kind":"remember","id":"gone","content":"again","scope":"team"}"#;
+        r#"{"at":"2026-01-01T10:00:00Z","kind":"memory","id":"gone","content":"again","scope":"team"}"#;
     std::fs::write(folder.path().join("events.ndjson"), format!("{events}\n")).unwrap();
     on(&db, folder.path(), &["import", "events.ndjson"]).json();
     assert_eq!(ebb(&db, &["memory", "show", "gone", "--scope", "team"]).json()["content"], "again");
@@ -257,18 +257,18 @@ async fn a_deletion_that_was_broken_off_is_finished_with_its_receipt() {
     // As a process leaves it that is killed after its third page.
     let scope = Scope::new("team").unwrap();
     let memories = db.store.scope_rows().into_iter().find(|rows| rows.label == "EbbMemory").unwrap();
-    let id = db.store.open_erasure(&scope, "operator").await.unwrap();
+    let id = db.store.open_erasure(&scope, "operator", "q1").await.unwrap();
     for _ in 0..3 {
         assert_eq!(db.store.erase_page(&scope, &id, &memories, 100).await.unwrap(), 100);
     }
-    assert_eq!(db.another().open_erasure(&scope, "another").await.unwrap(), id, "one at a time");
+    assert_eq!(db.another().open_erasure(&scope, "another", "q2").await.unwrap(), id, "one at a time");
     let receipts = ebb(&db, &["scope", "receipts", "team"]).json();
     assert_eq!(receipts["receipts"][0]["finished"], Value::Null);
     assert_eq!(receipts["receipts"][0]["nodes"], json!({"EbbMemory": 300}));
 
     // Two processes at once finish it, without being asked about the number again.
     let (one, other) = (db.another(), db.another());
-    let (one, other) = tokio::join!(one.erase(&scope, "cli"), other.erase(&scope, "cli"));
+    let (one, other) = tokio::join!(one.erase(&scope, "cli", "q3"), other.erase(&scope, "cli", "q3"));
     let (one, other) = (one.unwrap(), other.unwrap());
     assert_eq!((&one.id, &other.id), (&id, &id));
     let receipt = &ebb(&db, &["scope", "delete", "team", "--yes"]).json()["receipt"];
@@ -306,7 +306,11 @@ async fn a_key_deletes_its_own_scope_alone_and_mirrors_notice() {
     };
     let planned = ask("DELETE", "/v1/scopes/team?dry_run=true", None).json(200);
     assert_eq!(planned["dry_run"], true);
-    let done = ask("DELETE", "/v1/scopes/team", None).json(200);
+    let once = || {
+        let headers = vec![("Idempotency-Key", "d1")];
+        api.ask(&HttpRequest { method: "DELETE", path: "/v1/scopes/team", headers, body: None }).json(200)
+    };
+    let done = once();
     assert_eq!((&done["total"], &done["dry_run"]), (&planned["total"], &json!(false)));
     assert_eq!(hits(&other, "team", &done["change"]), 0, "the mirror of another process");
     assert!(hits(&other, "company", &done["change"]) > 0);

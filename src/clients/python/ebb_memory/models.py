@@ -1297,6 +1297,67 @@ class ResonateHit(Model):
     """Score: the amplitude."""
 
 
+class ScopeReceipt(Model):
+    """The receipt of a deletion of a scope. It has no content of the scope, and stays."""
+
+    model_config = ConfigDict(
+        use_attribute_docstrings=True,
+    )
+    at: AwareDatetime
+    """Instant of its beginning, by the server's clock."""
+    by: str
+    """Id of the API key that asked for it, or the surface."""
+    emptied: int
+    """
+    Those among them that stay as a node without labels and properties of Ebb's, since a relationship of another writer
+    leads to it.
+    """
+    finished: AwareDatetime | None
+    """Instant of its end; null if it was broken off: the same request continues it."""
+    id: str
+    """Its id."""
+    nodes: dict[str, int]
+    """Deleted nodes by label."""
+    scope: str
+    """The scope."""
+    total: int
+    """Number of deleted nodes."""
+
+
+class ScopeReceipts(Model):
+    """Response to a query for the receipts of a scope."""
+
+    model_config = ConfigDict(
+        use_attribute_docstrings=True,
+    )
+    receipts: list[ScopeReceipt]
+    """Receipts, latest first, at most 100."""
+
+
+class ScopeSummary(Model):
+    """A scope."""
+
+    model_config = ConfigDict(
+        use_attribute_docstrings=True,
+    )
+    memories: int
+    """Number of its live memories."""
+    scope: str
+    """Its name."""
+
+
+class ScopesList(Model):
+    """Response to a query for scopes."""
+
+    model_config = ConfigDict(
+        use_attribute_docstrings=True,
+    )
+    next: str | None
+    """Where the next page begins, if more may follow."""
+    scopes: list[ScopeSummary]
+    """Scopes with rows that the caller may read, by name."""
+
+
 class SeedEvidence(Model):
     """A match by which a seed was found."""
 
@@ -2508,6 +2569,36 @@ class ResonateAnswer(Model):
     """Given ids that are not in the graph."""
     whole: bool
     """Whether all eligible nodes are in memory; otherwise only the hottest nodes are."""
+
+
+class ScopeDeletion(Model):
+    """Response to a deletion of a scope."""
+
+    model_config = ConfigDict(
+        use_attribute_docstrings=True,
+    )
+    dry_run: bool
+    """Whether this was a dry run: nothing was written."""
+    nodes: dict[str, int]
+    """Nodes by label: those that were deleted, or would be."""
+    receipt: ScopeReceipt | None
+    """The receipt; null of a dry run."""
+    relationships_to_others: int | None
+    """Of a dry run: relationships between them and rows of others, which stay."""
+    scope: str
+    """The scope."""
+    total: int
+    """Number of these nodes."""
+
+
+class ScopeDeletionWithChange(ScopeDeletion):
+    """Response to a deletion of a scope."""
+
+    model_config = ConfigDict(
+        use_attribute_docstrings=True,
+    )
+    change: str | None = None
+    """The change that the write made, if it made one: at_least of a recall that must include it."""
 
 
 class Status(Model):

@@ -1439,6 +1439,54 @@ class Rows(Noun[Call]):
         )
 
 
+class Scopes(Noun[Call]):
+    @operation
+    def list(self, *, after: str | None = None, limit: int | None = None) -> Request[models.ScopesList]:
+        """List scopes with their numbers of memories.
+
+        Those with memories, sessions, entities, facts, places, or states of rows of other libraries, that the key may
+        read.
+
+        Args:
+            after: The scope after which the page begins: next of the page before.
+            limit: Maximum number of scopes; default 100.
+        """
+        return Request("GET", "/v1/scopes", models.ScopesList, query={"after": after, "limit": limit})
+
+    @operation
+    def delete(
+        self, scope: str, *, accept_affected: int | None = None, dry_run: bool | None = None, idempotency_key: str | None = None
+    ) -> Request[models.ScopeDeletionWithChange]:
+        """Delete everything that Ebb wrote in a scope permanently, and keep a receipt.
+
+        Repeat a request that was broken off: it continues, with the same receipt. Rows of other libraries stay; their
+        states in Ebb go. 409 if it has more than 50 rows: the answer names the number to send as accept_affected.
+
+        Args:
+            scope: Its name.
+            accept_affected: The number that the guard named, to delete so many.
+            dry_run: Whether to count only.
+            idempotency_key: Writes with the same key take effect once in 24 hours; default a new key.
+        """
+        return Request(
+            "DELETE",
+            "/v1/scopes/{scope}",
+            models.ScopeDeletionWithChange,
+            path_parts={"scope": scope},
+            query={"accept_affected": accept_affected, "dry_run": dry_run},
+            idempotency_key=idempotency_key or new_key(),
+        )
+
+    @operation
+    def list_receipts(self, scope: str) -> Request[models.ScopeReceipts]:
+        """List the receipts of deletions of a scope, latest first.
+
+        Args:
+            scope: Its name.
+        """
+        return Request("GET", "/v1/scopes/{scope}/receipts", models.ScopeReceipts, path_parts={"scope": scope})
+
+
 class Sessions(Noun[Call]):
     @operation
     def end(
@@ -1785,6 +1833,7 @@ class Nouns(Generic[Call]):
         self.recall: Recall[Call] = Recall(send)
         self.relations: Relations[Call] = Relations(send)
         self.rows: Rows[Call] = Rows(send)
+        self.scopes: Scopes[Call] = Scopes(send)
         self.sessions: Sessions[Call] = Sessions(send)
         self.status: Status[Call] = Status(send)
         self.sweeps: Sweeps[Call] = Sweeps(send)
