@@ -7,7 +7,7 @@
 // clock: server
 //
 // A row identifies a node by its label, scope (empty where keys are unique over all scopes) and key; kind is the type
-// of its changed relationships, empty where the node itself changed. $everything means more changes than can be listed.
+// of its changed relationships, empty where the node itself changed. Without label and key it is all of a scope. $everything means more changes than can be listed.
 // The instant is the server's, late in the transaction, so that a reader who reads changes since an instant, less some
 // seconds, finds everything committed meanwhile. $id is random, so that who is told it learns nothing of other scopes. $by is the caller: the id of an API key, or the surface that needs
 // none.

@@ -91,7 +91,7 @@ pub(super) async fn refresh(
         return Ok(Refreshed::Anew("the last read is older than the retention of changes"));
     }
     let fresh: Vec<&Change> = changes.iter().filter(|change| !applied.has(&change.id)).collect();
-    if fresh.iter().any(|change| change.everything) {
+    if fresh.iter().any(|change| change.is_of_whole(&held.asked.scope)) {
         return Ok(Refreshed::Anew("more changed than can be named"));
     }
     let learned = store.learned(&held.asked.scope, held.synapses.ticks()).await?;

@@ -47,6 +47,15 @@ pub struct Change {
     pub touched: Vec<Touched>,
 }
 
+impl Change {
+    /// Whether more of a scope changed than is named.
+    #[must_use]
+    pub fn is_of_whole(&self, scope: &Scope) -> bool {
+        let is_whole = |one: &Touched| one.label.is_empty() && one.scope == scope.as_str();
+        self.everything || self.touched.iter().any(is_whole)
+    }
+}
+
 /// A committed write, by which a reader asks for a mirror that includes it. Its text is the record of the change and its
 /// instant, `01a2…@1795675849123`; without a record everything that was committed before the instant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,6 +118,11 @@ impl Tx {
     /// Records a change of memories or, with a `kind`, of some of their relationships of that type.
     pub(super) fn touch_memories<'a>(&mut self, keys: impl IntoIterator<Item = &'a MemoryKey>, kind: &str) {
         keys.into_iter().for_each(|key| self.touch("Memory", key.scope(), key.id(), kind));
+    }
+
+    /// Records that more of a scope changed than can be named.
+    pub(super) fn touch_scope(&mut self, scope: &str) {
+        self.changes.touch_scope(scope);
     }
 
     /// Records that more changed than can be named.

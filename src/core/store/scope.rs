@@ -9,7 +9,7 @@
 //! and adds to its counts. A scope has at most one open receipt, which the next deletion of the scope continues. So a
 //! deletion may be broken off anywhere and repeated, also by several processes at once.
 //!
-//! Mirrors reload when the receipt is opened and when it is finished. What names rows of the scope elsewhere goes with
+//! Mirrors of the scope reload when the receipt is opened and when it is finished. What names rows of the scope elsewhere goes with
 //! them: entries of the journal, and the keys in change records.
 
 use super::Store;
@@ -303,7 +303,7 @@ impl Store {
         self.transactions
             .run("erasure.open", Mode::Write, async |tx: &mut Tx| {
                 tx.changes.by = Some(by.to_owned());
-                tx.touch_everything();
+                tx.touch_scope(scope.as_str());
                 let call = ERASURE_OPEN.call().set("scope", scope.as_str()).set("id", id.as_str());
                 tx.only(call.set("by", by).set("request", request)).await
             })
@@ -360,7 +360,7 @@ impl Store {
         self.transactions
             .run("erasure.finish", Mode::Write, async |tx: &mut Tx| {
                 tx.changes.by = Some(by.to_owned());
-                tx.touch_everything();
+                tx.touch_scope(scope.as_str());
                 tx.run(ERASURE_FINISH.call().set("scope", scope.as_str()).set("id", id)).await
             })
             .await

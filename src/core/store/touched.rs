@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 /// load.
 const KEYS_MAX: usize = 50_000;
 
-/// A node that changed, or of which some relationships changed.
+/// A node that changed, or of which some relationships changed; without a label all of a scope.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Touched {
     pub label: String,
@@ -41,6 +41,11 @@ impl Changes {
             let [label, scope, key, kind] = [label, scope, key, kind].map(str::to_owned);
             self.touched.insert(Touched { label, scope, key, kind });
         }
+    }
+
+    /// Records that more of a scope changed than can be named.
+    pub(super) fn touch_scope(&mut self, scope: &str) {
+        self.touch("", scope, "", "");
     }
 
     /// Records that more changed than can be named.
