@@ -66,7 +66,7 @@ const FLOORS: &[Floor] = &[
     Floor {
         module: "mirror",
         inside: &["domain", "store", "clock"],
-        outside: &["ebb_engine", "ebb_files", "tokio", "tracing"],
+        outside: &["ebb_engine", "ebb_files", "tokio", "tokio_util", "tracing"],
     },
     Floor {
         module: "mirror::state",
