@@ -18,8 +18,8 @@
 //! Links have no part in it: that a memory is connected with what the query names says that it is near, and the share of relevant
 //! ones among these depends on the graph more than on the query.
 //!
-//! The constants fit dialogues and passages alike, which `tests/bench/relevance.py` shows with scopes of other sizes and with
-//! questions that nothing in a scope answers.
+//! The constants fit dialogues and passages alike: `cargo bench --bench recall -- --relevance --set NAME EVENTS,QUESTIONS,VECTORS,QUESTION_VECTORS`,
+//! also with questions that nothing in a scope answers.
 //!
 //! Invariants: 0 to 1, the same for each order of words and whatever else is a hit, and not less for a memory with one more word of
 //! the query (held by the tests of this file).
