@@ -222,7 +222,8 @@ pub struct Hit {
     pub kind: String,
     /// Score that orders the hits; comparable inside one response only.
     pub score: f32,
-    /// Estimated probability that it is relevant to the question, 0 to 1, by its own text and embedding; null for nodes without a text, and if the question has neither a word that counts nor an embedding.
+    /// Estimated probability that it is relevant to the question, 0 to 1, by its own text and embedding. Nodes without a text have none, and no node has one if the question has neither a word that counts nor an embedding.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub relevance: Option<f32>,
     /// Score by each kind of evidence, 0 to 1.
     pub dimensions: Dimensions,

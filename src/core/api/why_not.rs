@@ -153,6 +153,7 @@ pub struct RankEvidence {
     pub rank: usize,
     pub score: f32,
     /// Estimated probability that it is relevant to the question, 0 to 1, as in a recall.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub relevance: Option<f32>,
     /// Rank by text among memories, from 1; null beyond the first 200.
     pub text_rank: Option<u32>,
