@@ -4,7 +4,7 @@
 //! of gold among them, in ten bins by relevance, each weighted by its hits. AUC is the probability that a gold hit among the first twenty of any
 //! question is more relevant than another hit of any question. For each least relevance follow the mean number of hits among the first
 //! ten, the shares of them that are gold and of gold that is among them, and of questions without any hit; then the share of questions
-//! that have any hit in another scope, where no memory answers them: of the next scope of the set, or for one scope of the set before.
+//! that have any hit that is not gold, as if their gold were not stored, and of those that have any hit in another scope, where no memory answers them: of the next scope of the set, or for one scope of the set before.
 
 use crate::quality::config;
 use crate::record::Run;
@@ -32,9 +32,9 @@ struct Asked {
 /// Prints the table of all sets.
 pub(crate) fn run(sets: &[Set]) -> Vec<Run> {
     println!(
-        "\n| set | calibration error | AUC | least relevance | hits | of them gold | gold found | no hit | a hit in another scope |"
+        "\n| set | calibration error | AUC | least relevance | hits | of them gold | gold found | no hit | a hit that is not gold | a hit in another scope |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|---|");
     let mut runs = Vec::new();
     for (at, set) in sets.iter().enumerate() {
         for with_vectors in [false, true] {
@@ -81,7 +81,7 @@ fn asked<'a>(set: &'a Set, with_vectors: bool, view: impl Fn(&Question) -> Optio
 fn row(set: &str, with_vectors: bool, answered: &[Asked], unanswered: &[Asked]) -> Run {
     let name = format!("{set}, {} vectors", if with_vectors { "with" } else { "without" });
     let (error, auc) = (calibration(answered), auc(answered));
-    println!("| {name} | {error:.3} | {auc:.3} | | | | | | |");
+    println!("| {name} | {error:.3} | {auc:.3} | | | | | | | |");
     let mut counters = BTreeMap::from([("calibration_error".to_owned(), error), ("auc".to_owned(), auc)]);
     for least in LEAST {
         let share = |sum: usize, of: usize| sum as f64 / of.max(1) as f64;
@@ -94,12 +94,14 @@ fn row(set: &str, with_vectors: bool, answered: &[Asked], unanswered: &[Asked]) 
         let gold: usize = all.iter().map(|(_, gold)| gold).sum();
         let found: f64 = all.iter().zip(answered).map(|((_, gold), asked)| share(*gold, asked.gold)).sum();
         let none = all.iter().filter(|(hits, _)| *hits == 0).count();
+        let wrong = all.iter().filter(|(hits, gold)| hits > gold).count();
         let elsewhere = unanswered.iter().filter(|asked| shown(asked).0 > 0).count();
         let figures = [
             ("hits", share(hits, all.len())),
             ("precision", share(gold, hits)),
             ("recall", found / all.len().max(1) as f64),
             ("none", share(none, all.len())),
+            ("not_gold", share(wrong, all.len())),
             ("elsewhere", share(elsewhere, unanswered.len())),
         ];
         let cells: Vec<String> = figures.iter().map(|(_, figure)| format!("{figure:.2}")).collect();

@@ -1175,7 +1175,7 @@ class RankEvidence(Model):
     """Ids of the path from a seed; empty if activation did not reach it."""
     rank: int
     """Rank among all nodes that were found, from 1: the top_k that shows it."""
-    relevance: float | None
+    relevance: float | None = None
     """Estimated probability that it is relevant to the question, 0 to 1, as in a recall."""
     score: float
     similarity: float | None
@@ -2201,8 +2201,8 @@ class Hit(Model):
     """Ids of a path from a seed to the hit, the strongest or else the shortest; empty if activation did not reach it."""
     provenance: Provenance | None = None
     """Source of the text, if recorded; its excerpt with content."""
-    relevance: float | None
-    """Estimated probability that it is relevant to the question, 0 to 1, by its own text and embedding; null for nodes without a text, and if the question has neither a word that counts nor an embedding."""
+    relevance: float | None = None
+    """Estimated probability that it is relevant to the question, 0 to 1, by its own text and embedding. Nodes without a text have none, and no node has one if the question has neither a word that counts nor an embedding."""
     score: float
     """Score that orders the hits; comparable inside one response only."""
     similarity: float | None = None
