@@ -70,3 +70,23 @@ impl VectorIndex {
         nodes.iter().map(of).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_similarity_is_measured_in_deviations_from_the_mean() {
+        let mut all = Similarities::default();
+        assert_eq!(all.standard(0.5), None, "nothing was compared");
+        [0.1, 0.3].iter().for_each(|similarity| all.add_one(*similarity));
+        assert_eq!(all.count(), 2);
+        let standard = |similarity: f32| all.standard(similarity).unwrap();
+        for (similarity, wanted) in [(0.2, 0.0), (0.3, 1.0), (0.6, 4.0), (-0.1, -3.0)] {
+            assert!((standard(similarity) - wanted).abs() < 0.01, "{similarity}");
+        }
+        let mut same = Similarities::default();
+        [0.3, 0.3, 0.3].iter().for_each(|similarity| same.add_one(*similarity));
+        assert_eq!(same.standard(0.9), None, "all are alike");
+    }
+}
