@@ -1,3 +1,5 @@
+//! Relevance by hand and by its properties.
+
 use super::*;
 use proptest::prelude::*;
 
