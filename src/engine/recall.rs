@@ -13,6 +13,7 @@
 //! | vectors | [`vectors`](super::vectors), for a query with a vector | the 200 most similar memories that pass the filter |
 //! | facts | `facts`, for a query with a vector | memories that mention both ends of one of the 200 most similar facts |
 //! | fuse | `fusion` | one ranking of what words, vectors and links say, and of neighbours in a session |
+//! | relevance | `relevance` | a probability for each hit; hits below the least one that was requested are left out |
 //! | explain | [`paths`] | a path from a seed to each hit that was reached, as deep as spreading goes |
 //!
 //! Nodes that do not pass the filter still conduct and can be seeds, so a filter does not change how activation spreads. A
@@ -60,6 +61,7 @@ mod known;
 mod links;
 pub mod missing;
 mod query;
+mod relevance;
 mod result;
 
 #[cfg(test)]
@@ -69,6 +71,7 @@ pub use between::between;
 pub use config::{EvidenceConfig, FusionWeights, RANDOM_SEED, RecallConfig, TOP_K_MAX};
 pub use fusion::VectorScale;
 pub use query::{Filter, Fusion, NAMES_MAX, Profile, RecallQuery, SeedMass, Spread, TEXT_BYTES_MAX, XlrMode};
+pub use relevance::Relevance;
 pub use result::{Dimensions, Hit, PrimedNode, RecallCounters, RecallResult, Route, Seed};
 
 use super::activation::{
@@ -124,7 +127,7 @@ pub fn recall_primed(
 ) -> Result<RecallResult, Error> {
     query.check(config.top_k_max)?;
     let (graph, filter) = (view.graph(), ResolvedFilter::of(view, &query.filter));
-    let Search { texts, vectors, similarities, facts, has_no_vectors, postings_read, mut found } =
+    let Search { texts, vectors, similarities, facts, has_no_vectors, postings_read, relevance, mut found } =
         Search::of(view, query, &filter)?;
     let Links { hubs, from_texts } = match query.fusion {
         Fusion::Text => links::select(view, &mut found, &texts.all, has_no_vectors),
@@ -155,7 +158,7 @@ pub fn recall_primed(
     let Scored { mut scored, contrast, flags } = scorer.score(activation, &mut scratch.xlr);
     let by_text: Vec<NodeId> = texts.passing.iter().map(|ranked| ranked.node).collect();
     let scale = VectorScale::of(similarities, &config.fusion);
-    let ranked: Vec<(NodeId, f32)> = match query.fusion {
+    let mut ranked: Vec<(NodeId, f32)> = match query.fusion {
         Fusion::Text => {
             let lists = Lists {
                 texts: [&texts.all, &texts.passing],
@@ -171,6 +174,7 @@ pub fn recall_primed(
         }
         Fusion::Off => scored.iter().take(query.top_k).map(|scored| (scored.node, scored.score)).collect(),
     };
+    let relevances = keep_relevant(view, &relevance, query, &mut ranked);
     let shown: BTreeSet<NodeId> = ranked.iter().map(|(node, _)| *node).collect();
     scored.retain(|one| shown.contains(&one.node));
     let explained: BTreeSet<NodeId> = reached.iter().filter(|node| shown.contains(node)).copied().collect();
@@ -178,13 +182,18 @@ pub fn recall_primed(
     let paths = paths::paths(graph, &seeds, &walk, &explained, &reached, &mut scratch.activation);
     let flags = view.flags().union(flags);
     let flags = flags.with(Flag::SeedsTruncated, found.truncated).with(Flag::ActivationTruncated, truncated);
-    let ActivationCounters { slots_read, useful_slots, rows: rows_touched, touched: nodes_touched } =
-        counters;
+    let counters = counters_of(counters, facts.slots_read, partial_nodes, postings_read);
     Ok(RecallResult {
         id: query.id(view.generation(), &primed),
         generation: view.generation(),
         as_of: view.snapshot().as_of,
-        hits: hits(view, &ranked, paths, (&scored, &by_text, &vectors.passing, contrast.as_ref())),
+        hits: hits(
+            view,
+            (&ranked, relevances),
+            paths,
+            (&scored, &by_text, &vectors.passing, contrast.as_ref()),
+        ),
+        relevance,
         scale,
         seeds: result_seeds(view, found.seeds),
         primed: primed.into_iter().map(|(id, score)| PrimedNode { id: id.to_owned(), score }).collect(),
@@ -193,15 +202,21 @@ pub fn recall_primed(
             contrast.anti_seeds.iter().map(|node| graph.external_id(*node).to_owned()).collect()
         }),
         flags,
-        counters: RecallCounters {
-            slots_read: slots_read + facts.slots_read,
-            useful_slots,
-            rows_touched,
-            nodes_touched,
-            partial_nodes,
-            postings_read,
-        },
+        counters,
     })
+}
+
+/// The work done for a query, with the slots that its facts read.
+const fn counters_of(
+    activation: ActivationCounters,
+    slots_of_facts: u64,
+    partial_nodes: u64,
+    postings_read: u64,
+) -> RecallCounters {
+    let ActivationCounters { slots_read, useful_slots, rows: rows_touched, touched: nodes_touched } =
+        activation;
+    let slots_read = slots_read + slots_of_facts;
+    RecallCounters { slots_read, useful_slots, rows_touched, nodes_touched, partial_nodes, postings_read }
 }
 
 /// What a query finds by text and by vector, and its seeds.
@@ -214,6 +229,7 @@ struct Search {
     /// Whether no memory is found by a vector.
     has_no_vectors: bool,
     postings_read: u64,
+    relevance: Relevance,
     found: SeedResult,
 }
 
@@ -232,13 +248,15 @@ impl Search {
         };
         let texts = Both { all, passing };
         // Entities have vectors as well, of their names.
-        let ([all, passing], facts) = match (&query.vector, query.fusion) {
-            (Some(vector), Fusion::Text) => {
+        let compared = query.vector.as_deref().filter(|_| query.fusion == Fusion::Text);
+        let (([all, passing], of_all), facts) = match compared {
+            Some(vector) => {
                 let passes = |node: NodeId| [view.has_text(node), filter.passes(view, node)];
-                (view.rank_by_vector(vector, RANKED_MAX, passes)?, FactMemories::of(view, vector)?)
+                (view.rank_and_compare(vector, RANKED_MAX, passes)?, FactMemories::of(view, vector)?)
             }
-            _ => Default::default(),
+            None => Default::default(),
         };
+        let relevance = Relevance::new(view, &query.text, compared, of_all);
         let vectors = Both { all, passing };
         let outside = query.outside.iter().map(|(_, similarity)| *similarity);
         let similarities = vectors.all.iter().map(|ranked| ranked.similarity).chain(outside);
@@ -251,7 +269,7 @@ impl Search {
         }
         let has_no_vectors = vectors.all.is_empty() && facts.memories.is_empty();
         let found = find(view, query, &texts.all, has_no_vectors)?;
-        Ok(Self { texts, vectors, similarities, facts, has_no_vectors, postings_read, found })
+        Ok(Self { texts, vectors, similarities, facts, has_no_vectors, postings_read, relevance, found })
     }
 }
 
@@ -344,6 +362,24 @@ fn subtract(activation: &mut ActivationResult, seeds: &[(NodeId, f32)], params: 
     activation.nodes.retain(|one| one.value > 0.0);
 }
 
+/// Leaves out what is less relevant than the query wants; returns the relevance of the others.
+fn keep_relevant(
+    view: &View,
+    relevance: &Relevance,
+    query: &RecallQuery,
+    ranked: &mut Vec<(NodeId, f32)>,
+) -> Vec<Option<f32>> {
+    let nodes: Vec<NodeId> = ranked.iter().map(|(node, _)| *node).collect();
+    let mut relevances = relevance.of_nodes(view, &nodes);
+    if let Some(least) = query.min_relevance {
+        let is_kept = |relevance: &Option<f32>| relevance.is_some_and(|relevance| relevance >= least);
+        let mut kept = relevances.iter().map(is_kept);
+        ranked.retain(|_| kept.next().unwrap_or_default());
+        relevances.retain(is_kept);
+    }
+    relevances
+}
+
 /// The seeds of the result.
 fn result_seeds(view: &View, found: Vec<seeds::Seed>) -> Vec<Seed> {
     let graph = view.graph();
@@ -357,10 +393,10 @@ fn result_seeds(view: &View, found: Vec<seeds::Seed>) -> Vec<Seed> {
     found.into_iter().map(seed).collect()
 }
 
-/// The hits of the result, with their scores in both rankings and their paths.
+/// The hits of the result, with their relevance, their scores in both rankings and their paths.
 fn hits(
     view: &View,
-    ranked: &[(NodeId, f32)],
+    (ranked, relevances): (&[(NodeId, f32)], Vec<Option<f32>>),
     mut paths: BTreeMap<NodeId, paths::Path>,
     (by_score, by_text, by_vector, contrast): (
         &[MergedScore],
@@ -380,7 +416,7 @@ fn hits(
         let ids = [path.seed].into_iter().chain(nodes).map(|node| graph.external_id(node).to_owned());
         Route { ids: ids.collect(), path }
     };
-    let hit = |(node, score): &(NodeId, f32)| {
+    let hit = |((node, score), relevance): (&(NodeId, f32), Option<f32>)| {
         let scored = by_score.get(node);
         Hit {
             node: *node,
@@ -388,6 +424,7 @@ fn hits(
             label: graph.label(*node).to_owned(),
             kind: view.kind(*node).into_owned(),
             score: *score,
+            relevance,
             dimensions: scored.map_or_else(Dimensions::default, |scored| scored.dimensions.into()),
             bonus: scored.map_or(1.0, |scored| scored.bonus),
             route: paths.remove(node).map(route),
@@ -400,5 +437,5 @@ fn hits(
             partial: graph.is_partial(*node),
         }
     };
-    ranked.iter().map(hit).collect()
+    ranked.iter().zip(relevances).map(hit).collect()
 }

@@ -28,8 +28,10 @@
 mod facts;
 mod query;
 mod segment;
+mod similarities;
 
 pub use facts::{RankedFact, VectorFacts, fact_key};
+pub use similarities::Similarities;
 
 use crate::Error;
 use crate::graph::Graph;
@@ -277,20 +279,42 @@ impl VectorIndex {
         most: usize,
         passes: impl Fn(NodeId) -> [bool; LISTS],
     ) -> Result<[Vec<RankedVector>; LISTS], Error> {
-        let passes = |node| passes(NodeId(node));
-        let lists = self.best(&nodes.nodes, query, most, passes, |node| graph.rank(NodeId(node)))?;
-        let ranked = |(node, similarity)| RankedVector { node: NodeId(node), similarity };
-        Ok(lists.map(|list| list.into_iter().map(ranked).collect()))
+        let rank = |node| graph.rank(NodeId(node));
+        let lists = self.best(&nodes.nodes, query, most, (|node| passes(NodeId(node)), |_, _| ()), rank)?;
+        Ok(lists.map(ranked_nodes))
+    }
+
+    /// The same lists, and the distribution of the similarities of all nodes that count in it.
+    ///
+    /// # Errors
+    /// As [`Self::rank`].
+    pub fn rank_and_compare<const LISTS: usize>(
+        &self,
+        (graph, nodes): (&Graph, &VectorNodes),
+        query: &[f32],
+        most: usize,
+        passes: impl Fn(NodeId) -> [bool; LISTS],
+        counts: impl Fn(NodeId) -> bool,
+    ) -> Result<([Vec<RankedVector>; LISTS], Similarities), Error> {
+        let rank = |node| graph.rank(NodeId(node));
+        let mut similarities = Similarities::default();
+        let add = |node, bounds| {
+            if counts(NodeId(node)) {
+                similarities.add(bounds);
+            }
+        };
+        let lists = self.best(&nodes.nodes, query, most, (|node| passes(NodeId(node)), add), rank)?;
+        Ok((lists.map(ranked_nodes), similarities))
     }
 
     /// Lists of the `most` owners of vectors, of the most similar ones that pass for each list, then in the order of `rank`.
-    /// `owners` are by number.
+    /// `owners` are by number; `each` is called for each of them with the bounds of its similarity.
     fn best<const LISTS: usize>(
         &self,
         owners: &[u32],
         query: &[f32],
         most: usize,
-        passes: impl Fn(u32) -> [bool; LISTS],
+        (passes, each): (impl Fn(u32) -> [bool; LISTS], impl FnMut(u32, Bounds)),
         rank: impl Fn(u32) -> u32,
     ) -> Result<[Vec<(u32, f32)>; LISTS], Error> {
         self.check("the query", query)?;
@@ -298,7 +322,7 @@ impl VectorIndex {
             return Ok([const { Vec::new() }; LISTS]);
         }
         let query = Query::new(query);
-        let mut candidates = self.candidates(owners, &query, most, passes);
+        let mut candidates = self.candidates(owners, &query, most, (passes, each));
         candidates.sort_unstable_by(|a, b| b.upper.total_cmp(&a.upper));
         let mut lists: [TopK<(i32, Reverse<u32>, u32)>; LISTS] = [(); LISTS].map(|()| TopK::new(most));
         for candidate in candidates {
@@ -326,7 +350,7 @@ impl VectorIndex {
         owners: &[u32],
         query: &Query,
         most: usize,
-        passes: impl Fn(u32) -> [bool; LISTS],
+        (passes, mut each): (impl Fn(u32) -> [bool; LISTS], impl FnMut(u32, Bounds)),
     ) -> Vec<Candidate<LISTS>> {
         let mut candidates = Vec::new();
         let mut lowers = [(); LISTS].map(|()| TopK::new(most));
@@ -334,12 +358,14 @@ impl VectorIndex {
         let mut least = [f32::NEG_INFINITY; LISTS];
         for (segment, at) in self.segments.iter().zip(0..) {
             for ((number, scanned), row) in segment.scan().zip(0..) {
-                let Bounds { lower, upper } = query.bounds(scanned);
-                if least.iter().all(|least| upper < *least) {
-                    continue;
-                }
                 let owner = owners.get(number as usize).copied().unwrap_or(NOTHING);
                 if owner == NOTHING {
+                    continue;
+                }
+                let bounds = query.bounds(scanned);
+                each(owner, bounds);
+                let Bounds { lower, upper } = bounds;
+                if least.iter().all(|least| upper < *least) {
                     continue;
                 }
                 let passes = passes(owner);
@@ -379,6 +405,11 @@ impl VectorNodes {
     pub fn bytes(&self) -> usize {
         4 * self.nodes.capacity()
     }
+}
+
+fn ranked_nodes(list: Vec<(u32, f32)>) -> Vec<RankedVector> {
+    let ranked = |(node, similarity)| RankedVector { node: NodeId(node), similarity };
+    list.into_iter().map(ranked).collect()
 }
 
 /// A key in the order of numbers, as [`f32::total_cmp`].

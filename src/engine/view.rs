@@ -21,7 +21,7 @@ use super::semantic::cooccurrence::CoOccurrenceIndex;
 use super::temporal::co_change::CoChangeMatrix;
 use super::temporal::velocity::VelocityScorer;
 use super::text::ranking::{Documents, Ranking, SharedWords, TextIndex};
-use super::vectors::{RankedFact, RankedVector, VectorFacts, VectorIndex, VectorNodes};
+use super::vectors::{RankedFact, RankedVector, Similarities, VectorFacts, VectorIndex, VectorNodes};
 use super::{Error, Flag, Flags};
 use crate::graph::Graph;
 use crate::graph::index::{Generation, NodeId};
@@ -293,6 +293,40 @@ impl View {
     ) -> Result<[Vec<RankedVector>; LISTS], Error> {
         let Some(vectors) = &self.texts.vectors else { return Ok([const { Vec::new() }; LISTS]) };
         vectors.rank((self.graph(), &self.vector_nodes), query, most, passes)
+    }
+
+    /// The same lists, with the distribution of the similarities of all memories.
+    ///
+    /// # Errors
+    /// As [`Self::rank_by_vector`].
+    pub fn rank_and_compare<const LISTS: usize>(
+        &self,
+        query: &[f32],
+        most: usize,
+        passes: impl Fn(NodeId) -> [bool; LISTS],
+    ) -> Result<([Vec<RankedVector>; LISTS], Similarities), Error> {
+        let Some(vectors) = &self.texts.vectors else {
+            return Ok(([const { Vec::new() }; LISTS], Similarities::default()));
+        };
+        let is_memory = |node: NodeId| self.documents.has(node);
+        vectors.rank_and_compare((self.graph(), &self.vector_nodes), query, most, passes, is_memory)
+    }
+
+    /// Similarities of the vectors of nodes to a vector, -1 to 1; `None` for nodes without one.
+    pub(crate) fn similarities(&self, vector: &[f32], nodes: &[NodeId]) -> Vec<Option<f32>> {
+        let none = || vec![None; nodes.len()];
+        let vectors = self.texts.vectors.as_ref();
+        vectors.map_or_else(none, |vectors| vectors.similarities(self.graph(), vector, nodes))
+    }
+
+    /// Number of memories with a word.
+    pub(crate) fn word_frequency(&self, word: u64) -> u32 {
+        self.texts.index.frequency(&self.documents, word)
+    }
+
+    /// Which of at most 64 words each node has, the first as the lowest bit.
+    pub(crate) fn words_of(&self, words: &[u64], nodes: &[NodeId]) -> Vec<u64> {
+        self.texts.index.words_of(&self.documents, words, nodes)
     }
 
     /// The `most` facts whose vectors are most similar to one; empty without vectors of facts.

@@ -5,6 +5,7 @@
 //! | `--events FILE --questions FILE` | questions that take several steps to answer |
 //! | `--set NAME EVENTS,QUESTIONS[,VECTORS,QUESTION_VECTORS[,FACT_VECTORS]]`, several times | one table for each set: words, vectors, Ebb, and Ebb without each of its parts; and recalls a second |
 //! | `--forget` | the gold that stays of these sets when a part of each scope is left out of memory |
+//! | `--relevance` | what the relevance of hits is worth in these sets, and where nothing answers |
 //! | `--memories NUMBER` | the processor time of a question among so many generated memories, and what it reads |
 //! | `--icews FILE` | a year of dated relations: what comes next, with learning and without |
 //! | `--json FILE` | all figures, as the file of results has them, too |
@@ -31,6 +32,8 @@ mod measure;
 #[path = "recall/quality.rs"]
 mod quality;
 mod record;
+#[path = "recall/relevance.rs"]
+mod relevance;
 #[path = "recall/set.rs"]
 mod set;
 #[path = "recall/speed.rs"]
@@ -58,15 +61,17 @@ fn main() {
     if let (Some(events), Some(questions)) = (after("--events"), after("--questions")) {
         runs.extend(multi_hop(&set::events(events), &set::questions(questions)));
     }
+    let has = |flag: &str| words.iter().any(|word| word == flag);
+    let mut sets = Vec::new();
     for (at, _) in words.iter().enumerate().filter(|(_, word)| *word == "--set") {
         let (Some(name), Some(files)) = (words.get(at + 1), words.get(at + 2)) else { continue };
         let files: Vec<String> = files.split(',').map(str::to_owned).collect();
-        let set = table::Set::of(name, &files);
-        runs.extend(if words.iter().any(|word| word == "--forget") {
-            forget::run(&set)
-        } else {
-            set.table()
-        });
+        sets.push(table::Set::of(name, &files));
+    }
+    if has("--relevance") {
+        runs.extend(relevance::run(&sets));
+    } else {
+        runs.extend(sets.iter().flat_map(|set| if has("--forget") { forget::run(set) } else { set.table() }));
     }
     if let Some(dated) = after("--icews") {
         runs.extend(days::run(dated));

@@ -28,6 +28,7 @@ mod outcomes;
 mod recall;
 mod record;
 mod relations;
+mod relevance;
 mod scopes;
 mod stories;
 mod trails;

@@ -33,6 +33,9 @@ pub struct ContextRequest {
     /// Order of the memories in the text.
     #[serde(default)]
     pub order: ContextOrder,
+    /// Least relevance of a memory of the text, as in a recall: of hits, and of those between two of them.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub min_relevance: Option<f32>,
     /// Only nodes of these labels, such as Memory.
     #[serde(default)]
     #[schemars(length(max = 64))]
@@ -74,6 +77,7 @@ impl ContextRequest {
             seeds,
             max_tokens,
             order,
+            min_relevance,
             kinds,
             tiers,
             since,
@@ -87,6 +91,7 @@ impl ContextRequest {
             text,
             embedding,
             seeds,
+            min_relevance,
             kinds,
             tiers,
             since,
@@ -149,7 +154,7 @@ pub struct Context {
     pub omitted: usize,
     /// Given seeds that are not in the mirror.
     pub unknown_seeds: Vec<String>,
-    /// Flags of a truncated or not converged result.
+    /// Flags of the recall, as in its response.
     pub flags: Vec<&'static str>,
 }
 
@@ -168,6 +173,9 @@ pub struct ContextMemory {
     /// Score that orders the hits; comparable inside one response only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<f32>,
+    /// Estimated probability that it is relevant to the question, 0 to 1, as in a recall.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relevance: Option<f32>,
     /// Ids of a path from a seed to the hit; empty if activation did not reach it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<String>,

@@ -33,6 +33,9 @@ pub struct RecallRequest {
     #[serde(default = "top_k")]
     #[schemars(range(min = 1, max = 1_000))]
     pub top_k: usize,
+    /// Least relevance of a hit. Less relevant hits are left out, as are nodes without a text, so that there may be fewer hits or none: then the answer has the flag nothing_relevant.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub min_relevance: Option<f32>,
     /// Only nodes of these labels, such as Memory.
     #[serde(default)]
     #[schemars(length(max = 64))]
@@ -97,6 +100,7 @@ impl Default for RecallRequest {
             embedding: None,
             seeds: Vec::new(),
             top_k: top_k(),
+            min_relevance: None,
             kinds: Vec::new(),
             tiers: Vec::new(),
             since: None,
@@ -201,7 +205,7 @@ pub struct Recall {
     /// Anti-seeds of the contrast, with xlr.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub anti_seeds: Vec<String>,
-    /// Flags of a result that is truncated, not converged, without the embedding of its text (embedding_unavailable), without the write of at_least (change_not_reached), or without memories that did not fit into memory: all of them (vector_index_unavailable) or some (vector_index_limited).
+    /// Flags of a result that is truncated, not converged, without the embedding of its text (embedding_unavailable), without the write of at_least (change_not_reached), without a hit of the relevance that was requested (nothing_relevant), or without memories that did not fit into memory: all of them (vector_index_unavailable) or some (vector_index_limited).
     pub flags: Vec<&'static str>,
     /// Counters of the work done.
     pub counters: RecallCounters,
@@ -218,6 +222,9 @@ pub struct Hit {
     pub kind: String,
     /// Score that orders the hits; comparable inside one response only.
     pub score: f32,
+    /// Estimated probability that it is relevant to the question, 0 to 1, by its own text and embedding. Nodes without a text have none, and no node has one if the question has neither a word that counts nor an embedding.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relevance: Option<f32>,
     /// Score by each kind of evidence, 0 to 1.
     pub dimensions: Dimensions,
     /// Factor of the score for agreement of several kinds of evidence.

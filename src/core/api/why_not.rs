@@ -35,6 +35,8 @@ pub enum LossReason {
     NoEvidence,
     /// Other nodes rank higher.
     Outranked,
+    /// It is less relevant than the request wants (min_relevance).
+    NotRelevant,
     /// It is a hit.
     Hit,
     /// It can be found; there was no question.
@@ -150,6 +152,9 @@ pub struct RankEvidence {
     /// Rank among all nodes that were found, from 1: the top_k that shows it.
     pub rank: usize,
     pub score: f32,
+    /// Estimated probability that it is relevant to the question, 0 to 1, as in a recall.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relevance: Option<f32>,
     /// Rank by text among memories, from 1; null beyond the first 200.
     pub text_rank: Option<u32>,
     /// Similarity of its embedding to that of the question; null if they were not compared, or beyond the 200 most similar.

@@ -10,8 +10,9 @@ use super::{Service, check_range};
 use crate::api::context::{Context, ContextMemory, ContextOptions, TOKENS_MAX};
 use crate::api::recall::RecallRequest;
 use crate::domain::ids::Scope;
+use ebb_engine::View;
 use ebb_engine::graph::index::NodeId;
-use ebb_engine::recall::{Filter, RecallQuery, Route, between};
+use ebb_engine::recall::{Filter, RecallQuery, Relevance, Route, between};
 use std::collections::{BTreeMap, BTreeSet};
 use text::{Candidate, Composed, Selection};
 
@@ -33,28 +34,36 @@ impl Service {
         let usual = request.to_query(self.config.engine.default_query())?;
         let filter = Filter { has_text: true, ..usual.filter.clone() };
         let top_k = (options.max_tokens / LINE_TOKENS).max(HITS_MIN).min(self.config.engine.top_k_max());
-        let query = RecallQuery { filter: filter.clone(), top_k, ..usual };
-        let (view, found) = Box::pin(self.find(scope, &request, query)).await?;
+        let query = RecallQuery { filter, top_k, ..usual };
+        let (view, found) = Box::pin(self.find(scope, &request, query.clone())).await?;
         let Found { recalled, stored, mut texts, freshness, flags } = found;
-        let held = recalled.hits.iter().map(|hit| (hit.id.as_str(), hit.score, hit.route.as_ref()));
-        let stored = stored.iter().map(|hit| (hit.id.as_str(), hit.score, None));
-        let mut ranked: Vec<(&str, f32, Option<&Route>)> = held.chain(stored).collect();
-        ranked.sort_by(|a, b| by_score((a.1, a.0), (b.1, b.0)));
-        let hits = ranked.into_iter().zip(1..).filter_map(|((id, score, route), rank)| {
-            candidate(id, Some(RankedHit { rank, score, route }), &mut texts)
+        let held = recalled.hits.iter().map(|hit| RankedHit {
+            id: &hit.id,
+            score: hit.score,
+            relevance: hit.relevance,
+            route: hit.route.as_ref(),
         });
+        let stored = stored.iter().map(|hit| RankedHit {
+            id: &hit.id,
+            score: hit.score,
+            relevance: hit.relevance,
+            route: None,
+        });
+        let mut ranked: Vec<RankedHit<'_>> = held.chain(stored).collect();
+        ranked.sort_by(|a, b| by_score((a.score, a.id), (b.score, b.id)));
+        let hits = ranked.into_iter().zip(1..).filter_map(|(hit, rank)| hit.candidate(rank, &mut texts));
         let mut selection = Selection::of_hits(hits, options.max_tokens);
         if selection.has_room() {
             let graph = view.graph();
             let id = |node: NodeId| graph.external_id(node).to_owned();
             let nodes: Vec<NodeId> = selection.ids().iter().filter_map(|id| graph.find(id)).collect();
-            let between = between(&view, &filter, &nodes);
-            let missing: BTreeSet<String> = between.iter().map(|(node, _)| id(*node)).collect();
+            let between = relevant_between(&view, &query, &recalled.relevance, &nodes);
+            let missing: BTreeSet<String> = between.iter().map(|(node, ..)| id(*node)).collect();
             if !missing.is_empty() {
                 let mut texts = self.texts_of(scope, &view, &missing).await?;
-                let between = between
-                    .into_iter()
-                    .filter_map(|(node, from)| Some((candidate(&id(node), None, &mut texts)?, id(from))));
+                let between = between.into_iter().filter_map(|(node, from, relevance)| {
+                    Some((candidate(&id(node), relevance, &mut texts)?, id(from)))
+                });
                 selection.add_between(between.collect());
             }
         }
@@ -78,16 +87,42 @@ impl Service {
 
 /// A hit among all.
 struct RankedHit<'a> {
-    /// From 1.
-    rank: usize,
+    id: &'a str,
     score: f32,
+    relevance: Option<f32>,
     route: Option<&'a Route>,
 }
 
-/// A memory with its text, and its rank if it is a hit; `None` without a text.
+impl RankedHit<'_> {
+    /// The memory of a hit of this rank, from 1; `None` without a text.
+    fn candidate(self, rank: usize, texts: &mut BTreeMap<String, StoredText>) -> Option<Candidate> {
+        let Candidate { memory, content } = candidate(self.id, self.relevance, texts)?;
+        let path = self.route.map_or_else(Vec::new, |route| route.ids.clone());
+        let memory = ContextMemory { rank: Some(rank), score: Some(self.score), path, ..memory };
+        Some(Candidate { memory, content })
+    }
+}
+
+/// The memories between these nodes, each with the node before and its relevance, without those that are less relevant than requested.
+fn relevant_between(
+    view: &View,
+    query: &RecallQuery,
+    relevance: &Relevance,
+    nodes: &[NodeId],
+) -> Vec<(NodeId, NodeId, Option<f32>)> {
+    let found = between(view, &query.filter, nodes);
+    let between: Vec<NodeId> = found.iter().map(|(node, _)| *node).collect();
+    let relevances = relevance.of_nodes(view, &between);
+    let all = found.into_iter().zip(relevances).map(|((node, from), relevance)| (node, from, relevance));
+    let is_kept =
+        |own: Option<f32>| query.min_relevance.is_none_or(|least| own.is_some_and(|own| own >= least));
+    all.filter(|(.., own)| is_kept(*own)).collect()
+}
+
+/// A memory with its text that is no hit; `None` without a text.
 fn candidate(
     id: &str,
-    hit: Option<RankedHit<'_>>,
+    relevance: Option<f32>,
     texts: &mut BTreeMap<String, StoredText>,
 ) -> Option<Candidate> {
     let StoredText { content, created, session, .. } = texts.remove(id)?;
@@ -96,9 +131,10 @@ fn candidate(
         id: id.to_owned(),
         created,
         session,
-        rank: hit.as_ref().map(|hit| hit.rank),
-        score: hit.as_ref().map(|hit| hit.score),
-        path: hit.and_then(|hit| hit.route).map_or_else(Vec::new, |route| route.ids.clone()),
+        rank: None,
+        score: None,
+        relevance,
+        path: Vec::new(),
         duplicates: Vec::new(),
         is_cut: false,
     };

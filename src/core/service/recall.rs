@@ -80,6 +80,8 @@ impl From<mirror::Error> for Error {
 
 /// Flag of a recall whose words could not be embedded in time: it was answered by words and links alone.
 const NO_EMBEDDING: &str = "embedding_unavailable";
+/// Flag of a recall without a hit of the least relevance that was requested.
+const NOTHING_RELEVANT: &str = "nothing_relevant";
 /// The flag of a result that does not include the write which it was asked to include.
 const NOT_REACHED: &str = "change_not_reached";
 /// Longest wait for a write.
@@ -192,9 +194,15 @@ pub fn recall_in(
     let recalled = recall(view, &query, rules, &mut Scratch::default())
         .map_err(|why| Error::Invalid(why.to_string()))?;
     let freshness = Freshness::of_file(view.ticks().at_start());
-    let flags = recalled.flags.names().collect();
+    let is_empty = recalled.hits.is_empty();
+    let flags = recalled.flags.names().chain(nothing_relevant(request, is_empty)).collect();
     let found = Found { recalled, stored: Vec::new(), texts: BTreeMap::new(), freshness, flags };
     Ok(answer(view, found, request))
+}
+
+/// The flag of a request for relevant hits that has none.
+fn nothing_relevant(request: &RecallRequest, is_empty: bool) -> Option<&'static str> {
+    (is_empty && request.min_relevance.is_some()).then_some(NOTHING_RELEVANT)
 }
 
 /// Checks that a filter names kinds of nodes that a view can have.
@@ -210,8 +218,11 @@ impl RecallRequest {
     /// Converts the request for the engine, with defaults for omitted values.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for conditions that cannot be used.
+    /// [`Error::Invalid`] for conditions that cannot be used, and for a least relevance that is not from 0 to 1.
     pub(super) fn to_query(&self, usual: &RecallQuery) -> Result<RecallQuery, Error> {
+        if let Some(least) = self.min_relevance.filter(|least| !(0.0..=1.0).contains(least)) {
+            return Err(Error::Invalid(format!("min_relevance is {least}; it must be from 0 to 1")));
+        }
         let chosen = |dimensions: &Vec<Dimension>| dimensions.iter().copied().collect();
         Ok(RecallQuery {
             text: self.text.clone(),
@@ -219,6 +230,7 @@ impl RecallRequest {
             outside: Vec::new(),
             seeds: self.seeds.iter().map(|seed| (seed.id.as_str().to_owned(), seed.score)).collect(),
             top_k: self.top_k,
+            min_relevance: self.min_relevance,
             filter: self.filter()?,
             profile: self.profile,
             spread: self.spread,
@@ -262,6 +274,7 @@ fn answer(view: &View, found: Found, request: &RecallRequest) -> Recall {
         label: hit.label,
         kind: hit.kind,
         score: hit.score,
+        relevance: hit.relevance,
         dimensions: hit.dimensions,
         bonus: hit.bonus,
         path: hit.route.map_or_else(Vec::new, |route| route.ids),
@@ -333,9 +346,11 @@ impl Service {
         query: RecallQuery,
     ) -> Result<(Arc<View>, Found), Error> {
         let Prepared { current, query, outside, flags: lacks } = self.prepare(scope, request, query).await?;
-        let top_k = query.top_k;
+        let (top_k, least) = (query.top_k, query.min_relevance);
         let mut recalled = self.recalled(scope, &current, query).await?;
-        let StoredHits { hits: stored, texts: mut stored_texts } = stored_hits(outside, top_k, &mut recalled);
+        let stored = stored_hits(outside, top_k, &mut recalled);
+        let StoredHits { hits: stored, texts: mut stored_texts } =
+            self.with_relevance(stored, recalled.relevance.clone(), least).await?;
         let texts = match request.content {
             true => {
                 stored_texts.extend(self.contents(scope, &current.view, &mut recalled).await?);
@@ -347,6 +362,7 @@ impl Service {
         Box::pin(self.file(scope, &recalled)).await;
         let mut flags: Vec<&'static str> = recalled.flags.names().collect();
         flags.extend(lacks);
+        flags.extend(nothing_relevant(request, recalled.hits.is_empty() && stored.is_empty()));
         Ok((current.view, Found { recalled, stored, texts, freshness, flags }))
     }
 

@@ -31,6 +31,8 @@ pub struct RecallQuery {
     pub seeds: Vec<(String, f32)>,
     /// Greatest number of hits, from 1 to the configured maximum.
     pub top_k: usize,
+    /// Least [relevance](super::Relevance) of a hit, 0 to 1. Hits below it are left out, as are those without one.
+    pub min_relevance: Option<f32>,
     /// Restricts the hits.
     pub filter: Filter,
     /// Parameters of spreading activation.
@@ -62,6 +64,7 @@ impl Default for RecallQuery {
             outside: Vec::new(),
             seeds: Vec::new(),
             top_k: 20,
+            min_relevance: None,
             filter: Filter::default(),
             profile: Profile::default(),
             spread: Spread::default(),
@@ -162,7 +165,14 @@ impl RecallQuery {
         check_count("kinds", self.filter.kinds.len(), 0, NAMES_MAX)?;
         check_count("tiers", self.filter.tiers.len(), 0, NAMES_MAX)?;
         check_count("tags", self.filter.tags.len(), 0, NAMES_MAX)?;
-        check_count("top_k", self.top_k, 1, top_k_max)
+        check_count("top_k", self.top_k, 1, top_k_max)?;
+        match self.min_relevance.filter(|least| !(0.0..=1.0).contains(least)) {
+            None => Ok(()),
+            Some(least) => {
+                let (name, value) = ("min_relevance".to_owned(), f64::from(least));
+                Err(graph::Error::ParameterOutOfRange { name, value, min: 0.0, max: 1.0 }.into())
+            }
+        }
     }
 
     /// The instant of the query.
@@ -232,6 +242,10 @@ impl RecallQuery {
         }
         if self.priming {
             put(b"priming");
+        }
+        if let Some(least) = self.min_relevance {
+            put(b"relevance");
+            put(&least.to_bits().to_le_bytes());
         }
         for (id, score) in primed {
             put(id.as_bytes());

@@ -2,6 +2,7 @@
 
 use super::fusion::VectorScale;
 use super::query::RecallQuery;
+use super::relevance::Relevance;
 use crate::Flags;
 use crate::activation::paths::Path;
 use crate::graph::Graph;
@@ -28,6 +29,8 @@ pub struct RecallResult {
     pub as_of: Option<i64>,
     /// Hits, the best first, then by external id.
     pub hits: Vec<Hit>,
+    /// Estimates the relevance of memories to the query.
+    pub relevance: Relevance,
     /// Scale of the similarities, for the scores of memories outside the graph.
     pub scale: VectorScale,
     /// Seeds, the strongest first.
@@ -67,6 +70,9 @@ pub struct Hit {
     pub kind: String,
     /// The score by which hits are sorted, above 0; comparable within one result only.
     pub score: f32,
+    /// Estimate of the probability that it is relevant to the query, 0 to 1, by its text and its vector; `None` without a text,
+    /// and for a query without a word that counts and without a vector.
+    pub relevance: Option<f32>,
     /// Scores by dimension.
     pub dimensions: Dimensions,
     /// Factor for agreement of three or more dimensions; 1 with fewer.

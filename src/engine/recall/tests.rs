@@ -611,6 +611,10 @@ fn invalid_queries_are_refused_by_name() {
         assert!(refused(&from_n00(top_k)).contains("top_k"));
     }
     answer_once(&view, &from_n00(1_000));
+    for least in [-0.1, 1.5, f32::NAN, f32::INFINITY] {
+        let query = RecallQuery { min_relevance: Some(least), ..from_n00(1) };
+        assert!(refused(&query).contains("min_relevance"), "{least}");
+    }
     let long = |bytes: usize| RecallQuery { text: "a".repeat(bytes), ..from_n00(1) };
     assert!(refused(&long(TEXT_BYTES_MAX + 1)).contains("text"));
     let names = |count: usize| vec!["Memory".to_owned(); count];
@@ -802,6 +806,8 @@ fn the_id_depends_on_the_whole_query() {
         filter(|filter| filter.since = Some(0)),
         filter(|filter| filter.session = Some(String::new())),
         RecallQuery { priming: true, ..base.clone() },
+        RecallQuery { min_relevance: Some(0.0), ..base.clone() },
+        RecallQuery { min_relevance: Some(0.5), ..base.clone() },
     ];
     let at =
         |generation: u64| asks.iter().map(move |query| query.id(graph::index::Generation(generation), &[]));
@@ -814,6 +820,40 @@ fn the_id_depends_on_the_whole_query() {
     names.extend([primed("n01", 0.1), primed("n02", 0.1), primed("n02", 0.05)]);
     assert_eq!(names.len(), 2 * asks.len() + 3);
     assert!(names.iter().all(|name| name.len() == 32));
+}
+
+/// A least relevance takes hits out and changes nothing about the others, which are the same in any list.
+#[test]
+fn a_relevant_answer_is_the_answer_without_the_others() {
+    let mut world = World::default();
+    world.node("Ada", "Ada", NodeType::Concept);
+    for (id, text) in [
+        ("m1", "Ada found the key of the harbour office"),
+        ("m2", "the harbour was cold"),
+        ("m3", "soup again"),
+        ("m4", "where is the key"),
+    ] {
+        world.memory(id, text, &["Ada"]);
+    }
+    let view = world.view();
+    let of = |top_k: usize, min_relevance: Option<f32>| {
+        let text = "key of the harbour office of Ada".to_owned();
+        answer_once(&view, &RecallQuery { text, top_k, min_relevance, ..RecallQuery::default() }).hits
+    };
+    let all = of(20, None);
+    let relevance = |id: &str| all.iter().find(|hit| hit.id == id).and_then(|hit| hit.relevance);
+    assert!(relevance("m1") > relevance("m4") && relevance("m4") > relevance("m3"), "{all:#?}");
+    assert_eq!(relevance("Ada"), None);
+    for least in [0.0, 0.03, 0.1, 0.5, 1.0] {
+        let kept: Vec<Hit> =
+            all.iter().filter(|hit| hit.relevance.is_some_and(|own| own >= least)).cloned().collect();
+        assert_eq!(of(20, Some(least)), kept, "{least}");
+    }
+    assert_eq!(of(1, None), all[..1]);
+    // Nothing is known of a question without a word that counts.
+    let stop = RecallQuery { text: "of the".to_owned(), ..RecallQuery::default() };
+    let seeded = RecallQuery { seeds: vec![("Ada".to_owned(), 1.0)], ..stop };
+    assert!(answer_once(&view, &seeded).hits.iter().all(|hit| hit.relevance.is_none()));
 }
 
 /// Two unconnected names, and a memory that mentions the second.

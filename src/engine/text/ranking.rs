@@ -336,6 +336,28 @@ impl TextIndex {
         )
     }
 
+    /// Which of these [stems](stems_of) each node has, the first as the lowest bit: at most 64 count.
+    pub(crate) fn words_of(&self, documents: &Documents, words: &[u64], nodes: &[NodeId]) -> Vec<u64> {
+        // A number is in few of the segments.
+        let mut lists: Vec<(usize, u32, u32, &[Posting])> = Vec::new();
+        for segment in &self.segments {
+            for (bit, word) in words.iter().take(64).enumerate() {
+                let postings = segment.postings(segment.range_of(*word));
+                if let (Some(first), Some(last)) = (postings.first(), postings.last()) {
+                    lists.push((bit, first.number, last.number, postings));
+                }
+            }
+        }
+        let has = |number: u32| {
+            let near = lists.iter().filter(|(_, first, last, _)| (*first..=*last).contains(&number));
+            let is_in =
+                |postings: &[Posting]| postings.binary_search_by_key(&number, |one| one.number).is_ok();
+            near.fold(0, |all, (bit, .., postings)| all | u64::from(is_in(postings)) << bit)
+        };
+        let number = |node: &NodeId| u32::try_from(documents.number(*node)?).ok();
+        nodes.iter().map(|node| number(node).map_or(0, has)).collect()
+    }
+
     /// Number of memories of the graph with the rarest word of a folded name, in any of its forms; at least 1. Stop words
     /// identify nothing: a name that has no other words is in all memories.
     #[must_use]
@@ -351,7 +373,7 @@ impl TextIndex {
     }
 
     /// Number of memories of the graph with a word.
-    fn frequency(&self, documents: &Documents, word: u64) -> u32 {
+    pub(crate) fn frequency(&self, documents: &Documents, word: u64) -> u32 {
         let postings: usize = self.segments.iter().map(|segment| segment.range_of(word).len()).sum();
         u32::try_from(postings).unwrap_or(u32::MAX).saturating_sub(documents.absent(word))
     }

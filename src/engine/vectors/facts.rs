@@ -67,7 +67,7 @@ impl VectorIndex {
         query: &[f32],
         most: usize,
     ) -> Result<Vec<RankedFact>, Error> {
-        let [ranked] = self.best(&facts.facts, query, most, |_| [true], |fact| fact)?;
+        let [ranked] = self.best(&facts.facts, query, most, (|_| [true], |_, _| ()), |fact| fact)?;
         let fact = |(fact, similarity)| RankedFact { ends: facts.ends[fact as usize], similarity };
         Ok(ranked.into_iter().map(fact).collect())
     }

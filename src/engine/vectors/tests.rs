@@ -132,6 +132,17 @@ proptest! {
         let mut rebuilt = VectorIndex::new(dimensions).unwrap();
         rebuilt.add(vectors.iter().rev().map(|(id, vector)| (id.as_str(), vector.as_slice()))).unwrap();
         prop_assert_eq!(&answer(&rebuilt, &graph, &query, usize::MAX), &all);
+        // So are the distributions of their similarities, and a similarity by itself is that of the list.
+        let compared = |index: &VectorIndex| {
+            let odd = |node: NodeId| graph.external_id(node).ends_with(['1', '3', '5', '7', '9']);
+            index.rank_and_compare((&graph, &index.nodes(&graph)), &query, 1, |_| [true], odd).unwrap().1
+        };
+        prop_assert_eq!(compared(&index), compared(&rebuilt));
+        let nodes: Vec<NodeId> = graph.nodes().collect();
+        let known: BTreeMap<&str, u32> = all.iter().map(|(id, similarity)| (id.as_str(), *similarity)).collect();
+        for (node, similarity) in nodes.iter().zip(index.similarities(&graph, &query, &nodes)) {
+            prop_assert_eq!(similarity.map(f32::to_bits), known.get(graph.external_id(*node)).copied());
+        }
         // A shorter list is the beginning of the full one.
         prop_assert_eq!(&answer(&index, &graph, &query, most), &all[..most.min(all.len())]);
         // Nodes that do not pass displace no others.

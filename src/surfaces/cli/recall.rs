@@ -26,7 +26,7 @@ const EMBEDDING_BYTES_MAX: u64 = 1 << 20;
 /// `ebb recall`
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Examples:\n  ebb recall \"who maintains the parser\"\n  ebb recall \"deployment\" --top 5 --kind Memory --why\n  ebb recall --seed Alex --seed ProjectAlpha=0.5\n  ebb recall \"who left\" --embedding question.json\n  ebb recall \"staging\" --context 800"
+    after_help = "Examples:\n  ebb recall \"who maintains the parser\"\n  ebb recall \"deployment\" --top 5 --kind Memory --why\n  ebb recall --seed Alex --seed ProjectAlpha=0.5\n  ebb recall \"who left\" --embedding question.json\n  ebb recall \"staging\" --context 800 --min-relevance 0.1"
 )]
 #[command(group(ArgGroup::new("question").args(["words", "seeds", "embedding"]).required(true).multiple(true)))]
 pub struct RecallArgs {
@@ -62,6 +62,9 @@ pub struct SearchArgs {
     /// Maximum number of hits
     #[arg(long, value_name = "K", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1_000))]
     pub top: u16,
+    /// Leave out hits that are less relevant, from 0 to 1; 0.1 leaves out most of what does not answer the question
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    pub min_relevance: Option<f32>,
     /// Only nodes with this label, such as Memory; may be repeated
     #[arg(long = "kind", value_name = "LABEL", value_parser = term)]
     pub kinds: Vec<Term>,
@@ -153,6 +156,12 @@ pub(super) fn seed(text: &str) -> Result<GivenSeed, String> {
     Ok(GivenSeed { id: term(id)?, score })
 }
 
+/// A number from 0 to 1.
+fn share(text: &str) -> Result<f32, String> {
+    let number = text.parse::<f32>().ok().filter(|number| (0.0..=1.0).contains(number));
+    number.ok_or_else(|| "it is a number from 0 to 1".to_owned())
+}
+
 /// A checked term.
 pub(super) fn term(text: &str) -> Result<Term, String> {
     Term::try_from(text.to_owned()).map_err(|why| why.to_string())
@@ -226,6 +235,7 @@ impl SearchArgs {
             text: self.words.join(" "),
             seeds: self.seeds.clone(),
             top_k: usize::from(self.top),
+            min_relevance: self.min_relevance,
             kinds: self.kinds.clone(),
             tiers: self.tiers.clone(),
             since,
@@ -246,7 +256,7 @@ impl SearchArgs {
 /// Lays out the hits, and with `why` the seeds and paths.
 pub(super) fn lay_out(answer: &Recall, why: bool, page: &mut Page) {
     if answer.hits.is_empty() {
-        page.line("No hits.");
+        page.line(if answer.flags.contains(&"nothing_relevant") { "Nothing relevant." } else { "No hits." });
     } else {
         table(&answer.hits, page);
     }
@@ -281,6 +291,7 @@ fn print_context(context: &Context, output: &Output) -> Result<(), CliError> {
         output.remark(&format!("no node is named {id}"));
     }
     match (context.memories.len(), context.omitted) {
+        (0, 0) if context.flags.contains(&"nothing_relevant") => output.remark("nothing relevant"),
         (0, 0) => output.remark("no hits"),
         (_, 0) => (),
         (_, omitted) => {
@@ -300,12 +311,14 @@ fn print_context(context: &Context, output: &Output) -> Result<(), CliError> {
 fn table(hits: &[Hit], page: &mut Page) {
     let tagged = hits.iter().any(|hit| !hit.tags.is_empty());
     let sourced = hits.iter().any(|hit| hit.provenance.is_some());
-    let mut columns = vec![Column::right("SCORE"), Column::left("KIND"), Column::cut("ID")];
+    let mut columns =
+        vec![Column::right("SCORE"), Column::right("RELEVANCE"), Column::left("KIND"), Column::cut("ID")];
     columns.extend(tagged.then_some(Column::cut("TAGS")));
     columns.extend(sourced.then_some(Column::cut("SOURCE")));
     columns.push(Column::cut("CONTENT"));
     let row = |hit: &Hit| {
-        let mut row = vec![format!("{:.4}", hit.score), hit.kind.clone(), hit.id.clone()];
+        let relevance = hit.relevance.map_or_else(String::new, |relevance| format!("{relevance:.2}"));
+        let mut row = vec![format!("{:.4}", hit.score), relevance, hit.kind.clone(), hit.id.clone()];
         row.extend(tagged.then(|| hit.tags.join(", ")));
         row.extend(sourced.then(|| hit.provenance.as_ref().map_or_else(String::new, source)));
         row.push(hit.content.as_deref().unwrap_or(&hit.label).to_owned());

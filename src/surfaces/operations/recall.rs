@@ -109,7 +109,18 @@ const CONTEXT_TOOL: Tool = Tool {
     text_field: Some("text"),
     ..Tool::new(
         "recall_context",
-        &["text", "embedding", "seeds", "max_tokens", "order", "session", "since", "at_least", "scope"],
+        &[
+            "text",
+            "embedding",
+            "seeds",
+            "max_tokens",
+            "order",
+            "min_relevance",
+            "session",
+            "since",
+            "at_least",
+            "scope",
+        ],
         "Search memories by question and return them as one text of limited length for a prompt, each with its date and \
          id: the memories found, and those between them in a session. max_tokens limits this text, not the \
          structured content beside it. Writes nothing.",
@@ -134,9 +145,21 @@ const RECALL_TOOL: Tool = Tool {
     },
     ..Tool::new(
         "recall",
-        &["text", "embedding", "seeds", "top_k", "kinds", "dimensions", "content", "at_least", "scope"],
+        &[
+            "text",
+            "embedding",
+            "seeds",
+            "top_k",
+            "min_relevance",
+            "kinds",
+            "dimensions",
+            "content",
+            "at_least",
+            "scope",
+        ],
         "Search memories by question, with the entities and places connected to them. Returns ranked hits with ids, \
-         scores and the path to each; writes nothing.",
+         scores, the estimated probability that each is relevant, and the path to each; writes nothing. With \
+         min_relevance the flag nothing_relevant says that no memory answers.",
     )
     .idempotent()
 };

@@ -290,12 +290,22 @@ async fn memories_that_did_not_fit_into_the_mirror_are_found_by_the_index() {
         assert_eq!(hit[field], value, "{field}: {hit:#}");
     }
     assert!(hit["similarity"].as_f64().unwrap() > 0.99);
+    // Of its text, too: a question with its words finds it more relevant.
+    let relevance = |answer: &Value| {
+        let hits = answer["hits"].as_array().unwrap().iter();
+        hits.filter(|hit| hit["id"] == "cold").filter_map(|hit| hit["relevance"].as_f64()).next_back()
+    };
+    let given = json!([1, 0, 0, 0.05]);
+    let by = |text: &str, least: f64| ask(json!({"text": text, "embedding": given, "min_relevance": least}));
+    let [without, with] = ["wages", "money of cold"].map(|text| relevance(&by(text, 0.0)).unwrap());
+    assert!(0.0 < without && without < with && with < 1.0, "{without} {with}");
+    assert_eq!(relevance(&by("money of cold", with)), Some(with));
+    assert_eq!(relevance(&by("wages", (without + with) / 2.0)), None);
     let found = from_database(&answer);
     for hidden in ["other", "stub", "expired", "foreign", "invalid"] {
         assert!(!found.contains(&hidden), "{hidden}: {answer:#}");
     }
     assert_eq!(answer["hits"].as_array().unwrap().len(), 20, "no more than asked for");
-    let given = json!([1, 0, 0, 0.05]);
     for (filter, is_found) in [
         (json!({"tiers": ["longTerm"]}), true),
         (json!({"tiers": ["shortTerm"]}), false),

@@ -1175,6 +1175,8 @@ class RankEvidence(Model):
     """Ids of the path from a seed; empty if activation did not reach it."""
     rank: int
     """Rank among all nodes that were found, from 1: the top_k that shows it."""
+    relevance: float | None = None
+    """Estimated probability that it is relevant to the question, 0 to 1, as in a recall."""
     score: float
     similarity: float | None
     """Similarity of its embedding to that of the question; null if they were not compared, or beyond the 200 most similar."""
@@ -1991,6 +1993,8 @@ class ContextMemory(Model):
     """Ids of a path from a seed to the hit; empty if activation did not reach it."""
     rank: int | None
     """Rank among the hits, from 1; null if it is no hit and stands between two hits of its session."""
+    relevance: float | None = None
+    """Estimated probability that it is relevant to the question, 0 to 1, as in a recall."""
     score: float | None = None
     """Score that orders the hits; comparable inside one response only."""
     session: str | None = None
@@ -2258,6 +2262,8 @@ class Hit(Model):
     """Ids of a path from a seed to the hit, the strongest or else the shortest; empty if activation did not reach it."""
     provenance: Provenance | None = None
     """Source of the text, if recorded; its excerpt with content."""
+    relevance: float | None = None
+    """Estimated probability that it is relevant to the question, 0 to 1, by its own text and embedding. Nodes without a text have none, and no node has one if the question has neither a word that counts nor an embedding."""
     score: float
     """Score that orders the hits; comparable inside one response only."""
     similarity: float | None = None
@@ -2746,6 +2752,7 @@ class WhyNot(Model):
             "excluded",
             "no_evidence",
             "outranked",
+            "not_relevant",
             "hit",
             "searchable",
         ]
@@ -2843,7 +2850,7 @@ class Context(Model):
     as_of: AwareDatetime | None
     """Instant up to which changes of the graph are included."""
     flags: list[str]
-    """Flags of a truncated or not converged result."""
+    """Flags of the recall, as in its response."""
     generation: int
     """Generation of the mirror that answered."""
     held_share: float
@@ -2929,7 +2936,7 @@ class Recall(Model):
     counters: RecallCounters
     """Counters of the work done."""
     flags: list[str]
-    """Flags of a result that is truncated, not converged, without the embedding of its text (embedding_unavailable), without the write of at_least (change_not_reached), or without memories that did not fit into memory: all of them (vector_index_unavailable) or some (vector_index_limited)."""
+    """Flags of a result that is truncated, not converged, without the embedding of its text (embedding_unavailable), without the write of at_least (change_not_reached), without a hit of the relevance that was requested (nothing_relevant), or without memories that did not fit into memory: all of them (vector_index_unavailable) or some (vector_index_limited)."""
     generation: int
     """Generation of the mirror that answered."""
     held_share: float

@@ -35,6 +35,7 @@ class Context(Noun[Call]):
         kinds: Sequence[str] | None = None,
         max_tokens: int | None = None,
         metadata: Mapping[str, Any] | None = None,
+        min_relevance: float | None = None,
         order: Literal["time", "rank"] | None = None,
         scope: str | None = None,
         seeds: Sequence[models.GivenSeed] | None = None,
@@ -59,6 +60,8 @@ class Context(Noun[Call]):
             kinds: Only nodes of these labels, such as Memory.
             max_tokens: Maximum number of tokens of the text, by an estimate that is rather too high.
             metadata: Only memories whose metadata fulfils these conditions, as in a recall.
+            min_relevance: Least relevance of a memory of the text, as in a recall: of hits, and of those between two
+                of them.
             order: Order of the memories in the text.
             scope: Scope of the data.
             seeds: Seeds: ids to start from.
@@ -80,6 +83,7 @@ class Context(Noun[Call]):
                 "kinds": kinds,
                 "max_tokens": max_tokens,
                 "metadata": metadata,
+                "min_relevance": min_relevance,
                 "order": order,
                 "scope": scope,
                 "seeds": seeds,
@@ -834,6 +838,7 @@ class Memories(Noun[Call]):
         embedding: Sequence[float] | None = None,
         kinds: Sequence[str] | None = None,
         metadata: Mapping[str, Any] | None = None,
+        min_relevance: float | None = None,
         priming: bool | None = None,
         profile: Literal["recall", "reference"] | None = None,
         scope: str | None = None,
@@ -870,6 +875,8 @@ class Memories(Noun[Call]):
             metadata: Only memories whose metadata fulfils these conditions: a field and its value, null for a missing
                 field, or bounds such as {"$gte": 2020, "$lt": 2024}. The key is the path of the field, such as
                 user.age.
+            min_relevance: Least relevance of a hit. Less relevant hits are left out, as are nodes without a text, so
+                that there may be fewer hits or none: then the answer has the flag nothing_relevant.
             priming: Whether to add nodes that were seeds together with these in earlier queries; default
                 engine.priming.
             profile: Profile: the rule by which activation spreads.
@@ -902,6 +909,7 @@ class Memories(Noun[Call]):
                 "embedding": embedding,
                 "kinds": kinds,
                 "metadata": metadata,
+                "min_relevance": min_relevance,
                 "priming": priming,
                 "profile": profile,
                 "scope": scope,
@@ -1162,6 +1170,7 @@ class Recall(Noun[Call]):
         embedding: Sequence[float] | None = None,
         kinds: Sequence[str] | None = None,
         metadata: Mapping[str, Any] | None = None,
+        min_relevance: float | None = None,
         priming: bool | None = None,
         profile: Literal["recall", "reference"] | None = None,
         scope: str | None = None,
@@ -1198,6 +1207,8 @@ class Recall(Noun[Call]):
             metadata: Only memories whose metadata fulfils these conditions: a field and its value, null for a missing
                 field, or bounds such as {"$gte": 2020, "$lt": 2024}. The key is the path of the field, such as
                 user.age.
+            min_relevance: Least relevance of a hit. Less relevant hits are left out, as are nodes without a text, so
+                that there may be fewer hits or none: then the answer has the flag nothing_relevant.
             priming: Whether to add nodes that were seeds together with these in earlier queries; default
                 engine.priming.
             profile: Profile: the rule by which activation spreads.
@@ -1229,6 +1240,7 @@ class Recall(Noun[Call]):
                 "embedding": embedding,
                 "kinds": kinds,
                 "metadata": metadata,
+                "min_relevance": min_relevance,
                 "priming": priming,
                 "profile": profile,
                 "scope": scope,

@@ -17,7 +17,8 @@ use crate::service::Service;
 use crate::store::{self, MirrorQuery, NearestMemories, NearestMemory, Record};
 use ebb_engine::View;
 use ebb_engine::graph::kinds::NodeType;
-use ebb_engine::recall::{Dimensions, Filter, Fusion, RecallQuery, RecallResult};
+use ebb_engine::recall::{Dimensions, Filter, Fusion, RecallQuery, RecallResult, Relevance};
+use ebb_engine::scratch::Scratch;
 use ebb_engine::text::fold::cut;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -116,6 +117,31 @@ impl Service {
     }
 }
 
+impl Service {
+    /// Adds the relevance of hits from the database, by their texts, and leaves out those below the least that was requested.
+    pub(in crate::service) async fn with_relevance(
+        &self,
+        stored: StoredHits,
+        relevance: Relevance,
+        least: Option<f32>,
+    ) -> Result<StoredHits, Error> {
+        if stored.hits.is_empty() {
+            return Ok(stored);
+        }
+        // The words of up to a hundred texts are read.
+        let work = move |_: &mut Scratch| {
+            let StoredHits { mut hits, texts } = stored;
+            for hit in &mut hits {
+                let text = texts.get(&hit.id).and_then(|text| text.content.as_deref());
+                hit.relevance = text.and_then(|text| relevance.of_text(text, hit.similarity));
+            }
+            hits.retain(|hit| least.is_none_or(|least| hit.relevance.is_some_and(|own| own >= least)));
+            StoredHits { hits, texts }
+        };
+        Ok(self.compute.run(work).await?)
+    }
+}
+
 /// The hits from the database among the best of both, of which the others leave the result.
 pub(in crate::service) fn stored_hits(
     outside: OutsideMemories,
@@ -141,6 +167,7 @@ pub(in crate::service) fn stored_hits(
             label: cut(record.content.as_deref().unwrap_or(&record.id), LABEL_BYTES_MAX).to_owned(),
             kind: MEMORY.to_owned(),
             score,
+            relevance: None,
             dimensions: Dimensions::default(),
             bonus: 1.0,
             path: Vec::new(),

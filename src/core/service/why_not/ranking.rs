@@ -22,19 +22,22 @@ impl Service {
         answer: &mut WhyNot,
     ) -> Result<LossReason, Error> {
         let (top_k, asked) = (query.top_k, query.clone());
+        let query = RecallQuery { min_relevance: None, ..query };
         let mut found = self
             .search(scope, current, query, |view, query, rules, (memory, _), scratch| {
                 let primes = |seeds: &[(NodeId, f32)]| prime(view.graph(), &open(memory), seeds);
                 ranked(view, query, rules, primes, scratch)
             })
             .await?;
-        let stored = stored_hits(outside, TOP_K_MAX, &mut found).hits;
+        let stored = stored_hits(outside, TOP_K_MAX, &mut found);
+        let stored = self.with_relevance(stored, found.relevance.clone(), None).await?.hits;
         answer.flags.extend(found.flags.names());
         let view = &current.view;
         let held = found.hits.iter().map(|hit| RankEvidence {
             id: hit.id.clone(),
             rank: 0,
             score: hit.score,
+            relevance: hit.relevance,
             text_rank: hit.text_rank,
             similarity: hit.similarity,
             dimensions: hit.dimensions,
@@ -45,6 +48,7 @@ impl Service {
             id: hit.id,
             rank: 0,
             score: hit.score,
+            relevance: hit.relevance,
             text_rank: None,
             similarity: hit.similarity,
             dimensions: hit.dimensions,
@@ -88,10 +92,15 @@ impl Service {
         let RankComparison { top_k, ranked, own, last, .. } = compared;
         let is_hit = own.as_ref().is_some_and(|own| own.rank <= *top_k);
         let is_all = *ranked < TOP_K_MAX;
+        let is_relevant = own.as_ref().is_none_or(|own| is_relevant(own, query));
         match (own, last) {
-            (Some(own), Some(last)) if is_hit => answer.say(format!(
+            (Some(own), Some(last)) if is_hit && is_relevant => answer.say(format!(
                 "It is a hit: rank {} of {ranked}, with a score of {:.4}; the last of the first {top_k} has {:.4}.",
                 own.rank, own.score, last.score
+            )),
+            (Some(own), Some(_)) if is_hit => answer.say(format!(
+                "It is among the first {top_k}: rank {} of {ranked}, with a score of {:.4}.",
+                own.rank, own.score
             )),
             (Some(own), Some(last)) => answer.say(format!(
                 "It ranks {} of {ranked}, with a score of {:.4}; the last of the first {top_k} hits, {}, has {:.4}.",
@@ -101,6 +110,9 @@ impl Service {
                 "Nothing of the question leads to it; {ranked} other nodes were found."
             )),
             _ => answer.say(format!("It is not among the {TOP_K_MAX} best nodes that the question finds.")),
+        }
+        if let Some(own) = own.as_ref().filter(|_| !is_relevant) {
+            explain_relevance(own, query, answer);
         }
         if !is_hit {
             let last = last.as_ref();
@@ -112,7 +124,8 @@ impl Service {
             self.suggest_by_rank(compared, query, answer);
         }
         match (is_hit, own.is_none() && is_all) {
-            (true, _) => LossReason::Hit,
+            (true, _) if is_relevant => LossReason::Hit,
+            (true, _) => LossReason::NotRelevant,
             (false, true) => LossReason::NoEvidence,
             (false, false) => LossReason::Outranked,
         }
@@ -159,6 +172,27 @@ impl Service {
                 "Configure an embedder (embedding.url): it finds texts that share no word with a question."
                     .to_owned(),
             );
+        }
+    }
+}
+
+/// Whether a node is as relevant as requested.
+fn is_relevant(own: &RankEvidence, query: &RecallQuery) -> bool {
+    query.min_relevance.is_none_or(|least| own.relevance.is_some_and(|relevance| relevance >= least))
+}
+
+/// Says that a node is less relevant than requested.
+fn explain_relevance(own: &RankEvidence, query: &RecallQuery, answer: &mut WhyNot) {
+    let least = query.min_relevance.unwrap_or_default();
+    match own.relevance {
+        Some(relevance) => {
+            answer.say(format!("Its relevance is {relevance:.3}, and min_relevance is {least}."));
+            let shown = (f64::from(relevance) * 1_000.0).floor() / 1_000.0;
+            answer.suggest(format!("A min_relevance (--min-relevance) of {shown} shows it."));
+        }
+        None => {
+            answer.say(format!("Nothing tells how relevant it is, and min_relevance is {least}."));
+            answer.suggest("Leave out min_relevance (--min-relevance).".to_owned());
         }
     }
 }

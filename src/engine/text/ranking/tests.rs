@@ -100,6 +100,15 @@ proptest! {
         let few = index.rank((&graph, &documents), &query, 3, |_| true).ranked;
         let first: Vec<u32> = got.iter().take(3).map(|(_, score)| *score).collect();
         prop_assert_eq!(few.iter().map(|one| one.score.to_bits()).collect::<Vec<_>>(), first);
+        // Which words a memory has is what its text says.
+        let nodes: Vec<NodeId> = graph.nodes().collect();
+        let words: Vec<String> = said(&query).into_iter().collect();
+        let hashes: Vec<u64> = words.iter().map(|word| hash(word)).collect();
+        for (node, bits) in nodes.iter().zip(index.words_of(&documents, &hashes, &nodes)) {
+            let text = held.get(graph.external_id(*node)).copied().unwrap_or_default();
+            let wanted = words.iter().zip(0..).fold(0, |all, (word, bit)| all | u64::from(said(text).contains(word)) << bit);
+            prop_assert_eq!(bits, wanted);
+        }
         // A name is in as many memories as its rarest word; one of stop words is in all.
         let with = |word: &String| held.values().filter(|text| said(text).contains(word)).count();
         let spread = said(&query).iter().map(with).min().unwrap_or(held.len()).max(1);

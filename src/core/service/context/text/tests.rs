@@ -13,6 +13,7 @@ fn candidate(id: &str, content: &str, day: Option<i64>, rank: Option<usize>) -> 
         session: None,
         rank,
         score: rank.map(|_| 1.0),
+        relevance: None,
         path: Vec::new(),
         duplicates: Vec::new(),
         is_cut: false,
