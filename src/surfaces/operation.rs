@@ -7,6 +7,7 @@
 
 mod backend;
 mod call;
+pub(super) mod lines;
 pub(super) mod pages;
 pub(super) mod problem;
 pub(super) mod tool;

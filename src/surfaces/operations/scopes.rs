@@ -1,7 +1,6 @@
 //! Operations on scopes as a whole.
 
-use crate::surfaces::limits::{QUEUE_TIMEOUT, Work};
-use crate::surfaces::operation::pages::{List, Page, Rest};
+use crate::surfaces::operation::lines::{LineSender, lines};
 use crate::surfaces::operation::problem::Problem;
 use crate::surfaces::operation::{Answer, Call, Operation, RequiredRight};
 use axum::http::Method;
@@ -11,18 +10,11 @@ use ebb_core::api::scope::{
 };
 use ebb_core::domain::key::Right;
 use ebb_core::service::backup::BackupError;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{mpsc, oneshot};
-use tracing::warn;
 
 /// Default number of scopes in a page.
 const PAGE: u32 = 100;
-/// Lines that are read ahead of the client.
-const AHEAD: usize = 1_000;
-/// Bytes of a page of lines, about.
-const PAGE_BYTES: usize = 256 * 1024;
 /// How long an export, which holds a connection to the database, waits for its client.
 const STALL_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -82,54 +74,13 @@ async fn receipts(call: Call<ScopePath>) -> Result<Answer<ScopeReceipts>, Proble
 
 async fn export(call: Call<ScopePath>) -> Result<Answer<String>, Problem> {
     let scope = call.scope(Some(&call.path.scope))?;
-    // Kept for as long as the export reads.
-    let permit = call.backend.limits.permit(Work::Batch, call.caller.name(), QUEUE_TIMEOUT).await?;
-    let (sender, mut lines) = mpsc::channel(AHEAD);
-    let (failure, failed) = oneshot::channel();
     let backend = Arc::clone(&call.backend);
-    call.backend.start(move || async move {
-        let _held = permit;
-        let service = &backend.service;
-        if let Err(why) = service.export_scope(&scope, &sender, Some(STALL_TIMEOUT)).await {
-            failure.send(why).ok();
-        }
-    });
-    // An error before the first line has a status.
-    let Some(first) = lines.recv().await else { return Err(problem(failed.await.ok())) };
-    let rest = Some(Box::new(Lines { lines, failed }) as Box<dyn Rest>);
-    Ok(Answer::lines(List::lines(Page { items: first, rest })))
-}
-
-fn problem(why: Option<BackupError>) -> Problem {
-    match why {
-        Some(BackupError::Store(why)) => why.into(),
-        why => {
-            Problem::own_fault(why.map_or_else(|| "an export ended early".to_owned(), |why| why.to_string()))
-        }
-    }
-}
-
-/// The lines of an export that are not sent yet.
-struct Lines {
-    lines: mpsc::Receiver<Vec<u8>>,
-    failed: oneshot::Receiver<BackupError>,
-}
-
-impl Rest for Lines {
-    fn read(mut self: Box<Self>) -> Pin<Box<dyn Future<Output = Result<Page, Problem>>>> {
-        Box::pin(async move {
-            let mut items = Vec::new();
-            while items.len() < PAGE_BYTES {
-                let Some(line) = self.lines.recv().await else {
-                    if let Ok(why) = (&mut self.failed).await {
-                        warn!(%why, "an export ended early");
-                        return Err(problem(Some(why)));
-                    }
-                    return Ok(Page { items, rest: None });
-                };
-                items.extend(line);
-            }
-            Ok(Page { items, rest: Some(self as Box<dyn Rest>) })
+    let read = move |to: LineSender| async move {
+        let exported = backend.service.export_scope(&scope, &to, Some(STALL_TIMEOUT)).await;
+        exported.map(drop).map_err(|why| match why {
+            BackupError::Store(why) => why.into(),
+            why => Problem::own_fault(why),
         })
-    }
+    };
+    Ok(Answer::lines(lines(&call.backend, call.caller.name(), read).await?))
 }
