@@ -8,4 +8,6 @@ MATCH (e:EbbErasure {open: $scope})
 SET e.lock = true
 WITH e
 WHERE e.id = $id
-RETURN e.labels AS labels, e.counts AS counts, e.emptied AS emptied
+RETURN CASE WHEN e.labels IS :: LIST<STRING NOT NULL> NOT NULL THEN e.labels ELSE [] END AS labels,
+  CASE WHEN e.counts IS :: LIST<INTEGER NOT NULL> NOT NULL THEN e.counts ELSE [] END AS counts,
+  coalesce(toIntegerOrNull(e.emptied), 0) AS emptied

@@ -294,7 +294,7 @@ impl Store {
         self.finish_erasure(scope, &id, by).await?;
         let receipts = self.erasures(scope).await?;
         let receipt = receipts.into_iter().find(|receipt| receipt.id == id);
-        receipt.ok_or_else(|| Error::NotFound { what: "receipt", id })
+        receipt.ok_or(Error::NotFound { what: "receipt", id })
     }
 
     /// Opens a receipt, and returns its id: that of the open one, if there is one.

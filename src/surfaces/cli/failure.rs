@@ -54,6 +54,7 @@ impl From<Error> for CliError {
                     "place" => "ebb trail cold",
                     "edge" => "ebb trail edge add FROM TYPE TO",
                     "relation" => "ebb relation list",
+                    "scope" => "ebb scope list",
                     _ => "ebb memory list",
                 };
                 Self::failed(error).try_this(hint)

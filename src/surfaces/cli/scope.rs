@@ -133,7 +133,7 @@ struct ExportAnswer<'a> {
 
 async fn export(args: &Export, service: &Service, output: &Output, global: &Global) -> Result<(), CliError> {
     let scope = &args.name;
-    let Some(file) = args.file.as_deref() else { return print(scope, service, output).await };
+    let Some(file) = args.file.as_deref() else { return Box::pin(print(scope, service, output)).await };
     if file.exists() {
         confirm(&format!("{} exists. Replace it?", file.display()), global.yes).await?;
     }

@@ -1,13 +1,15 @@
 //! Operations on scopes as a whole.
 
+use crate::surfaces::operation::lines::{LineSender, lines};
 use crate::surfaces::operation::problem::Problem;
-use crate::surfaces::operation::{Answer, Backend, Call, Operation, RequiredRight, lines};
+use crate::surfaces::operation::{Answer, Call, Operation, RequiredRight};
 use axum::http::Method;
 use ebb_core::api::input::Nothing;
 use ebb_core::api::scope::{
     ScopeDeletion, ScopeDeletionQuery, ScopePath, ScopeReceipts, ScopesList, ScopesQuery,
 };
 use ebb_core::domain::key::Right;
+use ebb_core::service::backup::BackupError;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -72,8 +74,13 @@ async fn receipts(call: Call<ScopePath>) -> Result<Answer<ScopeReceipts>, Proble
 
 async fn export(call: Call<ScopePath>) -> Result<Answer<String>, Problem> {
     let scope = call.scope(Some(&call.path.scope))?;
-    let export = async move |backend: Arc<Backend>, lines| {
-        backend.service.export_scope(&scope, &lines, Some(STALL_TIMEOUT)).await.map(drop)
+    let backend = Arc::clone(&call.backend);
+    let read = move |to: LineSender| async move {
+        let exported = backend.service.export_scope(&scope, &to, Some(STALL_TIMEOUT)).await;
+        exported.map(drop).map_err(|why| match why {
+            BackupError::Store(why) => why.into(),
+            why => Problem::own_fault(why),
+        })
     };
-    lines::streamed(&call.backend, call.caller.name(), export).await
+    Ok(Answer::lines(lines(&call.backend, call.caller.name(), read).await?))
 }

@@ -276,6 +276,22 @@ impl Vocabulary {
         ask
     }
 
+    /// What is asked of the scope as a whole. Never by the operator, who has every scope.
+    fn looks_at_scope(&self) -> [ScopeRequest; 4] {
+        let on = |method, of: &'static str, query: &str| {
+            let path = of.replace("{scope}", &encoded(&self.scope));
+            ScopeRequest::new(method, of, format!("{path}{query}"), None)
+        };
+        let export = "/v1/scopes/{scope}/export";
+        [
+            on("GET", "/v1/scopes", ""),
+            on("DELETE", "/v1/scopes/{scope}", "?dry_run=true"),
+            on("GET", "/v1/scopes/{scope}/receipts", ""),
+            // Of a scope that is not theirs: names of nodes and instants are in an export.
+            ScopeRequest::new("GET", export, export.replace("{scope}", "nobody"), None),
+        ]
+    }
+
     /// Everything that can be read of the scope, in one of the ways that it can be asked.
     pub(super) fn looks(&self, random: &mut Random) -> Vec<ScopeRequest> {
         let scope = encoded(&self.scope);
@@ -294,10 +310,6 @@ impl Vocabulary {
         let tool = |name, mut arguments: Value| {
             arguments["scope"] = json!(self.scope);
             ScopeRequest::tool(name, &arguments)
-        };
-        // Without a query: these name the scope in their path, or concern all of the key.
-        let whole = |method, of: &'static str, query: &str| {
-            ScopeRequest::new(method, of, format!("{}{query}", of.replace("{scope}", &scope)), None)
         };
         let place = |random: &mut Random| encoded(self.named(random).as_str().unwrap());
         let seeds = json!([{"id": self.id(random), "score": 1.0}, {"id": self.entity(random), "score": 0.5}]);
@@ -338,16 +350,6 @@ impl Vocabulary {
             ),
             get("/v1/hidden", String::new()),
             get("/v1/duplicates", "&min_similarity=0.5".to_owned()),
-            whole("GET", "/v1/scopes", ""),
-            whole("DELETE", "/v1/scopes/{scope}", "?dry_run=true"),
-            whole("GET", "/v1/scopes/{scope}/receipts", ""),
-            // Of a scope that is not theirs: names of nodes and instants are in an export.
-            ScopeRequest::new(
-                "GET",
-                "/v1/scopes/{scope}/export",
-                "/v1/scopes/nobody/export".to_owned(),
-                None,
-            ),
             post("/v1/engine/activate", json!({"seeds": seeds})),
             post("/v1/engine/pagerank", json!({"seeds": []})),
             post("/v1/engine/xlr", json!({"seeds": seeds})),
@@ -372,6 +374,7 @@ impl Vocabulary {
             looks.push(ScopeRequest { path: format!("/v1/memories/{}/why-not", encoded(id)), ..why_not });
         }
         looks.iter_mut().for_each(|look| look.by_operator = random.once_in(4));
+        looks.extend(self.looks_at_scope());
         looks
     }
 }

@@ -121,7 +121,7 @@ async fn all_of_a_scope_is_exported_and_can_be_restored() {
     let told = on(&db, folder.path(), &["scope", "export", "team", "team.ndjson"]).json();
     assert_eq!(told["nodes"], counted["total"], "{told:#}");
     on(&db, folder.path(), &["scope", "export", "team", "team.ndjson"]).fails(3, "team.ndjson exists");
-    on(&db, folder.path(), &["scope", "export", "nobody", "n.ndjson"]).fails(1, "nobody");
+    on(&db, folder.path(), &["scope", "export", "nobody", "n.ndjson"]).fails(1, "try: ebb scope list");
     let text = std::fs::read_to_string(folder.path().join("team.ndjson")).unwrap();
     let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines[0]["backup"]["scope"], "team");
