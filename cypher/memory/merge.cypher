@@ -9,7 +9,7 @@
 MATCH (m:Memory {scope: $scope, id: $id})
 MATCH (d:Memory {scope: $scope, id: $duplicate})
 WITH m, d, [(d)-[r:PREVIOUS_VERSION]->(:EbbVersion) | r] AS former,
-  [(d)-[:MENTIONS]->(e:EbbEntity) WHERE e.scope = $scope | e] AS mentioned
+  [(d)-[:MENTIONS]->(e:Entity) WHERE e.scope = $scope | e] AS mentioned
 CREATE (m)-[:PREVIOUS_VERSION]->(:EbbVersion {
   scope: $scope,
   content: d.content,

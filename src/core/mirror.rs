@@ -39,8 +39,8 @@ mod state;
 
 use crate::domain::ids::Scope;
 use crate::domain::units::Timestamp;
-use crate::store::{self, ChangeToken, MirrorQuery, Relation, Store, WrittenRow};
-use changes::{Applied, ByScope, Looked, RECENT_MS, Reading};
+use crate::store::{self, ChangeToken, KEPT_MS, MirrorQuery, OVERLAP_MS, Relation, Store, WrittenRow};
+use changes::{Applied, ByScope, Looked, RECENT_MS, Reading, is_beyond_recent};
 use compare::Difference;
 use compute::Refused;
 pub use content::LABEL_BYTES_MAX;
@@ -75,6 +75,10 @@ use tracing::{Instrument, Span, info, warn};
 const LOAD_TIMEOUT: Duration = Duration::from_secs(30);
 /// Interval of comparisons while other writers change the store without records.
 const FOLLOWED_MAX: usize = 10;
+/// Time between two comparisons of a whole scope.
+pub const COMPARE_EVERY: Duration = Duration::from_secs(24 * 3_600);
+/// How long a refresh of a scope on demand waits for its turn.
+const TURN_TIMEOUT: Duration = Duration::from_millis(250);
 
 /// Settings of a mirror.
 #[derive(Debug, Clone)]
@@ -150,8 +154,10 @@ pub struct Current {
     read: Instant,
     /// Number of candidates that are not mirrored.
     left_out: u64,
-    /// Peak memory of the scope.
+    /// Peak memory of the scope, and its limit.
     bytes: u64,
+    bytes_max: u64,
+    has_relations: bool,
     /// Number of slots with learned weights.
     pub learned: usize,
     /// Outcomes learned by its weights when this was taken.
@@ -224,6 +230,11 @@ impl MirroredScope {
     }
 }
 
+/// Whether a mirror that was loaded within a limit, and left out so many nodes, may hold many of them within another.
+const fn is_worth_reloading(left_out: u64, bytes_max: u64, now_max: u64) -> bool {
+    left_out > 0 && now_max > bytes_max.saturating_mul(2)
+}
+
 /// The instant so many milliseconds before now, by this machine's monotonic clock.
 fn ago(millis: i64) -> Instant {
     let age = Duration::from_millis(u64::try_from(millis).unwrap_or(0));
@@ -281,7 +292,7 @@ impl Mirror {
     /// The present view of a scope for a query; `None` before the first refresh.
     #[must_use]
     pub fn current(&self, scope: &Scope) -> Option<Current> {
-        self.places.entry(scope).published()
+        self.places.queried(scope)?.published()
     }
 
     /// The present view of a scope for its status, which does not count as a query; `None` before the first refresh.
@@ -296,11 +307,10 @@ impl Mirror {
         self.places.get(scope).map_or_else(Arc::default, |place| Arc::clone(&place.questions))
     }
 
-    /// The reason why the mirror of a scope cannot answer, if it is empty for lack of memory. A mirror of an empty
+    /// The reason why this mirror of a scope cannot answer, if it is empty for lack of memory. A mirror of an empty
     /// scope can.
     #[must_use]
-    pub fn no_room(&self, scope: &Scope) -> Option<Refused> {
-        let current = self.places.get(scope)?.published()?;
+    pub fn no_room(&self, scope: &Scope, current: &Current) -> Option<Refused> {
         let is_empty = !current.is_whole() && current.view.graph().node_count() == 0;
         is_empty.then(|| Refused::NoRoom {
             scope: scope.clone(),
@@ -372,17 +382,26 @@ impl Mirror {
     /// change; those that are waited for first, then those of the configuration, then the most recently queried. The others
     /// are as of `at`. Small ones on demand that nobody has queried lately are dropped instead.
     pub async fn outdated(&self, at: Timestamp) -> Result<Vec<Scope>, Error> {
-        let (mut outdated, mut others) = (Vec::new(), Vec::new());
+        let (mut outdated, mut others, mut oldest) = (Vec::new(), Vec::new(), None::<i64>);
+        let until = self.looked().until;
         for (scope, place) in self.places.all() {
             let Some(current) = place.published() else { continue };
-            match place.needs_all() {
+            let checked = current.checked.millis();
+            // One that could not be refreshed for long does not make each look longer.
+            let is_behind = until.is_some_and(|until| checked + OVERLAP_MS < until.millis());
+            if !is_behind {
+                oldest = Some(oldest.map_or(checked, |oldest| oldest.min(checked)));
+            }
+            match is_behind || place.needs_all() {
                 true => outdated.push((scope, place)),
                 false => others.push((scope, place, current)),
             }
         }
-        if let Some(checked) = others.iter().map(|(.., current)| current.checked).min() {
+        if let Some(oldest) = oldest {
             let looked = Instant::now();
-            let since = Timestamp::from_millis(checked.millis() - RECENT_MS).unwrap_or(Timestamp::EPOCH);
+            // From the last look on, so that it is known of each write which scopes it concerns.
+            let last = until.map_or(i64::MIN, Timestamp::millis).clamp(oldest - OVERLAP_MS, oldest);
+            let since = Timestamp::from_millis(last - RECENT_MS).unwrap_or(Timestamp::EPOCH);
             let (now, changes) = self.store.changes(None, since).await?;
             let by_scope = ByScope::of(&changes);
             for (scope, place, current) in others {
@@ -419,13 +438,16 @@ impl Mirror {
         let looked = Instant::now();
         let ticks = self.store.ticks_of(&places.iter().map(|(scope, ..)| scope).collect::<Vec<_>>()).await?;
         let (now, changes) = self.store.changes(None, swept).await?;
-        let (by_scope, mut due) = (ByScope::of(&changes), Vec::new());
+        let (by_scope, shared, mut due) = (ByScope::of(&changes), self.places.shared(), Vec::new());
         for ((scope, current, place), tick) in places.into_iter().zip(ticks) {
             let lacks_any = || by_scope.of_scope(&scope).any(|change| current.applied.lacks(change));
             let lacks = !current.is_recorded
                 || place.needs_all()
                 || tick != current.tick
-                || current.weighed_ms(at) > WEIGHED_MS
+                || current.has_relations && current.weighed_ms(at) > WEIGHED_MS
+                || current.since_read() >= COMPARE_EVERY
+                || now.millis() - current.applied.swept.millis() > KEPT_MS - OVERLAP_MS
+                || is_worth_reloading(current.left_out, current.bytes_max, shared)
                 || lacks_any();
             if !lacks {
                 place.confirm_sweep(&current, (at, now), by_scope.of_scope(&scope), looked);
@@ -433,6 +455,7 @@ impl Mirror {
                 due.push((scope, place));
             }
         }
+        self.looked().add(changes, now);
         Ok(self.by_urgency(due))
     }
 
@@ -469,13 +492,9 @@ impl Mirror {
         if self.includes(scope, &current, change) {
             return Ok((current, true));
         }
-        let place = self.places.entry(scope);
-        if current.applied.is_beyond_recent(change) {
-            place.is_awaited.store(true, Ordering::Relaxed);
-        }
         if !self.is_kept.load(Ordering::Relaxed) {
             // All of the scope that was committed is read.
-            place.is_awaited.store(true, Ordering::Relaxed);
+            self.places.entry(scope).is_awaited.store(true, Ordering::Relaxed);
             self.catch_up(scope, at).await?;
             return Ok((self.ready(scope, at).await?, true));
         }
@@ -489,6 +508,10 @@ impl Mirror {
             let current = self.ready(scope, at).await?;
             if self.includes(scope, &current, change) {
                 return Ok((current, true));
+            }
+            if is_beyond_recent(change, current.checked) {
+                place.is_awaited.store(true, Ordering::Relaxed);
+                self.wanted.notify_one();
             }
             if tokio::time::timeout_at(until, renewed).await.is_err() {
                 return Ok((current, false));
@@ -539,6 +562,9 @@ impl Mirror {
                 true => tokio::time::timeout_at(until, load).await.map_err(still_loading)?,
                 false => load.await,
             };
+            if loaded.is_err() {
+                self.places.drop_unloaded(scope, &place);
+            }
             return loaded.and_then(|()| place.published().ok_or(Error::Broken));
         }
     }
@@ -609,7 +635,8 @@ impl Mirror {
         held: &mut Option<MirroredScope>,
         at: Timestamp,
     ) {
-        let may = held.is_none() && self.is_kept.load(Ordering::Relaxed);
+        // Of others no file is renewed.
+        let may = held.is_none() && self.is_kept.load(Ordering::Relaxed) && self.places.is_fixed(scope);
         let Some(saving) = self.saving.as_ref().filter(|_| may) else { return };
         let (begun, file) = (Instant::now(), saving.state_file(scope));
         match self.read_state(scope, &file, at).await {
@@ -664,7 +691,7 @@ impl Mirror {
         let (at, looked) = (place.not_before(at), Instant::now());
         let known = held.as_mut().ok_or(Error::Broken)?;
         let next = (known.view.generation().next(), known.density);
-        let mut turn = self.turn(scope, known.bytes).await;
+        let mut turn = self.turn(scope, known.bytes, true).await?;
         let within = Room { bytes_max: known.bytes_max, turn: turn.as_mut() };
         let mut anew = load::load(&self.store, scope, (&self.config, within), at, next).await?;
         // Changes written meanwhile are no difference: both are refreshed until the mirror finds nothing new.
@@ -699,7 +726,8 @@ impl Mirror {
         at: Timestamp,
         reading: Reading,
     ) -> Result<RefreshOutcome, Error> {
-        let mut turn = self.turn(scope, held.as_ref().map_or(0, |held| held.bytes)).await;
+        let bytes = held.as_ref().map_or(0, |held| held.bytes);
+        let mut turn = self.turn(scope, bytes, held.is_some()).await?;
         let (at, looked) = (place.not_before(at), Instant::now());
         // Before it reads: what a reader asks for meanwhile is read by the next one.
         let was_awaited = reading != Reading::Recent && place.is_awaited.swap(false, Ordering::Relaxed);
@@ -719,9 +747,18 @@ impl Mirror {
         Ok(done)
     }
 
-    /// The turn to build a generation of a scope on demand that takes so many bytes, 0 if that is not known.
-    async fn turn(&self, scope: &Scope, bytes: u64) -> Option<Turn<'_>> {
-        if self.places.is_fixed(scope) { None } else { Some(self.places.turn(bytes).await) }
+    /// The turn to build a generation of a scope on demand that takes so many bytes, 0 if that is not known. One that is held
+    /// does not wait long: others are refreshed after it.
+    async fn turn(&self, scope: &Scope, bytes: u64, is_held: bool) -> Result<Option<Turn<'_>>, Refused> {
+        if self.places.is_fixed(scope) {
+            return Ok(None);
+        }
+        let turn = self.places.turn(bytes);
+        if !is_held || !self.is_kept.load(Ordering::Relaxed) {
+            return Ok(Some(turn.await));
+        }
+        let turn = tokio::time::timeout(TURN_TIMEOUT, turn).await;
+        turn.map(Some).map_err(|_| Refused::Loading { scope: scope.clone() })
     }
 
     async fn advance(
@@ -732,11 +769,15 @@ impl Mirror {
         reading: Reading,
     ) -> Result<RefreshOutcome, Error> {
         let bytes_max = self.bytes_max(scope);
-        if let Some(known) = held {
-            known.bytes_max = bytes_max;
-        }
         let next = match held {
             None => (Generation::default().next(), Density::default()),
+            Some(known)
+                if reading != Reading::Recent
+                    && is_worth_reloading(known.left_out, known.bytes_max, bytes_max) =>
+            {
+                info!(%scope, why = "more memory is free", "reloading the mirror");
+                (known.view.generation().next(), known.density)
+            }
             Some(known) => match refresh::refresh(&self.store, known, &self.config, at, reading).await? {
                 Refreshed::Same => return Ok(RefreshOutcome::Same),
                 Refreshed::Next => return Ok(RefreshOutcome::Patched),

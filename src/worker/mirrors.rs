@@ -22,6 +22,7 @@ use ebb_core::domain::ids::Scope;
 use ebb_core::scheduler::meter::Meter;
 use ebb_core::scheduler::panics::{Panics, TooManyPanics};
 use ebb_core::service::Service;
+use ebb_core::service::mirrors::COMPARE_EVERY;
 use ebb_core::service::recall::Error;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -33,8 +34,6 @@ use tracing::{debug, warn};
 const PUBLISH_LIMIT: Duration = Duration::from_secs(4);
 /// How long a stop waits for open work: longer than both of these take.
 const STOP_LIMIT: Duration = Duration::from_secs(9);
-/// Time between two comparisons of a whole scope.
-const COMPARE_EVERY: Duration = Duration::from_secs(24 * 3_600);
 
 /// Time between two looks for changes of other processes.
 const POLL_EVERY: Duration = Duration::from_secs(1);
@@ -46,6 +45,9 @@ const QUICK: Duration = Duration::from_millis(250);
 
 /// Time for many mirrors in one round. The others are in the next one, the most urgent first.
 const ROUND_MAX: Duration = Duration::from_secs(2);
+
+/// What a failure counts as, so that the next round is not at once.
+const FAILED: Duration = Duration::from_secs(1);
 
 /// Pause after the database came back, so that waiting requests come first.
 const PAUSE_AFTER_RETURN: Duration = Duration::from_secs(3);
@@ -189,9 +191,14 @@ async fn catch_up(service: &Service) -> Duration {
     for scope in outdated {
         let begun = Instant::now();
         match service.catch_up_mirror(&scope).await {
-            Ok(()) => took += begun.elapsed(),
-            Err(why) => warn!(%scope, %why, "a mirror could not be refreshed"),
+            // It has its turn in the next round.
+            Ok(()) | Err(Error::Busy(_)) => {}
+            Err(why) => {
+                warn!(%scope, %why, "a mirror could not be refreshed");
+                took += FAILED;
+            }
         }
+        took += begun.elapsed();
         if took > ROUND_MAX {
             break;
         }
@@ -229,8 +236,9 @@ async fn refresh_on_demand(service: &Service) -> bool {
     };
     let begun = Instant::now();
     for scope in due {
-        if let Err(why) = look(service, &scope).await {
-            warn!(%scope, %why, "a mirror could not be refreshed");
+        match look(service, &scope).await {
+            Ok(_) | Err(Error::Busy(_)) => {}
+            Err(why) => warn!(%scope, %why, "a mirror could not be refreshed"),
         }
         if begun.elapsed() > ROUND_MAX {
             break;

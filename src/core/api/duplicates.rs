@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Default, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DuplicatesQuery {
-    /// Least similarity of a duplicate to the memory to keep, above 0 and at most 1; default 0.8.
-    #[schemars(range(min = 0.01, max = 1.0))]
+    /// Least similarity of a duplicate to the memory to keep, 0.3 to 1; default 0.8.
+    #[schemars(range(min = 0.3, max = 1.0))]
     pub min_similarity: Option<f64>,
     /// Most groups, 1 to 1000; default 100.
     #[schemars(range(min = 1, max = 1_000))]
@@ -36,12 +36,14 @@ pub struct Duplicates {
 /// A memory and its duplicates.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Group {
-    /// The memory with the most energy.
+    /// The memory to keep: a pinned one, else the one with the highest tier, else with the most energy.
     pub keep: String,
-    /// Its text.
+    /// Its text, at most 4 KiB of it.
     pub content: String,
-    /// The others, most energy first.
+    /// The others in the same order, at most 50.
     pub duplicates: Vec<Duplicate>,
+    /// How many they are.
+    pub count: usize,
 }
 
 /// A memory that says the same as another one.
@@ -49,7 +51,7 @@ pub struct Group {
 pub struct Duplicate {
     /// Id of the memory.
     pub id: String,
-    /// Its text.
+    /// Its text, at most 4 KiB of it.
     pub content: String,
     /// Share of the words and pairs of adjacent words of either text that both have.
     pub similarity: f64,

@@ -154,6 +154,12 @@ impl Annotations {
         self.tags.is_empty() && self.metadata.is_none() && self.provenance.is_empty()
     }
 
+    /// The same without the source.
+    #[must_use]
+    pub fn without_provenance(self) -> Self {
+        Self { provenance: Box::default(), ..self }
+    }
+
     /// Merges those of a memory with those of a later request.
     ///
     /// # Errors

@@ -287,7 +287,8 @@ pub fn reinforced(
 }
 
 /// A live memory at `now` after another one, which says the same, was merged into it: it has the energies of both and the
-/// accesses of both, as if each had been one of it. An expired one adds its accesses alone.
+/// accesses of both, as if each had been one of it, and is pinned if either was. Its tier stays. An expired one adds its accesses
+/// alone.
 pub fn merged(
     state: MemoryState,
     other: MemoryState,
@@ -305,6 +306,8 @@ pub fn merged(
     next.energy = next.energy.plus(added);
     next.last_accessed = state.last_accessed.max(other.last_accessed);
     next.access_count = state.access_count.saturating_add(other.access_count);
+    next.pinned |= other.pinned;
+    next.ripe_at = next.ripe_at.filter(|_| !next.pinned);
     Ok(next.ripened(tunables).with_due())
 }
 

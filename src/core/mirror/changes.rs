@@ -82,11 +82,6 @@ impl Applied {
         }
     }
 
-    /// Whether only a sweep can find a write.
-    pub(super) fn is_beyond_recent(&self, change: &ChangeToken) -> bool {
-        change.id.is_none() || change.at < self.since(Reading::Recent)
-    }
-
     /// After a further read.
     pub(super) fn next(
         &self,
@@ -136,23 +131,34 @@ impl<'c> ByScope<'c> {
     }
 }
 
-/// Records that a process has looked at lately, with the scopes that they concern; `None`: all.
+/// Whether only a sweep can find a write, where records were looked at up to an instant.
+pub(super) fn is_beyond_recent(change: &ChangeToken, checked: Timestamp) -> bool {
+    change.id.is_none() || change.at.millis() < checked.millis() - RECENT_MS
+}
+
+/// Records that a process has looked at lately.
 #[derive(Debug, Default)]
-pub(super) struct Looked(HashMap<String, (i64, Option<BTreeSet<String>>)>);
+pub(super) struct Looked {
+    /// With the scopes that they concern; `None`: all.
+    records: HashMap<String, (i64, Option<BTreeSet<String>>)>,
+    /// The last look; `None` before the first.
+    pub(super) until: Option<Timestamp>,
+}
 
 impl Looked {
     pub(super) fn add(&mut self, changes: Vec<Change>, now: Timestamp) {
         for Change { id, at, everything, touched } in changes {
             let scopes: BTreeSet<String> = touched.into_iter().map(|one| one.scope).collect();
             let named = Some(scopes).filter(|scopes| !everything && !scopes.contains(""));
-            self.0.insert(id, (at.millis(), named));
+            self.records.insert(id, (at.millis(), named));
         }
-        self.0.retain(|_, (at, _)| *at >= now.millis() - OVERLAP_MS);
+        self.until = Some(now);
+        self.records.retain(|_, (at, _)| *at >= now.millis() - OVERLAP_MS);
     }
 
     /// Whether a write is known not to concern a scope.
     pub(super) fn spares(&self, change: &ChangeToken, scope: &Scope) -> bool {
-        let known = change.id.as_ref().and_then(|id| self.0.get(id));
+        let known = change.id.as_ref().and_then(|id| self.records.get(id));
         known.is_some_and(|(_, scopes)| scopes.as_ref().is_some_and(|named| !named.contains(scope.as_str())))
     }
 }
@@ -189,9 +195,9 @@ mod tests {
             .into_iter()
             .fold(applied, |applied, seen| applied.next(Reading::Recent, at(seen), []));
         assert!(!applied.includes(&token(Some("late"), 1_000)), "nor by its age");
-        assert!(!applied.includes(&token(None, 26_000)) && applied.is_beyond_recent(&token(None, 26_000)));
-        assert!(applied.is_beyond_recent(&token(Some("late"), 1_000)));
-        assert!(!applied.is_beyond_recent(&token(Some("new"), 24_000)));
+        let is_beyond = |change| is_beyond_recent(&change, at(25_000));
+        assert!(!applied.includes(&token(None, 26_000)) && is_beyond(token(None, 26_000)));
+        assert!(is_beyond(token(Some("late"), 1_000)) && !is_beyond(token(Some("new"), 24_000)));
         assert!(applied.lacks(&late));
         assert!(applied.since(Reading::Recent) > late.at && applied.since(Reading::All) <= late.at);
         let applied = applied.next(Reading::All, at(31_000), [late.clone()]);

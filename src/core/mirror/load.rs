@@ -151,7 +151,7 @@ pub(super) async fn load(
     (generation, mut density): (Generation, Density),
 ) -> Result<MirroredScope, Error> {
     for _ in 1..TRIES {
-        let held = load_once(store, scope, (config, &mut within), at, (generation, density)).await?;
+        let held = load_within(store, scope, (config, &mut within), at, (generation, density)).await?;
         let is_wasteful = held.left_out > 0 && held.density.is_much_less_than(density);
         if held.bytes <= within.bytes_max && !is_wasteful {
             return Ok(held);
@@ -159,7 +159,34 @@ pub(super) async fn load(
         info!(%scope, bytes = held.bytes, density = ?held.density, "reloading the mirror by the measured size of its nodes");
         density = held.density;
     }
-    load_once(store, scope, (config, &mut within), at, (generation, density)).await
+    load_within(store, scope, (config, &mut within), at, (generation, density)).await
+}
+
+/// Loads a scope. If it has to wait for a wider turn, it begins again after it: what waits holds no memory.
+async fn load_within(
+    store: &Arc<Store>,
+    scope: &Scope,
+    (config, within): (&Config, &mut Room<'_, '_>),
+    at: Timestamp,
+    next: (Generation, Density),
+) -> Result<MirroredScope, Error> {
+    loop {
+        match load_once(store, scope, (config, within), at, next).await? {
+            Loaded::Scope(held) => return Ok(*held),
+            Loaded::TooNarrow(bytes) => {
+                if let Some(turn) = &mut within.turn {
+                    turn.widen(bytes).await;
+                }
+            }
+        }
+    }
+}
+
+/// Result of an attempt to load.
+enum Loaded {
+    Scope(Box<MirroredScope>),
+    /// The turn is too narrow for so many bytes.
+    TooNarrow(u64),
 }
 
 async fn load_once(
@@ -168,7 +195,7 @@ async fn load_once(
     (config, within): (&Config, &mut Room<'_, '_>),
     at: Timestamp,
     (generation, density): (Generation, Density),
-) -> Result<MirroredScope, Error> {
+) -> Result<Loaded, Error> {
     let begun = Instant::now();
     let asked = asked(store, scope, &config.kinds, config.expired)?;
     // Changes committed by now are read below; later ones are left to the refresh.
@@ -184,7 +211,11 @@ async fn load_once(
     let names = Names::new(&asked, nodes.iter().map(|node| node.key.as_str()));
     let (taken, estimated) = selected(store, room, &asked, &nodes, count).await?;
     if let Some(turn) = &mut within.turn {
-        turn.widen(density.measured(estimated)).await;
+        let bytes = density.measured(estimated);
+        if turn.is_too_narrow(bytes) {
+            return Ok(Loaded::TooNarrow(bytes));
+        }
+        turn.widen(bytes).await;
     }
     let mut taken = taken.into_iter();
     nodes.retain(|_| taken.next().unwrap_or(false));
@@ -209,7 +240,7 @@ async fn load_once(
     let LoadedScope { view, synapses, relations, names } = made.map_err(|_| Error::Broken)??;
     let bytes = at_peak(view.bytes().total() + relations.bytes());
     let view_is_empty = view.graph().node_count() == 0;
-    Ok(MirroredScope {
+    Ok(Loaded::Scope(Box::new(MirroredScope {
         asked,
         view: Arc::new(view),
         synapses,
@@ -222,7 +253,7 @@ async fn load_once(
         read: begun,
         applied: Arc::new(Applied::swept(seen, changes)),
         written: HashSet::new(),
-    })
+    })))
 }
 
 /// Query parameters for a scope.

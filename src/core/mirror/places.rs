@@ -74,7 +74,14 @@ impl Places {
         self.fixed.get(scope).cloned().or_else(|| self.others().get(scope).cloned())
     }
 
-    /// The mirror of a scope, a new one if there is none yet.
+    /// The mirror of a scope for a query, if there is one.
+    pub(super) fn queried(&self, scope: &Scope) -> Option<Arc<Place>> {
+        let place = self.get(scope)?;
+        place.used.store(self.elapsed(), Ordering::Relaxed);
+        Some(place)
+    }
+
+    /// The mirror of a scope for a query, a new one if there is none yet.
     pub(super) fn entry(&self, scope: &Scope) -> Arc<Place> {
         let other = || Arc::clone(self.others().entry(scope.clone()).or_default());
         let place = self.fixed.get(scope).cloned().unwrap_or_else(other);
@@ -173,6 +180,15 @@ impl Places {
         is_it
     }
 
+    /// Drops a mirror on demand that could not be loaded.
+    pub(super) fn drop_unloaded(&self, scope: &Scope, place: &Arc<Place>) {
+        let mut others = self.others();
+        let is_it = others.get(scope).is_some_and(|known| Arc::ptr_eq(known, place));
+        if is_it && place.is_free() && place.at_peak().is_none() {
+            others.remove(scope);
+        }
+    }
+
     fn others(&self) -> MutexGuard<'_, OnDemand> {
         self.on_demand.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -213,6 +229,11 @@ pub(super) struct Turn<'p> {
 }
 
 impl Turn<'_> {
+    /// Whether a generation of so many bytes at its peak has to wait for [`Self::widen`].
+    pub(super) fn is_too_narrow(&self, bytes: u64) -> bool {
+        !self.is_alone && !self.places.is_small(bytes)
+    }
+
     /// Waits until the generation may take so many bytes at its peak.
     pub(super) async fn widen(&mut self, bytes: u64) {
         if !self.is_alone && self.places.is_small(bytes) {
@@ -264,7 +285,8 @@ impl Place {
     }
 
     fn at_rest(&self) -> u64 {
-        super::hot::at_rest(self.at_peak().unwrap_or(0)).max(FLOOR_BYTES)
+        let questions = self.questions.lock().unwrap_or_else(PoisonError::into_inner).bytes();
+        super::hot::at_rest(self.at_peak().unwrap_or(0)).max(FLOOR_BYTES) + questions as u64
     }
 
     /// Counts a reader who waits for a write, until the result is dropped.
@@ -355,6 +377,8 @@ impl Place {
             read: held.read,
             left_out: held.left_out,
             bytes: held.bytes,
+            bytes_max: held.bytes_max,
+            has_relations: !held.relations.is_empty(),
             learned: held.synapses.len(),
             tick: held.synapses.ticks(),
             applied: Arc::clone(&held.applied),
@@ -410,6 +434,8 @@ mod tests {
             read: now,
             left_out: 0,
             bytes,
+            bytes_max: bytes,
+            has_relations: false,
             learned: 0,
             tick: 0,
             applied: Arc::new(Applied::swept(at, [])),

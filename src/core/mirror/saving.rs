@@ -32,7 +32,7 @@ use std::io::ErrorKind;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, TryLockError};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::time::Instant;
 use tracing::{debug, info, warn};
 use xxhash_rust::xxh3::xxh3_64;
@@ -134,6 +134,12 @@ impl Saving {
     /// Removes the files of a scope, whether it is saved by this configuration or was by an earlier one.
     pub(super) fn remove(&self, scope: &Scope) -> Result<(), Error> {
         let files = self.files(scope);
+        let place = self.of.get(scope);
+        // A save in progress would bring them back.
+        let _idle = place.map(|place| place.at_work.lock().unwrap_or_else(PoisonError::into_inner));
+        for counter in place.iter().flat_map(|place| [&place.generation, &place.tick]) {
+            counter.store(0, Ordering::Relaxed);
+        }
         for path in [state_of(&files), files.graph, files.learned] {
             match std::fs::remove_file(&path) {
                 Err(source) if source.kind() != ErrorKind::NotFound => {

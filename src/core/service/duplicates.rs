@@ -10,22 +10,41 @@ use crate::domain::tier::Tier;
 use crate::domain::units::Timestamp;
 use crate::store::{Filter, MERGED_MAX, MemoryOrder};
 use ebb_engine::text::duplicates::{TextShape, near_duplicates};
+use ebb_engine::text::fold::cut;
 use serde_json::json;
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
+use std::collections::BTreeMap;
 
 /// Most memories that are compared.
 const COMPARED_MAX: usize = 50_000;
 const PAGE: usize = 500;
 const MIN_SIMILARITY: f64 = 0.8;
+/// Least value of a request: below it, nearly all are compared with all.
+const LEAST_SIMILARITY: f64 = 0.3;
+/// Most bytes of a text that are compared, and that are answered.
+const TEXT_BYTES: usize = 4 * 1024;
 const GROUPS: u32 = 100;
 const GROUPS_MAX: u32 = 1_000;
 
 /// A memory to compare, without its text.
 struct Compared {
     id: String,
+    /// Pinned ones, then those of higher tiers, are rather kept.
+    pinned: bool,
+    tier: Option<Tier>,
     energy: f64,
     created: Option<Timestamp>,
     shape: TextShape,
+}
+
+impl Compared {
+    /// The one to keep first.
+    fn by_preference(&self, other: &Self) -> Ordering {
+        let rank = |one: &Self| (one.pinned, one.tier);
+        let by_energy = || other.energy.total_cmp(&self.energy);
+        let by_age = || (self.created, &self.id).cmp(&(other.created, &other.id));
+        rank(other).cmp(&rank(self)).then_with(by_energy).then_with(by_age)
+    }
 }
 
 impl Service {
@@ -40,9 +59,9 @@ impl Service {
         at: Timestamp,
     ) -> Result<Duplicates, recall::Error> {
         let min = query.min_similarity.unwrap_or(MIN_SIMILARITY);
-        if !(min > 0.0 && min <= 1.0) {
+        if !(LEAST_SIMILARITY..=1.0).contains(&min) {
             return Err(recall::Error::Invalid(format!(
-                "min_similarity is {min}; it must be above 0 and at most 1"
+                "min_similarity is {min}; it must be {LEAST_SIMILARITY} to 1"
             )));
         }
         let limit = query.limit.unwrap_or(GROUPS);
@@ -54,9 +73,7 @@ impl Service {
         let (all, groups) = self
             .compute
             .run(move |_| {
-                all.sort_by(|a, b| {
-                    b.energy.total_cmp(&a.energy).then(a.created.cmp(&b.created)).then(a.id.cmp(&b.id))
-                });
+                all.sort_by(Compared::by_preference);
                 let (ids, shapes): (Vec<String>, Vec<TextShape>) =
                     all.into_iter().map(|one| (one.id, one.shape)).unzip();
                 let mut groups = near_duplicates(&shapes, min);
@@ -73,8 +90,10 @@ impl Service {
                 content: String::new(),
                 similarity: *similarity,
             };
-            let duplicates = group.others.iter().map(duplicate).collect();
-            answer.groups.push(Group { keep, content: String::new(), duplicates });
+            let (duplicates, count) =
+                (group.others.iter().take(MERGED_MAX).map(duplicate), group.others.len());
+            let duplicates = duplicates.collect();
+            answer.groups.push(Group { keep, content: String::new(), duplicates, count });
         }
         self.fill(scope, &mut answer).await?;
         Ok(answer)
@@ -91,9 +110,10 @@ impl Service {
                 else {
                     continue;
                 };
-                let shape = TextShape::of(content);
+                let shape = TextShape::of(cut(content, TEXT_BYTES));
                 let (energy, created) = (memory.energy.unwrap_or(0.0), memory.created);
-                all.push(Compared { id: memory.id, energy, created, shape });
+                let (pinned, tier) = (memory.pinned == Some(true), memory.tier);
+                all.push(Compared { id: memory.id, pinned, tier, energy, created, shape });
             }
             match page.1 {
                 Some(next) if all.len() < COMPARED_MAX => after = next,
@@ -108,13 +128,21 @@ impl Service {
             let named = std::iter::once(&group.keep).chain(group.duplicates.iter().map(|one| &one.id));
             let keys = named.map(|id| MemoryKey::of_row(scope.as_str(), id));
             let records = self.store.memories(&keys.collect::<Vec<_>>()).await?;
-            let text_of = |id: &str| {
-                let record = records.iter().find(|record| record.id == id);
-                record.and_then(|record| record.content.clone()).unwrap_or_default()
-            };
-            group.content = text_of(&group.keep);
-            group.duplicates.iter_mut().for_each(|one| one.content = text_of(&one.id));
+            let texts: BTreeMap<&str, &str> = records
+                .iter()
+                .filter_map(|record| Some((record.id.as_str(), cut(record.content.as_deref()?, TEXT_BYTES))))
+                .collect();
+            let text_of = |id: &str| texts.get(id).map(|text| (*text).to_owned());
+            // One that was deleted meanwhile is no duplicate.
+            group.content = text_of(&group.keep).unwrap_or_default();
+            group.duplicates.retain_mut(|one| {
+                let text = text_of(&one.id);
+                let is_there = text.is_some();
+                one.content = text.unwrap_or_default();
+                is_there
+            });
         }
+        answer.groups.retain(|group| !group.content.is_empty() && !group.duplicates.is_empty());
         Ok(())
     }
 

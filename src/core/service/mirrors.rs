@@ -15,6 +15,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use crate::mirror::COMPARE_EVERY;
 pub use crate::mirror::compare::Difference;
 pub use crate::store::MirrorStatus;
 
@@ -67,7 +68,7 @@ impl Service {
     ) -> Result<(Current, bool), Error> {
         let change: ChangeToken = change.parse().map_err(|why| Error::Invalid(format!("at_least: {why}")))?;
         let reached = self.mirror.reach(scope, self.instant(None).await?, (&change, wait)).await?;
-        self.mirror.no_room(scope).map_or(Ok(reached), |why| Err(why.into()))
+        self.mirror.no_room(scope, &reached.0).map_or(Ok(reached), |why| Err(why.into()))
     }
 
     /// The view of a scope, loaded at the first request. One that is empty for lack of memory is refused.
@@ -76,14 +77,15 @@ impl Service {
             Some(current) => current,
             None => self.mirror.ready(scope, self.instant(None).await?).await?,
         };
-        self.mirror.no_room(scope).map_or(Ok(current), |why| Err(why.into()))
+        self.mirror.no_room(scope, &current).map_or(Ok(current), |why| Err(why.into()))
     }
 
     /// Why this process cannot answer from a mirror of its configuration, if one is empty for lack of memory.
     #[must_use]
     pub fn no_room(&self) -> Option<String> {
         let scopes = &self.mirror.config().scopes;
-        scopes.iter().find_map(|scope| self.mirror.no_room(scope)).map(|why| why.to_string())
+        let no_room = |scope| self.mirror.no_room(scope, &self.mirror.status(scope)?);
+        scopes.iter().find_map(no_room).map(|why| why.to_string())
     }
 
     /// Freshness of an answer that was just computed.

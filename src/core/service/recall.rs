@@ -223,6 +223,11 @@ impl RecallRequest {
         if let Some(least) = self.min_relevance.filter(|least| !(0.0..=1.0).contains(least)) {
             return Err(Error::Invalid(format!("min_relevance is {least}; it must be from 0 to 1")));
         }
+        if self.min_relevance.is_some() && self.text.trim().is_empty() && self.embedding.is_none() {
+            return Err(Error::Invalid(
+                "min_relevance needs a text or an embedding: nothing is relevant to seeds alone".to_owned(),
+            ));
+        }
         let chosen = |dimensions: &Vec<Dimension>| dimensions.iter().copied().collect();
         Ok(RecallQuery {
             text: self.text.clone(),
@@ -347,10 +352,14 @@ impl Service {
     ) -> Result<(Arc<View>, Found), Error> {
         let Prepared { current, query, outside, flags: lacks } = self.prepare(scope, request, query).await?;
         let (top_k, least) = (query.top_k, query.min_relevance);
-        let mut recalled = self.recalled(scope, &current, query).await?;
+        // Hits from the database are chosen beside all others: a minimum only leaves out.
+        let min_relevance = least.filter(|_| query.outside.is_empty());
+        let mut recalled = self.recalled(scope, &current, RecallQuery { min_relevance, ..query }).await?;
         let stored = stored_hits(outside, top_k, &mut recalled);
         let StoredHits { hits: stored, texts: mut stored_texts } =
             self.with_relevance(stored, recalled.relevance.clone(), least).await?;
+        let is_relevant = |own: Option<f32>| least.is_none_or(|least| own.is_some_and(|own| own >= least));
+        recalled.hits.retain(|hit| is_relevant(hit.relevance));
         let texts = match request.content {
             true => {
                 stored_texts.extend(self.contents(scope, &current.view, &mut recalled).await?);

@@ -44,6 +44,7 @@ impl Service {
         let receipts = self.jobs_store.erasures(scope).await?;
         let is_repeat = |receipt: &&Erasure| receipt.finished.is_some() && receipt.request == request.id();
         if let Some(done) = receipts.iter().find(is_repeat) {
+            self.remove_saved(scope);
             return Ok(ScopeDeletion::done(done.clone()));
         }
         let latest = receipts.into_iter().next();
@@ -51,15 +52,21 @@ impl Service {
             let total = self.jobs_store.scope_counts(scope).await?.total();
             if total == 0 {
                 let none = || Error::NotFound { what: "scope", id: scope.to_string() };
+                self.remove_saved(scope);
                 return Ok(ScopeDeletion::done(latest.ok_or_else(none)?));
             }
             self.config.guard.judge(total, total, accepted).map_err(Error::Guarded)?;
         }
         let erasure = self.jobs_store.erase(scope, request.by(), request.id()).await?;
-        if let Err(why) = self.mirror.remove_saved(scope) {
-            warn!(%scope, %why, "the saved mirror of a deleted scope is still there");
-        }
+        self.remove_saved(scope);
         Ok(ScopeDeletion::done(erasure))
+    }
+
+    /// Removes the saved mirror of a deleted scope. If it cannot be, the next deletion of the scope tries again.
+    fn remove_saved(&self, scope: &Scope) {
+        if let Err(why) = self.mirror.remove_saved(scope) {
+            warn!(%scope, %why, "the saved mirror of a deleted scope is still there; repeat the deletion");
+        }
     }
 
     /// The receipts of deletions of a scope, latest first.

@@ -9,12 +9,12 @@ use super::batch::annotate;
 use super::catalogue::MEMORY_MERGE;
 use super::error::Error;
 use super::memory::{Record, read, refused, write};
-use super::memory_update::VERSIONS_MAX;
+use super::memory_update::{self, MemoryUpdate, VERSIONS_MAX, whole};
 use super::request::{RequestMode, answer, lock_sound, open};
 use super::tx::{Mode, Tx};
-use crate::domain::annotations::Annotations;
+use crate::domain::annotations::{Annotations, Metadata};
 use crate::domain::ids::{MemoryId, MemoryKey, Scope};
-use crate::domain::memory;
+use crate::domain::memory::{self, Refused};
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
 use std::collections::BTreeMap;
@@ -50,13 +50,22 @@ impl Store {
                         state = match memory::merged(state, other, now, tunables) {
                             Ok(state) => state,
                             Err(why) => {
-                                let named = if other.tier.is_stub() { duplicate } else { kept };
+                                let is_others = why == Refused::Stub && !state.tier.is_stub();
+                                let named = if is_others { duplicate } else { kept };
                                 return Err(refused(tx, named, why).await?);
                             }
                         };
                     }
-                    let annotations = merged_annotations(tx, &keys).await?;
+                    let before = whole(tx, kept).await?;
+                    let annotations = merged_annotations(tx, &before, duplicates).await?;
                     write(tx, &[(kept, state)], embeds).await?;
+                    let update = MemoryUpdate {
+                        tags: Some(annotations.tags().map(str::to_owned).collect()),
+                        metadata: annotations.metadata().map(Metadata::fields).unwrap_or_default(),
+                        ..MemoryUpdate::default()
+                    };
+                    let instant = lives[kept].created.max(now);
+                    memory_update::write(tx, kept, (&before, &update), instant, embeds).await?;
                     annotate(tx, &[(kept, &annotations)]).await?;
                     for duplicate in duplicates {
                         let call = MEMORY_MERGE
@@ -79,17 +88,18 @@ impl Store {
     }
 }
 
-/// The annotations of the first memory with those of the others: its own fields win.
-async fn merged_annotations(tx: &mut Tx, keys: &[MemoryKey]) -> Result<Annotations, Error> {
-    let mut merged: Option<Annotations> = None;
-    for key in keys {
-        let Some(record) = read(tx, std::slice::from_ref(key)).await?.pop() else { continue };
-        merged = Some(match merged {
-            None => record.annotations,
-            Some(before) => {
-                before.merged(&record.annotations).map_err(|why| Error::Invalid(why.to_string()))?
-            }
-        });
+/// The annotations of a memory with those of its duplicates: its own fields win, and the source is that of the first that has one.
+async fn merged_annotations(
+    tx: &mut Tx,
+    kept: &Record,
+    duplicates: &[MemoryKey],
+) -> Result<Annotations, Error> {
+    let mut merged = kept.annotations.clone();
+    for duplicate in duplicates {
+        let other = whole(tx, duplicate).await?.annotations;
+        // Lines of one source say nothing about another one.
+        let other = if merged.provenance().is_empty() { other } else { other.without_provenance() };
+        merged = merged.merged(&other).map_err(|why| Error::Invalid(why.to_string()))?;
     }
-    Ok(merged.unwrap_or_default())
+    Ok(merged)
 }

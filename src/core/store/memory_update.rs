@@ -111,13 +111,13 @@ impl Store {
 }
 
 /// The memory as this transaction sees it.
-async fn whole(tx: &mut Tx, key: &MemoryKey) -> Result<Record, Error> {
+pub(super) async fn whole(tx: &mut Tx, key: &MemoryKey) -> Result<Record, Error> {
     let record = read(tx, std::slice::from_ref(key)).await?.pop();
     record.ok_or_else(|| Error::NotFound { what: "memory", id: key.to_string() })
 }
 
 /// Writes an update of a memory that this transaction has locked, unless it changes nothing.
-async fn write(
+pub(super) async fn write(
     tx: &mut Tx,
     key: &MemoryKey,
     (before, update): (&Record, &MemoryUpdate),

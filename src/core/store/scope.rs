@@ -174,7 +174,7 @@ impl Store {
             of("EbbEntity", "EbbEntity", "n.name", true),
             own("SemanticCluster", ROOM_ID),
             of("Session", "Session", ROOM_ID, true),
-            own("File", ROOM_ID),
+            own("File", "n.repository IS NOT NULL AND n.id"),
             of("EbbState", "EbbState", "n.kind IS NOT NULL AND n.key", true),
             own("EbbSynapse", "n.source"),
             own("EbbSweepJob", ROOM_ID),

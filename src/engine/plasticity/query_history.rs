@@ -1,4 +1,4 @@
-//! The last thousand queries of a process, and how often nodes were in them, and seeds together.
+//! The last queries of a process, a thousand or a megabyte of them, and how often nodes were in them, and seeds together.
 //!
 //! Counted are the queries in which a node was a seed or a hit, those in which it was a seed, and those in which two nodes
 //! were, among the 32 strongest seeds of a query. A new query replaces the oldest, whose counts are removed. Nodes are identified by external ids, so the history
@@ -19,6 +19,8 @@ use std::sync::Arc;
 
 /// Number of queries that are kept.
 pub const QUERIES_MAX: usize = 1_000;
+/// Bytes of queries above which the oldest go, however few they are.
+const BYTES_MAX: usize = 1 << 20;
 /// Number of seeds of a query that form pairs.
 pub const PAIRED_MAX: usize = 32;
 
@@ -32,6 +34,8 @@ pub struct QueryHistory {
     nodes: Vec<Node>,
     /// Handles that are not in use.
     free: Vec<u32>,
+    /// Bytes of the queries.
+    bytes: usize,
 }
 
 /// A query of the history.
@@ -44,6 +48,12 @@ pub struct StoredQuery {
     activated: Vec<u32>,
     /// Instant, epoch milliseconds.
     pub now_ms: i64,
+}
+
+impl StoredQuery {
+    const fn bytes(&self) -> usize {
+        size_of::<Self>() + self.text.len() + size_of::<u32>() * (self.seeds.len() + self.activated.len())
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -70,9 +80,9 @@ impl QueryHistory {
         activated: &[NodeId],
         now_ms: i64,
     ) {
-        if self.queries.len() == QUERIES_MAX
-            && let Some(oldest) = self.queries.pop_front()
-        {
+        while self.queries.len() >= QUERIES_MAX || self.bytes > BYTES_MAX {
+            let Some(oldest) = self.queries.pop_front() else { break };
+            self.bytes -= oldest.bytes();
             self.release(&oldest);
         }
         let mut seeds = seeds.to_vec();
@@ -87,7 +97,14 @@ impl QueryHistory {
             now_ms,
         };
         self.tally(&query, 1);
+        self.bytes += query.bytes();
         self.queries.push_back(query);
+    }
+
+    /// Bytes that its queries take, without the ids of their nodes.
+    #[must_use]
+    pub const fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// Number of queries.

@@ -41,6 +41,7 @@ impl TextShape {
         }
         parts.sort_unstable();
         parts.dedup();
+        parts.shrink_to_fit();
         Self(parts)
     }
 

@@ -77,7 +77,7 @@ pub enum Verb {
     Forget(Forget),
     /// List groups of memories that say nearly the same in the same words
     #[command(after_help = "\
-The first of a group is the one with the most energy. Similarity is the share of the words and pairs of adjacent words of either
+The first of a group is the one to keep: pinned, else of the highest tier, else with the most energy. Similarity is the share of the words and pairs of adjacent words of either
 text that both have.
 
 Examples:
@@ -85,7 +85,7 @@ Examples:
   ebb memory duplicates --min-similarity 0.95 --limit 10
   ebb memory merge ID DUPLICATE --dry-run")]
     Duplicates {
-        /// Least similarity, above 0 and at most 1
+        /// Least similarity, 0.3 to 1
         #[arg(long, value_name = "S", default_value_t = 0.8)]
         min_similarity: f64,
         /// Maximum number of groups

@@ -62,7 +62,7 @@ fn by_conditions() -> Vec<Operation> {
         Operation::new(Method::GET, "/v1/duplicates", RequiredRight::InScope(Right::Read), duplicates)
             .summary("List groups of memories that say nearly the same in the same words")
             .description(
-                "Each group has the memory to keep, that with the most energy, and its duplicates. Reads the texts of at most \
+                "Each group has the memory to keep (pinned, else of the highest tier, else with the most energy) and its duplicates. Reads the texts of at most \
                  50,000 live memories from the database; writes nothing. To merge a group: /v1/memories/{id}/merge.",
             )
             .long_read(),

@@ -287,7 +287,7 @@ async fn duplicates_are_found_and_merged_on_request() {
             .len(),
         2
     );
-    for (query, says) in [("min_similarity=0", "min_similarity is 0"), ("limit=0", "limit is 0")] {
+    for (query, says) in [("min_similarity=0.2", "min_similarity is 0.2"), ("limit=0", "limit is 0")] {
         api.get(&format!("/v1/duplicates?{query}")).fails(400, "validation", says);
     }
 

@@ -61,13 +61,16 @@ pub(super) async fn duplicates(
     let query = DuplicatesQuery { min_similarity: Some(min_similarity), limit: Some(limit), scope: None };
     let found = service.duplicates(service.scope(), &query, when.instant(service).await?).await?;
     output.emit("memory.duplicates", &found, |page| {
-        for Group { keep, content, duplicates } in &found.groups {
+        for Group { keep, content, duplicates, count } in &found.groups {
             page.heading(keep);
             page.paragraph(content);
             for duplicate in duplicates {
                 page.line(&format!("  {}  {:.2}  {}", duplicate.id, duplicate.similarity, duplicate.content));
             }
             let ids: Vec<&str> = duplicates.iter().map(|one| one.id.as_str()).collect();
+            if *count > ids.len() {
+                page.line(&format!("  and {} more: merge these, and list again", count - ids.len()));
+            }
             page.line(&format!("  ebb memory merge {keep} {}", ids.join(" ")));
             page.line("");
         }
