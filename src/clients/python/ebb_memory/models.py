@@ -347,6 +347,20 @@ class Dimensions(Model):
 
 
 class Duplicate(Model):
+    """A memory that says the same as another one."""
+
+    model_config = ConfigDict(
+        use_attribute_docstrings=True,
+    )
+    content: str
+    """Its text, at most 4 KiB of it."""
+    id: str
+    """Id of the memory."""
+    similarity: float
+    """Share of the words and pairs of adjacent words of either text that both have."""
+
+
+class Duplicate2(Model):
     """A hit with the text of another."""
 
     model_config = ConfigDict(
@@ -612,6 +626,22 @@ class GivenSeed(Model):
     """Id; for an entity its name."""
     score: float
     """Score of the seed, above 0 and up to 1."""
+
+
+class Group(Model):
+    """A memory and its duplicates."""
+
+    model_config = ConfigDict(
+        use_attribute_docstrings=True,
+    )
+    content: str
+    """Its text, at most 4 KiB of it."""
+    count: int
+    """How many they are."""
+    duplicates: list[Duplicate]
+    """The others in the same order, at most 50."""
+    keep: str
+    """The memory to keep: a pinned one, else the one with the highest tier, else with the most energy."""
 
 
 class GuardedRecall(Model):
@@ -1677,6 +1707,8 @@ class Version(Model):
     )
     content: str | None
     """Text of the memory."""
+    merged_from: str | None = None
+    """Id of the memory that said it, if that was merged into this one."""
     metadata: dict[str, Any]
     """Fields that its writer gave it."""
     since: AwareDatetime | None
@@ -1983,7 +2015,7 @@ class ContextMemory(Model):
     )
     created: AwareDatetime | None
     """Instant of its creation, if known."""
-    duplicates: list[Duplicate] = Field([], validate_default=True)
+    duplicates: list[Duplicate2] = Field([], validate_default=True)
     """Older hits with the same text, which is not repeated."""
     id: str
     """Its id."""
@@ -2030,6 +2062,22 @@ class DoneAllWithChange(DoneAll):
     )
     change: str | None = None
     """The change that the write made, if it made one: at_least of a recall that must include it."""
+
+
+class Duplicates(Model):
+    """Groups of memories that say nearly the same in the same words."""
+
+    model_config = ConfigDict(
+        use_attribute_docstrings=True,
+    )
+    compared: int
+    """Memories that were compared."""
+    complete: bool
+    """Whether these are all memories of the scope."""
+    found: int
+    """Groups that were found."""
+    groups: list[Group]
+    """Those with the most duplicates first."""
 
 
 class EnergyCurve(Model):

@@ -561,6 +561,29 @@ class Memories(Noun[Call]):
         )
 
     @operation
+    def duplicates(
+        self, *, limit: int | None = None, min_similarity: float | None = None, scope: str | None = None
+    ) -> Request[models.Duplicates]:
+        """List groups of memories that say nearly the same in the same words.
+
+        Each group has the memory to keep (pinned, else of the highest tier, else with the most energy) and its
+        duplicates. Reads the texts of at most 50,000 live memories from the database; writes nothing. To merge a
+        group: /v1/memories/{id}/merge.
+
+        Args:
+            limit: Most groups, 1 to 1000; default 100.
+            min_similarity: Least similarity of a duplicate to the memory to keep, 0.3 to 1; default 0.8.
+            scope: Scope of the data.
+        """
+        return Request(
+            "GET",
+            "/v1/duplicates",
+            models.Duplicates,
+            query={"limit": limit, "min_similarity": min_similarity, "scope": scope},
+            scope="query",
+        )
+
+    @operation
     def list(
         self,
         *,
@@ -774,6 +797,41 @@ class Memories(Noun[Call]):
             path_parts={"id": id},
             query={"at": at, "curve": curve, "scope": scope},
             scope="query",
+        )
+
+    @operation
+    def merge(
+        self,
+        id: str,
+        duplicates: Sequence[str],
+        *,
+        at: datetime | None = None,
+        dry_run: bool | None = None,
+        scope: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Request[models.MemoryWithChange]:
+        """Merge memories that say the same into one, and delete them.
+
+        The kept memory gets the energies, accesses, tags, metadata and mentions of all; its own fields of metadata
+        win. The texts of the others stay readable among its versions. Other relationships and learned weights of
+        these are deleted.
+
+        Args:
+            id: Its id.
+            duplicates: Ids of the memories to merge into it, at most 50.
+            at: Instant of the write; needs the right admin.
+            dry_run: Roll back at the end.
+            scope: Scope of the data.
+            idempotency_key: Writes with the same key take effect once in 24 hours; default a new key.
+        """
+        return Request(
+            "POST",
+            "/v1/memories/{id}/merge",
+            models.MemoryWithChange,
+            path_parts={"id": id},
+            body={"at": at, "dry_run": dry_run, "duplicates": duplicates, "scope": scope},
+            scope="body",
+            idempotency_key=idempotency_key or new_key(),
         )
 
     @operation
