@@ -25,7 +25,7 @@ FOREACH (e IN mentioned | MERGE (m)-[:MENTIONS]->(e))
 WITH m
 CALL (m) {
   MATCH (m)-[:PREVIOUS_VERSION]->(v:EbbVersion)
-  WITH v ORDER BY v.until DESC, v.since DESC
+  WITH v ORDER BY v.until DESC, v.since DESC, v.mergedFrom, v.content
   WITH collect(v) AS versions
   FOREACH (v IN versions[$kept..] | DETACH DELETE v)
   RETURN size(versions[..$kept]) AS kept

@@ -29,7 +29,7 @@ FOREACH (_ IN CASE WHEN $isEmbedded THEN [1] ELSE [] END |
 WITH m
 CALL (m) {
   MATCH (m)-[:PREVIOUS_VERSION]->(v:EbbVersion)
-  WITH v ORDER BY v.until DESC, v.since DESC
+  WITH v ORDER BY v.until DESC, v.since DESC, v.mergedFrom, v.content
   WITH collect(v) AS versions
   FOREACH (v IN versions[$kept..] | DETACH DELETE v)
   RETURN size(versions[..$kept]) AS kept

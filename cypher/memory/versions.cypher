@@ -10,4 +10,4 @@ RETURN toStringOrNull(v.content) AS content,
   CASE WHEN first <= v.since < end THEN v.since.epochMillis END AS since,
   CASE WHEN first <= v.until < end THEN v.until.epochMillis END AS until,
   toStringOrNull(v.mergedFrom) AS mergedFrom
-ORDER BY until DESC, since DESC
+ORDER BY until DESC, since DESC, mergedFrom, content

@@ -171,6 +171,10 @@ impl Vocabulary {
             "metadata": self.metadata(random), "scope": self.scope})
     }
 
+    fn merged(&self, random: &mut Random) -> Value {
+        json!({"duplicates": [self.id(random)], "scope": self.scope})
+    }
+
     fn seen(&self, random: &mut Random) -> Value {
         json!({"from": self.entity(random), "type": random.pick(&["knows", "Memory:knows", "RELATES_TO"]),
             "to": self.entity(random), "scope": self.scope})
@@ -250,12 +254,7 @@ impl Vocabulary {
                 &json!({"keys": [self.entity(random)], "pinned": true, "scope": self.scope}),
             ),
             31 | 32 => on("PATCH", "/v1/memories/{id}", &self.id(random), Some(self.changed(random))),
-            38 => on(
-                "POST",
-                "/v1/memories/{id}/merge",
-                &self.id(random),
-                Some(json!({"duplicates": [self.id(random)], "scope": self.scope})),
-            ),
+            38 => on("POST", "/v1/memories/{id}/merge", &self.id(random), Some(self.merged(random))),
             33 => post("/v1/memories:forget", json!({"filter": self.filter(random), "scope": self.scope})),
             34 => {
                 let mut arguments = self.changed(random);
@@ -277,13 +276,15 @@ impl Vocabulary {
     }
 
     /// What is asked of the scope as a whole. Never by the operator, who has every scope.
-    fn looks_at_scope(&self) -> [ScopeRequest; 4] {
+    fn looks_at_scope(&self) -> [ScopeRequest; 6] {
         let on = |method, of: &'static str, query: &str| {
             let path = of.replace("{scope}", &encoded(&self.scope));
             ScopeRequest::new(method, of, format!("{path}{query}"), None)
         };
-        let export = "/v1/scopes/{scope}/export";
+        let (export, own) = ("/v1/scopes/{scope}/export", format!("?scope={}", encoded(&self.scope)));
         [
+            on("GET", "/v1/hidden", &own),
+            on("GET", "/v1/duplicates", &format!("{own}&min_similarity=0.5")),
             on("GET", "/v1/scopes", ""),
             on("DELETE", "/v1/scopes/{scope}", "?dry_run=true"),
             on("GET", "/v1/scopes/{scope}/receipts", ""),
@@ -348,8 +349,6 @@ impl Vocabulary {
                 "/v1/rerank",
                 json!({"query": content(random), "keys": [self.id(random), self.entity(random)]}),
             ),
-            get("/v1/hidden", String::new()),
-            get("/v1/duplicates", "&min_similarity=0.5".to_owned()),
             post("/v1/engine/activate", json!({"seeds": seeds})),
             post("/v1/engine/pagerank", json!({"seeds": []})),
             post("/v1/engine/xlr", json!({"seeds": seeds})),
