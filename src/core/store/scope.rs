@@ -179,8 +179,8 @@ impl Store {
             own("EbbSynapse", "n.source"),
             own("EbbSweepJob", ROOM_ID),
             own("EbbPolicy", ROOM_ID),
-            // The others with a scope are of processes that hold it in memory.
-            own("EbbCounter", "n.process IS NULL AND n.name"),
+            // The others with a scope are of processes that hold it in memory, or say which policies are accepted in it.
+            own("EbbCounter", "n.process IS NULL AND n.policy IS NULL AND n.name"),
             own("EbbTombstone", SCOPE),
         ];
         let known: BTreeSet<String> =

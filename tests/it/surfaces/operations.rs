@@ -19,7 +19,7 @@ async fn an_uninitialised_database_is_refused_by_all_but_those_that_look() {
         ebb(&db, args).fails(1, "try: ebb init");
     }
     assert!(ebb(&db, &["status"]).json()["stopped"].as_str().unwrap().contains("not initialised"));
-    ebb(&db, &["doctor"]).fails(7, "the doctor found 17 problems");
+    ebb(&db, &["doctor"]).fails(7, "the doctor found 18 problems");
     let before = contents(&db).await;
     assert_json_snapshot!("init_dry_run", ebb(&db, &["init", "--dry-run"]).golden());
     ebb(&db, &["init"]).fails(3, "--yes");

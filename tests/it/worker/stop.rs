@@ -28,7 +28,9 @@ async fn decay_run(db: &Fresh) -> OpenRun {
 /// A worker whose run waits in the middle of its first page for a lock that a test holds.
 async fn held_up(db: &Fresh) -> Worker {
     let worker = Worker::on(db, &DECAY_ONLY);
-    eventually("the run waits for the lock", async || db.waits().await).await;
+    // Another job may wait for it first.
+    let is_open = async || db.store.open_runs().await.unwrap().iter().any(|run| run.job == "decay");
+    eventually("the run waits for the lock", async || is_open().await && db.waits().await).await;
     worker
 }
 
