@@ -64,6 +64,18 @@ pub(super) const fn at_rest(at_peak: u64) -> u64 {
     at_peak / PEAK
 }
 
+/// A number of bytes times a factor.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a number of bytes, to the nearest of some"
+)]
+#[must_use]
+pub(super) fn share_of(bytes: u64, factor: f64) -> u64 {
+    (bytes as f64 * factor) as u64
+}
+
 /// Measured size of the nodes of a scope, divided by the estimate.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Density(f64);
@@ -96,14 +108,8 @@ impl Density {
 
     /// Measured size of what is estimated at so many bytes.
     #[must_use]
-    #[expect(
-        clippy::cast_precision_loss,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a number of bytes, to the nearest of some"
-    )]
     pub fn measured(self, estimated: u64) -> u64 {
-        (estimated as f64 * self.0) as u64
+        share_of(estimated, self.0)
     }
 
     /// Whether one and a half times this is still below another.

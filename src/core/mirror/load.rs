@@ -14,7 +14,7 @@
 use super::changes::Applied;
 use super::content::{Names, RELATES_TO, Relations, conductance, view_of};
 use super::facts::{Embeddings, ReadFacts, set_facts};
-use super::hot::{Density, Joined, Selection, at_peak, bytes_of_all, chars_within, nodes_within};
+use super::hot::{Density, Joined, Selection, at_peak, bytes_of_all, chars_within, nodes_within, share_of};
 use super::learned::bound;
 use super::places::Turn;
 use super::{Config, Error, MirroredScope};
@@ -273,14 +273,7 @@ pub(super) fn asked(
 
 /// Greatest cost of a selection.
 fn room(bytes_max: u64) -> u64 {
-    #[expect(
-        clippy::cast_precision_loss,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a share of a number of bytes, to the nearest of some"
-    )]
-    let room = (bytes_max as f64 * SHARE) as u64;
-    room
+    share_of(bytes_max, SHARE)
 }
 
 /// Candidates: no more than fit.

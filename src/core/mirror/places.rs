@@ -167,10 +167,22 @@ impl Places {
     /// Drops a mirror on demand if it is small and was not queried lately; the next query loads it again. Returns whether it did.
     pub(super) fn drop_idle(&self, scope: &Scope, place: &Arc<Place>) -> bool {
         let idle_since = self.elapsed().saturating_sub(u64::try_from(IDLE.as_millis()).unwrap_or(u64::MAX));
-        let is_idle = place.used.load(Ordering::Relaxed) < idle_since;
+        let is_idle = place.used() < idle_since;
         if !is_idle || self.is_fixed(scope) || !place.at_peak().is_some_and(|bytes| self.is_small(bytes)) {
             return false;
         }
+        self.remove(scope, place)
+    }
+
+    /// Drops a mirror on demand that could not be loaded.
+    pub(super) fn drop_unloaded(&self, scope: &Scope, place: &Arc<Place>) {
+        if place.at_peak().is_none() {
+            self.remove(scope, place);
+        }
+    }
+
+    /// Drops a mirror on demand, unless it is being built. Returns whether it is the one of the scope.
+    fn remove(&self, scope: &Scope, place: &Arc<Place>) -> bool {
         let mut others = self.others();
         let is_it = others.get(scope).is_some_and(|known| Arc::ptr_eq(known, place));
         if is_it && place.is_free() {
@@ -178,15 +190,6 @@ impl Places {
             place.renewed.notify_waiters();
         }
         is_it
-    }
-
-    /// Drops a mirror on demand that could not be loaded.
-    pub(super) fn drop_unloaded(&self, scope: &Scope, place: &Arc<Place>) {
-        let mut others = self.others();
-        let is_it = others.get(scope).is_some_and(|known| Arc::ptr_eq(known, place));
-        if is_it && place.is_free() && place.at_peak().is_none() {
-            others.remove(scope);
-        }
     }
 
     fn others(&self) -> MutexGuard<'_, OnDemand> {
@@ -206,8 +209,7 @@ fn drop_oldest(others: &mut OnDemand, mut bytes: u64, bytes_max: u64) {
     }
     let (bytes_max, count_max) = (bytes_max - bytes_max / 16, ON_DEMAND_MAX - ON_DEMAND_MAX / 16);
     let free = others.iter().filter(|(_, place)| place.is_free());
-    let mut free: Vec<(u64, Scope)> =
-        free.map(|(scope, place)| (place.used.load(Ordering::Relaxed), scope.clone())).collect();
+    let mut free: Vec<(u64, Scope)> = free.map(|(scope, place)| (place.used(), scope.clone())).collect();
     free.sort_unstable();
     for (_, scope) in free {
         if bytes <= bytes_max && others.len() <= count_max {
@@ -236,16 +238,15 @@ impl Turn<'_> {
 
     /// Waits until the generation may take so many bytes at its peak.
     pub(super) async fn widen(&mut self, bytes: u64) {
-        if !self.is_alone && self.places.is_small(bytes) {
-            return;
-        }
-        if !self.is_alone {
+        if self.is_too_narrow(bytes) {
             // Given back first: two that kept theirs would wait for each other.
             self.permit = None;
             self.permit = self.places.turns.acquire_many(TURNS).await.ok();
             self.is_alone = true;
         }
-        self.places.make_room(bytes);
+        if self.is_alone {
+            self.places.make_room(bytes);
+        }
     }
 }
 

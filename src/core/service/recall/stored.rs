@@ -115,9 +115,7 @@ impl Service {
         };
         Ok(OutsideMemories { found: named.into_iter().map(outside).collect(), flag })
     }
-}
 
-impl Service {
     /// Adds the relevance of hits from the database, by their texts, and leaves out those below the least that was requested.
     pub(in crate::service) async fn with_relevance(
         &self,
