@@ -769,29 +769,29 @@ impl Mirror {
         reading: Reading,
     ) -> Result<RefreshOutcome, Error> {
         let bytes_max = self.bytes_max(scope);
-        let next = match held {
-            None => (Generation::default().next(), Density::default()),
+        let (next, weighed) = match held {
+            None => ((Generation::default().next(), Density::default()), at),
             Some(known)
                 if reading != Reading::Recent
                     && is_worth_reloading(known.left_out, known.bytes_max, bytes_max) =>
             {
                 info!(%scope, why = "more memory is free", "reloading the mirror");
-                (known.view.generation().next(), known.density)
+                ((known.view.generation().next(), known.density), at)
             }
             Some(known) => match refresh::refresh(&self.store, known, &self.config, at, reading).await? {
                 Refreshed::Same => return Ok(RefreshOutcome::Same),
                 Refreshed::Next => return Ok(RefreshOutcome::Patched),
                 Refreshed::Learned => return Ok(RefreshOutcome::Learned),
-                Refreshed::Anew(why) => {
+                Refreshed::Anew { why, weighed } => {
                     info!(%scope, why, "reloading the mirror");
-                    (known.view.generation().next(), known.density)
+                    ((known.view.generation().next(), known.density), weighed)
                 }
             },
         };
         let within = Room { bytes_max, turn };
-        let mut anew = load::load(&self.store, scope, (&self.config, within), at, next).await?;
+        let mut anew = load::load(&self.store, scope, (&self.config, within), weighed, next).await?;
         // Applies changes made during the load.
-        if let Refreshed::Anew(why) =
+        if let Refreshed::Anew { why, .. } =
             refresh::refresh(&self.store, &mut anew, &self.config, at, Reading::All).await?
         {
             // A load that cannot be followed up counts from its beginning; the next refresh reads the same record

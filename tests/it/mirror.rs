@@ -572,6 +572,11 @@ async fn relations_weigh_what_they_do_at_the_instant_of_their_generation() {
     assert_eq!(done, RefreshOutcome::Patched);
     let half = weight(&current).unwrap();
     assert!((f64::from(half) - 0.5_f64.sqrt()).abs() < 1e-6, "{half}");
+    // A change of everything may be of another scope alone: a load keeps the instant.
+    bed.clock.set(at(45.0 * 24.0 + 0.5));
+    bed.db.store.record_full_change().await.unwrap();
+    let (done, current) = bed.refresh().await;
+    assert_eq!((done, weight(&current)), (RefreshOutcome::Loaded, Some(half)));
     // Below the minimum it is not there, nor a fact.
     bed.clock.set(at(400.0 * 24.0));
     let (_, current) = bed.refresh().await;

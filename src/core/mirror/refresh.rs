@@ -63,7 +63,11 @@ pub(super) enum Refreshed {
     /// Only learned weights changed.
     Learned,
     /// A load is required: more changed than the record names, or than fits.
-    Anew(&'static str),
+    Anew {
+        why: &'static str,
+        /// The instant that relations are to have their weights of.
+        weighed: Timestamp,
+    },
 }
 
 /// Keys to read, by the index of a label.
@@ -86,34 +90,39 @@ pub(super) async fn refresh(
     reading: Reading,
 ) -> Result<Refreshed, Error> {
     let applied = Arc::clone(&held.applied);
+    let anew = |why| Ok(Refreshed::Anew { why, weighed: at });
     let (now, changes) = store.changes(Some(&held.asked.scope), applied.since(reading)).await?;
     if now.millis() - applied.swept.millis() > KEPT_MS - OVERLAP_MS {
-        return Ok(Refreshed::Anew("the last read is older than the retention of changes"));
+        return anew("the last read is older than the retention of changes");
     }
     let fresh: Vec<&Change> = changes.iter().filter(|change| !applied.has(&change.id)).collect();
-    if fresh.iter().any(|change| change.is_of_whole(&held.asked.scope)) {
-        return Ok(Refreshed::Anew("more changed than can be named"));
-    }
     let learned = store.learned(&held.asked.scope, held.synapses.ticks()).await?;
     if learned.as_ref().is_some_and(|learned| learned.tick < held.synapses.ticks()) {
-        return Ok(Refreshed::Anew("the learned state is older than that of the mirror"));
+        return anew("the learned state is older than that of the mirror");
     }
     let written = match reading {
         Reading::Recent => None,
         Reading::All | Reading::Weighed => match written(store, held).await? {
-            None => return Ok(Refreshed::Anew("another library wrote more than can be named")),
+            None => return anew("another library wrote more than can be named"),
             written => written,
         },
     };
     let touched = Touched::of(&fresh, written.as_deref().unwrap_or_default(), held);
     let weighed = held.view.snapshot().as_of.unwrap_or(i64::MIN);
     let stale = at.millis().saturating_sub(weighed) > WEIGHED_MS && !held.relations.is_empty();
-    let refreshed = if !touched.is_empty() || stale || reading == Reading::Weighed {
+    let is_weighed = !touched.is_empty() || stale || reading == Reading::Weighed;
+    if fresh.iter().any(|change| change.is_of_whole(&held.asked.scope)) {
+        // If it was only in another scope, weights must not tell of it.
+        let weighed = Timestamp::from_millis(weighed).unwrap_or(at);
+        let weighed = if is_weighed { at } else { weighed };
+        return Ok(Refreshed::Anew { why: "more changed than can be named", weighed });
+    }
+    let refreshed = if is_weighed {
         next(store, held, config, at, (touched, learned)).await?
     } else {
-        learned.map_or(Refreshed::Same, |learned| moved(held, learned))
+        learned.map_or(Refreshed::Same, |learned| moved(held, learned, at))
     };
-    if !matches!(refreshed, Refreshed::Anew(_)) {
+    if !matches!(refreshed, Refreshed::Anew { .. }) {
         held.applied = Arc::new(applied.next(reading, now, changes));
         if let Some(written) = written {
             held.written = written.into_iter().collect();
@@ -134,12 +143,12 @@ async fn written(store: &Store, held: &MirroredScope) -> Result<Option<Vec<Writt
 }
 
 /// Updates the weights of the mirrored state.
-fn moved(held: &mut MirroredScope, learned: Learned) -> Refreshed {
+fn moved(held: &mut MirroredScope, learned: Learned, at: Timestamp) -> Refreshed {
     match held.learn(learned) {
         Ok(()) => Refreshed::Learned,
         Err(why) => {
             error!(scope = %held.asked.scope, %why, "learned rows could not be loaded");
-            Refreshed::Anew("learned rows could not be loaded")
+            Refreshed::Anew { why: "learned rows could not be loaded", weighed: at }
         }
     }
 }
@@ -299,7 +308,7 @@ async fn next(
     (touched, learned): (Touched, Option<Learned>),
 ) -> Result<Refreshed, Error> {
     let Some(read) = read(store, held, touched).await? else {
-        return Ok(Refreshed::Anew("nodes of several labels share a key"));
+        return Ok(Refreshed::Anew { why: "nodes of several labels share a key", weighed: at });
     };
     let fading = store.fading();
     let (mut batch, Tied { relations, facts }, skipped) = merged(held, config, &read, (at, fading));
@@ -327,7 +336,7 @@ async fn next(
     let bytes = hot::at_peak(view.bytes().total() + relations.bytes());
     // A node that already exceeds the budget, since no load keeps it, is not read again for a patch that adds nothing.
     if bytes > held.bytes_max.max(held.bytes) {
-        return Ok(Refreshed::Anew("the budget is spent"));
+        return Ok(Refreshed::Anew { why: "the budget is spent", weighed: at });
     }
     let mut synapses = held.synapses.rebind(held.view.graph(), view.graph())?;
     if let Some(learned) = learned {

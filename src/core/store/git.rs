@@ -169,7 +169,7 @@ impl Import<'_> {
                 self.store.hold_import(tx, self.key, self.lines).await?;
                 let changed: i64 = tx.only(self.of(call(page))).await?;
                 if changed > 0 {
-                    tx.touch_everything();
+                    tx.touch_scope(self.scope.as_str());
                 }
                 Ok(changed)
             };
