@@ -1,9 +1,9 @@
 //! Mean and deviation of the similarities of a query to the memories of a view.
 //!
 //! # Design notes
-//! They are those of a sample, since to count all takes a tenth of the time of the scan, and the mean of 512 differs from that of
-//! all by 0.04 deviations. The memories with the greatest hashes are as good a sample as any, and the same
-//! one for each query of a view, however its index came about.
+//! They are those of a sample, since to count all slows the scan down. By 512 of 1,890 passages, the most similar ones are
+//! as many deviations above the mean as by all, to 0.1. The memories with the greatest hashes are as good a sample as any, and the same one
+//! for each query of a view, however its index came about.
 //!
 //! They are counted while the index is scanned, from the middle of the bounds of each row, in fixed point: so they are the same bits in
 //! whatever order the rows are.
