@@ -83,7 +83,7 @@ use super::scratch::Scratch;
 use super::seeds::{self, MAX_SEEDS, SeedQuery, SeedResult};
 use super::semantic::pipeline::spelling_similarity_from;
 use super::text::ranking::{RANKED_MAX, RankedMemory, Ranking};
-use super::vectors::RankedVector;
+use super::vectors::{RankedVector, Similarities};
 use super::xlr::XlrResult;
 use super::{Error, Flag, View};
 use crate::graph::index::NodeId;
@@ -174,7 +174,9 @@ pub fn recall_primed(
         }
         Fusion::Off => scored.iter().take(query.top_k).map(|scored| (scored.node, scored.score)).collect(),
     };
-    let relevances = keep_relevant(view, &relevance, query, &mut ranked);
+    let similar: BTreeMap<NodeId, f32> =
+        vectors.passing.iter().map(|ranked| (ranked.node, ranked.similarity)).collect();
+    let relevances = keep_relevant(view, &relevance, query, (&mut ranked, &similar));
     let shown: BTreeSet<NodeId> = ranked.iter().map(|(node, _)| *node).collect();
     scored.retain(|one| shown.contains(&one.node));
     let explained: BTreeSet<NodeId> = reached.iter().filter(|node| shown.contains(node)).copied().collect();
@@ -187,12 +189,7 @@ pub fn recall_primed(
         id: query.id(view.generation(), &primed),
         generation: view.generation(),
         as_of: view.snapshot().as_of,
-        hits: hits(
-            view,
-            (&ranked, relevances),
-            paths,
-            (&scored, &by_text, &vectors.passing, contrast.as_ref()),
-        ),
+        hits: hits(view, (&ranked, relevances), paths, (&scored, &by_text, &similar, contrast.as_ref())),
         relevance,
         scale,
         seeds: result_seeds(view, found.seeds),
@@ -242,21 +239,29 @@ struct Both<T> {
 
 impl Search {
     fn of(view: &View, query: &RecallQuery, filter: &ResolvedFilter<'_>) -> Result<Self, Error> {
-        let Ranking { ranked: all, passing, postings_read } = match query.fusion {
-            Fusion::Text => view.rank_by_text(&query.text, RANKED_MAX, |node| filter.passes(view, node)),
-            Fusion::Off => Ranking::default(),
-        };
+        let most = if query.fusion == Fusion::Text { RANKED_MAX } else { 0 };
+        let Ranking { ranked: all, passing, words, postings_read } =
+            view.rank_by_text(&query.text, most, |node| filter.passes(view, node));
         let texts = Both { all, passing };
         // Entities have vectors as well, of their names.
         let compared = query.vector.as_deref().filter(|_| query.fusion == Fusion::Text);
         let (([all, passing], of_all), facts) = match compared {
             Some(vector) => {
                 let passes = |node: NodeId| [view.has_text(node), filter.passes(view, node)];
-                (view.rank_and_compare(vector, RANKED_MAX, passes)?, FactMemories::of(view, vector)?)
+                let found = if query.relevance {
+                    view.rank_and_compare(vector, RANKED_MAX, passes)?
+                } else {
+                    (view.rank_by_vector(vector, RANKED_MAX, passes)?, Similarities::default())
+                };
+                (found, FactMemories::of(view, vector)?)
             }
             None => Default::default(),
         };
-        let relevance = Relevance::new(view, &query.text, compared, of_all);
+        let relevance = if query.relevance {
+            Relevance::new(view, &words, compared, of_all)
+        } else {
+            Relevance::default()
+        };
         let vectors = Both { all, passing };
         let outside = query.outside.iter().map(|(_, similarity)| *similarity);
         let similarities = vectors.all.iter().map(|ranked| ranked.similarity).chain(outside);
@@ -367,10 +372,10 @@ fn keep_relevant(
     view: &View,
     relevance: &Relevance,
     query: &RecallQuery,
-    ranked: &mut Vec<(NodeId, f32)>,
+    (ranked, similar): (&mut Vec<(NodeId, f32)>, &BTreeMap<NodeId, f32>),
 ) -> Vec<Option<f32>> {
     let nodes: Vec<NodeId> = ranked.iter().map(|(node, _)| *node).collect();
-    let mut relevances = relevance.of_nodes(view, &nodes);
+    let mut relevances = relevance.of_similar(view, &nodes, similar);
     if let Some(least) = query.min_relevance {
         let is_kept = |relevance: &Option<f32>| relevance.is_some_and(|relevance| relevance >= least);
         let mut kept = relevances.iter().map(is_kept);
@@ -401,7 +406,7 @@ fn hits(
     (by_score, by_text, by_vector, contrast): (
         &[MergedScore],
         &[NodeId],
-        &[RankedVector],
+        &BTreeMap<NodeId, f32>,
         Option<&XlrResult>,
     ),
 ) -> Vec<Hit> {
@@ -409,8 +414,6 @@ fn hits(
     let by_score: BTreeMap<NodeId, &MergedScore> =
         by_score.iter().map(|scored| (scored.node, scored)).collect();
     let by_text: BTreeMap<NodeId, u32> = by_text.iter().copied().zip(1..).collect();
-    let by_vector: BTreeMap<NodeId, f32> =
-        by_vector.iter().map(|ranked| (ranked.node, ranked.similarity)).collect();
     let route = |path: paths::Path| {
         let nodes = path.slots.iter().map(|slot| graph.target(*slot));
         let ids = [path.seed].into_iter().chain(nodes).map(|node| graph.external_id(node).to_owned());

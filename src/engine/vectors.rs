@@ -50,6 +50,8 @@ use xxhash_rust::xxh3::xxh3_64;
 pub const DIMENSIONS_MAX: usize = 4_096;
 /// Number of replaced or removed rows that are always kept until their segment is merged.
 const DROPPED_MIN: usize = 1_024;
+/// Number of nodes by whose similarities the distribution of all is estimated: those with the greatest hashes of their external ids.
+const SAMPLE_MAX: usize = 512;
 /// No node or fact.
 const NOTHING: u32 = u32::MAX;
 
@@ -69,6 +71,8 @@ pub struct VectorIndex {
 #[derive(Debug, Clone, Default)]
 pub struct VectorNodes {
     nodes: Vec<u32>,
+    /// By number: whether it is in the sample.
+    is_sampled: Vec<bool>,
     count: u32,
 }
 
@@ -252,18 +256,26 @@ impl VectorIndex {
         self.held = vec![true; self.contents.len()];
     }
 
-    /// Resolves the nodes of a graph.
+    /// Resolves the nodes of a graph, and takes a sample of those that `counts` accepts.
     #[must_use]
-    pub fn nodes(&self, graph: &Graph) -> VectorNodes {
-        let mut resolved = VectorNodes { nodes: vec![NOTHING; self.contents.len()], count: 0 };
+    pub fn nodes(&self, graph: &Graph, counts: impl Fn(NodeId) -> bool) -> VectorNodes {
+        let rows = self.contents.len();
+        let mut resolved =
+            VectorNodes { nodes: vec![NOTHING; rows], is_sampled: vec![false; rows], count: 0 };
+        let mut sample = TopK::new(SAMPLE_MAX);
         for node in graph.nodes() {
-            let Some(number) = self.numbers.get(&hash(graph.external_id(node))) else { continue };
+            let id = hash(graph.external_id(node));
+            let Some(number) = self.numbers.get(&id) else { continue };
             let place = &mut resolved.nodes[*number as usize];
             if *place == NOTHING {
                 *place = node.0;
                 resolved.count += 1;
+                if counts(node) {
+                    sample.push((id, *number));
+                }
             }
         }
+        sample.into_sorted().iter().for_each(|(_, number)| resolved.is_sampled[*number as usize] = true);
         resolved
     }
 
@@ -284,7 +296,7 @@ impl VectorIndex {
         Ok(lists.map(ranked_nodes))
     }
 
-    /// The same lists, and the distribution of the similarities of all nodes that count in it.
+    /// The same lists, and the distribution of the similarities of the sample.
     ///
     /// # Errors
     /// As [`Self::rank`].
@@ -294,21 +306,22 @@ impl VectorIndex {
         query: &[f32],
         most: usize,
         passes: impl Fn(NodeId) -> [bool; LISTS],
-        counts: impl Fn(NodeId) -> bool,
     ) -> Result<([Vec<RankedVector>; LISTS], Similarities), Error> {
         let rank = |node| graph.rank(NodeId(node));
-        let mut similarities = Similarities::default();
-        let add = |node, bounds| {
-            if counts(NodeId(node)) {
-                similarities.add(bounds);
-            }
+        // A branch that depends on a hash would cost more than the rest: those that are not sampled are overwritten.
+        let (mut sampled, mut count) = (vec![0.0; SAMPLE_MAX + 1], 0);
+        let add = |number: u32, bounds: Bounds| {
+            sampled[count] = bounds.estimate;
+            count += usize::from(nodes.is_sampled[number as usize]);
         };
         let lists = self.best(&nodes.nodes, query, most, (|node| passes(NodeId(node)), add), rank)?;
+        let mut similarities = Similarities::default();
+        sampled[..count].iter().for_each(|similarity| similarities.add(*similarity));
         Ok((lists.map(ranked_nodes), similarities))
     }
 
     /// Lists of the `most` owners of vectors, of the most similar ones that pass for each list, then in the order of `rank`.
-    /// `owners` are by number; `each` is called for each of them with the bounds of its similarity.
+    /// `owners` are by number; `each` is called for the number of each of them with the bounds of its similarity.
     fn best<const LISTS: usize>(
         &self,
         owners: &[u32],
@@ -334,7 +347,7 @@ impl VectorIndex {
             }
             let segment = &self.segments[candidate.segment as usize];
             let row = candidate.row as usize;
-            let similarity = query.similarity(segment.row(row), segment.length(row));
+            let similarity = query.exact().similarity(segment.row(row), segment.length(row));
             let place = (ordered(similarity), Reverse(rank(candidate.owner)), candidate.owner);
             for (list, _) in lists.iter_mut().zip(candidate.passes).filter(|(_, passes)| *passes) {
                 list.push(place);
@@ -363,8 +376,8 @@ impl VectorIndex {
                     continue;
                 }
                 let bounds = query.bounds(scanned);
-                each(owner, bounds);
-                let Bounds { lower, upper } = bounds;
+                each(number, bounds);
+                let Bounds { lower, upper, .. } = bounds;
                 if least.iter().all(|least| upper < *least) {
                     continue;
                 }
@@ -403,7 +416,7 @@ impl VectorNodes {
     /// Size in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        4 * self.nodes.capacity()
+        4 * self.nodes.capacity() + self.is_sampled.capacity()
     }
 }
 

@@ -195,8 +195,10 @@ impl View {
         let labels =
             named.map_or_else(|| Arc::new(Labels::build(&graph)), |before| Arc::clone(&before.labels));
         let documents = texts.index.documents(&graph);
-        let vector_nodes =
-            texts.vectors.as_ref().map_or_else(VectorNodes::default, |vectors| vectors.nodes(&graph));
+        let vector_nodes = texts
+            .vectors
+            .as_ref()
+            .map_or_else(VectorNodes::default, |vectors| vectors.nodes(&graph, |node| documents.has(node)));
         let mentions = mentions(&graph, &documents);
         let hubs = hubs(&graph, &mentions, documents.count());
         let mean_degree = graph.mean_degree();
@@ -295,7 +297,7 @@ impl View {
         vectors.rank((self.graph(), &self.vector_nodes), query, most, passes)
     }
 
-    /// The same lists, with the distribution of the similarities of all memories.
+    /// The same lists, with the distribution of the similarities of memories.
     ///
     /// # Errors
     /// As [`Self::rank_by_vector`].
@@ -308,8 +310,7 @@ impl View {
         let Some(vectors) = &self.texts.vectors else {
             return Ok(([const { Vec::new() }; LISTS], Similarities::default()));
         };
-        let is_memory = |node: NodeId| self.documents.has(node);
-        vectors.rank_and_compare((self.graph(), &self.vector_nodes), query, most, passes, is_memory)
+        vectors.rank_and_compare((self.graph(), &self.vector_nodes), query, most, passes)
     }
 
     /// Similarities of the vectors of nodes to a vector, -1 to 1; `None` for nodes without one.
@@ -317,11 +318,6 @@ impl View {
         let none = || vec![None; nodes.len()];
         let vectors = self.texts.vectors.as_ref();
         vectors.map_or_else(none, |vectors| vectors.similarities(self.graph(), vector, nodes))
-    }
-
-    /// Number of memories with a word.
-    pub(crate) fn word_frequency(&self, word: u64) -> u32 {
-        self.texts.index.frequency(&self.documents, word)
     }
 
     /// Which of at most 64 words each node has, the first as the lowest bit.

@@ -41,7 +41,12 @@ impl Service {
         let kinds: BTreeSet<String> = kinds.collect();
         let ask = |kinds: BTreeSet<String>| {
             let usual = self.config.engine.default_query();
-            let mut query = RecallQuery { text: request.query.clone(), top_k: TOP_K_MAX, ..usual.clone() };
+            let mut query = RecallQuery {
+                text: request.query.clone(),
+                top_k: TOP_K_MAX,
+                relevance: false,
+                ..usual.clone()
+            };
             query.filter.kinds = kinds.into_iter().collect();
             query
         };

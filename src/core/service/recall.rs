@@ -236,6 +236,7 @@ impl RecallRequest {
             seeds: self.seeds.iter().map(|seed| (seed.id.as_str().to_owned(), seed.score)).collect(),
             top_k: self.top_k,
             min_relevance: self.min_relevance,
+            relevance: usual.relevance,
             filter: self.filter()?,
             profile: self.profile,
             spread: self.spread,

@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("add           {:.0} ms", 1e3 * begin.elapsed().as_secs_f64());
     let graph = graph(&ids)?;
     let begin = Instant::now();
-    let nodes = index.nodes(&graph);
+    let nodes = index.nodes(&graph, |_| true);
     println!("nodes         {:.1} ms", 1e3 * begin.elapsed().as_secs_f64());
     let begin = Instant::now();
     let copy = black_box(index.clone());

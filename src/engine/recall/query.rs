@@ -33,6 +33,8 @@ pub struct RecallQuery {
     pub top_k: usize,
     /// Least [relevance](super::Relevance) of a hit, 0 to 1. Hits below it are left out, as are those without one.
     pub min_relevance: Option<f32>,
+    /// Whether the [relevance](super::Relevance) of hits is estimated; without it they have none.
+    pub relevance: bool,
     /// Restricts the hits.
     pub filter: Filter,
     /// Parameters of spreading activation.
@@ -65,6 +67,7 @@ impl Default for RecallQuery {
             seeds: Vec::new(),
             top_k: 20,
             min_relevance: None,
+            relevance: true,
             filter: Filter::default(),
             profile: Profile::default(),
             spread: Spread::default(),
@@ -246,6 +249,9 @@ impl RecallQuery {
         if let Some(least) = self.min_relevance {
             put(b"relevance");
             put(&least.to_bits().to_le_bytes());
+        }
+        if !self.relevance {
+            put(b"no relevance");
         }
         for (id, score) in primed {
             put(id.as_bytes());

@@ -33,9 +33,12 @@ mod tests;
 use crate::View;
 use crate::graph::index::NodeId;
 use crate::text::fold::cut;
+#[cfg(doc)]
+use crate::text::ranking::Ranking;
 use crate::text::ranking::stems_of;
 use crate::text::words::CONTENT_BYTES_MAX;
 use crate::vectors::Similarities;
+use std::collections::BTreeMap;
 
 /// Relevant memories of a query, with those that resemble them.
 const RELEVANT: f64 = 4.0;
@@ -57,7 +60,7 @@ const VECTORS_HALF: f64 = 5.0;
 const WORDS_MAX: usize = 64;
 
 /// Estimates the relevance of memories to one query.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Relevance {
     /// Logarithm of the odds of a memory without any word of the query.
     prior: f64,
@@ -72,13 +75,14 @@ pub struct Relevance {
 }
 
 impl Relevance {
-    /// Of a query with a text, and of its vector with the similarities of all memories.
-    pub(super) fn new(view: &View, text: &str, vector: Option<&[f32]>, similarities: Similarities) -> Self {
-        let mut words = stems_of(text);
-        words.sort_unstable();
-        words.dedup();
-        words.truncate(WORDS_MAX);
-        let frequencies: Vec<u32> = words.iter().map(|word| view.word_frequency(*word)).collect();
+    /// Of the [words](Ranking::words) of a query, and of its vector with the similarities of memories.
+    pub(super) fn new(
+        view: &View,
+        words: &[(u64, u32)],
+        vector: Option<&[f32]>,
+        similarities: Similarities,
+    ) -> Self {
+        let (words, frequencies): (Vec<u64>, Vec<u32>) = words.iter().take(WORDS_MAX).copied().unzip();
         let vector = vector.map(<[f32]>::to_vec);
         Self { words, vector, similarities, ..Self::of_counts(view.memories(), &frequencies) }
     }
@@ -105,15 +109,35 @@ impl Relevance {
     /// vector.
     #[must_use]
     pub fn of_nodes(&self, view: &View, nodes: &[NodeId]) -> Vec<Option<f32>> {
-        let similarities = match &self.vector {
-            Some(vector) => view.similarities(vector, nodes),
-            None => vec![None; nodes.len()],
-        };
+        self.of_similar(view, nodes, &BTreeMap::new())
+    }
+
+    /// The same of nodes of which some similarities are known.
+    pub(super) fn of_similar(
+        &self,
+        view: &View,
+        nodes: &[NodeId],
+        known: &BTreeMap<NodeId, f32>,
+    ) -> Vec<Option<f32>> {
+        if self.gains.is_empty() && self.vector.is_none() {
+            return vec![None; nodes.len()];
+        }
+        let is_unknown = |node: &NodeId| view.has_text(*node) && !known.contains_key(node);
+        let unknown: Vec<NodeId> = nodes.iter().copied().filter(is_unknown).collect();
+        let mut others = match &self.vector {
+            Some(vector) if !unknown.is_empty() => view.similarities(vector, &unknown),
+            _ => Vec::new(),
+        }
+        .into_iter();
         let words = view.words_of(&self.words, nodes);
-        let of = |((node, words), similarity): ((&NodeId, u64), Option<f32>)| {
-            view.has_text(*node).then(|| self.of(words, similarity)).flatten()
+        let of = |(node, words): (&NodeId, u64)| {
+            if !view.has_text(*node) {
+                return None;
+            }
+            let similarity = known.get(node).copied().or_else(|| others.next().flatten());
+            self.of(words, similarity)
         };
-        nodes.iter().zip(words).zip(similarities).map(of).collect()
+        nodes.iter().zip(words).map(of).collect()
     }
 
     /// The relevance of a text that is not in the graph, 0 to 1, with the similarity of its vector.

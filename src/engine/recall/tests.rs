@@ -808,6 +808,7 @@ fn the_id_depends_on_the_whole_query() {
         RecallQuery { priming: true, ..base.clone() },
         RecallQuery { min_relevance: Some(0.0), ..base.clone() },
         RecallQuery { min_relevance: Some(0.5), ..base.clone() },
+        RecallQuery { relevance: false, ..base.clone() },
     ];
     let at =
         |generation: u64| asks.iter().map(move |query| query.id(graph::index::Generation(generation), &[]));

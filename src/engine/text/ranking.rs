@@ -124,6 +124,8 @@ pub struct Ranking {
     pub ranked: Vec<RankedMemory>,
     /// Memories that pass the filter, alike.
     pub passing: Vec<RankedMemory>,
+    /// Hashes of the stems of the query, ascending, with the number of memories that have each.
+    pub words: Vec<(u64, u32)>,
     /// Number of postings read.
     pub postings_read: u64,
 }
@@ -314,13 +316,15 @@ impl TextIndex {
         let mut words = stems_of(query);
         words.sort_unstable();
         words.dedup();
-        let words: Vec<(u64, f64)> =
-            words.into_iter().map(|word| (word, self.rarity(documents, word))).collect();
+        let words: Vec<(u64, u32)> =
+            words.into_iter().map(|word| (word, self.frequency(documents, word))).collect();
+        let rare: Vec<(u64, f64)> =
+            words.iter().map(|(word, spread)| (*word, rarity(documents, *spread))).collect();
         let mut search = Search::new((graph, documents), most, passes);
         if most > 0 {
-            self.segments.iter().for_each(|segment| search.segment(segment, &words));
+            self.segments.iter().for_each(|segment| search.segment(segment, &rare));
         }
-        search.ranking()
+        Ranking { words, ..search.ranking() }
     }
 
     /// The postings of those of these [stems](stems_of) that a text has.
@@ -366,14 +370,8 @@ impl TextIndex {
         spread.unwrap_or(documents.count).max(1)
     }
 
-    /// The inverse document frequency of a word.
-    fn rarity(&self, documents: &Documents, word: u64) -> f64 {
-        let (all, spread) = (f64::from(documents.count), f64::from(self.frequency(documents, word)));
-        libm::log(1.0 + (all - spread + 0.5) / (spread + 0.5))
-    }
-
     /// Number of memories of the graph with a word.
-    pub(crate) fn frequency(&self, documents: &Documents, word: u64) -> u32 {
+    fn frequency(&self, documents: &Documents, word: u64) -> u32 {
         let postings: usize = self.segments.iter().map(|segment| segment.range_of(word).len()).sum();
         u32::try_from(postings).unwrap_or(u32::MAX).saturating_sub(documents.absent(word))
     }
@@ -426,6 +424,12 @@ impl SharedWords<'_> {
         };
         documents.number(node).is_some_and(has)
     }
+}
+
+/// The inverse document frequency of a word that so many memories have.
+fn rarity(documents: &Documents, spread: u32) -> f64 {
+    let (all, spread) = (f64::from(documents.count), f64::from(spread));
+    libm::log(1.0 + (all - spread + 0.5) / (spread + 0.5))
 }
 
 /// Hashes of the stems of the words of a text that are no stop words.

@@ -27,12 +27,18 @@ const ROUNDING: f64 = 1.0 / (1_u32 << 20) as f64;
 /// Number of sums of a similarity, so that they can be computed in parallel.
 const SUMS: usize = 8;
 
-/// A query vector that was checked.
+/// A query vector that was checked, for similarities alone.
 #[derive(Debug)]
-pub(super) struct Query {
+pub(super) struct Exact {
     /// Components, padded as a row.
     values: Vec<f64>,
     length: f64,
+}
+
+/// A query vector that was checked, for scans.
+#[derive(Debug)]
+pub(super) struct Query {
+    exact: Exact,
     /// The components scaled and rounded, `c`.
     codes: Vec<i16>,
     /// `128 * sum(c)`, which the scan adds too much since bytes are unsigned.
@@ -56,45 +62,21 @@ pub(super) struct Scanned<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bounds {
     pub(super) lower: f32,
+    /// The middle, from the high bytes of the row.
+    pub(super) estimate: f32,
     pub(super) upper: f32,
 }
 
-impl Query {
-    pub(super) fn new(vector: &[f32]) -> Self {
-        let stride = vector.len().next_multiple_of(LANES);
-        let mut values: Vec<f64> = vector.iter().map(|value| f64::from(*value)).collect();
-        values.resize(stride, 0.0);
-        let norm =
-            |values: &mut dyn Iterator<Item = f64>| values.map(|value| value * value).sum::<f64>().sqrt();
-        let length = norm(&mut values.iter().copied());
-        let greatest = values.iter().fold(0_f64, |most, value| most.max(value.abs()));
-        let dimensions = u32::try_from(vector.len()).unwrap_or(u32::MAX);
-        let code_max =
-            (f64::from(i32::MAX) / (255.0 * f64::from(dimensions))).floor().min(f64::from(i16::MAX));
-        let g = code_max / greatest;
-        #[expect(clippy::cast_possible_truncation, reason = "at most code_max, which is an i16")]
-        let codes: Vec<i16> = values.iter().map(|value| (value * g).round() as i16).collect();
-        let left = norm(&mut values.iter().zip(&codes).map(|(value, code)| value - f64::from(*code) / g));
-        let coded = norm(&mut codes.iter().map(|code| f64::from(*code)));
-        let excess = codes.iter().fold(0_i32, |sum, code| sum.wrapping_add(128 * i32::from(*code)));
-        Self {
-            values,
-            length,
-            excess,
-            scale: 256.0 / (g * length),
-            remainder_factor: coded / (g * length),
-            error: left / length + ROUNDING,
-            codes,
-        }
-    }
+fn norm(values: impl Iterator<Item = f64>) -> f64 {
+    values.map(|value| value * value).sum::<f64>().sqrt()
+}
 
-    /// Bounds of the similarity of a row.
-    #[expect(clippy::cast_possible_truncation, reason = "rounded to f32, which keeps the order")]
-    pub(super) fn bounds(&self, row: Scanned<'_>) -> Bounds {
-        let product = scan_product(row.high, &self.codes).wrapping_sub(self.excess);
-        let estimate = f64::from(product) * (self.scale * f64::from(row.measures.inverse_length));
-        let error = self.remainder_factor * f64::from(row.measures.remainder) + self.error;
-        Bounds { lower: (estimate - error) as f32, upper: (estimate + error) as f32 }
+impl Exact {
+    pub(super) fn new(vector: &[f32]) -> Self {
+        let mut values: Vec<f64> = vector.iter().map(|value| f64::from(*value)).collect();
+        values.resize(vector.len().next_multiple_of(LANES), 0.0);
+        let length = norm(values.iter().copied());
+        Self { values, length }
     }
 
     /// The similarity of a row of this length, from all of its bits.
@@ -112,6 +94,46 @@ impl Query {
         let rounded = similarity.clamp(-1.0, 1.0) as f32;
         // No zero has a sign, since equal similarities must be ties.
         rounded + 0.0
+    }
+}
+
+impl Query {
+    pub(super) fn new(vector: &[f32]) -> Self {
+        let exact = Exact::new(vector);
+        let Exact { values, length } = &exact;
+        let greatest = values.iter().fold(0_f64, |most, value| most.max(value.abs()));
+        let dimensions = u32::try_from(vector.len()).unwrap_or(u32::MAX);
+        let code_max =
+            (f64::from(i32::MAX) / (255.0 * f64::from(dimensions))).floor().min(f64::from(i16::MAX));
+        let g = code_max / greatest;
+        #[expect(clippy::cast_possible_truncation, reason = "at most code_max, which is an i16")]
+        let codes: Vec<i16> = values.iter().map(|value| (value * g).round() as i16).collect();
+        let left = norm(values.iter().zip(&codes).map(|(value, code)| value - f64::from(*code) / g));
+        let coded = norm(codes.iter().map(|code| f64::from(*code)));
+        let excess = codes.iter().fold(0_i32, |sum, code| sum.wrapping_add(128 * i32::from(*code)));
+        Self {
+            excess,
+            scale: 256.0 / (g * length),
+            remainder_factor: coded / (g * length),
+            error: left / length + ROUNDING,
+            codes,
+            exact,
+        }
+    }
+
+    /// The vector, for similarities.
+    pub(super) const fn exact(&self) -> &Exact {
+        &self.exact
+    }
+
+    /// Bounds of the similarity of a row.
+    #[expect(clippy::cast_possible_truncation, reason = "rounded to f32, which keeps the order")]
+    pub(super) fn bounds(&self, row: Scanned<'_>) -> Bounds {
+        let product = scan_product(row.high, &self.codes).wrapping_sub(self.excess);
+        let estimate = f64::from(product) * (self.scale * f64::from(row.measures.inverse_length));
+        let error = self.remainder_factor * f64::from(row.measures.remainder) + self.error;
+        let [lower, upper] = [estimate - error, estimate + error].map(|bound| bound as f32);
+        Bounds { lower, estimate: estimate as f32, upper }
     }
 }
 

@@ -19,7 +19,7 @@ fn graph<'a>(ids: impl IntoIterator<Item = &'a str>) -> Graph {
 
 /// All rows that are held, by external id, as they are stored.
 fn stored(index: &VectorIndex, graph: &Graph) -> Vec<(NodeId, Vec<i32>)> {
-    let nodes = index.nodes(graph);
+    let nodes = index.nodes(graph, |_| true);
     let rows = index.segments.iter().flat_map(|segment| {
         segment.numbers().iter().enumerate().map(|(at, number)| (*number, segment.row(at)))
     });
@@ -52,7 +52,7 @@ fn oracle(index: &VectorIndex, graph: &Graph, query: &[f32]) -> Vec<(String, u32
 }
 
 fn answer(index: &VectorIndex, graph: &Graph, query: &[f32], most: usize) -> Vec<(String, u32)> {
-    let [ranked] = index.rank((graph, &index.nodes(graph)), query, most, |_| [true]).unwrap();
+    let [ranked] = index.rank((graph, &index.nodes(graph, |_| true)), query, most, |_| [true]).unwrap();
     ranked.iter().map(|one| (graph.external_id(one.node).to_owned(), one.similarity.to_bits())).collect()
 }
 
@@ -124,7 +124,7 @@ proptest! {
         // One node is only in the index, another only in the graph.
         vectors.remove(&format!("m{gone}"));
         let graph = graph(vectors.keys().map(String::as_str).chain(["without a vector"]));
-        prop_assert_eq!(index.nodes(&graph).count() as usize, vectors.len());
+        prop_assert_eq!(index.nodes(&graph, |_| true).count() as usize, vectors.len());
         let all = answer(&index, &graph, &query, usize::MAX);
         prop_assert_eq!(&all, &oracle(&index, &graph, &query));
         prop_assert_eq!(all.len(), vectors.len());
@@ -135,7 +135,7 @@ proptest! {
         // So are the distributions of their similarities, and a similarity by itself is that of the list.
         let compared = |index: &VectorIndex| {
             let odd = |node: NodeId| graph.external_id(node).ends_with(['1', '3', '5', '7', '9']);
-            index.rank_and_compare((&graph, &index.nodes(&graph)), &query, 1, |_| [true], odd).unwrap().1
+            index.rank_and_compare((&graph, &index.nodes(&graph, odd)), &query, 1, |_| [true]).unwrap().1
         };
         prop_assert_eq!(compared(&index), compared(&rebuilt));
         let nodes: Vec<NodeId> = graph.nodes().collect();
@@ -147,7 +147,7 @@ proptest! {
         prop_assert_eq!(&answer(&index, &graph, &query, most), &all[..most.min(all.len())]);
         // Nodes that do not pass displace no others.
         let passes = |id: &str| id.ends_with(['1', '3', '5', '7', '9']);
-        let nodes = index.nodes(&graph);
+        let nodes = index.nodes(&graph, |_| true);
         let sides = |node: NodeId| [true, false].map(|side| passes(graph.external_id(node)) == side);
         let lists = index.rank((&graph, &nodes), &query, most, sides).unwrap();
         for (list, side) in lists.iter().zip([true, false]) {
@@ -209,10 +209,10 @@ proptest! {
         let query = Query::new(&asked);
         let row: Vec<f64> = segment.row(0).components().take(dimensions).map(f64::from).collect();
         let exact = cosine(asked.iter().map(|value| f64::from(*value)), row.iter().copied());
-        let similarity = query.similarity(segment.row(0), segment.length(0));
+        let similarity = query.exact().similarity(segment.row(0), segment.length(0));
         prop_assert!((f64::from(similarity) - exact).abs() < 1e-7);
         let (_, scanned) = segment.scan().next().unwrap();
-        let Bounds { lower, upper } = query.bounds(scanned);
+        let Bounds { lower, upper, .. } = query.bounds(scanned);
         prop_assert!(lower <= similarity && similarity <= upper, "{} {} {}", lower, similarity, upper);
         prop_assert!(f64::from(lower) < exact && exact < f64::from(upper));
         prop_assert!(upper - lower < 1.0);
@@ -236,9 +236,9 @@ fn the_greatest_sums_do_not_wrap() {
             segment.push_vector(0, &vec![3e38; dimensions]);
             let query = Query::new(&vec![sign * 1e-45; dimensions]);
             let (_, scanned) = segment.scan().next().unwrap();
-            let Bounds { lower, upper } = query.bounds(scanned);
+            let Bounds { lower, upper, .. } = query.bounds(scanned);
             assert!(lower <= sign && sign <= upper && upper - lower < 0.01, "{dimensions} {lower} {upper}");
-            assert!((query.similarity(segment.row(0), segment.length(0)) - sign).abs() < 1e-6);
+            assert!((query.exact().similarity(segment.row(0), segment.length(0)) - sign).abs() < 1e-6);
         }
     }
 }
@@ -260,12 +260,14 @@ fn vectors_of_another_space_are_refused() {
         let refused = index.add([("m1", &[1.0, 2.0][..]), ("m2", vector)]).unwrap_err();
         assert_eq!(refused.to_string(), message);
         assert_eq!(index.len(), 1);
-        let refused = index.rank((&graph, &index.nodes(&graph)), vector, 5, |_| [true]).unwrap_err();
+        let refused =
+            index.rank((&graph, &index.nodes(&graph, |_| true)), vector, 5, |_| [true]).unwrap_err();
         assert_eq!(refused.to_string(), message.replace("m2", "the query"));
     }
     // A square that f32 cannot hold is no reason.
     index.add([("m2", &[1e-45, 0.0][..]), ("m1", &[f32::MAX, f32::MAX])]).unwrap();
-    let [ranked] = index.rank((&graph, &index.nodes(&graph)), &[f32::MAX, 0.0], 5, |_| [true]).unwrap();
+    let [ranked] =
+        index.rank((&graph, &index.nodes(&graph, |_| true)), &[f32::MAX, 0.0], 5, |_| [true]).unwrap();
     assert_eq!(ranked.iter().map(|one| one.similarity).collect::<Vec<_>>(), [1.0, 0.5_f32.sqrt()]);
 }
 
@@ -299,7 +301,7 @@ fn a_copy_shares_all_rows_and_grows_on_its_own() {
     assert_eq!([ids(&index), ids(&copy)], ["abc", "bdc"]);
     assert!(Arc::ptr_eq(&index.segments[0], &copy.segments[0]));
     // The nodes of an earlier index do not know later rows.
-    let [ranked] = copy.rank((&graph, &index.nodes(&graph)), &[1.0], 5, |_| [true]).unwrap();
+    let [ranked] = copy.rank((&graph, &index.nodes(&graph, |_| true)), &[1.0], 5, |_| [true]).unwrap();
     assert_eq!(ranked.len(), 3);
 }
 

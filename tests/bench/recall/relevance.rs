@@ -2,12 +2,13 @@
 //!
 //! A row is a set with vectors or without. Calibration is the mean difference between the relevance of the first ten hits and the share
 //! of gold among them, in ten bins by relevance, each weighted by its hits. AUC is the probability that a gold hit among the first twenty of any
-//! question is more relevant than another hit of any question. For each least relevance follow the mean number of hits among the first
+//! question is more relevant than another hit of any question. Time is that of a recall, as a multiple of that of the same one without relevance. For each least relevance follow the mean number of hits among the first
 //! ten, the shares of them that are gold and of gold that is among them, and of questions without any hit; then the share of questions
 //! that have any hit that is not gold, as if their gold were not stored, and of those that have any hit in another scope, where no memory answers them: of the next scope of the set, or for one scope of the set before.
 
 use crate::quality::config;
 use crate::record::Run;
+use crate::speed::with_over_without_relevance;
 use crate::table::Set;
 use ebb_core::service::evaluation::{Question, held};
 use ebb_engine::View;
@@ -32,9 +33,9 @@ struct Asked {
 /// Prints the table of all sets.
 pub(crate) fn run(sets: &[Set]) -> Vec<Run> {
     println!(
-        "\n| set | calibration error | AUC | least relevance | hits | of them gold | gold found | no hit | a hit that is not gold | a hit in another scope |"
+        "\n| set | calibration error | AUC | time | least relevance | hits | of them gold | gold found | no hit | a hit that is not gold | a hit in another scope |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|---|---|");
     let mut runs = Vec::new();
     for (at, set) in sets.iter().enumerate() {
         for with_vectors in [false, true] {
@@ -48,7 +49,8 @@ pub(crate) fn run(sets: &[Set]) -> Vec<Run> {
             let own = |question: &Question| Some(&*set.views[&question.scope]);
             let answered = asked(set, with_vectors, own);
             let unanswered = asked(set, with_vectors, elsewhere);
-            runs.push(row(&set.name, with_vectors, &answered, &unanswered));
+            let time = with_over_without_relevance(&set.asks(with_vectors));
+            runs.push(row((&set.name, with_vectors, time), &answered, &unanswered));
         }
     }
     runs
@@ -78,11 +80,12 @@ fn asked<'a>(set: &'a Set, with_vectors: bool, view: impl Fn(&Question) -> Optio
 }
 
 /// Prints the row of a set.
-fn row(set: &str, with_vectors: bool, answered: &[Asked], unanswered: &[Asked]) -> Run {
+fn row((set, with_vectors, time): (&str, bool, f64), answered: &[Asked], unanswered: &[Asked]) -> Run {
     let name = format!("{set}, {} vectors", if with_vectors { "with" } else { "without" });
     let (error, auc) = (calibration(answered), auc(answered));
-    println!("| {name} | {error:.3} | {auc:.3} | | | | | | | |");
-    let mut counters = BTreeMap::from([("calibration_error".to_owned(), error), ("auc".to_owned(), auc)]);
+    println!("| {name} | {error:.3} | {auc:.3} | {time:.3} | | | | | | | |");
+    let counters = [("calibration_error", error), ("auc", auc), ("time", time)];
+    let mut counters: BTreeMap<String, f64> = counters.map(|(name, value)| (name.to_owned(), value)).into();
     for least in LEAST {
         let share = |sum: usize, of: usize| sum as f64 / of.max(1) as f64;
         let shown = |asked: &Asked| {
@@ -105,7 +108,7 @@ fn row(set: &str, with_vectors: bool, answered: &[Asked], unanswered: &[Asked]) 
             ("elsewhere", share(elsewhere, unanswered.len())),
         ];
         let cells: Vec<String> = figures.iter().map(|(_, figure)| format!("{figure:.2}")).collect();
-        println!("| | | | {least} | {} |", cells.join(" | "));
+        println!("| | | | | {least} | {} |", cells.join(" | "));
         counters.extend(figures.map(|(figure, value)| (format!("{figure}_at_{least}"), value)));
     }
     Run {

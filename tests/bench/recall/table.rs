@@ -152,7 +152,7 @@ impl Set {
     }
 
     /// Each question as a recall of its scope.
-    fn asks(&self, with_vectors: bool) -> Vec<(&View, RecallQuery)> {
+    pub(crate) fn asks(&self, with_vectors: bool) -> Vec<(&View, RecallQuery)> {
         let config = config();
         let ask = |question: &Question| RecallQuery {
             text: question.text.clone(),

@@ -288,6 +288,54 @@ async fn over_http_a_sweep_wants_to_have_been_seen_and_a_key_says_what_may_be_ca
     assert_eq!(said.json()["memories"].as_array().unwrap().len(), 1);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_recall_for_relevant_memories_leaves_out_others_and_says_if_none_is_left() {
+    let db = fresh().await;
+    for (id, text) in [
+        ("key", "The key of the harbour office is under the blue pot"),
+        ("paint", "The office was painted today"),
+    ] {
+        ebb(&db, &["memory", "add", text, "--id", id]).json();
+    }
+    let (question, unknown) = ("Where is the key of the harbour office?", "quantum chromodynamics lecture");
+    let ask = |tool: &str, text: &str, least: Option<f64>| {
+        call(tool, json!({"text": text, "kinds": ["Memory"], "min_relevance": least}))
+    };
+    let answers = talk(
+        &db,
+        &[],
+        &[
+            ask("recall", question, None),
+            ask("recall", question, Some(0.5)),
+            ask("recall", unknown, None),
+            ask("recall", unknown, Some(0.5)),
+            ask("recall_context", question, Some(0.5)),
+            ask("recall_context", unknown, Some(0.5)),
+            ask("recall", question, Some(1.5)),
+        ],
+    );
+    let found = |answer: &Value| -> Vec<(String, bool)> {
+        let hits = answered(answer)["hits"].as_array().unwrap().iter();
+        let of =
+            |hit: &Value| (hit["id"].as_str().unwrap().to_owned(), hit["relevance"].as_f64().unwrap() >= 0.5);
+        hits.map(of).collect()
+    };
+    let [key, paint] = [("key".to_owned(), true), ("paint".to_owned(), false)];
+    assert_eq!(found(&answers[0]), [key.clone(), paint], "{}", answers[0]);
+    assert_eq!(found(&answers[1]), [key], "{}", answers[1]);
+    for (answer, flags) in
+        answers[..4].iter().zip([json!([]), json!([]), json!([]), json!(["nothing_relevant"])])
+    {
+        assert_eq!(answered(answer)["flags"], flags, "{answer}");
+    }
+    assert_eq!((found(&answers[2]), found(&answers[3])), (Vec::new(), Vec::new()));
+    let [some, none] = [4, 5].map(|at| answered(&answers[at]));
+    assert!(some["text"].as_str().unwrap().contains("[key]"), "{some}");
+    assert!(!some["text"].as_str().unwrap().contains("[paint]"), "{some}");
+    assert_eq!((&none["text"], &none["flags"]), (&json!(""), &json!(["nothing_relevant"])));
+    assert!(failed(&answers[6]).contains("min_relevance is 1.5; it must be from 0 to 1"), "{}", answers[6]);
+}
+
 /// The dimensions of a hit that count, by the bonus, and the bonus itself.
 fn agreement(hit: &Value) -> (Vec<&str>, f64) {
     let all = ["structural", "semantic", "temporal", "causal"];

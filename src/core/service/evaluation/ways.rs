@@ -119,6 +119,7 @@ impl Way {
                     text: question.text.clone(),
                     vector: question.embedding.clone(),
                     top_k: depth,
+                    relevance: false,
                     filter: Filter { has_text: true, ..Filter::default() },
                     ..rules.default_query().clone()
                 };

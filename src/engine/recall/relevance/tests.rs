@@ -60,7 +60,7 @@ proptest! {
         words in any::<u64>(),
     ) {
         let mut relevance = Relevance::of_counts(200, &[1, 20, 200]);
-        all.iter().for_each(|similarity| relevance.similarities.add_one(*similarity));
+        all.iter().for_each(|similarity| relevance.similarities.add(*similarity));
         let [low, high] = [one, (one + more).min(1.0)].map(|similarity| relevance.of(words, Some(similarity)).unwrap());
         prop_assert!((0.0..=1.0).contains(&low) && low <= high, "{} {}", low, high);
     }

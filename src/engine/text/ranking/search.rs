@@ -264,6 +264,7 @@ impl<'a, P: Fn(NodeId) -> bool> Search<'a, P> {
             let best = best.into_sorted().into_iter();
             best.map(|(score, _, node)| RankedMemory { node, score: f32::from_bits(score) }).collect()
         };
-        Ranking { ranked: ranked(self.all), passing: ranked(self.passing), postings_read: self.postings_read }
+        let (ranked, passing) = (ranked(self.all), ranked(self.passing));
+        Ranking { ranked, passing, postings_read: self.postings_read, ..Ranking::default() }
     }
 }
