@@ -37,6 +37,8 @@ const PAGE: usize = 1_000;
 const PASSES: usize = 3;
 /// Most receipts that are listed.
 const RECEIPTS: i64 = 100;
+/// Ids of requests that a receipt keeps.
+const REQUESTS: i64 = 32;
 /// Labels that an emptied row loses besides those by which rows are found.
 const OTHER_LABELS: [&str; 5] = ["Memory", "Fact", "Entity", "EbbQuarantined", "EbbStamped"];
 
@@ -80,8 +82,8 @@ pub struct Erasure {
     pub scope: String,
     /// Caller: the id of an API key, or the surface that needs none.
     pub by: String,
-    /// Id of the last request for it.
-    pub request: String,
+    /// Ids of the last requests for it.
+    pub requests: Vec<String>,
     /// Instant of its beginning, by the server's clock.
     pub at: Timestamp,
     /// Instant of its end; `None` if it was broken off.
@@ -117,7 +119,7 @@ struct ReceiptRow {
     id: String,
     scope: String,
     by: String,
-    request: String,
+    requests: Vec<String>,
     #[serde(deserialize_with = "millis::deserialize")]
     at: Timestamp,
     #[serde(deserialize_with = "maybe_millis")]
@@ -137,12 +139,12 @@ impl ScopeCounts {
 
 impl From<ReceiptRow> for Erasure {
     fn from(row: ReceiptRow) -> Self {
-        let ReceiptRow { id, scope, by, request, at, finished, labels, counts, emptied } = row;
+        let ReceiptRow { id, scope, by, requests, at, finished, labels, counts, emptied } = row;
         Self {
             id,
             scope,
             by,
-            request,
+            requests,
             at,
             finished,
             nodes: labels.into_iter().zip(counts).collect(),
@@ -305,7 +307,7 @@ impl Store {
                 tx.changes.by = Some(by.to_owned());
                 tx.touch_scope(scope.as_str());
                 let call = ERASURE_OPEN.call().set("scope", scope.as_str()).set("id", id.as_str());
-                tx.only(call.set("by", by).set("request", request)).await
+                tx.only(call.set("by", by).set("request", request).set("kept", REQUESTS)).await
             })
             .await
     }

@@ -291,6 +291,37 @@ async fn a_deletion_that_was_broken_off_is_finished_with_its_receipt() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_late_repeat_of_any_request_for_a_deletion_deletes_nothing() {
+    let db = fresh().await;
+    let scope = Scope::new("team").unwrap();
+    let add = |id: &str| ebb(&db, &["memory", "add", "drinks tea", "--id", id, "--scope", "team"]).json();
+    add("before");
+    let id = db.store.open_erasure(&scope, "cli", "r0").await.unwrap();
+    for request in (1..40).chain([39]).map(|n| format!("r{n}")) {
+        assert_eq!(db.store.open_erasure(&scope, "cli", &request).await.unwrap(), id);
+    }
+    assert_eq!(db.store.erase(&scope, "cli", "last").await.unwrap().nodes["EbbMemory"], 1);
+    let kept = db.store.erasures(&scope).await.unwrap().remove(0).requests;
+    assert_eq!(
+        (kept.len(), kept.first().unwrap().as_str(), kept.last().unwrap().as_str()),
+        (32, "r9", "last")
+    );
+
+    add("since");
+    let api = TestServer::on(&db, &[]);
+    let ask = |request: &str| {
+        let headers = vec![("Idempotency-Key", request)];
+        api.ask(&HttpRequest { method: "DELETE", path: "/v1/scopes/team", headers, body: None }).json(200)
+    };
+    for request in &kept {
+        assert_eq!(ask(request)["receipt"]["id"], id.as_str(), "{request}");
+    }
+    assert_eq!(ebb(&db, &["memory", "show", "since", "--scope", "team"]).json()["content"], "drinks tea");
+    assert_ne!(ask("another")["receipt"]["id"], id.as_str());
+    ebb(&db, &["memory", "show", "since", "--scope", "team"]).fails(1, "since");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_key_deletes_its_own_scope_alone_and_mirrors_notice() {
     let db = fresh().await;
     fill(&db, "team").await;
