@@ -519,9 +519,19 @@ impl Mirror {
         }
     }
 
-    /// The view of a scope, and the learned state of its graph; `None` before the first refresh.
-    pub async fn content(&self, scope: &Scope) -> Option<(Arc<View>, SynapticState)> {
-        self.places.get(scope)?.held.lock().await.as_ref().and_then(MirroredScope::content)
+    /// The view of a scope, and the learned state of its graph; loaded as of `at` if there is none.
+    ///
+    /// # Errors
+    /// Those of [`Mirror::ready`].
+    pub async fn content(
+        self: &Arc<Self>,
+        scope: &Scope,
+        at: Timestamp,
+    ) -> Result<(Arc<View>, SynapticState), Error> {
+        // Its state stays with it, also if it is dropped meanwhile because others need the memory.
+        let place = self.places.entry(scope);
+        self.ready_at(scope, &place, at).await?;
+        place.held.lock().await.as_ref().and_then(MirroredScope::content).ok_or(Error::Broken)
     }
 
     /// The live facts of other libraries in the view of a scope, heaviest first at an instant, their ends by their names.
@@ -545,7 +555,15 @@ impl Mirror {
     /// # Errors
     /// [`Error::Refused`] if it is still being loaded; errors of the store.
     pub async fn ready(self: &Arc<Self>, scope: &Scope, at: Timestamp) -> Result<Current, Error> {
-        let place = self.places.entry(scope);
+        self.ready_at(scope, &self.places.entry(scope), at).await
+    }
+
+    async fn ready_at(
+        self: &Arc<Self>,
+        scope: &Scope,
+        place: &Arc<Place>,
+        at: Timestamp,
+    ) -> Result<Current, Error> {
         let until = tokio::time::Instant::now() + LOAD_TIMEOUT;
         loop {
             let renewed = place.renewed.notified();
@@ -557,13 +575,13 @@ impl Mirror {
                 tokio::time::timeout_at(until, renewed).await.map_err(still_loading)?;
                 continue;
             };
-            let load = self.load_first((scope, &place), loading, at);
+            let load = self.load_first((scope, place), loading, at);
             let loaded = match self.is_kept.load(Ordering::Relaxed) {
                 true => tokio::time::timeout_at(until, load).await.map_err(still_loading)?,
                 false => load.await,
             };
             if loaded.is_err() {
-                self.places.drop_unloaded(scope, &place);
+                self.places.drop_unloaded(scope, place);
             }
             return loaded.and_then(|()| place.published().ok_or(Error::Broken));
         }
