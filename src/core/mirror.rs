@@ -710,7 +710,7 @@ impl Mirror {
         let known = held.as_mut().ok_or(Error::Broken)?;
         let next = (known.view.generation().next(), known.density);
         let mut turn = self.turn(scope, known.bytes, true).await?;
-        let within = Room { bytes_max: known.bytes_max, turn: turn.as_mut() };
+        let within = Room { bytes_max: known.bytes_max, turn: &mut turn };
         let mut anew = load::load(&self.store, scope, (&self.config, within), at, next).await?;
         // Changes written meanwhile are no difference: both are refreshed until the mirror finds nothing new.
         for _ in 0..FOLLOWED_MAX {
@@ -749,7 +749,7 @@ impl Mirror {
         let (at, looked) = (place.not_before(at), Instant::now());
         // Before it reads: what a reader asks for meanwhile is read by the next one.
         let was_awaited = reading != Reading::Recent && place.is_awaited.swap(false, Ordering::Relaxed);
-        let done = self.advance((scope, turn.as_mut()), held, at, reading).await.inspect_err(|_| {
+        let done = self.advance((scope, &mut turn), held, at, reading).await.inspect_err(|_| {
             place.is_awaited.fetch_or(was_awaited, Ordering::Relaxed);
         })?;
         if reading != Reading::Recent || done == RefreshOutcome::Loaded {
@@ -765,23 +765,20 @@ impl Mirror {
         Ok(done)
     }
 
-    /// The turn to build a generation of a scope on demand that takes so many bytes, 0 if that is not known. One that is held
-    /// does not wait long: others are refreshed after it.
-    async fn turn(&self, scope: &Scope, bytes: u64, is_held: bool) -> Result<Option<Turn<'_>>, Refused> {
-        if self.places.is_fixed(scope) {
-            return Ok(None);
-        }
-        let turn = self.places.turn(bytes);
+    /// The turn to build a generation of a scope that takes so many bytes, 0 if that is not known. One that is held does not
+    /// wait long: others are refreshed after it.
+    async fn turn(&self, scope: &Scope, bytes: u64, is_held: bool) -> Result<Turn<'_>, Refused> {
+        let turn = self.places.turn(scope, bytes);
         if !is_held || !self.is_kept.load(Ordering::Relaxed) {
-            return Ok(Some(turn.await));
+            return Ok(turn.await);
         }
         let turn = tokio::time::timeout(TURN_TIMEOUT, turn).await;
-        turn.map(Some).map_err(|_| Refused::Loading { scope: scope.clone() })
+        turn.map_err(|_| Refused::Loading { scope: scope.clone() })
     }
 
     async fn advance(
         &self,
-        (scope, turn): (&Scope, Option<&mut Turn<'_>>),
+        (scope, turn): (&Scope, &mut Turn<'_>),
         held: &mut Option<MirroredScope>,
         at: Timestamp,
         reading: Reading,
