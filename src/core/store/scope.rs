@@ -15,8 +15,9 @@
 use super::Store;
 use super::backup::{BackupRow, Names, NodeRow, RelationshipRow};
 use super::catalogue::{
-    ERASURE_ADVANCE, ERASURE_FINISH, ERASURE_GUARD, ERASURE_LIST, ERASURE_OPEN, MEMORY_LIVE, SCOPE_CHANGES,
-    SCOPE_COUNT, SCOPE_DELETE, SCOPE_FIRST, SCOPE_JOURNAL, SCOPE_NODES, SCOPE_RELATIONSHIPS,
+    ERASURE_ADVANCE, ERASURE_FINISH, ERASURE_GUARD, ERASURE_LIST, ERASURE_OPEN, ERASURE_UNFINISHED,
+    MEMORY_LIVE, SCOPE_CHANGES, SCOPE_COUNT, SCOPE_DELETE, SCOPE_FIRST, SCOPE_JOURNAL, SCOPE_NODES,
+    SCOPE_RELATIONSHIPS,
 };
 use super::encode::list;
 use super::error::Error;
@@ -92,6 +93,17 @@ pub struct Erasure {
     pub nodes: BTreeMap<String, i64>,
     /// Those among them that were emptied, since relationships lead from them to rows of others.
     pub emptied: i64,
+}
+
+/// A deletion of a scope that is in progress, or was broken off.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct UnfinishedErasure {
+    pub scope: String,
+    /// Caller, as of [`Erasure::by`].
+    pub by: String,
+    /// Instant of its beginning; `None` if the receipt has none that is valid.
+    #[serde(deserialize_with = "maybe_millis")]
+    pub at: Option<Timestamp>,
 }
 
 #[derive(Deserialize)]
@@ -266,6 +278,11 @@ impl Store {
         let call = ERASURE_LIST.call().set("scope", scope.as_str()).set("limit", RECEIPTS);
         let rows: Vec<ReceiptRow> = self.read(call).await?;
         Ok(rows.into_iter().map(Erasure::from).collect())
+    }
+
+    /// The deletions of all scopes that are not finished, by scope, at most 100.
+    pub async fn unfinished_erasures(&self) -> Result<Vec<UnfinishedErasure>, Error> {
+        self.read(ERASURE_UNFINISHED.call().set("limit", RECEIPTS)).await
     }
 
     /// Deletes all rows of a scope, or those that a deletion that was broken off has left.

@@ -104,6 +104,13 @@ async fn left(db: &Fresh, scope: &str) -> i64 {
     db.client.value(&text).await
 }
 
+/// What the doctor finds about deletions.
+fn deletions_found(db: &Fresh) -> Value {
+    let told = ebb(db, &["doctor"]).json();
+    let found = told["findings"].as_array().unwrap().iter().find(|one| one["what"] == "deletions");
+    found.unwrap().clone()
+}
+
 fn labels(nodes: &Value) -> BTreeSet<&str> {
     nodes.as_object().unwrap().keys().map(String::as_str).collect()
 }
@@ -268,6 +275,16 @@ async fn a_deletion_that_was_broken_off_is_finished_with_its_receipt() {
     let receipts = ebb(&db, &["scope", "receipts", "team"]).json();
     assert_eq!(receipts["receipts"][0]["finished"], Value::Null);
     assert_eq!(receipts["receipts"][0]["nodes"], json!({"EbbMemory": 300}));
+    let found = deletions_found(&db);
+    let begun = receipts["receipts"][0]["at"].as_str().unwrap();
+    assert_eq!(
+        (&found["level"], &found["fix"]),
+        (&json!("warning"), &json!("to finish it, run: ebb scope delete 'team'"))
+    );
+    assert!(
+        found["found"].as_str().unwrap().contains(&format!("scope team, begun {begun} by operator")),
+        "{found:#}"
+    );
 
     // Two processes at once finish it, without being asked about the number again.
     let (one, other) = (db.another(), db.another());
@@ -280,6 +297,7 @@ async fn a_deletion_that_was_broken_off_is_finished_with_its_receipt() {
         (&json!(id), &json!(total), &json!("operator"))
     );
     assert!(receipt["finished"].is_string());
+    assert_eq!(deletions_found(&db)["level"], "well");
     assert_eq!(db.store.erase_page(&scope, &id, &memories, 100).await.unwrap(), 0, "a page after the end");
 
     // The relationship of another writer stays, with nothing of the memory at its end.
