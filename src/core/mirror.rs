@@ -530,7 +530,7 @@ impl Mirror {
     ) -> Result<(Arc<View>, SynapticState), Error> {
         // Its state stays with it, also if it is dropped meanwhile because others need the memory.
         let place = self.places.entry(scope);
-        self.ready_at(scope, &place, at).await?;
+        Box::pin(self.ready_at(scope, &place, at)).await?;
         place.held.lock().await.as_ref().and_then(MirroredScope::content).ok_or(Error::Broken)
     }
 
@@ -555,7 +555,7 @@ impl Mirror {
     /// # Errors
     /// [`Error::Refused`] if it is still being loaded; errors of the store.
     pub async fn ready(self: &Arc<Self>, scope: &Scope, at: Timestamp) -> Result<Current, Error> {
-        self.ready_at(scope, &self.places.entry(scope), at).await
+        Box::pin(self.ready_at(scope, &self.places.entry(scope), at)).await
     }
 
     async fn ready_at(
