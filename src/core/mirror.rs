@@ -519,9 +519,19 @@ impl Mirror {
         }
     }
 
-    /// The view of a scope, and the learned state of its graph; `None` before the first refresh.
-    pub async fn content(&self, scope: &Scope) -> Option<(Arc<View>, SynapticState)> {
-        self.places.get(scope)?.held.lock().await.as_ref().and_then(MirroredScope::content)
+    /// The view of a scope, and the learned state of its graph; loaded as of `at` if there is none.
+    ///
+    /// # Errors
+    /// Those of [`Mirror::ready`].
+    pub async fn content(
+        self: &Arc<Self>,
+        scope: &Scope,
+        at: Timestamp,
+    ) -> Result<(Arc<View>, SynapticState), Error> {
+        // Its state stays with it, also if it is dropped meanwhile because others need the memory.
+        let place = self.places.entry(scope);
+        Box::pin(self.ready_at(scope, &place, at)).await?;
+        place.held.lock().await.as_ref().and_then(MirroredScope::content).ok_or(Error::Broken)
     }
 
     /// The live facts of other libraries in the view of a scope, heaviest first at an instant, their ends by their names.
@@ -545,7 +555,15 @@ impl Mirror {
     /// # Errors
     /// [`Error::Refused`] if it is still being loaded; errors of the store.
     pub async fn ready(self: &Arc<Self>, scope: &Scope, at: Timestamp) -> Result<Current, Error> {
-        let place = self.places.entry(scope);
+        Box::pin(self.ready_at(scope, &self.places.entry(scope), at)).await
+    }
+
+    async fn ready_at(
+        self: &Arc<Self>,
+        scope: &Scope,
+        place: &Arc<Place>,
+        at: Timestamp,
+    ) -> Result<Current, Error> {
         let until = tokio::time::Instant::now() + LOAD_TIMEOUT;
         loop {
             let renewed = place.renewed.notified();
@@ -557,13 +575,13 @@ impl Mirror {
                 tokio::time::timeout_at(until, renewed).await.map_err(still_loading)?;
                 continue;
             };
-            let load = self.load_first((scope, &place), loading, at);
+            let load = self.load_first((scope, place), loading, at);
             let loaded = match self.is_kept.load(Ordering::Relaxed) {
                 true => tokio::time::timeout_at(until, load).await.map_err(still_loading)?,
                 false => load.await,
             };
             if loaded.is_err() {
-                self.places.drop_unloaded(scope, &place);
+                self.places.drop_unloaded(scope, place);
             }
             return loaded.and_then(|()| place.published().ok_or(Error::Broken));
         }
@@ -692,7 +710,7 @@ impl Mirror {
         let known = held.as_mut().ok_or(Error::Broken)?;
         let next = (known.view.generation().next(), known.density);
         let mut turn = self.turn(scope, known.bytes, true).await?;
-        let within = Room { bytes_max: known.bytes_max, turn: turn.as_mut() };
+        let within = Room { bytes_max: known.bytes_max, turn: &mut turn };
         let mut anew = load::load(&self.store, scope, (&self.config, within), at, next).await?;
         // Changes written meanwhile are no difference: both are refreshed until the mirror finds nothing new.
         for _ in 0..FOLLOWED_MAX {
@@ -731,7 +749,7 @@ impl Mirror {
         let (at, looked) = (place.not_before(at), Instant::now());
         // Before it reads: what a reader asks for meanwhile is read by the next one.
         let was_awaited = reading != Reading::Recent && place.is_awaited.swap(false, Ordering::Relaxed);
-        let done = self.advance((scope, turn.as_mut()), held, at, reading).await.inspect_err(|_| {
+        let done = self.advance((scope, &mut turn), held, at, reading).await.inspect_err(|_| {
             place.is_awaited.fetch_or(was_awaited, Ordering::Relaxed);
         })?;
         if reading != Reading::Recent || done == RefreshOutcome::Loaded {
@@ -747,23 +765,20 @@ impl Mirror {
         Ok(done)
     }
 
-    /// The turn to build a generation of a scope on demand that takes so many bytes, 0 if that is not known. One that is held
-    /// does not wait long: others are refreshed after it.
-    async fn turn(&self, scope: &Scope, bytes: u64, is_held: bool) -> Result<Option<Turn<'_>>, Refused> {
-        if self.places.is_fixed(scope) {
-            return Ok(None);
-        }
-        let turn = self.places.turn(bytes);
+    /// The turn to build a generation of a scope that takes so many bytes, 0 if that is not known. One that is held does not
+    /// wait long: others are refreshed after it.
+    async fn turn(&self, scope: &Scope, bytes: u64, is_held: bool) -> Result<Turn<'_>, Refused> {
+        let turn = self.places.turn(scope, bytes);
         if !is_held || !self.is_kept.load(Ordering::Relaxed) {
-            return Ok(Some(turn.await));
+            return Ok(turn.await);
         }
         let turn = tokio::time::timeout(TURN_TIMEOUT, turn).await;
-        turn.map(Some).map_err(|_| Refused::Loading { scope: scope.clone() })
+        turn.map_err(|_| Refused::Loading { scope: scope.clone() })
     }
 
     async fn advance(
         &self,
-        (scope, turn): (&Scope, Option<&mut Turn<'_>>),
+        (scope, turn): (&Scope, &mut Turn<'_>),
         held: &mut Option<MirroredScope>,
         at: Timestamp,
         reading: Reading,

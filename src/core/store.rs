@@ -128,7 +128,7 @@ pub use row_state::{StateChange, StatedRow};
 pub use run::{BY_HAND, OpenRun, OpenedRun, Run, RunLease};
 pub use run_history::{LatestRun, Past};
 pub use schema::{Drift, InTheWay, InitReport};
-pub use scope::{Erasure, ScopeCounts, ScopeMemories, ScopeRows};
+pub use scope::{Erasure, ScopeCounts, ScopeMemories, ScopeRows, UnfinishedErasure};
 pub use scratch::CurrentTime;
 pub use server::{About, QuarantineCounts};
 pub use session::EndedSession;

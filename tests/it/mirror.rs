@@ -448,6 +448,26 @@ async fn loaded(bed: &Bed, max_bytes: u64) -> Current {
     mirror.current(&Scope::local()).unwrap()
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn the_content_of_a_scope_that_was_dropped_is_loaded_again() {
+    let bed = Bed::new(1 << 30).await;
+    bed.db.apply(&[about("tea", 0.0, "drinks tea", &["Ann"])]).await;
+    let mirror = Mirror::new(
+        Arc::new(Store::connect(&bed.db.config).unwrap()),
+        Config { scopes: vec![], ..config(1 << 19) },
+    );
+    let local = Scope::local();
+    for n in 0..60 {
+        mirror
+            .ready(&if n == 0 { local.clone() } else { Scope::new(&format!("user-{n}")).unwrap() }, at(0.0))
+            .await
+            .unwrap();
+    }
+    assert!(mirror.status(&local).is_none(), "it was dropped");
+    let (view, _) = mirror.content(&local, at(0.0)).await.unwrap();
+    assert!(view.graph().find("tea").is_some());
+}
+
 #[expect(clippy::cast_precision_loss, reason = "counts are small")]
 fn assert_share(current: &Current, all: usize, budget: u64) {
     let nodes = current.view.graph().node_count();

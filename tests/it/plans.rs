@@ -38,6 +38,7 @@ const HOT: &[(&str, &str)] = &[
     ("embedding/write", "Memory(scope, id)"),
     ("erasure/guard", "EbbErasure(open)"),
     ("erasure/list", "EbbErasure(scope, at)"),
+    ("erasure/unfinished", "EbbErasure(open)"),
     ("fact/about", "EbbEntity(scope, name)"),
     ("fact/decay", "Fact(scope, id)"),
     ("fact/head", "Fact(scope, id)"),

@@ -39,7 +39,7 @@ from datetime import date, datetime
 from typing import Any, Generic, Literal
 
 from . import models
-from .request import Call, Noun, Request, new_key, operation
+from .request import Call, Noun, Request, lines, new_key, operation
 """
 OPTIONS = [
     *("--input-file-type", "openapi", "--openapi-scopes", "schemas", "--output-model-type", "pydantic_v2.BaseModel"),
@@ -58,9 +58,9 @@ KEY = "Writes with the same key take effect once in 24 hours; default a new key.
 CURSOR = "Cursor of the next page; none if this is the last."
 
 
-def is_json(operation: Schema) -> bool:
-    """Whether the answer of an operation is one JSON document."""
-    return "application/json" in operation["responses"]["200"]["content"]
+def is_lines(operation: Schema) -> bool:
+    """Whether the answer of an operation has a JSON document in each line."""
+    return "application/x-ndjson" in operation["responses"]["200"]["content"]
 
 
 class Document:
@@ -72,8 +72,8 @@ class Document:
         self.info: Schema = found["info"]
         self.schemas: dict[str, Schema] = found["components"]["schemas"]
         every = [(path, verb, one) for path, item in found["paths"].items() for verb, one in item.items()]
-        # Pages and probes of the process are not JSON, nor are lines.
-        self.operations = [one for one in every if one[2]["tags"] != ["process"] and is_json(one[2])]
+        # Pages and probes of the process are not JSON.
+        self.operations = [one for one in every if one[2]["tags"] != ["process"]]
 
     def named(self, schema: Schema) -> Schema:
         found: Schema = self.schemas[schema["$ref"].removeprefix(SCHEMAS)]
@@ -251,7 +251,8 @@ def method(path: str, verb: str, operation: Schema, document: Document, names: N
     others = [one for one in required if one not in first]
     first += others if len(others) == 1 else []
     rest = sorted((one for one in given if one not in first), key=lambda one: not one.is_required)
-    answer = annotation(document.answer(operation), names.answered)
+    in_lines = is_lines(operation)
+    answer = "dict[str, Any]" if in_lines else annotation(document.answer(operation), names.answered)
 
     parameters = ["self", *(one.parameter(names.asked) for one in first)]
     parameters += ["*"] if rest or writes else []
@@ -268,8 +269,9 @@ def method(path: str, verb: str, operation: Schema, document: Document, names: N
         parameters.append("idempotency_key: str | None = None")
         described.append(("idempotency_key", KEY))
         parts.append("idempotency_key=idempotency_key or new_key()")
+    parts += ["is_lines=True"] if in_lines else []
     name = operation["operationId"].split(".")[1]
-    head = f"@operation\ndef {name}({', '.join(parameters)}) -> Request[{answer}]:\n"
+    head = f"@{'lines' if in_lines else 'operation'}\ndef {name}({', '.join(parameters)}) -> Request[{answer}]:\n"
     return head + textwrap.indent(f"{docstring(operation, described)}\nreturn Request({', '.join(parts)})", "    ")
 
 

@@ -134,10 +134,10 @@ struct Plan<'a> {
     elements: HashMap<&'a str, u32>,
 }
 
-/// Memory of a load: its limit, and the turn of a scope on demand.
+/// Memory of a load: its limit, and its turn.
 pub(super) struct Room<'t, 'p> {
     pub(super) bytes_max: u64,
-    pub(super) turn: Option<&'t mut Turn<'p>>,
+    pub(super) turn: &'t mut Turn<'p>,
 }
 
 /// Reads a scope as of `at`, by the laws' clock, into the first graph of a mirror, or the next after `generation`. A
@@ -173,11 +173,7 @@ async fn load_within(
     loop {
         match load_once(store, scope, (config, within), at, next).await? {
             Loaded::Scope(held) => return Ok(*held),
-            Loaded::TooNarrow(bytes) => {
-                if let Some(turn) = &mut within.turn {
-                    turn.widen(bytes).await;
-                }
-            }
+            Loaded::TooNarrow(bytes) => within.turn.widen(bytes).await,
         }
     }
 }
@@ -210,13 +206,11 @@ async fn load_once(
     }
     let names = Names::new(&asked, nodes.iter().map(|node| node.key.as_str()));
     let (taken, estimated) = selected(store, room, &asked, &nodes, count).await?;
-    if let Some(turn) = &mut within.turn {
-        let bytes = density.measured(estimated);
-        if turn.is_too_narrow(bytes) {
-            return Ok(Loaded::TooNarrow(bytes));
-        }
-        turn.widen(bytes).await;
+    let bytes = density.measured(estimated);
+    if within.turn.is_too_narrow(bytes) {
+        return Ok(Loaded::TooNarrow(bytes));
     }
+    within.turn.widen(bytes).await;
     let mut taken = taken.into_iter();
     nodes.retain(|_| taken.next().unwrap_or(false));
     nodes.shrink_to_fit();

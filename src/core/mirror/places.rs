@@ -9,6 +9,8 @@
 //! - A small one that lacks a change and was not queried lately is dropped rather than refreshed: loading it again takes no
 //!   longer, and nobody may ask for it.
 //!
+//! A generation of a scope of the configuration does not wait, but takes its memory from those on demand before it is built.
+//!
 //! A place that is dropped keeps working for those who hold it; the next query loads the scope into another.
 
 use super::changes::Reading;
@@ -124,7 +126,9 @@ impl Places {
     /// with all that it may take.
     pub(super) fn shared(&self) -> u64 {
         let each = bytes_of_fixed(self.max_bytes, self.fixed.len());
-        let taken = self.fixed.values().map(|place| place.at_peak().unwrap_or(each));
+        let taken =
+            |place: &Arc<Place>| place.at_peak().unwrap_or(each).max(place.building.load(Ordering::Relaxed));
+        let taken = self.fixed.values().map(taken);
         let left = self.max_bytes.saturating_sub(taken.fold(0, u64::saturating_add));
         left.max(self.max_bytes / SHARE_LEFT)
     }
@@ -138,11 +142,11 @@ impl Places {
         Arc::clone(&self.loads).acquire_owned().await.ok()
     }
 
-    /// Waits until a generation of a scope on demand may be built that takes so many bytes at its peak, 0 if that is not known
-    /// yet.
-    pub(super) async fn turn(&self, bytes: u64) -> Turn<'_> {
-        let mut turn = Turn { places: self, permit: None, is_alone: false };
-        if self.is_small(bytes) {
+    /// Waits until a generation of a scope may be built that takes so many bytes at its peak, 0 if that is not known yet.
+    pub(super) async fn turn(&self, scope: &Scope, bytes: u64) -> Turn<'_> {
+        let fixed = self.fixed.get(scope).map(|place| &**place);
+        let mut turn = Turn { places: self, fixed, permit: None, is_alone: false };
+        if fixed.is_none() && self.is_small(bytes) {
             turn.permit = self.turns.acquire().await.ok();
         } else {
             turn.widen(bytes).await;
@@ -223,9 +227,11 @@ fn drop_oldest(others: &mut OnDemand, mut bytes: u64, bytes_max: u64) {
     }
 }
 
-/// The right to build a generation of a scope on demand, until it is dropped.
+/// The right to build a generation of a scope, until it is dropped.
 pub(super) struct Turn<'p> {
     places: &'p Places,
+    /// The place of a scope of the configuration: it waits for nobody.
+    fixed: Option<&'p Place>,
     permit: Option<SemaphorePermit<'p>>,
     is_alone: bool,
 }
@@ -233,11 +239,15 @@ pub(super) struct Turn<'p> {
 impl Turn<'_> {
     /// Whether a generation of so many bytes at its peak has to wait for [`Self::widen`].
     pub(super) fn is_too_narrow(&self, bytes: u64) -> bool {
-        !self.is_alone && !self.places.is_small(bytes)
+        self.fixed.is_none() && !self.is_alone && !self.places.is_small(bytes)
     }
 
     /// Waits until the generation may take so many bytes at its peak.
     pub(super) async fn widen(&mut self, bytes: u64) {
+        if let Some(place) = self.fixed {
+            place.building.store(bytes, Ordering::Relaxed);
+            self.places.trim();
+        }
         if self.is_too_narrow(bytes) {
             // Given back first: two that kept theirs would wait for each other.
             self.permit = None;
@@ -250,6 +260,14 @@ impl Turn<'_> {
     }
 }
 
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        if let Some(place) = self.fixed {
+            place.building.store(0, Ordering::Relaxed);
+        }
+    }
+}
+
 /// State of one scope: the published view, and the single writer of the next.
 #[derive(Default)]
 pub(super) struct Place {
@@ -257,6 +275,8 @@ pub(super) struct Place {
     pub(super) held: tokio::sync::Mutex<Option<MirroredScope>>,
     /// Whether its first load has begun.
     is_loading: AtomicBool,
+    /// Bytes at the peak of the generation that is being built, of a scope of the configuration.
+    building: AtomicU64,
     /// The last query, in milliseconds of the process.
     used: AtomicU64,
     /// The last questions that were answered from it.
@@ -486,10 +506,11 @@ mod tests {
         let places = Places::new(&[], 6_400);
         let mut small = Vec::new();
         for _ in 0..TURNS {
-            small.push(places.turn(100).await);
+            small.push(places.turn(&scope(1), 100).await);
         }
-        let waits =
-            async |bytes| tokio::time::timeout(Duration::from_millis(20), places.turn(bytes)).await.is_err();
+        let waits = async |bytes| {
+            tokio::time::timeout(Duration::from_millis(20), places.turn(&scope(1), bytes)).await.is_err()
+        };
         assert!(waits(0).await && waits(6_400).await);
         let mut last = small.pop().unwrap();
         drop(small);
@@ -499,6 +520,23 @@ mod tests {
         assert!(waits(0).await, "it is alone");
         drop(last);
         assert!(!waits(5_000).await);
+    }
+
+    #[tokio::test]
+    async fn a_configured_one_takes_its_memory_before_it_is_built_and_waits_for_nobody() {
+        const MIB: u64 = 1 << 20;
+        let places = Places::new(&[scope(50)], 80 * MIB);
+        for (n, bytes) in [(50, 10), (1, 24), (2, 24)] {
+            publish(&places, n, bytes * MIB);
+        }
+        let alone = places.turn(&scope(2), 24 * MIB).await;
+        let mut turn = places.turn(&scope(50), 10 * MIB).await;
+        assert_eq!((places.shared(), held(&places)), (70 * MIB, vec![1, 2, 50]));
+        assert!(!turn.is_too_narrow(60 * MIB));
+        turn.widen(60 * MIB).await;
+        assert_eq!((places.shared(), held(&places)), (20 * MIB, vec![2, 50]));
+        drop((alone, turn));
+        assert_eq!(places.shared(), 70 * MIB, "if it failed, its memory is free again");
     }
 
     #[test]

@@ -61,6 +61,26 @@ pub enum BackupError {
     Store(#[from] Error),
 }
 
+/// Passes each row that `read` sends to `take`, until that wants no more.
+async fn forward(
+    read: impl AsyncFnOnce(mpsc::Sender<BackupRow>) -> Result<(), Error>,
+    mut take: impl AsyncFnMut(BackupRow) -> Result<bool, FileError>,
+) -> Result<(), BackupError> {
+    let (sender, mut rows) = mpsc::channel(AHEAD);
+    // It takes the receiver along, so that its end is that of the reading, too.
+    let taking = async move {
+        while let Some(row) = rows.recv().await {
+            if !take(row).await? {
+                break;
+            }
+        }
+        Ok::<_, FileError>(())
+    };
+    let (read, taken) = tokio::join!(read(sender), taking);
+    taken?;
+    Ok(read?)
+}
+
 /// Writes what `read` sends into a file, whole or not at all.
 async fn write(
     path: &Path,
@@ -69,32 +89,25 @@ async fn write(
     watch: &mut dyn FnMut(RowsDone),
 ) -> Result<Written, BackupError> {
     let total = header.nodes + header.relationships;
-    let (sender, mut rows) = mpsc::channel(AHEAD);
     let (to_file, lines) = mpsc::channel(AHEAD);
     let file = path.to_owned();
     let writer = tokio::task::spawn_blocking(move || file::write(&file, &header, lines));
-    // It takes the receiver along, so that a writer that has failed ends the reading, too.
-    let forward = async move {
-        let mut done = 0;
-        while let Some(row) = rows.recv().await {
-            if to_file.send(file::Message::Row(Box::new(row))).await.is_err() {
-                break;
-            }
-            done += 1;
-            if done % 1_000 == 0 {
-                watch(RowsDone { rows: done, total });
-            }
+    let mut done = 0;
+    let take = async |row| {
+        done += 1;
+        if done % 1_000 == 0 {
+            watch(RowsDone { rows: done, total });
         }
-        to_file
+        Ok(to_file.send(file::Message::Row(Box::new(row))).await.is_ok())
     };
-    let (read, to_file) = tokio::join!(read(sender), forward);
-    if read.is_ok() {
+    let forwarded = forward(read, take).await;
+    if forwarded.is_ok() {
         // If the writer has failed, its error says why.
         to_file.send(file::Message::Complete).await.ok();
     }
     drop(to_file);
     let written = writer.await.map_err(|why| FileError::Thread(why.to_string()))?;
-    read?;
+    forwarded?;
     Ok(written?)
 }
 
@@ -150,25 +163,8 @@ impl Service {
             }
         };
         send(lines.first(&header)).await?;
-        let (sender, mut rows) = mpsc::channel(AHEAD);
-        let read = async {
-            let read = self.jobs_store.read_scope(scope, &sender).await;
-            drop(sender);
-            read
-        };
-        let forward = async {
-            while let Some(row) = rows.recv().await {
-                if !send(lines.row(&row)).await? {
-                    break;
-                }
-            }
-            // Ends the reading, too.
-            drop(rows);
-            Ok::<_, FileError>(())
-        };
-        let (read, forwarded) = tokio::join!(read, forward);
-        forwarded?;
-        read?;
+        let read = async |rows: mpsc::Sender<BackupRow>| self.jobs_store.read_scope(scope, &rows).await;
+        forward(read, async |row| send(lines.row(&row)).await).await?;
         send(lines.last()).await?;
         Ok(lines.written)
     }

@@ -2,9 +2,11 @@
 
 use super::Service;
 use crate::api::layout::{Layout, LayoutState};
+use crate::clock::rfc3339;
 use crate::embedder::Config;
 use crate::store::{
     About, AdoptionCounts, Drift, EmbeddingTarget, Error, FutureRows, MirrorStatus, QuarantineCounts,
+    UnfinishedErasure,
 };
 use serde::Serialize;
 
@@ -100,6 +102,7 @@ impl Service {
             "sweep",
         ));
         findings.push(layouts(self.detect_layouts().await));
+        findings.push(deletions(&self.store.unfinished_erasures().await?));
         findings.push(mirror_shares(&self.store.mirrors_status().await?));
         findings.push(self.embeddings(waiting.embed).await?);
         findings.push(match self.store.policies().await {
@@ -281,6 +284,24 @@ fn quarantined_rows(nodes: i64, others: Result<QuarantineCounts, Error>) -> Find
     }
     said.extend(unknown.map(|why| format!("relations and trails could not be counted: {why}")));
     problem("rows", said.join("; "), fix)
+}
+
+/// Deletions of scopes that are not finished.
+fn deletions(found: &[UnfinishedErasure]) -> Finding {
+    if found.is_empty() {
+        return well("deletions", "each of a scope is finished".to_owned());
+    }
+    let describe = |UnfinishedErasure { scope, by, at }: &UnfinishedErasure| {
+        let since = at.map_or_else(|| "at an unknown instant".to_owned(), rfc3339);
+        format!("that of the scope {scope}, begun {since} by {by}, is in progress or was broken off")
+    };
+    let command = |one: &UnfinishedErasure| format!("ebb scope delete '{}'", one.scope);
+    Finding {
+        level: Level::Warning,
+        what: "deletions".to_owned(),
+        found: found.iter().map(describe).collect::<Vec<_>>().join("; "),
+        fix: format!("to finish it, run: {}", found.iter().map(command).collect::<Vec<_>>().join("; ")),
+    }
 }
 
 /// Share of their scopes that mirrors hold.

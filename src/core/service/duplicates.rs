@@ -102,9 +102,11 @@ impl Service {
     /// The words of the live memories of a scope, and whether these are all.
     async fn shapes(&self, scope: &Scope, at: Timestamp) -> Result<(Vec<Compared>, bool), Error> {
         let (filter, mut all, mut after) = (Filter::default(), Vec::new(), String::new());
+        let tunables = self.store.tunables().await?;
         loop {
-            let page = self.list(scope, (&filter, MemoryOrder::Id), (&after, PAGE), at).await?;
-            for memory in page.0 {
+            let page = self.list_keys(scope, (&filter, MemoryOrder::Id), (&after, PAGE)).await?;
+            for record in self.store.memories(&page.keys).await? {
+                let memory = Memory::at(record, at, &tunables);
                 let Some(content) =
                     memory.content.as_deref().filter(|_| memory.tier.is_some_and(Tier::is_live))
                 else {
@@ -115,7 +117,7 @@ impl Service {
                 let (pinned, tier) = (memory.pinned == Some(true), memory.tier);
                 all.push(Compared { id: memory.id, pinned, tier, energy, created, shape });
             }
-            match page.1 {
+            match page.next {
                 Some(next) if all.len() < COMPARED_MAX => after = next,
                 next => return Ok((all, next.is_none())),
             }

@@ -327,8 +327,7 @@ impl Service {
     /// beside it. Each is written whole or not at all. Returns the learned weights.
     pub async fn save_mirror(&self, scope: &Scope, path: &Path) -> Result<LearnedFile, Error> {
         self.ready(scope).await?;
-        let fault = || Error::Fault(format!("the mirror of the scope {scope} is not there"));
-        let (view, learned) = self.mirror.content(scope).await.ok_or_else(fault)?;
+        let (view, learned) = self.mirror.content(scope, self.instant(None).await?).await?;
         let files = Files::beside(path.to_owned());
         let saved = files.save(Some(view.snapshot()), |into| plasticity::write(&learned, into));
         saved.map_err(|why| Error::Fault(with_cause(&why)))?;

@@ -42,7 +42,9 @@ impl Service {
         accepted: Option<i64>,
     ) -> Result<ScopeDeletion, Error> {
         let receipts = self.jobs_store.erasures(scope).await?;
-        let is_repeat = |receipt: &&Erasure| receipt.finished.is_some() && receipt.request == request.id();
+        let is_repeat = |receipt: &&Erasure| {
+            receipt.finished.is_some() && receipt.requests.iter().any(|id| id == request.id())
+        };
         if let Some(done) = receipts.iter().find(is_repeat) {
             self.remove_saved(scope);
             return Ok(ScopeDeletion::done(done.clone()));

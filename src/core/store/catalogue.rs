@@ -91,6 +91,7 @@ catalogue! {
     ERASURE_GUARD = "erasure/guard";
     ERASURE_LIST = "erasure/list";
     ERASURE_OPEN = "erasure/open";
+    ERASURE_UNFINISHED = "erasure/unfinished";
     FACT_ABOUT = "fact/about";
     FACT_ADOPT = "fact/adopt";
     FACT_ADOPTION = "fact/adoption";

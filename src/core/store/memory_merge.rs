@@ -66,7 +66,10 @@ impl Store {
                     };
                     let instant = lives[kept].created.max(now);
                     memory_update::write(tx, kept, (&before, &update), instant, embeds).await?;
-                    annotate(tx, &[(kept, &annotations)]).await?;
+                    if annotations.provenance() != before.annotations.provenance() {
+                        let source = Annotations::stored(vec![], None, annotations.provenance().clone());
+                        annotate(tx, &[(kept, &source)]).await?;
+                    }
                     for duplicate in duplicates {
                         let call = MEMORY_MERGE
                             .call()

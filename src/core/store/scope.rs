@@ -15,8 +15,9 @@
 use super::Store;
 use super::backup::{BackupRow, Names, NodeRow, RelationshipRow};
 use super::catalogue::{
-    ERASURE_ADVANCE, ERASURE_FINISH, ERASURE_GUARD, ERASURE_LIST, ERASURE_OPEN, MEMORY_LIVE, SCOPE_CHANGES,
-    SCOPE_COUNT, SCOPE_DELETE, SCOPE_FIRST, SCOPE_JOURNAL, SCOPE_NODES, SCOPE_RELATIONSHIPS,
+    ERASURE_ADVANCE, ERASURE_FINISH, ERASURE_GUARD, ERASURE_LIST, ERASURE_OPEN, ERASURE_UNFINISHED,
+    MEMORY_LIVE, SCOPE_CHANGES, SCOPE_COUNT, SCOPE_DELETE, SCOPE_FIRST, SCOPE_JOURNAL, SCOPE_NODES,
+    SCOPE_RELATIONSHIPS,
 };
 use super::encode::list;
 use super::error::Error;
@@ -37,6 +38,8 @@ const PAGE: usize = 1_000;
 const PASSES: usize = 3;
 /// Most receipts that are listed.
 const RECEIPTS: i64 = 100;
+/// Ids of requests that a receipt keeps.
+const REQUESTS: i64 = 32;
 /// Labels that an emptied row loses besides those by which rows are found.
 const OTHER_LABELS: [&str; 5] = ["Memory", "Fact", "Entity", "EbbQuarantined", "EbbStamped"];
 
@@ -80,8 +83,8 @@ pub struct Erasure {
     pub scope: String,
     /// Caller: the id of an API key, or the surface that needs none.
     pub by: String,
-    /// Id of the last request for it.
-    pub request: String,
+    /// Ids of the last requests for it.
+    pub requests: Vec<String>,
     /// Instant of its beginning, by the server's clock.
     pub at: Timestamp,
     /// Instant of its end; `None` if it was broken off.
@@ -90,6 +93,17 @@ pub struct Erasure {
     pub nodes: BTreeMap<String, i64>,
     /// Those among them that were emptied, since relationships lead from them to rows of others.
     pub emptied: i64,
+}
+
+/// A deletion of a scope that is in progress, or was broken off.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct UnfinishedErasure {
+    pub scope: String,
+    /// Caller, as of [`Erasure::by`].
+    pub by: String,
+    /// Instant of its beginning; `None` if the receipt has none that is valid.
+    #[serde(deserialize_with = "maybe_millis")]
+    pub at: Option<Timestamp>,
 }
 
 #[derive(Deserialize)]
@@ -117,7 +131,7 @@ struct ReceiptRow {
     id: String,
     scope: String,
     by: String,
-    request: String,
+    requests: Vec<String>,
     #[serde(deserialize_with = "millis::deserialize")]
     at: Timestamp,
     #[serde(deserialize_with = "maybe_millis")]
@@ -137,12 +151,12 @@ impl ScopeCounts {
 
 impl From<ReceiptRow> for Erasure {
     fn from(row: ReceiptRow) -> Self {
-        let ReceiptRow { id, scope, by, request, at, finished, labels, counts, emptied } = row;
+        let ReceiptRow { id, scope, by, requests, at, finished, labels, counts, emptied } = row;
         Self {
             id,
             scope,
             by,
-            request,
+            requests,
             at,
             finished,
             nodes: labels.into_iter().zip(counts).collect(),
@@ -266,6 +280,11 @@ impl Store {
         Ok(rows.into_iter().map(Erasure::from).collect())
     }
 
+    /// The deletions of all scopes that are not finished, by scope, at most 100.
+    pub async fn unfinished_erasures(&self) -> Result<Vec<UnfinishedErasure>, Error> {
+        self.read(ERASURE_UNFINISHED.call().set("limit", RECEIPTS)).await
+    }
+
     /// Deletes all rows of a scope, or those that a deletion that was broken off has left.
     ///
     /// # Errors
@@ -305,7 +324,7 @@ impl Store {
                 tx.changes.by = Some(by.to_owned());
                 tx.touch_scope(scope.as_str());
                 let call = ERASURE_OPEN.call().set("scope", scope.as_str()).set("id", id.as_str());
-                tx.only(call.set("by", by).set("request", request)).await
+                tx.only(call.set("by", by).set("request", request).set("kept", REQUESTS)).await
             })
             .await
     }

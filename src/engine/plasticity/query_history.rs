@@ -1,4 +1,4 @@
-//! The last queries of a process, a thousand or a megabyte of them, and how often nodes were in them, and seeds together.
+//! The last queries of a process, a thousand or two megabytes of them, and how often nodes were in them, and seeds together.
 //!
 //! Counted are the queries in which a node was a seed or a hit, those in which it was a seed, and those in which two nodes
 //! were, among the 32 strongest seeds of a query. A new query replaces the oldest, whose counts are removed. Nodes are identified by external ids, so the history
@@ -19,8 +19,10 @@ use std::sync::Arc;
 
 /// Number of queries that are kept.
 pub const QUERIES_MAX: usize = 1_000;
-/// Bytes of queries above which the oldest go, however few they are.
-const BYTES_MAX: usize = 1 << 20;
+/// Bytes above which the oldest go, however few they are.
+const BYTES_MAX: usize = 2 << 20;
+/// Bytes of a pair of nodes, in the counts of one of them.
+const PAIR_BYTES: usize = size_of::<(u32, u32)>();
 /// Number of seeds of a query that form pairs.
 pub const PAIRED_MAX: usize = 32;
 
@@ -34,7 +36,7 @@ pub struct QueryHistory {
     nodes: Vec<Node>,
     /// Handles that are not in use.
     free: Vec<u32>,
-    /// Bytes of the queries.
+    /// Bytes of the queries, of their nodes and of the counts.
     bytes: usize,
 }
 
@@ -69,6 +71,13 @@ struct Node {
     co_seeds: BTreeMap<u32, u32>,
 }
 
+impl Node {
+    /// Bytes that it takes with its handle, without its pairs.
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + size_of::<(Arc<str>, u32)>() + self.id.len()
+    }
+}
+
 impl QueryHistory {
     /// Adds a query with its seeds, in any order, and the nodes of its hits. Primed nodes are no seeds here: otherwise a
     /// guess would confirm itself.
@@ -101,7 +110,7 @@ impl QueryHistory {
         self.queries.push_back(query);
     }
 
-    /// Bytes that its queries take, without the ids of their nodes.
+    /// Bytes that it takes: queries, ids of nodes, counts.
     #[must_use]
     pub const fn bytes(&self) -> usize {
         self.bytes
@@ -183,6 +192,7 @@ impl QueryHistory {
                 u32::try_from(self.nodes.len() - 1).unwrap_or(u32::MAX)
             }
         };
+        self.bytes += self.nodes[handle as usize].bytes();
         self.handles.insert(id, handle);
         handle
     }
@@ -193,6 +203,7 @@ impl QueryHistory {
             let node = &mut self.nodes[*handle as usize];
             node.uses -= 1;
             if node.uses == 0 {
+                self.bytes -= node.bytes();
                 self.handles.remove(&node.id);
                 self.free.push(*handle);
             }
@@ -214,10 +225,14 @@ impl QueryHistory {
         for one in paired {
             let co_seeds = &mut self.nodes[*one as usize].co_seeds;
             for other in paired.iter().filter(|other| *other != one) {
-                let count = co_seeds.entry(*other).or_default();
+                let count = co_seeds.entry(*other).or_insert_with(|| {
+                    self.bytes += PAIR_BYTES;
+                    0
+                });
                 *count = count.saturating_add_signed(step);
                 if *count == 0 {
                     co_seeds.remove(other);
+                    self.bytes -= PAIR_BYTES;
                 }
             }
         }
@@ -267,6 +282,9 @@ mod tests {
             counted.extend(history.co_seeds(one).map(|(other, count)| ((one, other), count)));
         }
         assert_eq!(counted, pairs);
+        let nodes = history.handles.values().map(|handle| history.nodes[*handle as usize].bytes());
+        let queries = history.queries().map(StoredQuery::bytes);
+        assert_eq!(history.bytes(), queries.chain(nodes).sum::<usize>() + pairs.len() * PAIR_BYTES);
     }
 
     #[test]

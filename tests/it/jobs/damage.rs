@@ -12,7 +12,7 @@ use ebb_core::scheduler::driver::{Wanted, run_job};
 
 /// Labels with their sound properties, the key (which each row has its own of) left to the generator, and what joins a row to
 /// others.
-const OWN: [(&str, &str, &str, &str); 12] = [
+const OWN: [(&str, &str, &str, &str); 13] = [
     (
         "EbbRun",
         "occurrence",
@@ -70,6 +70,12 @@ const OWN: [(&str, &str, &str, &str); 12] = [
         "SET n.name = 'default'",
     ),
     ("EbbScratch", "name", "now: at, lock: true", ""),
+    (
+        "EbbErasure",
+        "open",
+        "id: name, scope: name, by: 'b', requests: ['q'], at: at, labels: ['EbbMemory'], counts: [1], emptied: 0, finished: at, lock: true",
+        "",
+    ),
 ];
 
 #[tokio::test(flavor = "multi_thread")]
@@ -96,12 +102,32 @@ async fn no_value_in_a_row_of_ebbs_own_stops_anybody() {
         }
     }
     failed.extend(Box::pin(asked(&db, at(30.0))).await);
+    failed.extend(deleted(&db).await);
     assert_eq!(failed, [""; 0]);
     let faded: i64 = db
         .client
         .value("MATCH (m:Memory) WHERE m.energy < 4.0 AND NOT m:EbbQuarantined RETURN count(m) AS n")
         .await;
     assert_eq!(faded, 20);
+}
+
+/// Continues the deletions whose receipts are open, some of them to their end; answers how that failed, if it did.
+async fn deleted(db: &Fresh) -> Vec<String> {
+    let open = "MATCH (e:EbbErasure) WHERE e.open >= '' RETURN e.open AS scope ORDER BY scope";
+    let open: Vec<String> = db.client.column(open).await;
+    assert!(open.len() > 400, "{}", open.len());
+    let mut failed = Vec::new();
+    for (place, name) in open.iter().enumerate() {
+        let Ok(scope) = Scope::new(name) else { continue };
+        let why = match place % 40 {
+            0 => db.store.erase(&scope, "test", "again").await.err(),
+            _ => db.store.open_erasure(&scope, "test", "again").await.err(),
+        };
+        failed.extend(why.map(|why| format!("deletion of {name:?}: {why}")));
+        failed
+            .extend(db.store.erasures(&scope).await.err().map(|why| format!("receipts of {name:?}: {why}")));
+    }
+    failed
 }
 
 /// Runs a job; answers how it failed, if it did.

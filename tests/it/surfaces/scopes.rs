@@ -104,6 +104,13 @@ async fn left(db: &Fresh, scope: &str) -> i64 {
     db.client.value(&text).await
 }
 
+/// What the doctor finds about deletions.
+fn deletions_found(db: &Fresh) -> Value {
+    let told = ebb(db, &["doctor"]).json();
+    let found = told["findings"].as_array().unwrap().iter().find(|one| one["what"] == "deletions");
+    found.unwrap().clone()
+}
+
 fn labels(nodes: &Value) -> BTreeSet<&str> {
     nodes.as_object().unwrap().keys().map(String::as_str).collect()
 }
@@ -268,6 +275,16 @@ async fn a_deletion_that_was_broken_off_is_finished_with_its_receipt() {
     let receipts = ebb(&db, &["scope", "receipts", "team"]).json();
     assert_eq!(receipts["receipts"][0]["finished"], Value::Null);
     assert_eq!(receipts["receipts"][0]["nodes"], json!({"EbbMemory": 300}));
+    let found = deletions_found(&db);
+    let begun = receipts["receipts"][0]["at"].as_str().unwrap();
+    assert_eq!(
+        (&found["level"], &found["fix"]),
+        (&json!("warning"), &json!("to finish it, run: ebb scope delete 'team'"))
+    );
+    assert!(
+        found["found"].as_str().unwrap().contains(&format!("scope team, begun {begun} by operator")),
+        "{found:#}"
+    );
 
     // Two processes at once finish it, without being asked about the number again.
     let (one, other) = (db.another(), db.another());
@@ -280,6 +297,7 @@ async fn a_deletion_that_was_broken_off_is_finished_with_its_receipt() {
         (&json!(id), &json!(total), &json!("operator"))
     );
     assert!(receipt["finished"].is_string());
+    assert_eq!(deletions_found(&db)["level"], "well");
     assert_eq!(db.store.erase_page(&scope, &id, &memories, 100).await.unwrap(), 0, "a page after the end");
 
     // The relationship of another writer stays, with nothing of the memory at its end.
@@ -288,6 +306,37 @@ async fn a_deletion_that_was_broken_off_is_finished_with_its_receipt() {
     let quoted = "MATCH (:Note {id: 'n'})-[r:QUOTES {of: 'a page'}]->(m) \
                   RETURN toString(size(labels(m))) + ' ' + size(keys(m)) + ' ' + COUNT { (m)--() }";
     assert_eq!(db.client.column::<String>(quoted).await, ["0 0 1"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_late_repeat_of_any_request_for_a_deletion_deletes_nothing() {
+    let db = fresh().await;
+    let scope = Scope::new("team").unwrap();
+    let add = |id: &str| ebb(&db, &["memory", "add", "drinks tea", "--id", id, "--scope", "team"]).json();
+    add("before");
+    let id = db.store.open_erasure(&scope, "cli", "r0").await.unwrap();
+    for request in (1..40).chain([39]).map(|n| format!("r{n}")) {
+        assert_eq!(db.store.open_erasure(&scope, "cli", &request).await.unwrap(), id);
+    }
+    assert_eq!(db.store.erase(&scope, "cli", "last").await.unwrap().nodes["EbbMemory"], 1);
+    let kept = db.store.erasures(&scope).await.unwrap().remove(0).requests;
+    assert_eq!(
+        (kept.len(), kept.first().unwrap().as_str(), kept.last().unwrap().as_str()),
+        (32, "r9", "last")
+    );
+
+    add("since");
+    let api = TestServer::on(&db, &[]);
+    let ask = |request: &str| {
+        let headers = vec![("Idempotency-Key", request)];
+        api.ask(&HttpRequest { method: "DELETE", path: "/v1/scopes/team", headers, body: None }).json(200)
+    };
+    for request in &kept {
+        assert_eq!(ask(request)["receipt"]["id"], id.as_str(), "{request}");
+    }
+    assert_eq!(ebb(&db, &["memory", "show", "since", "--scope", "team"]).json()["content"], "drinks tea");
+    assert_ne!(ask("another")["receipt"]["id"], id.as_str());
+    ebb(&db, &["memory", "show", "since", "--scope", "team"]).fails(1, "since");
 }
 
 #[tokio::test(flavor = "multi_thread")]

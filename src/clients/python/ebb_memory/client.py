@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
+from collections.abc import AsyncIterator, Iterator
 from types import TracebackType
 from typing import Any, TypeVar
 
 import httpx
 
 from .operations import Nouns
-from .protocol import Protocol
+from .protocol import Lines, Outcome, Protocol
 from .request import Async, Request, Sync
 from .retry import Retry
 
@@ -44,21 +46,47 @@ class Ebb(Nouns[Sync]):
         self._retry = retry or Retry()
         self._http = httpx.Client(headers=self._protocol.headers, timeout=self._protocol.timeout)
 
-    def _send(self, request: Request[Answer]) -> Answer:
+    def _send(self, request: Request[Any]) -> Any:
+        return self._lines(request) if request.is_lines else self._answer(request)
+
+    def _answer(self, request: Request[Answer]) -> Answer:
         request, pause_s = self._protocol.complete(request)
         time.sleep(pause_s)
+        outcome, sent_s = self._outcome(request)
+        return self._protocol.answer(request, outcome, sent_s)
+
+    def _lines(self, request: Request[Answer]) -> Iterator[Answer]:
+        outcome, sent_s = self._outcome(request)
+        if isinstance(outcome, httpx.TransportError):
+            raise self._protocol.not_reached(request, outcome) from outcome
+        lines = Lines()
+        with contextlib.closing(outcome):
+            try:
+                if not outcome.is_success:
+                    outcome.read()
+                    self._protocol.answer(request, outcome, sent_s)
+                for chunk in outcome.iter_bytes():
+                    for line in lines.add(chunk):
+                        yield self._protocol.line(request, line)
+            except httpx.TransportError as why:
+                raise self._protocol.not_reached(request, why) from why
+
+    def _outcome(self, request: Request[Any]) -> tuple[Outcome, float]:
+        """The final outcome of a request, and when it was sent. Lines are not read yet."""
         message = self._protocol.message(request)
         attempt = 1
         while True:
-            outcome: httpx.Response | httpx.TransportError
+            outcome: Outcome
             sent_s = time.monotonic()
             try:
-                outcome = self._http.request(**message)
+                outcome = self._http.send(self._http.build_request(**message), stream=request.is_lines)
             except httpx.TransportError as why:
                 outcome = why
             again_s = self._retry.pause_s(attempt, outcome)
             if again_s is None:
-                return self._protocol.answer(request, outcome, sent_s)
+                return outcome, sent_s
+            if isinstance(outcome, httpx.Response):
+                outcome.close()
             time.sleep(again_s)
             attempt += 1
 
@@ -90,21 +118,47 @@ class AsyncEbb(Nouns[Async]):
         self._retry = retry or Retry()
         self._http = httpx.AsyncClient(headers=self._protocol.headers, timeout=self._protocol.timeout)
 
-    async def _send(self, request: Request[Any]) -> Any:
+    def _send(self, request: Request[Any]) -> Any:
+        return self._lines(request) if request.is_lines else self._answer(request)
+
+    async def _answer(self, request: Request[Answer]) -> Answer:
         request, pause_s = self._protocol.complete(request)
         await asyncio.sleep(pause_s)
+        outcome, sent_s = await self._outcome(request)
+        return self._protocol.answer(request, outcome, sent_s)
+
+    async def _lines(self, request: Request[Answer]) -> AsyncIterator[Answer]:
+        outcome, sent_s = await self._outcome(request)
+        if isinstance(outcome, httpx.TransportError):
+            raise self._protocol.not_reached(request, outcome) from outcome
+        lines = Lines()
+        async with contextlib.aclosing(outcome):
+            try:
+                if not outcome.is_success:
+                    await outcome.aread()
+                    self._protocol.answer(request, outcome, sent_s)
+                async for chunk in outcome.aiter_bytes():
+                    for line in lines.add(chunk):
+                        yield self._protocol.line(request, line)
+            except httpx.TransportError as why:
+                raise self._protocol.not_reached(request, why) from why
+
+    async def _outcome(self, request: Request[Any]) -> tuple[Outcome, float]:
+        """The final outcome of a request, and when it was sent. Lines are not read yet."""
         message = self._protocol.message(request)
         attempt = 1
         while True:
-            outcome: httpx.Response | httpx.TransportError
+            outcome: Outcome
             sent_s = time.monotonic()
             try:
-                outcome = await self._http.request(**message)
+                outcome = await self._http.send(self._http.build_request(**message), stream=request.is_lines)
             except httpx.TransportError as why:
                 outcome = why
             again_s = self._retry.pause_s(attempt, outcome)
             if again_s is None:
-                return self._protocol.answer(request, outcome, sent_s)
+                return outcome, sent_s
+            if isinstance(outcome, httpx.Response):
+                await outcome.aclose()
             await asyncio.sleep(again_s)
             attempt += 1
 

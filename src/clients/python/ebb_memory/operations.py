@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, Generic, Literal
 
 from . import models
-from .request import Call, Noun, Request, new_key, operation
+from .request import Call, Noun, Request, lines, new_key, operation
 
 
 class Attempts(Noun[Call]):
@@ -1546,6 +1546,18 @@ class Scopes(Noun[Call]):
             query={"accept_affected": accept_affected, "dry_run": dry_run},
             idempotency_key=idempotency_key or new_key(),
         )
+
+    @lines
+    def export(self, scope: str) -> Request[dict[str, Any]]:
+        """Export everything that Ebb wrote in a scope.
+
+        Lines of JSON: a header, a line for each node, one for each relationship, and the end with counts and
+        checksum. Without its last line, an export is incomplete. `ebb restore` loads it into an empty database.
+
+        Args:
+            scope: Its name.
+        """
+        return Request("GET", "/v1/scopes/{scope}/export", dict[str, Any], path_parts={"scope": scope}, is_lines=True)
 
     @operation
     def list_receipts(self, scope: str) -> Request[models.ScopeReceipts]:

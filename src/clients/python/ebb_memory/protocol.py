@@ -21,6 +21,7 @@ from .request import Request
 from .retry import retry_after_s
 
 Answer = TypeVar("Answer")
+Outcome = httpx.Response | httpx.TransportError
 
 URL = "http://127.0.0.1:8322"
 # How long a recall waits for writes, unless it says: as long as the server allows, since a late answer is better than
@@ -40,6 +41,23 @@ def _package() -> str:
         return f"ebb-memory/{version('ebb-memory')}"
     except PackageNotFoundError:
         return "ebb-memory"
+
+
+class Lines:
+    """The lines of a body, chunk by chunk. Not those of httpx, which also ends a line at characters that texts contain."""
+
+    def __init__(self) -> None:
+        self._begun: list[bytes] = []
+
+    def add(self, chunk: bytes) -> list[bytes]:
+        """The lines that end in the next chunk."""
+        head, end, rest = chunk.rpartition(b"\n")
+        if not end:
+            self._begun.append(chunk)
+            return []
+        found = b"".join([*self._begun, head]).split(b"\n")
+        self._begun = [rest]
+        return found
 
 
 class Protocol:
@@ -94,14 +112,11 @@ class Protocol:
                 request = replace(request, body=items)
         return request
 
-    def answer(self, request: Request[Answer], outcome: httpx.Response | httpx.TransportError, sent_s: float) -> Answer:
+    def answer(self, request: Request[Answer], outcome: Outcome, sent_s: float) -> Answer:
         """The answer of a response to a message that was sent at `sent_s`. Any other outcome is raised as an error."""
         answered_s = time.monotonic()
-        where = f"{request.method} {self.url}{request.path}"
-        if isinstance(outcome, httpx.TimeoutException) and not isinstance(outcome, httpx.ConnectTimeout):
-            raise errors.TimedOut(f"{where}: no answer within the timeout; a longer one is an argument of the client") from outcome
         if isinstance(outcome, httpx.TransportError):
-            raise errors.NotReached(f"{where}: {outcome or type(outcome).__name__}. Is `ebb serve` running at this address?") from outcome
+            raise self.not_reached(request, outcome) from outcome
         try:
             body = outcome.json()
         except ValueError:
@@ -115,8 +130,25 @@ class Protocol:
         try:
             found: Answer = _adapter(request.answer).validate_python(_with_headers(request.answer, body, change, page))
         except ValidationError as why:
-            raise errors.NotUnderstood(f"{where}: the answer is not a {request.answer}: {why}") from why
+            raise errors.NotUnderstood(f"{self._where(request)}: the answer is not a {request.answer}: {why}") from why
         return found
+
+    def line(self, request: Request[Answer], line: bytes) -> Answer:
+        """The document of a line of an answer."""
+        try:
+            found: Answer = _adapter(request.answer).validate_json(line)
+        except ValidationError as why:
+            raise errors.NotUnderstood(f"{self._where(request)}: a line of the answer is not a {request.answer}: {why}") from why
+        return found
+
+    def not_reached(self, request: Request[Any], why: httpx.TransportError) -> errors.NotReached:
+        where = self._where(request)
+        if isinstance(why, httpx.TimeoutException) and not isinstance(why, httpx.ConnectTimeout):
+            return errors.TimedOut(f"{where}: no answer within the timeout; a longer one is an argument of the client")
+        return errors.NotReached(f"{where}: {why or type(why).__name__}. Is `ebb serve` running at this address?")
+
+    def _where(self, request: Request[Any]) -> str:
+        return f"{request.method} {self.url}{request.path}"
 
 
 def _json(value: Any) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import uuid
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Concatenate, Generic, Literal, ParamSpec, TypeVar, overload
 
@@ -44,6 +44,8 @@ class Request(Generic[Answer]):
     # Where the scope is, if the request has one.
     scope: Literal["query", "body", "items"] | None = None
     idempotency_key: str | None = None
+    # Whether the answer has a document in each line.
+    is_lines: bool = False
 
 
 class Noun(Generic[Call]):
@@ -76,3 +78,16 @@ class operation(Generic[Arguments, Answer]):  # noqa: N801 - a decorator
             return send(describe(noun, *args, **kwargs))
 
         return call
+
+
+class lines(operation[Arguments, Answer]):  # noqa: N801 - a decorator
+    """An operation whose answer has a document in each line, which are read one by one. The request is sent for the first of them."""
+
+    @overload  # type: ignore[override]
+    def __get__(self, noun: None, kind: type) -> lines[Arguments, Answer]: ...
+    @overload
+    def __get__(self, noun: Noun[Sync], kind: type) -> Callable[Arguments, Iterator[Answer]]: ...
+    @overload
+    def __get__(self, noun: Noun[Async], kind: type) -> Callable[Arguments, AsyncIterator[Answer]]: ...
+    def __get__(self, noun: Noun[Any] | None, kind: type) -> Any:
+        return super().__get__(noun, kind)

@@ -53,6 +53,16 @@ def test_a_write_is_sent_again_by_the_async_client(url: str, scope: str) -> None
     asyncio.run(main())
 
 
+def test_lines_are_asked_for_again_until_they_come(url: str, scope: str) -> None:
+    with network(url) as between, Ebb(between.url, retry=QUICK) as ebb:
+        ebb.memories.add("once", id="m", scope=scope)
+        between.faults = [(503, 0), LOST_ANSWER]
+        assert "end" in list(ebb.scopes.export(scope))[-1]
+        between.faults = [(503, 0)] * 4
+        with pytest.raises(Unavailable):
+            next(ebb.scopes.export(scope))
+
+
 def test_each_write_has_a_key_of_its_own_unless_it_is_given_one(url: str, scope: str) -> None:
     with network(url) as between, Ebb(between.url, scope=scope) as ebb:
         ebb.memories.add("first", id="m")

@@ -88,8 +88,8 @@ onChange(async changed => {
   if (has('memory')) work.push(renew(course), renew(memory));
   // Energies move; what is drawn stays until they are there.
   if (has('day')) work.push(...[health, memories, memory].map(source => renew(source, true)));
-  if (has('q')) await renew(recall);
-  if (has('node', 'day', 'q')) work.push(renew(graph, has('day') && !has('node', 'q')));
+  if (has('q', 'least')) await renew(recall);
+  if (has('node', 'day', 'q', 'least')) work.push(renew(graph, has('day') && !has('node', 'q', 'least')));
   await Promise.all(work);
   if (has('memory') && memories.data) show(memories);
   showState();

@@ -8,8 +8,10 @@ const HITS = 10;
 // The hit whose way stands out in the graph.
 let chosen = null;
 
+const least = () => get('least') ? { min_relevance: Number(get('least')) } : {};
+
 export const recall = {
-  ask: () => get('q') && { path: '/v1/recall', body: { text: get('q'), top_k: HITS, why: true, ...inScope() } },
+  ask: () => get('q') && { path: '/v1/recall', body: { text: get('q'), top_k: HITS, why: true, ...least(), ...inScope() } },
   panels: { recall: panel },
   onData: () => { chosen = null; },
 };
@@ -25,8 +27,9 @@ export function waysOf({ hits }) {
 export const chosenHit = () => chosen;
 
 function panel(found, width) {
-  if (!found) return soft('Ask as an agent would. Each hit comes with its score and the way that led to it.');
+  if (!found) return soft('Ask as an agent would. Each hit comes with its score, its relevance and the way that led to it.');
   if (!found.hits.length) {
+    if (found.flags.includes('nothing_relevant')) return soft('Nothing relevant.');
     return soft('Nothing was found. Try other words; a new memory can take until the next refresh of the mirror to be found.');
   }
   const best = found.hits[0].score || 1;
@@ -42,6 +45,7 @@ function panel(found, width) {
           draw('rect', { x: 0, y: 0, width: 60, height: 8, class: 'rail' }),
           draw('rect', { x: 0, y: 0, width: Math.max(1, 60 * hit.score / best), height: 8 })),
         el('span', { class: 'n' }, hit.score.toFixed(3)),
+        hit.relevance != null && el('span', { class: 'n soft' }, `relevance ${hit.relevance.toFixed(2)}`),
         open(hit)),
       hit.content && el('div', {}, text(hit.content, 280)),
       el('div', { class: 'soft way' }, way(hit))))),
@@ -72,7 +76,11 @@ export function wireRecall(whenChosen, whenOpened) {
   onChoice = whenChosen;
   onOpen = whenOpened;
   $('question').value = get('q');
+  $('least').value = get('least');
   $('clear').hidden = !get('q');
-  submitted('ask', () => { set({ q: $('question').value.trim(), node: '' }); $('clear').hidden = !get('q'); });
-  $('clear').onclick = () => { $('question').value = ''; $('clear').hidden = true; set({ q: '' }); };
+  submitted('ask', () => {
+    set({ q: $('question').value.trim(), least: $('least').value, node: '' });
+    $('clear').hidden = !get('q');
+  });
+  $('clear').onclick = () => { $('question').value = $('least').value = ''; $('clear').hidden = true; set({ q: '', least: '' }); };
 }

@@ -1,7 +1,7 @@
 // State of the page: the part that a link can share is in the URL after #, the key never is.
 //
-// scope; memory: the one in the panel of a memory; node: the centre of the graph; q: the question of a recall; day: the
-// instant of all energies.
+// scope; memory: the one in the panel of a memory; node: the centre of the graph; q and least: the question of a recall, and
+// the least relevance of its hits; day: the instant of all energies.
 
 const shared = new URLSearchParams(location.hash.slice(1));
 if (!Date.parse(shared.get('day'))) shared.delete('day');
