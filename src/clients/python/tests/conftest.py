@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import pathlib
@@ -17,13 +18,10 @@ import pytest
 
 from ebb_memory import AsyncEbb, Ebb, NotAuthorized, Retry
 
-SCOPES = [f"scope-{number}" for number in range(80)]
 # Tests do not wait for the schedule, but for what they start.
-SETTINGS = f"""\
+SETTINGS = """\
 [http]
 listen = "127.0.0.1:0"
-[mirror]
-scopes = ["local", {", ".join(f'"{scope}"' for scope in SCOPES)}]
 """
 # On a busy machine.
 START_S = 300
@@ -88,13 +86,13 @@ def url(server: Server) -> str:
     return server.url
 
 
-_unused = iter(SCOPES)
+_numbers = itertools.count()
 
 
 @pytest.fixture
 def scope() -> str:
     """A scope that no other test uses."""
-    return next(_unused)
+    return f"scope-{next(_numbers)}"
 
 
 def is_refused(call: Callable[[], object]) -> bool:
