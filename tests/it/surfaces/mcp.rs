@@ -298,20 +298,21 @@ async fn a_recall_for_relevant_memories_leaves_out_others_and_says_if_none_is_le
         ebb(&db, &["memory", "add", text, "--id", id]).json();
     }
     let (question, unknown) = ("Where is the key of the harbour office?", "quantum chromodynamics lecture");
-    let ask = |tool: &str, text: &str, least: Option<f64>| {
-        call(tool, json!({"text": text, "kinds": ["Memory"], "min_relevance": least}))
+    let recall = |text: &str, least: Option<f64>| {
+        call("recall", json!({"text": text, "kinds": ["Memory"], "min_relevance": least}))
     };
+    let context = |text: &str| call("recall_context", json!({"text": text, "min_relevance": 0.5}));
     let answers = talk(
         &db,
         &[],
         &[
-            ask("recall", question, None),
-            ask("recall", question, Some(0.5)),
-            ask("recall", unknown, None),
-            ask("recall", unknown, Some(0.5)),
-            ask("recall_context", question, Some(0.5)),
-            ask("recall_context", unknown, Some(0.5)),
-            ask("recall", question, Some(1.5)),
+            recall(question, None),
+            recall(question, Some(0.5)),
+            recall(unknown, None),
+            recall(unknown, Some(0.5)),
+            context(question),
+            context(unknown),
+            recall(question, Some(1.5)),
         ],
     );
     let found = |answer: &Value| -> Vec<(String, bool)> {
