@@ -2,9 +2,11 @@
 //!
 //! A row is a set with vectors or without. Calibration is the mean difference between the relevance of the first ten hits and the share
 //! of gold among them, in ten bins by relevance, each weighted by its hits. AUC is the probability that a gold hit among the first twenty of any
-//! question is more relevant than another hit of any question. Time is that of a recall, as a multiple of that of the same one without relevance. For each least relevance follow the mean number of hits among the first
-//! ten, the shares of them that are gold and of gold that is among them, and of questions without any hit; then the share of questions
-//! that have any hit that is not gold, as if their gold were not stored, and of those that have any hit in another scope, where no memory answers them: of the next scope of the set, or for one scope of the set before.
+//! question is more relevant than another hit of any question. Time is that of a recall, as a multiple of that of the same one without
+//! relevance. For each least relevance follow the mean number of hits among the first ten, the shares of them that are gold and of gold that
+//! is among them, and of questions without any hit; then the share of questions that have any hit that is not gold, as if their gold were not
+//! stored, and of those that have any hit in another scope, where no memory answers them: of the next scope of the set, or for one scope of
+//! the set before.
 
 use crate::quality::config;
 use crate::record::Run;
