@@ -104,9 +104,9 @@ impl Service {
         let (filter, mut all, mut after) = (Filter::default(), Vec::new(), String::new());
         let tunables = self.store.tunables().await?;
         loop {
-            let page = self.list_keys(scope, (&filter, MemoryOrder::Id), (&after, PAGE)).await?;
-            for record in self.store.memories(&page.keys).await? {
-                let memory = Memory::at(record, at, &tunables);
+            let listed = (&filter, MemoryOrder::Id);
+            let (page, next) = self.list_by(scope, listed, (&after, PAGE), (at, &tunables)).await?;
+            for memory in page {
                 let Some(content) =
                     memory.content.as_deref().filter(|_| memory.tier.is_some_and(Tier::is_live))
                 else {
@@ -117,7 +117,7 @@ impl Service {
                 let (pinned, tier) = (memory.pinned == Some(true), memory.tier);
                 all.push(Compared { id: memory.id, pinned, tier, energy, created, shape });
             }
-            match page.next {
+            match next {
                 Some(next) if all.len() < COMPARED_MAX => after = next,
                 next => return Ok((all, next.is_none())),
             }

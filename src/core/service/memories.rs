@@ -10,6 +10,7 @@ use crate::domain::event::{Access, Event, Remember};
 use crate::domain::ids::{EntityName, InstanceId, MemoryId, MemoryKey, Scope, SessionId, event_id, made_id};
 use crate::domain::memory::Revive;
 use crate::domain::similarity::{Embedding, EmbeddingError};
+use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
 use crate::store::{
     Batch, BatchFault, BatchOutcome, Deletion, EndedSession, Error, EventEffect, Filter, MemoryOrder,
@@ -286,9 +287,20 @@ impl Service {
         at: Timestamp,
     ) -> Result<(Vec<Memory>, Option<String>), Error> {
         let tunables = self.store.tunables().await?;
+        self.list_by(scope, listed, (after, limit), (at, &tunables)).await
+    }
+
+    /// The same by given tunables, for whoever reads many pages.
+    pub(super) async fn list_by(
+        &self,
+        scope: &Scope,
+        listed: (&Filter, MemoryOrder),
+        (after, limit): (&str, usize),
+        (at, tunables): (Timestamp, &Tunables),
+    ) -> Result<(Vec<Memory>, Option<String>), Error> {
         let MemoryPage { keys, next } = self.list_keys(scope, listed, (after, limit)).await?;
         let records = self.store.memories(&keys).await?;
-        Ok((records.into_iter().map(|record| Memory::at(record, at, &tunables)).collect(), next))
+        Ok((records.into_iter().map(|record| Memory::at(record, at, tunables)).collect(), next))
     }
 
     /// The keys of such memories.
