@@ -1,6 +1,6 @@
 // purpose: Adopt a page of edges of a type with pheromones of other writers, from $cycle on, or quarantine them.
 // mode: write
-// params: $cycle: Integer, $limit: Integer, $most: Float, $base: Float, $costMost: Float
+// params: $cycle: Integer, $limit: Integer, $most: Float, $bases: Map, $costMost: Float
 // returns: adopted: Integer, quarantined: Integer (one row)
 // bound: $limit
 // idempotent: by the cycle that an adopted one has, and the reason of one quarantined
@@ -35,7 +35,7 @@ WITH r, fault, free,
   CASE WHEN free THEN CASE WHEN r.base_cost IS NOT NULL THEN toFloat(r.base_cost)
     WHEN type(r) = 'SIMILAR_TO' AND (r.similarity IS :: FLOAT NOT NULL OR r.similarity IS :: INTEGER NOT NULL)
       THEN CASE WHEN r.similarity >= 1.0 THEN 0.0 WHEN r.similarity <= 0.0 THEN 1.0 ELSE 1.0 - r.similarity END
-    ELSE $base
+    ELSE $bases[type(r)]
   END END AS base
 WITH r, fault, free, base,
   base * (1.0 - 0.5 * (CASE WHEN success > 1.0 THEN 1.0 ELSE coalesce(success, 0.0) END * 0.5

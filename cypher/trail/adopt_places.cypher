@@ -10,7 +10,8 @@
 // Only places of other writers lack a cycle: a place that Ebb wrote has one as long as any pheromone is left. A
 // quarantined place is adopted once its values are valid, one on which a statement failed on request. The absence of a
 // property has no index, so this is part of a pass that scans every active place anyway. The CASE keeps the planner
-// from the index of cycles, which does not contain places without a cycle.
+// from the index of cycles, which does not contain places without a cycle. One label at a time: over several, a server
+// may gather all of their rows before it cuts the page.
 MATCH (n:Room)
 WHERE CASE WHEN n.pheromone_cycle IS NULL THEN true ELSE NOT n.pheromone_cycle IS :: INTEGER END
   AND (n.exploitation_pheromone <> 0.0 OR n.exploration_pheromone <> 0.0)

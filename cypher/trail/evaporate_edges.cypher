@@ -1,6 +1,6 @@
-// purpose: Evaporate the pheromones of a page of edges of a type to $cycle, and compute their costs then.
+// purpose: Evaporate the pheromones of a page of edges of some types to $cycle, and compute their costs then.
 // mode: write
-// params: $cycle: Integer, $limit: Integer, $success: Float, $traversal: Float, $recency: Float, $floor: Float, $most: Float, $base: Float, $costMost: Float
+// params: $cycle: Integer, $limit: Integer, $success: Float, $traversal: Float, $recency: Float, $floor: Float, $most: Float, $bases: Map, $costMost: Float
 // returns: scanned: Integer, changed: Integer, silenced: Integer, quarantined: Integer (one row)
 // bound: $limit
 // idempotent: by $cycle: an edge that has reached it is passed over
@@ -9,8 +9,11 @@
 // quarantine: SET r.ebbTrailReason = $reason, r.pheromone_cycle = null RETURN count(*) AS scanned, 0 AS changed, 0 AS silenced, count(*) AS quarantined
 //
 // As for places. An edge without a base cost gets that of its type.
-MATCH ()-[r:HALL]->()
-WHERE r.pheromone_cycle < $cycle
+CALL () {
+  MATCH ()-[r:HALL]->()
+  WHERE r.pheromone_cycle < $cycle
+  RETURN r
+}
 WITH r
 LIMIT $limit
 SET r.ebbLock = true
@@ -32,7 +35,7 @@ WITH r, pending, fault, gone,
   CASE WHEN gone IS NULL THEN null ELSE CASE WHEN r.base_cost IS NOT NULL THEN toFloat(r.base_cost)
     WHEN type(r) = 'SIMILAR_TO' AND (r.similarity IS :: FLOAT NOT NULL OR r.similarity IS :: INTEGER NOT NULL)
       THEN CASE WHEN r.similarity >= 1.0 THEN 0.0 WHEN r.similarity <= 0.0 THEN 1.0 ELSE 1.0 - r.similarity END
-    ELSE $base
+    ELSE $bases[type(r)]
   END END AS base
 WITH r, pending, fault, gone, base,
   CASE WHEN successLeft < $floor THEN 0.0 ELSE successLeft END AS success,

@@ -1,4 +1,4 @@
-// purpose: Evaporate the pheromones of a page of places of a label to $cycle.
+// purpose: Evaporate the pheromones of a page of places of some labels to $cycle.
 // mode: write
 // params: $cycle: Integer, $limit: Integer, $exploitation: Float, $exploration: Float, $floor: Float, $most: Float
 // returns: scanned: Integer, changed: Integer, silenced: Integer, quarantined: Integer (one row)
@@ -8,11 +8,15 @@
 // names: :Room
 // quarantine: SET n.ebbTrailReason = $reason, n.pheromone_cycle = null RETURN count(*) AS scanned, 0 AS changed, 0 AS silenced, count(*) AS quarantined
 //
-// The page is cut by the index of cycles before anything is written, and every written row leaves it, so the next page
-// begins at the same position. Each place is locked, then checked. A place whose values no law can use is quarantined
-// with the reason and loses its cycle, so that no page reads it again; its pheromones are unchanged.
-MATCH (n:Room)
-WHERE n.pheromone_cycle < $cycle
+// The subquery is repeated for each label, and united: a place of two labels is one row. The page is cut by the indexes
+// of cycles before anything is written, and every written row leaves it, so the next page begins at the same position.
+// Each place is locked, then checked. A place whose values no law can use is quarantined with the reason and loses its
+// cycle, so that no page reads it again; its pheromones are unchanged.
+CALL () {
+  MATCH (n:Room)
+  WHERE n.pheromone_cycle < $cycle
+  RETURN n
+}
 WITH n
 LIMIT $limit
 SET n.ebbLock = true

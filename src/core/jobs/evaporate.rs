@@ -32,23 +32,27 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     if !work.forced && !store.evaporates(&counter, cycle) {
         return Ok(Completion::End);
     }
-    for kind in store.trail_kinds().await? {
+    for kind in &store.trail_kinds().await? {
         if work.run.is_dry() {
-            let limit = work.page(PAGE_FIRST);
-            let mut page = async |store: &Store, run: &mut Run, page_mode: PageMode<'_>| {
-                store.evaporate(run, kind, cycle, page_mode).await
-            };
-            pages::one(&mut work, limit, &mut page).await?;
+            for one in &kind.each() {
+                let limit = work.page(PAGE_FIRST);
+                let mut page = async |store: &Store, run: &mut Run, page_mode: PageMode<'_>| {
+                    store.evaporate(run, one, cycle, page_mode).await
+                };
+                pages::one(&mut work, limit, &mut page).await?;
+            }
             continue;
         }
         if work.budget.is_spent() {
             return Ok(Completion::Budget);
         }
-        let adopted = pages::until_short(&mut work, PAGE_FIRST, async |store, run, page_mode| {
-            store.adopt_trails(run, kind, cycle, page_mode).await
-        });
-        if adopted.await? == Completion::Budget {
-            return Ok(Completion::Budget);
+        for one in &kind.each() {
+            let adopted = pages::until_short(&mut work, PAGE_FIRST, async |store, run, page_mode| {
+                store.adopt_trails(run, one, cycle, page_mode).await
+            });
+            if adopted.await? == Completion::Budget {
+                return Ok(Completion::Budget);
+            }
         }
         let evaporated = pages::each(&mut work, PAGE_FIRST, async |store, run, page_mode| {
             store.evaporate(run, kind, cycle, page_mode).await

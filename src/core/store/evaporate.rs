@@ -1,5 +1,5 @@
-//! Evaporation and adoption of all trails, by the page: both run in Cypher on sets, one label or type at a time, since
-//! a page is more rows than are worth transferring.
+//! Evaporation and adoption of all trails, by the page: both run in Cypher on sets, since a page is more rows than are
+//! worth transferring.
 
 use super::Store;
 use super::catalogue::{
@@ -14,39 +14,50 @@ use super::trail::{Counter, hold, turn};
 use super::tx::{Mode, Tx};
 use crate::domain::trail::{COST_MAX, EdgeType, NOISE_FLOOR, PlaceLabel, base_cost};
 use crate::domain::units::Pheromone;
+use neo4rs::{BoltMap, BoltString, BoltType};
 
-/// Target of an operation on pheromones: the places of a label, or the edges of a type.
-#[derive(Debug, Clone, Copy)]
-pub enum TrailKind<'a> {
-    Places(&'a PlaceLabel),
-    Edges(&'a EdgeType),
+/// Target of an operation on pheromones: the places of these labels, or the edges of these types.
+#[derive(Debug, Clone)]
+pub enum TrailKind {
+    Places(Vec<PlaceLabel>),
+    Edges(Vec<EdgeType>),
+}
+
+impl TrailKind {
+    /// Each label or type by itself.
+    pub fn each(&self) -> Vec<Self> {
+        match self {
+            Self::Places(labels) => labels.iter().map(|label| Self::Places(vec![label.clone()])).collect(),
+            Self::Edges(types) => types.iter().map(|kind| Self::Edges(vec![kind.clone()])).collect(),
+        }
+    }
 }
 
 impl Store {
-    /// All targets: the labels and types of the list that occur in the graph. Each needs a statement of its own, which
-    /// a server plans separately, and most graphs have few of them.
-    pub async fn trail_kinds(&self) -> Result<Vec<TrailKind<'_>>, Error> {
+    /// Both targets, with the labels and types of the list that occur in the graph; one without any is left out.
+    pub async fn trail_kinds(&self) -> Result<Vec<TrailKind>, Error> {
         let allowed = &self.trails.allowed;
-        let places = allowed.labels().iter().map(TrailKind::Places);
-        let trail_kinds: Vec<TrailKind<'_>> =
-            places.chain(allowed.types().iter().map(TrailKind::Edges)).collect();
-        self.transactions
+        let (labels, types) = self
+            .transactions
             .run("trails.count", Mode::Read, async |tx: &mut Tx| {
-                let mut there = Vec::new();
-                for &kind in &trail_kinds {
-                    let call = match kind {
-                        TrailKind::Places(label) => {
-                            TRAIL_COUNT_PLACES.about(std::slice::from_ref(label), &[])
-                        }
-                        TrailKind::Edges(kind) => TRAIL_COUNT_EDGES.about(&[], std::slice::from_ref(kind)),
-                    };
+                let (mut labels, mut types) = (Vec::new(), Vec::new());
+                for label in allowed.labels() {
+                    let call = TRAIL_COUNT_PLACES.about(std::slice::from_ref(label), &[]);
                     if tx.only::<i64>(call).await? > 0 {
-                        there.push(kind);
+                        labels.push(label.clone());
                     }
                 }
-                Ok(there)
+                for kind in allowed.types() {
+                    let call = TRAIL_COUNT_EDGES.about(&[], std::slice::from_ref(kind));
+                    if tx.only::<i64>(call).await? > 0 {
+                        types.push(kind.clone());
+                    }
+                }
+                Ok((labels, types))
             })
-            .await
+            .await?;
+        let places = (!labels.is_empty()).then_some(TrailKind::Places(labels));
+        Ok(places.into_iter().chain((!types.is_empty()).then_some(TrailKind::Edges(types))).collect())
     }
 
     /// Whether the evaporation of all trails is due at `cycle`, `decay_interval_cycles` after the last.
@@ -55,12 +66,12 @@ impl Store {
         counter.next(&self.trails).is_none_or(|next| cycle >= next)
     }
 
-    /// Adopts a page of places or edges with pheromones of other writers, as a batch of `run`. Returns its number of
+    /// Adopts a page of places of one label or edges of one type with pheromones of other writers, as a batch of `run`. Returns its number of
     /// rows, valid and invalid.
     pub async fn adopt_trails(
         &self,
         run: &mut Run,
-        kind: TrailKind<'_>,
+        kind: &TrailKind,
         cycle: i64,
         page_mode: PageMode<'_>,
     ) -> Result<usize, Error> {
@@ -69,12 +80,12 @@ impl Store {
         Ok(usize::try_from(tally.adopted + tally.quarantined).unwrap_or(0))
     }
 
-    /// Evaporates a page of places or edges to `cycle`, as a batch of `run`; a dry run first adopts those that a run
-    /// would. Returns the number of rows of the page; a short page is the last.
+    /// Evaporates a page of places or edges to `cycle`, as a batch of `run`; a dry run, for which they are of one label or
+    /// type, first adopts those that a run would. Returns the number of rows of the page; a short page is the last.
     pub async fn evaporate(
         &self,
         run: &mut Run,
-        kind: TrailKind<'_>,
+        kind: &TrailKind,
         cycle: i64,
         page_mode: PageMode<'_>,
     ) -> Result<usize, Error> {
@@ -111,7 +122,7 @@ impl Store {
         Ok(())
     }
 
-    /// Releases up to `limit` places or edges of each label and type on which a statement failed, for the next pass.
+    /// Releases up to `limit` places and as many edges on which a statement failed, for the next pass.
     /// Returns their number.
     pub(super) async fn release_trails(&self, limit: usize) -> Result<i64, Error> {
         let mut all = 0;
@@ -119,11 +130,9 @@ impl Store {
             all += self
                 .transactions
                 .run("trails.release", Mode::Write, async |tx: &mut Tx| {
-                    let call = match kind {
-                        TrailKind::Places(label) => {
-                            TRAIL_RELEASE_PLACES.about(std::slice::from_ref(label), &[])
-                        }
-                        TrailKind::Edges(kind) => TRAIL_RELEASE_EDGES.about(&[], std::slice::from_ref(kind)),
+                    let call = match &kind {
+                        TrailKind::Places(labels) => TRAIL_RELEASE_PLACES.about(labels, &[]),
+                        TrailKind::Edges(types) => TRAIL_RELEASE_EDGES.about(&[], types),
                     };
                     let released: i64 = tx.only(call.page(PageMode::Rows(limit))).await?;
                     if released > 0 {
@@ -139,13 +148,13 @@ impl Store {
     async fn adopt_page(
         &self,
         tx: &mut Tx,
-        kind: TrailKind<'_>,
+        kind: &TrailKind,
         cycle: i64,
         page_mode: PageMode<'_>,
     ) -> Result<Tally, Error> {
         let call = match kind {
-            TrailKind::Places(label) => TRAIL_ADOPT_PLACES.about(std::slice::from_ref(label), &[]),
-            TrailKind::Edges(kind) => edges(TRAIL_ADOPT_EDGES.about(&[], std::slice::from_ref(kind)), kind),
+            TrailKind::Places(labels) => TRAIL_ADOPT_PLACES.about(labels, &[]),
+            TrailKind::Edges(types) => edges(TRAIL_ADOPT_EDGES.about(&[], types), types),
         };
         let tally: Tally = tx.only(paged(call, cycle, page_mode)).await?;
         if tally.adopted + tally.quarantined > 0 {
@@ -157,22 +166,20 @@ impl Store {
     async fn evaporate_page(
         &self,
         tx: &mut Tx,
-        kind: TrailKind<'_>,
+        kind: &TrailKind,
         cycle: i64,
         page_mode: PageMode<'_>,
     ) -> Result<Tally, Error> {
         let rates = self.trails.evaporation.rates();
         let call = match kind {
-            TrailKind::Places(label) => TRAIL_EVAPORATE_PLACES
-                .about(std::slice::from_ref(label), &[])
+            TrailKind::Places(labels) => TRAIL_EVAPORATE_PLACES
+                .over(labels, &[])
                 .set("exploitation", rates.exploitation)
                 .set("exploration", rates.exploration),
-            TrailKind::Edges(kind) => {
-                edges(TRAIL_EVAPORATE_EDGES.about(&[], std::slice::from_ref(kind)), kind)
-                    .set("success", rates.success)
-                    .set("traversal", rates.traversal)
-                    .set("recency", rates.recency)
-            }
+            TrailKind::Edges(types) => edges(TRAIL_EVAPORATE_EDGES.over(&[], types), types)
+                .set("success", rates.success)
+                .set("traversal", rates.traversal)
+                .set("recency", rates.recency),
         };
         let mut tally: Tally = tx.only(paged(call, cycle, page_mode).set("floor", NOISE_FLOOR)).await?;
         if tally.changed + tally.quarantined > 0 {
@@ -187,6 +194,8 @@ fn paged(call: Call, cycle: i64, page_mode: PageMode<'_>) -> Call {
     call.set("cycle", cycle).set("most", Pheromone::MAX).page(page_mode)
 }
 
-fn edges(call: Call, kind: &EdgeType) -> Call {
-    call.set("base", base_cost(kind.as_str(), None)).set("costMost", COST_MAX)
+fn edges(call: Call, types: &[EdgeType]) -> Call {
+    let base = |kind: &EdgeType| (BoltString::from(kind.as_str()), base_cost(kind.as_str(), None).into());
+    let bases: BoltMap = types.iter().map(base).collect();
+    call.set("bases", BoltType::Map(bases)).set("costMost", COST_MAX)
 }

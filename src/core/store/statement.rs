@@ -165,6 +165,23 @@ impl Statement {
         self.reading(&self.text_about(labels, types))
     }
 
+    /// A call over all of these labels or types: the subquery with which the statement begins is repeated for each, and
+    /// united. A server plans it once, and a page is of all of them.
+    pub(super) fn over(&'static self, labels: &[PlaceLabel], types: &[EdgeType]) -> Call {
+        self.reading(&self.text_over(labels, types))
+    }
+
+    fn text_over(&self, labels: &[PlaceLabel], types: &[EdgeType]) -> String {
+        let (begin, end) = ("CALL () {\n", "}\n");
+        let texts = labels.chunks(1).map(|label| self.text_about(label, &[]));
+        let mut texts = texts.chain(types.chunks(1).map(|one| self.text_about(&[], one))).peekable();
+        let whole = texts.peek().map_or_else(|| self.body().to_owned(), Clone::clone);
+        let inside = |text: &str| Some(text.strip_prefix(begin)?.split_once(end)?.0.to_owned());
+        let Some((_, rest)) = whole.split_once(end) else { return whole };
+        let parts: Vec<String> = texts.filter_map(|text| inside(&text)).collect();
+        format!("{begin}{}{end}{rest}", parts.join("  UNION\n"))
+    }
+
     /// A call with another text than the file's.
     pub(super) fn reading(&'static self, text: &str) -> Call {
         Call { statement: self, query: neo4rs::query(text), rows: BoltMap::default() }
@@ -248,6 +265,25 @@ mod tests {
         assert_eq!(text(&[], &[]), statement.body());
         let other = Statement { name: "a", file: "// names: :HALL\nMATCH (n:Room)-[:HALL]-()" };
         assert_eq!(other.text_about(allowed.labels(), &allowed.types()[..1]), "MATCH (n:Room)-[:TUNNEL]-()");
+    }
+
+    #[test]
+    fn a_subquery_is_repeated_for_each_name() {
+        let allowed = Allowed::new(&["Entity", "Den"], &["TUNNEL", "WAY"]).unwrap();
+        let places = Statement {
+            name: "a",
+            file: "// names: :Room\nCALL () {\n  MATCH (n:Room)\n  RETURN n\n}\nSET n = {a: 1}\n",
+        };
+        assert_eq!(
+            places.text_over(allowed.labels(), &[]),
+            "CALL () {\n  MATCH (n:Entity)\n  RETURN n\n  UNION\n  MATCH (n:Den)\n  RETURN n\n}\nSET n = {a: 1}\n"
+        );
+        assert_eq!(places.text_over(&allowed.labels()[1..], &[]), places.body().replace("Room", "Den"));
+        let edges = Statement {
+            name: "b",
+            file: "// names: :HALL\nCALL () {\n  MATCH ()-[r:HALL]->() RETURN r\n}\n",
+        };
+        assert_eq!(edges.text_over(&[], allowed.types()).matches("UNION").count(), 1);
     }
 
     #[test]
