@@ -203,6 +203,7 @@ catalogue! {
     MIGRATION_ENTITIES = "migration/entities";
     MIGRATION_LIST = "migration/list";
     MIGRATION_MEMORIES = "migration/memories";
+    MIGRATION_NODES = "migration/nodes";
     MIGRATION_RECORD = "migration/record";
     MIGRATION_RELATIONS = "migration/relations";
     MIRROR_AROUND = "mirror/around";

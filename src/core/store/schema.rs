@@ -11,11 +11,11 @@ mod shape;
 
 use super::Store;
 use super::catalogue::{
-    MIGRATION_DUPLICATES, MIGRATION_ENTITIES, MIGRATION_LIST, MIGRATION_MEMORIES, MIGRATION_PROCESSES,
-    MIGRATION_RECORD, MIGRATION_RELATIONS, SCHEMA_EDGE, SCHEMA_EMBEDDING, SCHEMA_LABEL, SCHEMA_PLACE,
-    SCHEMA_V001, SCHEMA_V002, SCHEMA_V003, SCHEMA_V004, SCHEMA_V005, SCHEMA_V006, SCHEMA_V007, SCHEMA_V008,
-    SCHEMA_V009, SCHEMA_V010, SCHEMA_V011, SCHEMA_V012, SCHEMA_V013, SCHEMA_V014, SCHEMA_V015, SCHEMA_V016,
-    SCHEMA_V017, SERVER_EMBEDDING, SERVER_SCHEMA,
+    MIGRATION_DUPLICATES, MIGRATION_ENTITIES, MIGRATION_LIST, MIGRATION_MEMORIES, MIGRATION_NODES,
+    MIGRATION_PROCESSES, MIGRATION_RECORD, MIGRATION_RELATIONS, SCHEMA_EDGE, SCHEMA_EMBEDDING, SCHEMA_LABEL,
+    SCHEMA_PLACE, SCHEMA_V001, SCHEMA_V002, SCHEMA_V003, SCHEMA_V004, SCHEMA_V005, SCHEMA_V006, SCHEMA_V007,
+    SCHEMA_V008, SCHEMA_V009, SCHEMA_V010, SCHEMA_V011, SCHEMA_V012, SCHEMA_V013, SCHEMA_V014, SCHEMA_V015,
+    SCHEMA_V016, SCHEMA_V017, SERVER_EMBEDDING, SERVER_SCHEMA,
 };
 use super::error::Error;
 use super::restore::MARKER;
@@ -219,32 +219,51 @@ impl Store {
     ) -> Result<InitReport, Error> {
         let pending = self.pending().await?;
         self.refuse_upgrade(&pending).await?;
-        for migration in MIGRATIONS.iter().filter(|migration| pending.contains(&migration.name)) {
-            let texts: Vec<&str> =
-                statements(migration).into_iter().filter(|text| is_lasting(text)).collect();
-            for text in &texts {
+        let is_new = pending.len() == MIGRATIONS.len();
+        let due: Vec<&'static Statement> =
+            MIGRATIONS.into_iter().filter(|migration| pending.contains(&migration.name)).collect();
+        // Each change of the schema makes a server plan every statement anew, so a new database gets all of it first.
+        for migrations in due.chunks(if is_new { MIGRATIONS.len() } else { 1 }) {
+            self.migrate(migrations, !is_new, now).await?;
+        }
+        let applied = pending.into_iter().map(str::to_owned).collect();
+        Ok(InitReport { applied, ..self.complete_rows(config, now).await? })
+    }
+
+    /// Applies migrations, and records them together.
+    async fn migrate(
+        &self,
+        migrations: &[&'static Statement],
+        has_rows: bool,
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        let lasting =
+            |migration: &Statement| statements(migration).into_iter().filter(|text| is_lasting(text));
+        for migration in migrations {
+            for text in lasting(migration) {
                 self.make(migration, text).await?;
             }
-            self.verify(texts).await?;
-            if version(migration) == version(&SCHEMA_V010) && pending.len() < MIGRATIONS.len() {
-                for statement in RENAMES {
-                    self.each_page("migration.rows", statement).await?;
-                }
+        }
+        self.verify(migrations.iter().flat_map(|migration| lasting(migration))).await?;
+        if has_rows && migrations.iter().any(|migration| version(migration) == version(&SCHEMA_V010)) {
+            for statement in RENAMES {
+                self.each_page("migration.rows", statement).await?;
             }
-            self.transactions
-                .run("migration.record", Mode::Write, async |tx: &mut Tx| {
+        }
+        self.transactions
+            .run("migration.record", Mode::Write, async |tx: &mut Tx| {
+                for migration in migrations {
                     let call = MIGRATION_RECORD
                         .call()
                         .set("version", version(migration))
                         .set("name", migration.name)
                         .set("checksum", checksum(migration))
                         .set("at", now.millis());
-                    tx.run(call).await
-                })
-                .await?;
-        }
-        let applied = pending.into_iter().map(str::to_owned).collect();
-        Ok(InitReport { applied, ..self.complete_rows(config, now).await? })
+                    tx.run(call).await?;
+                }
+                Ok(())
+            })
+            .await
     }
 
     /// Adds what an initialisation writes besides migrations, where it is missing.
@@ -516,6 +535,10 @@ impl Store {
             what: String,
             name: String,
             count: i64,
+        }
+        let nodes: i64 = self.read_one(MIGRATION_NODES.call()).await?;
+        if nodes == 0 {
+            return Ok(());
         }
         let rows: Vec<Row> = self.read(MIGRATION_DUPLICATES.call()).await?;
         if rows.is_empty() {
