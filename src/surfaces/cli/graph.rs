@@ -1,5 +1,6 @@
 //! `ebb graph`: the in-memory graph of a scope.
 
+mod labels;
 mod layout;
 mod load;
 mod picture;

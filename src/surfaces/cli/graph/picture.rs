@@ -4,6 +4,7 @@
 //! A colour alone is no mark: it is lost in print. So shapes say what a node is, and the sizes of memories their energy. There is no
 //! style that follows the reader's light or dark setting, since a page of paper is light.
 
+use super::labels;
 use super::layout::places;
 use crate::surfaces::cli::page::harmless;
 use crate::surfaces::cli::plot::svg::escaped;
@@ -27,7 +28,9 @@ const STYLE: &str = "text{font-family:system-ui,'Segoe UI',Roboto,'DejaVu Sans',
 
 /// A node of the picture.
 struct Drawn {
+    /// Its label, cut for the page, and whole.
     label: String,
+    title: String,
     class: &'static str,
     /// Radius, or half of the side.
     size: f64,
@@ -59,11 +62,15 @@ pub(super) fn svg(view: &View, energies: &Energies, scope: &Scope, nodes_max: us
     for (one, place) in drawn.iter().zip(&places) {
         node(one, *place, &mut body);
     }
-    for (one, (x, y)) in drawn.iter().zip(&places) {
-        let (x, y, label) = (x + one.size + 3.0, y + 3.5, escaped(&one.label));
+    let labelled: Vec<((f64, f64), f64, &str)> =
+        drawn.iter().zip(&places).map(|(one, place)| (*place, one.size, one.label.as_str())).collect();
+    let labels = labels::places(&labelled, (PAGE.0, PAGE.1 - bottom));
+    for (one, place) in drawn.iter().zip(&labels) {
+        let Some((x, y)) = place else { continue };
+        let label = escaped(&one.label);
         put(&mut body, format_args!("<text class=\"label\" x=\"{x:.1}\" y=\"{y:.1}\">{label}</text>\n"));
     }
-    legend(&drawn, &mut body);
+    legend(&drawn, labels.contains(&None), &mut body);
     let scope = escaped(&harmless(scope.as_str()));
     let title = format!("Scope {scope}: the {} hottest of {} nodes", drawn.len(), part.of);
     let (width, height) = PAGE;
@@ -77,8 +84,10 @@ pub(super) fn svg(view: &View, energies: &Energies, scope: &Scope, nodes_max: us
 impl Drawn {
     /// A node of a picture whose greatest energy is `most`.
     fn of(node: &HotNode, most: f64) -> Self {
+        let title = harmless(&node.label);
         Self {
-            label: shortened(&harmless(&node.label)),
+            label: shortened(&title),
+            title,
             class: class(&node.kind, node.tier.as_deref()),
             size: 5.0 + 7.0 * (node.energy.unwrap_or(0.0).max(0.0) / most).sqrt(),
         }
@@ -101,14 +110,15 @@ fn line((from, to): ((f64, f64), (f64, f64)), tie: &Tie, body: &mut String) {
     put(body, format_args!("<line class=\"{class}\" {ends} stroke-width=\"{width:.1}\"/>\n"));
 }
 
-/// A memory is a circle, an entity a square, any other node a diamond.
+/// A memory is a circle, an entity a square, any other node a diamond. Under the pointer it shows its whole label.
 fn node(one: &Drawn, (x, y): (f64, f64), body: &mut String) {
-    let Drawn { class, size, .. } = one;
+    let Drawn { class, size, title, .. } = one;
+    put(body, format_args!("<g><title>{}</title>", escaped(title)));
     match *class {
         "entity" => put(
             body,
             format_args!(
-                "<rect class=\"node {class}\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\"/>\n",
+                "<rect class=\"node {class}\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\"/></g>\n",
                 x - size,
                 y - size,
                 2.0 * size,
@@ -118,7 +128,7 @@ fn node(one: &Drawn, (x, y): (f64, f64), body: &mut String) {
         "other" => put(
             body,
             format_args!(
-                "<path class=\"node {class}\" d=\"M{x:.1} {:.1}L{:.1} {y:.1}L{x:.1} {:.1}L{:.1} {y:.1}Z\"/>\n",
+                "<path class=\"node {class}\" d=\"M{x:.1} {:.1}L{:.1} {y:.1}L{x:.1} {:.1}L{:.1} {y:.1}Z\"/></g>\n",
                 y - size,
                 x + size,
                 y + size,
@@ -127,24 +137,27 @@ fn node(one: &Drawn, (x, y): (f64, f64), body: &mut String) {
         ),
         _ => put(
             body,
-            format_args!("<circle class=\"node {class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{size:.1}\"/>\n"),
+            format_args!(
+                "<circle class=\"node {class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{size:.1}\"/></g>\n"
+            ),
         ),
     }
 }
 
-/// The classes that the picture has, with their numbers of nodes.
-fn legend(drawn: &[Drawn], body: &mut String) {
+/// The classes that the picture has, with their numbers of nodes; and whether some labels had no room.
+fn legend(drawn: &[Drawn], lacks_labels: bool, body: &mut String) {
     let count = |class: &str| drawn.iter().filter(|one| one.class == class).count();
     let present = CLASSES.into_iter().filter(|(class, _)| count(class) > 0);
     let (mut x, y) = (30.0, PAGE.1 - 26.0);
     for (class, name) in present {
-        node(&Drawn { label: String::new(), class, size: 6.0 }, (x, y - 4.0), body);
+        node(&Drawn { label: String::new(), title: name.to_owned(), class, size: 6.0 }, (x, y - 4.0), body);
         let text = format!("{name} ({})", count(class));
         put(body, format_args!("<text class=\"note\" x=\"{:.1}\" y=\"{y:.1}\">{text}</text>\n", x + 11.0));
         x += 30.0 + 6.2 * f64::from(u32::try_from(text.len()).unwrap_or(0));
     }
+    let room = if lacks_labels { " Labels without room are left out: point at a node." } else { "" };
     let note = "Size: energy. Line width: weight; dashed: inhibits.";
-    put(body, format_args!("<text class=\"note\" x=\"24\" y=\"54\">{note}</text>\n"));
+    put(body, format_args!("<text class=\"note\" x=\"24\" y=\"54\">{note}{room}</text>\n"));
 }
 
 fn put(body: &mut String, text: std::fmt::Arguments<'_>) {
