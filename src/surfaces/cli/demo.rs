@@ -102,8 +102,7 @@ pub async fn run(
     }
     output.remark("Replaying its last hours with the real jobs, in simulated time.");
     let done = replay(service, folder, ends, output).await?;
-    let hours = service.timeline().await?;
-    let report = collect(service, endpoint, &done, &hours, ends).await?;
+    let report = Box::pin(collect(service, endpoint, &done, ends)).await?;
     let drawn = MemoryId::new(DRAWN).map_err(CliError::failed)?;
     let energy = energy_plot(&service.explain(&MemoryKey::new(service.scope(), &drawn), ends).await?);
     output.emit("demo", &report, |page| {
@@ -148,10 +147,20 @@ async fn collect(
     service: &Service,
     endpoint: &Endpoint,
     done: &Imported,
-    hours: &[Hour],
     ends: Timestamp,
 ) -> Result<DemoReport, CliError> {
     let (expected, month) = (expected::read()?, Month::read()?);
+    // A server that has just started takes longer to plan each of these than to answer it.
+    let (hours, tiers, fates, relations, trails, facts, before) = tokio::try_join!(
+        async { Ok(service.timeline().await?) },
+        async { Ok(service.tiers().await?) },
+        expected::memories(&expected, service, ends),
+        relations::read(&expected, service, &month, ends),
+        trails::read(&expected, service, &month, ends),
+        facts::read(&expected, service, &month),
+        learning::ask(service),
+    )?;
+    let learning = learning::teach(service, before, ends).await?;
     let sum = |count: fn(&Hour) -> i64| hours.iter().map(count).sum();
     let queries = QUESTIONS.iter().filter_map(|name| {
         let (_, title) = Service::questions().find(|(known, _)| known == name)?;
@@ -159,7 +168,7 @@ async fn collect(
         let url = browser_url(endpoint, Some(&cypher));
         Some(Query { title, cypher, url })
     });
-    let tiers = service.tiers().await?.into_iter().filter(|row| !row.tier.starts_with("archived"));
+    let tiers = tiers.into_iter().filter(|row| !row.tier.starts_with("archived"));
     Ok(DemoReport {
         events_before: done.lines_before,
         events: done.events,
@@ -170,11 +179,11 @@ async fn collect(
         promoted: sum(|hour| hour.rose),
         crystallised: sum(|hour| hour.crystallised),
         expired: sum(|hour| hour.expired),
-        fates: expected::memories(&expected, service, ends).await?,
-        relations: relations::read(&expected, service, &month, ends).await?,
-        trails: trails::read(&expected, service, &month, ends).await?,
-        facts: facts::read(&expected, service, &month).await?,
-        learning: learning::teach(service, ends).await?,
+        fates,
+        relations,
+        trails,
+        facts,
+        learning,
         browser: browser_url(endpoint, None),
         queries: queries.collect(),
     })

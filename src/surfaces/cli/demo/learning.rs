@@ -30,12 +30,11 @@ pub(super) struct Learning {
     ways: i64,
 }
 
-/// Recalls, reports outcomes, runs the job learn and recalls again.
+/// Reports outcomes for a hit of the recall, runs the job learn and recalls again.
 ///
 /// # Errors
 /// Of the service; and if there are no hits or the useful hit does not gain weight, which would be defects of Ebb.
-pub(super) async fn teach(service: &Service, at: Timestamp) -> Result<Learning, CliError> {
-    let before = ask(service).await?;
+pub(super) async fn teach(service: &Service, before: Recall, at: Timestamp) -> Result<Learning, CliError> {
     let Some(hit) = before.hits.iter().rfind(|hit| hit.path.len() > 1) else {
         return Err(CliError::failed(
             "the recall at the end of the demo has no hits, which is a defect of Ebb",
@@ -61,7 +60,8 @@ pub(super) async fn teach(service: &Service, at: Timestamp) -> Result<Learning, 
     Ok(Learning { before, after, useful, said: TIMES, ways: run.tally.changed })
 }
 
-async fn ask(service: &Service) -> Result<Recall, CliError> {
+/// The recall.
+pub(super) async fn ask(service: &Service) -> Result<Recall, CliError> {
     let asked =
         RecallRequest { text: QUESTION.to_owned(), top_k: TOP, why: true, ..RecallRequest::default() };
     Ok(service.recall(service.scope(), asked).await?)
