@@ -42,6 +42,7 @@ ends 0 "$ebb" init
 grep -q '"applied": \[\]' out || { echo "FAILED: a second init finds all there"; cat out; exit 1; }
 ends 0 "$ebb" memory add "The staging database is read-only on Fridays" --id fridays --session s1 --mention staging
 ends 0 "$ebb" memory access fridays --session s2
+ends 0 "$ebb" memory access fridays --session s3
 ends 0 "$ebb" job run --all
 ends 0 "$ebb" memory explain fridays
 grep -q '"because"' out
