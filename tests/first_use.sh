@@ -45,7 +45,7 @@ ends 0 "$ebb" memory access fridays --session s2
 ends 0 "$ebb" memory access fridays --session s3
 ends 0 "$ebb" job run --all
 ends 0 "$ebb" memory explain fridays
-grep -q '"because"' out
+grep -q '"because": "It is shortTerm' out || { echo "FAILED: two accesses promote"; cat out; exit 1; }
 ends 1 "$ebb" memory show nothing-there
 ends 3 "$ebb" memory forget fridays
 ends 0 "$ebb" memory forget fridays --yes
