@@ -336,7 +336,7 @@ async fn probe(
             recovery.away();
         }
     };
-    let (refusal, clock) = (Refusal::default(), service.clock());
+    let (refusal, clock) = (Refusal::unknown(), service.clock());
     let probing = async {
         let mut initialised = false;
         loop {
@@ -389,10 +389,14 @@ async fn probe(
 }
 
 /// Why the database takes no writes, if it takes none.
-#[derive(Default)]
 struct Refusal(Mutex<Option<String>>);
 
 impl Refusal {
+    /// Before the first try: a process that has just started is not ready for a moment, and then not.
+    fn unknown() -> Self {
+        Self(Mutex::new(Some("it is not known yet whether the database takes writes".to_owned())))
+    }
+
     fn get(&self) -> Option<String> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -405,10 +409,11 @@ impl Refusal {
 /// Tries a write now and then, while the database answers at all.
 async fn probe_writes(store: &Store, readable: &watch::Sender<Ready>, refusal: &Refusal) {
     let mut readable = readable.subscribe();
+    let mut is_first = true;
     loop {
         let was_away = readable.borrow().is_err();
         let _ = readable.wait_for(Result::is_ok).await;
-        if was_away {
+        if was_away && !is_first {
             tokio::time::sleep(WRITE_AGAIN).await;
         }
         // One that is slow to answer has not said that it takes no writes.
@@ -421,8 +426,13 @@ async fn probe_writes(store: &Store, readable: &watch::Sender<Ready>, refusal: &
                 refusal.set(why.refusal().map(|_| reason(&why)));
                 WRITE_AGAIN
             }
+            Err(_) if is_first => {
+                refusal.set(None);
+                WRITE_AGAIN
+            }
             Err(_) => WRITE_AGAIN,
         };
+        is_first = false;
         tokio::time::sleep(pause).await;
     }
 }

@@ -81,7 +81,7 @@ Examples:
   ebb memory explain ID                        show why a memory has its energy and tier
 
 Exit codes: 0 ok, 1 failed, 2 usage, 3 declined, 4 not allowed, 5 database unreachable,
-6 configuration invalid, 7 doctor or eval found problems, 8 stopped by a guard, 130 interrupted";
+6 configuration invalid, 7 doctor, status or eval found problems, 8 stopped by a guard, 130 interrupted";
 
 /// The end of the help of a verb: the options of every verb are only in that of the program.
 const GLOBAL_HELP: &str = "Global options: see `ebb help`";

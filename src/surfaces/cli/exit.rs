@@ -26,7 +26,7 @@ pub enum Exit {
     Unreachable = 5,
     /// The configuration has faults.
     Configuration = 6,
-    /// The doctor found problems, or an evaluation a loss.
+    /// The doctor found problems, the status that no job can run, or an evaluation a loss.
     Findings = 7,
     /// A guard stopped it before it wrote.
     Guarded = 8,

@@ -56,7 +56,9 @@ async fn jobs_are_listed_without_the_node_and_the_list_says_so() {
         let words = text.out.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words.contains("Write it with: ebb init"), "{}{}", text.out, text.err);
     }
-    let status = ebb(&db, &["status"]).json();
+    let status = ebb(&db, &["status"]);
+    assert_eq!(status.code, Some(7), "{}", status.err);
+    let status = status.any_json();
     assert_eq!(status["jobs"].as_array().unwrap().len(), 11, "{status}");
     ebb(&db, &["memory", "list"]).fails(1, "try: ebb init");
 }
@@ -93,7 +95,9 @@ async fn reads_go_on_with_the_last_valid_ones_and_say_so() {
     // A process that has read no valid ones follows its configuration.
     let shown = ebb(&db, &["memory", "show", "a"]).json();
     assert_eq!(shown["fallback_tunables"], "configuration");
-    let status = ebb(&db, &["status"]).json();
+    let status = ebb(&db, &["status"]);
+    assert_eq!(status.code, Some(7), "{}", status.err);
+    let status = status.any_json();
     assert_eq!(status["fallback_tunables"], "configuration");
     assert_eq!(status["jobs"].as_array().unwrap().len(), 11, "{status}");
     ebb(&db, &["recall", "one"]).json();

@@ -2,7 +2,7 @@
 
 use super::Status;
 use crate::surfaces::cli::attempt::lease;
-use crate::surfaces::cli::exit::CliError;
+use crate::surfaces::cli::exit::{CliError, Exit};
 use crate::surfaces::cli::instant::{about, readable};
 use crate::surfaces::cli::job;
 use crate::surfaces::cli::output::Output;
@@ -14,13 +14,20 @@ use ebb_core::service::Service;
 use std::time::Duration;
 
 /// Runs `ebb status`.
+///
+/// # Errors
+/// Of the service; and if no job can run, after the report.
 pub async fn status(args: &Status, service: &Service, output: &Output) -> Result<(), CliError> {
     loop {
         service.try_write().await;
         let at = args.when.instant(service).await?;
         let answer = service.status(at).await?;
         let Some(pause) = args.watch else {
-            return output.emit("status", &answer, |page| lay_out(&answer, page));
+            output.emit("status", &answer, |page| lay_out(&answer, page))?;
+            return match answer.stopped {
+                Some(_) => Err(CliError::new(Exit::Findings, "no job can run").try_this("ebb doctor")),
+                None => Ok(()),
+            };
         };
         output.emit_again("status", &answer, |page| lay_out(&answer, page))?;
         tokio::time::sleep(pause).await;
