@@ -295,7 +295,9 @@ fn deletions(found: &[UnfinishedErasure]) -> Finding {
         let since = at.map_or_else(|| "at an unknown instant".to_owned(), rfc3339);
         format!("that of the scope {scope}, begun {since} by {by}, is in progress or was broken off")
     };
-    let command = |one: &UnfinishedErasure| format!("ebb scope delete '{}'", one.scope);
+    // As a shell reads it: a scope may have quotes.
+    let quoted = |scope: &str| format!("'{}'", scope.replace('\'', r"'\''"));
+    let command = |one: &UnfinishedErasure| format!("ebb scope delete {}", quoted(&one.scope));
     Finding {
         level: Level::Warning,
         what: "deletions".to_owned(),

@@ -306,6 +306,11 @@ async fn a_deletion_that_was_broken_off_is_finished_with_its_receipt() {
     let quoted = "MATCH (:Note {id: 'n'})-[r:QUOTES {of: 'a page'}]->(m) \
                   RETURN toString(size(labels(m))) + ' ' + size(keys(m)) + ' ' + COUNT { (m)--() }";
     assert_eq!(db.client.column::<String>(quoted).await, ["0 0 1"]);
+
+    // The command can be pasted.
+    db.store.open_erasure(&Scope::new("Ann's team").unwrap(), "cli", "q4").await.unwrap();
+    let found = deletions_found(&db);
+    assert_eq!(found["fix"], r"to finish it, run: ebb scope delete 'Ann'\''s team'", "{found:#}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
