@@ -66,8 +66,8 @@ impl Store {
         counter.next(&self.trails).is_none_or(|next| cycle >= next)
     }
 
-    /// Adopts a page of places of one label or edges of one type with pheromones of other writers, as a batch of `run`. Returns its number of
-    /// rows, valid and invalid.
+    /// Adopts a page of places of one label or edges of one type with pheromones of other writers, as a batch of `run`.
+    /// Returns its number of rows, valid and invalid.
     pub async fn adopt_trails(
         &self,
         run: &mut Run,
