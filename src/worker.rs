@@ -426,11 +426,12 @@ async fn probe_writes(store: &Store, readable: &watch::Sender<Ready>, refusal: &
                 refusal.set(why.refusal().map(|_| reason(&why)));
                 WRITE_AGAIN
             }
-            Err(_) if is_first => {
-                refusal.set(None);
+            Err(_) => {
+                if is_first {
+                    refusal.set(None);
+                }
                 WRITE_AGAIN
             }
-            Err(_) => WRITE_AGAIN,
         };
         is_first = false;
         tokio::time::sleep(pause).await;

@@ -140,10 +140,8 @@ impl Tx {
         mut make: impl FnMut(T) -> Result<S, Error>,
     ) -> Result<(), Error> {
         let statement = call.statement;
-        let begun = Instant::now();
         let mut stream =
             self.txn.execute(call.query()).await.map_err(|why| sort(why, statement, &self.uri))?;
-        let mut rows = 0_u64;
         while let Some(row) =
             stream.next(self.txn.handle()).await.map_err(|why| sort(why, statement, &self.uri))?
         {
@@ -153,9 +151,7 @@ impl Tx {
             if to.send(make(row)?).await.is_err() {
                 break;
             }
-            rows += 1;
         }
-        trace!(statement = statement.name, rows, elapsed_us = begun.elapsed().as_micros());
         Ok(())
     }
 

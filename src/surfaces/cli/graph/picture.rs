@@ -118,7 +118,7 @@ fn node(one: &Drawn, (x, y): (f64, f64), body: &mut String) {
         "entity" => put(
             body,
             format_args!(
-                "<rect class=\"node {class}\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\"/></g>\n",
+                "<rect class=\"node {class}\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\"/>\n",
                 x - size,
                 y - size,
                 2.0 * size,
@@ -128,7 +128,7 @@ fn node(one: &Drawn, (x, y): (f64, f64), body: &mut String) {
         "other" => put(
             body,
             format_args!(
-                "<path class=\"node {class}\" d=\"M{x:.1} {:.1}L{:.1} {y:.1}L{x:.1} {:.1}L{:.1} {y:.1}Z\"/></g>\n",
+                "<path class=\"node {class}\" d=\"M{x:.1} {:.1}L{:.1} {y:.1}L{x:.1} {:.1}L{:.1} {y:.1}Z\"/>\n",
                 y - size,
                 x + size,
                 y + size,
@@ -137,11 +137,10 @@ fn node(one: &Drawn, (x, y): (f64, f64), body: &mut String) {
         ),
         _ => put(
             body,
-            format_args!(
-                "<circle class=\"node {class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{size:.1}\"/></g>\n"
-            ),
+            format_args!("<circle class=\"node {class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{size:.1}\"/>\n"),
         ),
     }
+    put(body, format_args!("</g>\n"));
 }
 
 /// The classes that the picture has, with their numbers of nodes; and whether some labels had no room.
