@@ -39,7 +39,9 @@ mod state;
 
 use crate::domain::ids::Scope;
 use crate::domain::units::Timestamp;
-use crate::store::{self, ChangeToken, KEPT_MS, MirrorQuery, OVERLAP_MS, Relation, Store, WrittenRow};
+use crate::store::{
+    self, Change, ChangeToken, KEPT_MS, MirrorQuery, OVERLAP_MS, Relation, Store, WrittenRow,
+};
 use changes::{Applied, ByScope, Looked, RECENT_MS, Reading, is_beyond_recent};
 use compare::Difference;
 use compute::Refused;
@@ -60,11 +62,11 @@ use refresh::{Refreshed, WEIGHED_MS};
 use saving::{Content, Saves, Saving};
 use state::{Identity, Restored};
 use std::cmp::Reverse;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
@@ -165,6 +167,8 @@ pub struct Current {
     applied: Arc<Applied>,
     /// The last look at the change records, by the server's clock.
     checked: Timestamp,
+    /// Whether it lacked a change that this process knew of when this was taken.
+    is_behind: bool,
     /// Whether every change is recorded: nothing of other libraries is mirrored.
     is_recorded: bool,
 }
@@ -182,6 +186,12 @@ impl Current {
     pub fn held_share(&self) -> f64 {
         let held = self.view.graph().node_count() as f64;
         if self.is_whole() { 1.0 } else { held / (held + self.left_out as f64) }
+    }
+
+    /// Whether it lacked a change that this process knew of when this was taken: its own, or one that it has seen recorded.
+    #[must_use]
+    pub const fn is_behind(&self) -> bool {
+        self.is_behind
     }
 
     /// Time since the last read of the store.
@@ -250,7 +260,7 @@ pub struct Mirror {
     /// Whether this process refreshes mirrors at their interval.
     is_kept: AtomicBool,
     /// Notified after a write of this process, and when a request was answered from a file.
-    woken: Arc<Notify>,
+    woken: Notify,
     /// Notified when a reader waits for a write.
     wanted: Notify,
     /// Cancelled when this process ends.
@@ -265,10 +275,28 @@ impl Mirror {
     pub fn new(store: Arc<Store>, config: Config) -> Arc<Self> {
         let places = Places::new(&config.scopes, config.max_bytes);
         let saving = config.saves.clone().map(|saves| Saving::new(saves, &config.scopes));
-        let (is_kept, woken) = (AtomicBool::new(false), Arc::clone(store.changed()));
-        let (wanted, stop, looked) = (Notify::new(), CancellationToken::new(), Mutex::default());
+        let (is_kept, woken, wanted) = (AtomicBool::new(false), Notify::new(), Notify::new());
+        let (stop, looked) = (CancellationToken::new(), Mutex::default());
         let config = Arc::new(config);
-        Arc::new(Self { store, config, places, saving, is_kept, woken, wanted, stop, looked })
+        Arc::new_cyclic(|this: &Weak<Self>| {
+            let this = Weak::clone(this);
+            store.on_change(Box::new(move |change, scopes| {
+                this.upgrade().inspect(|this| this.note(change, scopes));
+            }));
+            Self { store, config, places, saving, is_kept, woken, wanted, stop, looked }
+        })
+    }
+
+    /// Notes a change that this process has committed.
+    fn note(&self, change: &ChangeToken, scopes: Option<&BTreeSet<String>>) {
+        match scopes {
+            Some(scopes) => scopes
+                .iter()
+                .filter_map(|scope| self.places.get(&Scope::new(scope).ok()?))
+                .for_each(|place| place.note(change)),
+            None => self.places.all().iter().for_each(|(_, place)| place.note(change)),
+        }
+        self.woken.notify_one();
     }
 
     /// Parameters of the queries that mirror a scope.
@@ -405,9 +433,12 @@ impl Mirror {
             let (now, changes) = self.store.changes(None, since).await?;
             let by_scope = ByScope::of(&changes);
             for (scope, place, current) in others {
-                if !by_scope.of_scope(&scope).any(|change| current.applied.lacks(change)) {
+                let lacking = by_scope.of_scope(&scope).filter(|change| current.applied.lacks(change));
+                let lacking: Vec<ChangeToken> = lacking.map(Change::token).collect();
+                if lacking.is_empty() {
                     place.confirm(&current, (at, now), looked);
                 } else if !self.places.drop_idle(&scope, &place) {
+                    lacking.iter().for_each(|change| place.note(change));
                     outdated.push((scope, place));
                 }
             }

@@ -86,7 +86,7 @@ pub use attempt::{AttemptClaim, Promotion};
 pub use backlog::{Backlog, RunInputs};
 pub use backup::{BackupCounts, BackupRow, LabelCount};
 pub use batch::{Batch, BatchFault, BatchOutcome, EventEffect};
-pub use change::{Change, ChangeToken, KEPT_MS, OVERLAP_MS, Touched, committing};
+pub use change::{Change, ChangeToken, KEPT_MS, OVERLAP_MS, OnChange, Touched, committing};
 pub use cluster::{Neighbourhood, Suspect};
 pub use coactivation::WaitingSession;
 pub use connection::Config;
@@ -155,7 +155,6 @@ use serde::de::DeserializeOwned;
 use statement::Call;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tokio::sync::Notify;
 use trim_schedule::TrimSchedule;
 use tunables::KnownTunables;
 
@@ -188,10 +187,10 @@ impl Store {
     /// Creates the pools; the first operation opens the first connection.
     pub fn connect(config: &Config) -> Result<Self, Error> {
         let (counters, back) = (Arc::default(), Arc::default());
-        let (trims, changed) = (Arc::new(TrimSchedule::new(config.retention)), Arc::default());
+        let (trims, listener) = (Arc::new(TrimSchedule::new(config.retention)), Arc::default());
         let over = |purpose| {
             let pool = connection::pool(config, purpose)?;
-            let writes = (Arc::clone(&trims), Arc::clone(&changed));
+            let writes = (Arc::clone(&trims), Arc::clone(&listener));
             let over = tx::Transactions::new(pool, Arc::clone(&counters), Arc::clone(&back), writes);
             Ok::<_, Error>(Arc::new(over))
         };
@@ -224,12 +223,6 @@ impl Store {
     #[must_use]
     pub fn for_jobs(&self) -> Self {
         Self { transactions: Arc::clone(&self.jobs), ..self.clone() }
-    }
-
-    /// Notified after each change that this process recorded.
-    #[must_use]
-    pub fn changed(&self) -> &Arc<Notify> {
-        &self.transactions.changed
     }
 
     /// Counters of transactions.

@@ -376,6 +376,33 @@ async fn what_other_writers_changed_is_found_and_taken_over() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_view_that_lacks_a_known_change_says_so_until_it_has_it() {
+    let bed = Bed::new(1 << 30).await;
+    let own = Mirror::new(Arc::new(bed.db.store.clone()), config(1 << 30));
+    let (local, team) = (Scope::local(), Scope::new("team").unwrap());
+    let refresh =
+        async |mirror: &Mirror, scope: &Scope| mirror.refresh(scope, bed.clock.now()).await.unwrap();
+    let is_behind = |mirror: &Mirror, scope: &Scope| mirror.current(scope).unwrap().is_behind();
+    for scope in [&local, &team] {
+        refresh(&own, scope).await;
+        refresh(&bed.mirror, scope).await;
+    }
+    bed.db.apply(&[about("m1", 0.0, "one", &["Ada"])]).await;
+    assert_eq!([is_behind(&own, &local), is_behind(&own, &team)], [true, false], "what it wrote itself");
+    assert!(!is_behind(&bed.mirror, &local), "what nobody told it");
+    assert_eq!(bed.mirror.outdated(bed.clock.now()).await.unwrap(), vec![local.clone()]);
+    assert!(is_behind(&bed.mirror, &local), "what it has seen recorded");
+    for mirror in [&own, &bed.mirror] {
+        refresh(mirror, &local).await;
+        assert!(!is_behind(mirror, &local));
+    }
+    bed.db.store.record_full_change().await.unwrap();
+    assert_eq!([is_behind(&own, &local), is_behind(&own, &team)], [true, true]);
+    refresh(&own, &team).await;
+    assert_eq!([is_behind(&own, &local), is_behind(&own, &team)], [true, false]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_is_written_while_it_is_compared_is_no_difference() {
     let bed = Bed::new(1 << 30).await;
     bed.db.apply(&[about("m0", 0.0, "one", &["Ada"])]).await;

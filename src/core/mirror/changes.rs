@@ -147,10 +147,9 @@ pub(super) struct Looked {
 
 impl Looked {
     pub(super) fn add(&mut self, changes: Vec<Change>, now: Timestamp) {
-        for Change { id, at, everything, touched } in changes {
-            let scopes: BTreeSet<String> = touched.into_iter().map(|one| one.scope).collect();
-            let named = Some(scopes).filter(|scopes| !everything && !scopes.contains(""));
-            self.records.insert(id, (at.millis(), named));
+        for change in changes {
+            let scopes = change.scopes();
+            self.records.insert(change.id, (change.at.millis(), scopes));
         }
         self.until = Some(now);
         self.records.retain(|_, (at, _)| *at >= now.millis() - OVERLAP_MS);

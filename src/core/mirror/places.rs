@@ -18,7 +18,7 @@ use super::saving::Content;
 use super::{Config, Current, Error, MirroredScope};
 use crate::domain::ids::Scope;
 use crate::domain::units::Timestamp;
-use crate::store::{Change, Store};
+use crate::store::{Change, ChangeToken, Store};
 use ebb_engine::plasticity::QueryHistory;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -40,6 +40,8 @@ const SMALL_SHARE: u64 = 64;
 const FLOOR_BYTES: u64 = 32 << 10;
 /// Time without a query after which a small one is dropped instead of refreshed.
 const IDLE: Duration = Duration::from_secs(30);
+/// Changes at most that are known of a scope and not yet in its view: one is enough to know that it lacks some.
+const KNOWN_MAX: usize = 16;
 
 type OnDemand = HashMap<Scope, Arc<Place>>;
 
@@ -287,6 +289,8 @@ pub(super) struct Place {
     pub(super) is_awaited: AtomicBool,
     /// Readers who wait for a write.
     readers: AtomicUsize,
+    /// Changes that this process knows of, but those that the published view includes.
+    known: Mutex<Vec<ChangeToken>>,
     /// Notified when a view is published, or confirmed to lack nothing, and when a first load has failed.
     pub(super) renewed: Notify,
 }
@@ -296,7 +300,25 @@ impl Place {
         let current = self.current.read().unwrap_or_else(PoisonError::into_inner).clone()?;
         // Read before any weight is read.
         let tick = current.view.ticks().at_start();
-        Some(Current { tick, ..current })
+        let mut known = self.known();
+        known.retain(|change| !current.applied.includes(change));
+        Some(Current { tick, is_behind: !known.is_empty(), ..current })
+    }
+
+    /// Notes a change of the scope. A view that lacks it says so.
+    pub(super) fn note(&self, change: &ChangeToken) {
+        let mut known = self.known();
+        if known.contains(change) {
+            return;
+        }
+        if known.len() >= KNOWN_MAX {
+            known.remove(0);
+        }
+        known.push(change.clone());
+    }
+
+    fn known(&self) -> MutexGuard<'_, Vec<ChangeToken>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Bytes that it takes at its peak; `None` before the first load.
@@ -404,6 +426,7 @@ impl Place {
             tick: held.synapses.ticks(),
             applied: Arc::clone(&held.applied),
             checked: held.applied.seen,
+            is_behind: false,
             is_recorded: held.asked.own_labels() == held.asked.label_count(),
         });
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = current;
@@ -461,6 +484,7 @@ mod tests {
             tick: 0,
             applied: Arc::new(Applied::swept(at, [])),
             checked: at,
+            is_behind: false,
             is_recorded: true,
         });
         place.used.store(n, Ordering::Relaxed);

@@ -91,7 +91,7 @@ impl Service {
     /// Freshness of an answer that was just computed.
     pub(super) fn freshness(&self, current: &Current) -> Freshness {
         let age = current.age();
-        let stale = age > self.mirror.config().staleness;
+        let stale = current.is_behind() || age > self.mirror.config().staleness;
         // Read after the last weight was read.
         let (tick_start, tick_end) = current.ticks();
         Freshness {

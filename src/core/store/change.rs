@@ -16,14 +16,16 @@ use super::Store;
 use super::catalogue::{CHANGE_NOW, CHANGE_RECORD, CHANGE_SINCE};
 use super::encode::list;
 use super::error::Error;
-use super::touched::Changes;
+use super::touched::{self, Changes};
 use super::tx::{Mode, Tx};
 use crate::domain::ids::{MemoryKey, Scope};
 use crate::domain::units::Timestamp;
 use serde::Deserialize;
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::{PoisonError, RwLock};
 
 pub use super::touched::Touched;
 
@@ -53,6 +55,18 @@ impl Change {
     pub fn is_of_whole(&self, scope: &Scope) -> bool {
         let is_whole = |one: &Touched| one.label.is_empty() && one.scope == scope.as_str();
         self.everything || self.touched.iter().any(is_whole)
+    }
+
+    /// The scopes that it concerns; `None` if that may be any.
+    #[must_use]
+    pub fn scopes(&self) -> Option<BTreeSet<String>> {
+        touched::scopes(self.everything, &self.touched)
+    }
+
+    /// By which a reader asks for it.
+    #[must_use]
+    pub fn token(&self) -> ChangeToken {
+        ChangeToken { id: Some(self.id.clone()), at: self.at }
     }
 }
 
@@ -103,10 +117,28 @@ pub async fn committing<T>(work: impl Future<Output = T>) -> (T, Option<ChangeTo
         .await
 }
 
-/// Notes a committed change for the present request, if there is one.
-pub(super) fn committed(token: ChangeToken) {
-    // Outside of a request nobody asks for it.
-    let _ = COMMITTED.try_with(|last| last.replace(Some(token)));
+/// What is done after each change that this process has committed, with the scopes that it concerns; `None`: any.
+pub type OnChange = dyn Fn(&ChangeToken, Option<&BTreeSet<String>>) + Send + Sync;
+
+/// Who is told of each change that this process has committed, over any pool.
+#[derive(Default)]
+pub(super) struct Listener(RwLock<Option<Box<OnChange>>>);
+
+impl Listener {
+    /// Tells of a committed change, also the present request, if there is one.
+    pub(super) fn tell(&self, Recorded { token, scopes }: Recorded) {
+        if let Some(on_change) = &*self.0.read().unwrap_or_else(PoisonError::into_inner) {
+            on_change(&token, scopes.as_ref());
+        }
+        // Outside of a request nobody asks for it.
+        let _ = COMMITTED.try_with(|last| last.replace(Some(token)));
+    }
+}
+
+/// A change that a transaction has recorded.
+pub(super) struct Recorded {
+    token: ChangeToken,
+    scopes: Option<BTreeSet<String>>,
 }
 
 impl Tx {
@@ -130,12 +162,14 @@ impl Tx {
         self.changes.touch_everything();
     }
 
-    /// Writes the record, if anything was touched, and returns its token.
-    pub(super) async fn record_change(&mut self) -> Result<Option<ChangeToken>, Error> {
-        let Changes { everything, touched, by, is_repeated } = std::mem::take(&mut self.changes);
+    /// Writes the record, if anything was touched.
+    pub(super) async fn record_change(&mut self) -> Result<Option<Recorded>, Error> {
+        let changes = std::mem::take(&mut self.changes);
+        let scopes = changes.scopes();
+        let Changes { everything, touched, by, is_repeated } = changes;
         if !everything && touched.is_empty() {
             let now = if is_repeated { Some(server_now(self).await?) } else { None };
-            return Ok(now.map(|at| ChangeToken { id: None, at }));
+            return Ok(now.map(|at| Recorded { token: ChangeToken { id: None, at }, scopes }));
         }
         let column = |of: fn(&Touched) -> &str| list(touched.iter().map(of));
         let id = crate::clock::new_id();
@@ -149,7 +183,7 @@ impl Tx {
             .set("key", column(|one| &one.key))
             .set("kind", column(|one| &one.kind));
         let at = instant(CHANGE_RECORD.name, self.only(call).await?)?;
-        Ok(Some(ChangeToken { id: Some(id), at }))
+        Ok(Some(Recorded { token: ChangeToken { id: Some(id), at }, scopes }))
     }
 }
 
@@ -175,6 +209,11 @@ impl Row {
 }
 
 impl Store {
+    /// Sets what is done after each change that this process has committed.
+    pub fn on_change(&self, on_change: Box<OnChange>) {
+        *self.transactions.listener.0.write().unwrap_or_else(PoisonError::into_inner) = Some(on_change);
+    }
+
     /// Changes of a scope or of all since an instant of the server's clock, in the order of instants, and the present of that
     /// clock.
     pub async fn changes(

@@ -19,6 +19,15 @@ pub struct Touched {
     pub kind: String,
 }
 
+/// The scopes that a change concerns; `None` if that may be any.
+pub(super) fn scopes<'t>(
+    everything: bool,
+    touched: impl IntoIterator<Item = &'t Touched>,
+) -> Option<BTreeSet<String>> {
+    let scopes: BTreeSet<String> = touched.into_iter().map(|one| one.scope.clone()).collect();
+    Some(scopes).filter(|scopes| !everything && !scopes.contains(""))
+}
+
 /// Changes of a transaction so far.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
@@ -52,5 +61,10 @@ impl Changes {
     pub(super) fn touch_everything(&mut self) {
         self.everything = true;
         self.touched.clear();
+    }
+
+    /// The scopes of which something changed; `None` if that may be any.
+    pub(super) fn scopes(&self) -> Option<BTreeSet<String>> {
+        scopes(self.everything, &self.touched)
     }
 }

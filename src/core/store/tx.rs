@@ -16,7 +16,7 @@
 //! server that was never reached is reported at once. Page too big: the caller halves it.
 
 use super::Config;
-use super::change::committed;
+use super::change::Listener;
 use super::error::{Class, Error};
 use super::faults::{CommitLog, CommitOutcome, stop_point};
 use super::statement::{Call, Statement};
@@ -206,8 +206,7 @@ pub(super) struct Transactions {
     pub(super) counters: Arc<TxCounters>,
     /// Schedule of trims after writes.
     pub(super) trims: Arc<TrimSchedule>,
-    /// Notified after each recorded change, over any pool.
-    pub(super) changed: Arc<Notify>,
+    pub(super) listener: Arc<Listener>,
 }
 
 impl Transactions {
@@ -215,9 +214,9 @@ impl Transactions {
         driver: Driver,
         counters: Arc<TxCounters>,
         back: Arc<Notify>,
-        (trims, changed): (Arc<TrimSchedule>, Arc<Notify>),
+        (trims, listener): (Arc<TrimSchedule>, Arc<Listener>),
     ) -> Self {
-        Self { driver, reached: AtomicBool::new(false), back, counters, trims, changed }
+        Self { driver, reached: AtomicBool::new(false), back, counters, trims, listener }
     }
 
     pub(super) fn uri(&self) -> &str {
@@ -350,8 +349,7 @@ impl Transactions {
                     stop_point!("after_commit");
                 }
                 if let Some(change) = change {
-                    self.changed.notify_one();
-                    committed(change);
+                    self.listener.tell(change);
                 }
                 answer.map_err(Failure::Known)
             }

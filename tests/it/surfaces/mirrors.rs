@@ -60,9 +60,14 @@ async fn a_reader_finds_the_write_that_it_names_in_every_process() {
         let body = json!({"id": id, "content": text}).to_string();
         let made = both[n % 2].once(&id, "/v1/memories", &body).json(201);
         last = made["change"].clone();
+        // Whoever does not name it gets it, or an answer that says that it lacks something.
+        let found =
+            both[n % 2].post("/v1/recall", &json!({"text": format!("kettle x{n}")}).to_string()).json(200);
+        assert!(found["hits"][0]["id"] == json!(id) || found["stale"] == true, "{found}");
         for api in &both {
             let found = ask(api, &format!("kettle x{n}"), &last).json(200);
             assert_eq!((&found["hits"][0]["id"], &found["flags"]), (&json!(id), &json!([])), "{found}");
+            assert_eq!(found["stale"], false, "{found}");
         }
         // A repeated request names what the first one wrote.
         let again = both[1 - n % 2].once(&id, "/v1/memories", &body).json(201);
