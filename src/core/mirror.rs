@@ -167,7 +167,7 @@ pub struct Current {
     applied: Arc<Applied>,
     /// The last look at the change records, by the server's clock.
     checked: Timestamp,
-    /// Whether it lacked a change that this process knew of when this was taken.
+    /// Whether it lacked a change of its scope that this process knew of when this was taken.
     is_behind: bool,
     /// Whether every change is recorded: nothing of other libraries is mirrored.
     is_recorded: bool,
@@ -188,7 +188,8 @@ impl Current {
         if self.is_whole() { 1.0 } else { held / (held + self.left_out as f64) }
     }
 
-    /// Whether it lacked a change that this process knew of when this was taken: its own, or one that it has seen recorded.
+    /// Whether it lacked a change of its scope that this process knew of when this was taken: one of its own, or one that it has
+    /// seen recorded.
     #[must_use]
     pub const fn is_behind(&self) -> bool {
         self.is_behind
@@ -287,15 +288,13 @@ impl Mirror {
         })
     }
 
-    /// Notes a change that this process has committed.
+    /// Notes a change that this process has committed. One that may concern any scope is none that a scope is told of: it may be
+    /// of others alone.
     fn note(&self, change: &ChangeToken, scopes: Option<&BTreeSet<String>>) {
-        match scopes {
-            Some(scopes) => scopes
-                .iter()
-                .filter_map(|scope| self.places.get(&Scope::new(scope).ok()?))
-                .for_each(|place| place.note(change)),
-            None => self.places.all().iter().for_each(|(_, place)| place.note(change)),
-        }
+        let scopes = scopes.into_iter().flatten();
+        scopes
+            .filter_map(|scope| self.places.get(&Scope::new(scope).ok()?))
+            .for_each(|place| place.note(change));
         self.woken.notify_one();
     }
 
@@ -434,11 +433,12 @@ impl Mirror {
             let by_scope = ByScope::of(&changes);
             for (scope, place, current) in others {
                 let lacking = by_scope.of_scope(&scope).filter(|change| current.applied.lacks(change));
-                let lacking: Vec<ChangeToken> = lacking.map(Change::token).collect();
+                let lacking: Vec<&Change> = lacking.collect();
                 if lacking.is_empty() {
                     place.confirm(&current, (at, now), looked);
                 } else if !self.places.drop_idle(&scope, &place) {
-                    lacking.iter().for_each(|change| place.note(change));
+                    let of_scope = lacking.into_iter().filter(|change| change.scopes().is_some());
+                    of_scope.for_each(|change| place.note(&change.token()));
                     outdated.push((scope, place));
                 }
             }

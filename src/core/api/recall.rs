@@ -157,7 +157,7 @@ pub struct Freshness {
     pub as_of: Option<Timestamp>,
     /// Milliseconds since the last refresh from the graph.
     pub stale_ms: u64,
-    /// Whether a change is missing that this process has written or seen, or stale_ms exceeds the configured limit.
+    /// Whether a change of the scope is missing that this process has written or seen, or stale_ms exceeds the limit.
     pub stale: bool,
     /// Whether all eligible nodes are in memory; otherwise only the hottest nodes are.
     pub whole: bool,
@@ -357,7 +357,7 @@ pub struct Mirror {
     pub as_of: Option<Timestamp>,
     /// Milliseconds since the last refresh from the graph.
     pub stale_ms: Option<u64>,
-    /// Whether a change is missing that this process has written or seen, or stale_ms exceeds the configured limit.
+    /// Whether a change of the scope is missing that this process has written or seen, or stale_ms exceeds the limit.
     pub stale: bool,
     /// Whether all eligible nodes are in memory.
     pub whole: Option<bool>,

@@ -821,7 +821,7 @@ class Mirror(Model):
     slots: int | None
     """Number of relationships, each direction counted."""
     stale: bool
-    """Whether a change is missing that this process has written or seen, or stale_ms exceeds the configured limit."""
+    """Whether a change of the scope is missing that this process has written or seen, or stale_ms exceeds the limit."""
     stale_ms: int | None
     """Milliseconds since the last refresh from the graph."""
     tick: int | None
@@ -1854,7 +1854,7 @@ class AroundAnswer(Model):
     nodes: list[AroundNode]
     """The requested nodes, then the others: the nearest first, then the most strongly joined."""
     stale: bool
-    """Whether a change is missing that this process has written or seen, or stale_ms exceeds the configured limit."""
+    """Whether a change of the scope is missing that this process has written or seen, or stale_ms exceeds the limit."""
     stale_ms: int
     """Milliseconds since the last refresh from the graph."""
     tick_end: int
@@ -1992,7 +1992,7 @@ class CommunitiesAnswer(Model):
     modularity: float
     """Modularity: at resolution 1 from -0.5 to 1, and 0 in a graph without relationships."""
     stale: bool
-    """Whether a change is missing that this process has written or seen, or stale_ms exceeds the configured limit."""
+    """Whether a change of the scope is missing that this process has written or seen, or stale_ms exceeds the limit."""
     stale_ms: int
     """Milliseconds since the last refresh from the graph."""
     tick_end: int
@@ -2115,7 +2115,7 @@ class EngineAnswer(Model):
     slots_read: int
     """Number of relationships read, each direction counted."""
     stale: bool
-    """Whether a change is missing that this process has written or seen, or stale_ms exceeds the configured limit."""
+    """Whether a change of the scope is missing that this process has written or seen, or stale_ms exceeds the limit."""
     stale_ms: int
     """Milliseconds since the last refresh from the graph."""
     tick_end: int
@@ -2221,7 +2221,7 @@ class HarmonicsAnswer(Model):
     pulses: int
     """Number of pulses followed."""
     stale: bool
-    """Whether a change is missing that this process has written or seen, or stale_ms exceeds the configured limit."""
+    """Whether a change of the scope is missing that this process has written or seen, or stale_ms exceeds the limit."""
     stale_ms: int
     """Milliseconds since the last refresh from the graph."""
     sweep: list[SweepStep]
@@ -2572,7 +2572,7 @@ class Reranked(Model):
     results: list[RerankedRow]
     """A result for each key, in the order of the request."""
     stale: bool
-    """Whether a change is missing that this process has written or seen, or stale_ms exceeds the configured limit."""
+    """Whether a change of the scope is missing that this process has written or seen, or stale_ms exceeds the limit."""
     stale_ms: int
     """Milliseconds since the last refresh from the graph."""
     tick_end: int
@@ -2608,7 +2608,7 @@ class ResonateAnswer(Model):
     pulses: int
     """Number of pulses followed."""
     stale: bool
-    """Whether a change is missing that this process has written or seen, or stale_ms exceeds the configured limit."""
+    """Whether a change of the scope is missing that this process has written or seen, or stale_ms exceeds the limit."""
     stale_ms: int
     """Milliseconds since the last refresh from the graph."""
     sympathetic: Sympathy | None = None
@@ -2840,7 +2840,7 @@ class XlrAnswer(Model):
     slots_read: int
     """Number of relationships read by activation, each direction counted."""
     stale: bool
-    """Whether a change is missing that this process has written or seen, or stale_ms exceeds the configured limit."""
+    """Whether a change of the scope is missing that this process has written or seen, or stale_ms exceeds the limit."""
     stale_ms: int
     """Milliseconds since the last refresh from the graph."""
     tick_end: int
@@ -2874,7 +2874,7 @@ class CausalAnswer(Model):
     nodes_touched: int
     """Number of nodes that a chain leads to."""
     stale: bool
-    """Whether a change is missing that this process has written or seen, or stale_ms exceeds the configured limit."""
+    """Whether a change of the scope is missing that this process has written or seen, or stale_ms exceeds the limit."""
     stale_ms: int
     """Milliseconds since the last refresh from the graph."""
     tick_end: int
@@ -2910,7 +2910,7 @@ class Context(Model):
     recall_id: str
     """Id of the recall that found the memories, for outcomes."""
     stale: bool
-    """Whether a change is missing that this process has written or seen, or stale_ms exceeds the configured limit."""
+    """Whether a change of the scope is missing that this process has written or seen, or stale_ms exceeds the limit."""
     stale_ms: int
     """Milliseconds since the last refresh from the graph."""
     text: str
@@ -2998,7 +2998,7 @@ class Recall(Model):
     seeds: list[RecallSeed]
     """Seeds of the search, strongest first."""
     stale: bool
-    """Whether a change is missing that this process has written or seen, or stale_ms exceeds the configured limit."""
+    """Whether a change of the scope is missing that this process has written or seen, or stale_ms exceeds the limit."""
     stale_ms: int
     """Milliseconds since the last refresh from the graph."""
     tick_end: int
