@@ -290,7 +290,7 @@ impl Mirror {
 
     /// Notes a change that this process has committed. One that may concern any scope is none that a scope is told of: it may be
     /// of others alone.
-    fn note(&self, change: &ChangeToken, scopes: Option<&BTreeSet<String>>) {
+    fn note(&self, change: &ChangeToken, scopes: Option<&BTreeSet<&str>>) {
         let scopes = scopes.into_iter().flatten();
         scopes
             .filter_map(|scope| self.places.get(&Scope::new(scope).ok()?))
@@ -432,13 +432,11 @@ impl Mirror {
             let (now, changes) = self.store.changes(None, since).await?;
             let by_scope = ByScope::of(&changes);
             for (scope, place, current) in others {
-                let lacking = by_scope.of_scope(&scope).filter(|change| current.applied.lacks(change));
-                let lacking: Vec<&Change> = lacking.collect();
-                if lacking.is_empty() {
+                let lacks = |change: &&Change| current.applied.lacks(change);
+                if !by_scope.of_scope(&scope).any(|change| lacks(&change)) {
                     place.confirm(&current, (at, now), looked);
                 } else if !self.places.drop_idle(&scope, &place) {
-                    let of_scope = lacking.into_iter().filter(|change| change.scopes().is_some());
-                    of_scope.for_each(|change| place.note(&change.token()));
+                    by_scope.naming(&scope).filter(lacks).for_each(|change| place.note(&change.token()));
                     outdated.push((scope, place));
                 }
             }

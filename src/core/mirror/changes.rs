@@ -115,11 +115,11 @@ impl<'c> ByScope<'c> {
     pub(super) fn of(changes: &'c [Change]) -> Self {
         let (mut of, mut of_all) = (HashMap::<&str, Vec<&Change>>::new(), Vec::new());
         for change in changes {
-            let scopes: BTreeSet<&str> = change.touched.iter().map(|one| one.scope.as_str()).collect();
-            if change.everything || scopes.contains("") {
-                of_all.push(change);
-            } else {
-                scopes.into_iter().for_each(|scope| of.entry(scope).or_default().push(change));
+            match change.scopes() {
+                Some(scopes) => {
+                    scopes.into_iter().for_each(|scope| of.entry(scope).or_default().push(change))
+                }
+                None => of_all.push(change),
             }
         }
         Self { of, of_all }
@@ -127,7 +127,12 @@ impl<'c> ByScope<'c> {
 
     /// Those that concern a scope, in no order.
     pub(super) fn of_scope(&self, scope: &Scope) -> impl Iterator<Item = &'c Change> {
-        self.of.get(scope.as_str()).into_iter().flatten().chain(&self.of_all).copied()
+        self.naming(scope).chain(self.of_all.iter().copied())
+    }
+
+    /// Those that name a scope, in no order.
+    pub(super) fn naming(&self, scope: &Scope) -> impl Iterator<Item = &'c Change> {
+        self.of.get(scope.as_str()).into_iter().flatten().copied()
     }
 }
 
@@ -148,7 +153,7 @@ pub(super) struct Looked {
 impl Looked {
     pub(super) fn add(&mut self, changes: Vec<Change>, now: Timestamp) {
         for change in changes {
-            let scopes = change.scopes();
+            let scopes = change.scopes().map(|scopes| scopes.into_iter().map(str::to_owned).collect());
             self.records.insert(change.id, (change.at.millis(), scopes));
         }
         self.until = Some(now);

@@ -59,7 +59,7 @@ impl Change {
 
     /// The scopes that it concerns; `None` if that may be any.
     #[must_use]
-    pub fn scopes(&self) -> Option<BTreeSet<String>> {
+    pub fn scopes(&self) -> Option<BTreeSet<&str>> {
         touched::scopes(self.everything, &self.touched)
     }
 
@@ -118,7 +118,7 @@ pub async fn committing<T>(work: impl Future<Output = T>) -> (T, Option<ChangeTo
 }
 
 /// What is done after each change that this process has committed, with the scopes that it concerns; `None`: any.
-pub type OnChange = dyn Fn(&ChangeToken, Option<&BTreeSet<String>>) + Send + Sync;
+pub type OnChange = dyn Fn(&ChangeToken, Option<&BTreeSet<&str>>) + Send + Sync;
 
 /// Who is told of each change that this process has committed, over any pool.
 #[derive(Default)]
@@ -126,9 +126,9 @@ pub(super) struct Listener(RwLock<Option<Box<OnChange>>>);
 
 impl Listener {
     /// Tells of a committed change, also the present request, if there is one.
-    pub(super) fn tell(&self, Recorded { token, scopes }: Recorded) {
+    pub(super) fn tell(&self, Recorded { token, changes }: Recorded) {
         if let Some(on_change) = &*self.0.read().unwrap_or_else(PoisonError::into_inner) {
-            on_change(&token, scopes.as_ref());
+            on_change(&token, changes.scopes().as_ref());
         }
         // Outside of a request nobody asks for it.
         let _ = COMMITTED.try_with(|last| last.replace(Some(token)));
@@ -138,7 +138,7 @@ impl Listener {
 /// A change that a transaction has recorded.
 pub(super) struct Recorded {
     token: ChangeToken,
-    scopes: Option<BTreeSet<String>>,
+    changes: Changes,
 }
 
 impl Tx {
@@ -165,11 +165,10 @@ impl Tx {
     /// Writes the record, if anything was touched.
     pub(super) async fn record_change(&mut self) -> Result<Option<Recorded>, Error> {
         let changes = std::mem::take(&mut self.changes);
-        let scopes = changes.scopes();
-        let Changes { everything, touched, by, is_repeated } = changes;
+        let Changes { everything, touched, by, is_repeated } = &changes;
         if !everything && touched.is_empty() {
-            let now = if is_repeated { Some(server_now(self).await?) } else { None };
-            return Ok(now.map(|at| Recorded { token: ChangeToken { id: None, at }, scopes }));
+            let now = if *is_repeated { Some(server_now(self).await?) } else { None };
+            return Ok(now.map(|at| Recorded { token: ChangeToken { id: None, at }, changes }));
         }
         let column = |of: fn(&Touched) -> &str| list(touched.iter().map(of));
         let id = crate::clock::new_id();
@@ -177,13 +176,13 @@ impl Tx {
             .call()
             .set("id", id.as_str())
             .set("by", by.as_deref().unwrap_or(WORKER))
-            .set("everything", everything)
+            .set("everything", *everything)
             .set("label", column(|one| &one.label))
             .set("scope", column(|one| &one.scope))
             .set("key", column(|one| &one.key))
             .set("kind", column(|one| &one.kind));
         let at = instant(CHANGE_RECORD.name, self.only(call).await?)?;
-        Ok(Some(Recorded { token: ChangeToken { id: Some(id), at }, scopes }))
+        Ok(Some(Recorded { token: ChangeToken { id: Some(id), at }, changes }))
     }
 }
 

@@ -23,8 +23,8 @@ pub struct Touched {
 pub(super) fn scopes<'t>(
     everything: bool,
     touched: impl IntoIterator<Item = &'t Touched>,
-) -> Option<BTreeSet<String>> {
-    let scopes: BTreeSet<String> = touched.into_iter().map(|one| one.scope.clone()).collect();
+) -> Option<BTreeSet<&'t str>> {
+    let scopes: BTreeSet<&str> = touched.into_iter().map(|one| one.scope.as_str()).collect();
     Some(scopes).filter(|scopes| !everything && !scopes.contains(""))
 }
 
@@ -64,7 +64,7 @@ impl Changes {
     }
 
     /// The scopes of which something changed; `None` if that may be any.
-    pub(super) fn scopes(&self) -> Option<BTreeSet<String>> {
+    pub(super) fn scopes(&self) -> Option<BTreeSet<&str>> {
         scopes(self.everything, &self.touched)
     }
 }
