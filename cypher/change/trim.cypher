@@ -1,12 +1,17 @@
-// purpose: Remove change records older than a day: a mirror that has not refreshed for so long reloads.
+// purpose: Remove change records older than an hour: a mirror that has not refreshed for so long reloads.
 // mode: write
 // params: $limit: Integer
 // returns: trimmed: Integer (one row)
 // bound: $limit rows
 // idempotent: by what is left
 // clock: server
+//
+// A request stays as such where a repeat of it may come, and while its outcome is not yet learned.
 MATCH (c:EbbChange)
-WHERE c.at < datetime.realtime() - duration({hours: 24})
+WHERE c.at < datetime.realtime() - duration({hours: 1})
 WITH c LIMIT $limit
-DELETE c
+WITH c, c:EbbRequest AND (c.hash IS NOT NULL OR c.waits IS NOT NULL) AS stays
+FOREACH (_ IN CASE WHEN stays THEN [1] ELSE [] END |
+  REMOVE c:EbbChange, c.change, c.everything, c.labels, c.scopes, c.keys, c.kinds)
+FOREACH (_ IN CASE WHEN stays THEN [] ELSE [1] END | DELETE c)
 RETURN count(*) AS trimmed

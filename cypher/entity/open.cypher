@@ -1,7 +1,7 @@
 // purpose: Create entities, or take those of the documents that other writers made with the same scope and name.
 // mode: write
 // params: $rows.scope: List, $rows.name: List
-// returns: entities: Integer (one row)
+// returns: nothing
 // bound: a list of names
 // idempotent: by the unique (scope, name)
 UNWIND range(0, size($rows.name) - 1) AS i
@@ -14,4 +14,3 @@ CALL (scope, name) {
   RETURN count(e) AS taken
 }
 MERGE (e:Entity:EbbEntity {scope: scope, name: name})
-RETURN count(e) AS entities

@@ -1,7 +1,7 @@
 // purpose: Create facts about existing entities.
 // mode: write
 // params: $rows.id: List, $rows.scope: List, $rows.entity: List, $rows.relation: List, $rows.value: List, $rows.valueType: List, $rows.confidence: List, $rows.source: List, $rows.assertedAt: List, $rows.validUntil: List
-// returns: created: Integer (one row)
+// returns: nothing
 // bound: a list of ids
 // idempotent: by the unique id, and by the receipt of its transaction
 UNWIND range(0, size($rows.id) - 1) AS i
@@ -18,4 +18,3 @@ CREATE (f:Fact:EbbFact {
   assertedAt: datetime({epochMillis: $rows.assertedAt[i]}),
   validUntil: CASE WHEN $rows.validUntil[i] IS NOT NULL THEN datetime({epochMillis: $rows.validUntil[i]}) END
 })-[:ABOUT]->(e)
-RETURN count(f) AS created

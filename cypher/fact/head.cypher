@@ -1,7 +1,7 @@
 // purpose: Make facts the heads of their locked lineages.
 // mode: write
 // params: $rows.key: List, $rows.id: List
-// returns: moved: Integer (one row)
+// returns: nothing
 // bound: a list of keys
 // idempotent: by what it leaves: one head
 UNWIND range(0, size($rows.key) - 1) AS i
@@ -9,4 +9,3 @@ MATCH (l:EbbLineage {key: $rows.key[i]})
 MATCH (f:Fact {scope: l.scope, id: $rows.id[i]})
 FOREACH (h IN [(l)-[h:HEAD]->() | h] | DELETE h)
 CREATE (l)-[:HEAD]->(f)
-RETURN count(l) AS moved

@@ -1,4 +1,4 @@
-// Changes: the latest changes of the last day, with their callers
+// Changes: the latest changes of the last hour, with their callers
 // purpose: Show the latest changes and their callers.
 // mode: read
 // params: none

@@ -1,7 +1,7 @@
 // purpose: Record entries of a run, to show and to take back what it did.
 // mode: write
 // params: $run: String, $job: String, $at: Integer, $by: String, $part: Integer, $changes: Integer, $rows.entries: List
-// returns: recorded: Integer (one row)
+// returns: nothing
 // bound: one node
 // idempotent: by the receipt of its transaction
 // clock: server
@@ -17,4 +17,3 @@ CREATE (j:EbbJournal {
   changes: $changes,
   entries: $rows.entries
 })
-RETURN count(j) AS recorded

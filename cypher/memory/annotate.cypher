@@ -1,7 +1,7 @@
 // purpose: Write the tags, the metadata and the provenance of memories that this transaction has locked or created.
 // mode: write
 // params: $rows.scope: List, $rows.id: List, $rows.tags: List, $rows.metadata: List, $rows.sourcePath: List, $rows.lineStart: List, $rows.lineEnd: List, $rows.excerpt: List, $rows.namespace: List, $rows.canonical: List
-// returns: annotated: Integer (one row)
+// returns: nothing
 // bound: a list of keys
 // idempotent: by the values
 //
@@ -16,4 +16,3 @@ SET m.tags = coalesce($rows.tags[i], m.tags),
   m.excerpt = coalesce($rows.excerpt[i], m.excerpt),
   m.namespace = coalesce($rows.namespace[i], m.namespace),
   m.canonical = coalesce($rows.canonical[i], m.canonical)
-RETURN count(m) AS annotated

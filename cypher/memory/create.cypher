@@ -1,7 +1,7 @@
 // purpose: Create memories, each joined to the session it was made in and to the entities it mentions.
 // mode: write
 // params: $rows.scope: List, $rows.id: List, $rows.content: List, $rows.tier: List, $rows.energy: List, $rows.energyAt: List, $rows.lastAccessed: List, $rows.accessCount: List, $rows.ripeAt: List, $rows.dueAt: List, $rows.pinned: List, $rows.created: List, $rows.session: List, $rows.instance: List, $rows.at: List, $rows.count: List, $rows.mentions: List, $rows.embedding: List, $embeds: Boolean
-// returns: created: Integer (one row)
+// returns: nothing
 // bound: a list of keys
 // idempotent: by the id, unique in its scope, and by the receipt of its transaction
 //
@@ -42,4 +42,3 @@ CALL (m, i) {
   MATCH (e:EbbEntity {scope: $rows.scope[i], name: name})
   CREATE (m)-[:MENTIONS]->(e)
 }
-RETURN count(m) AS created

@@ -1,16 +1,17 @@
 // purpose: Lock memories in the order given, read the values that the laws need, and compare any given content.
 // mode: write
-// params: $rows.scope: List, $rows.id: List, $rows.content: List
-// returns: at: Integer (index in $rows.id), id, scope, tier, energy, dates, accessCount, pinned, session, same, claims, fault (one row for each memory that exists)
+// params: $rows.scope: List, $rows.id: List, $rows.content: List, $whole: Boolean
+// returns: at: Integer (index in $rows.id), id, scope, tier, energy, dates, accessCount, pinned, session, same, claims, fault, rest: Map (one row for each memory that exists)
 // bound: a list of keys
 // idempotent: by writing nothing but the lock, and the scope that adoption would write
 //
 // A value of a wrong type comes back as null. Where the value is required, the reader reports it; where it is optional,
 // fault does, so that no law takes it for absent and overwrites it. A quarantined row has its reason as fault. dates
-// are energyAt, lastAccessed, created, ripeAt and dueAt: each in epoch milliseconds, or as the name of its type where
+// are energyAt, lastAccessed, created, ripeAt, dueAt and lastExpired: each in epoch milliseconds, or as the name of its type where
 // it is no date within the years 0001 to 9999. One expression reads all of them, since the server plans this statement
 // before the first write. A memory that was forgotten during the wait for its lock has no row. claims are the ids of
-// the open attempts that hold the memory: one, unless another writer made a second.
+// the open attempts that hold the memory: one, unless another writer made a second. rest has the other columns of
+// `memory/read` if $whole, else it is null.
 //
 // A memory that another writer made without a scope, and that no job has adopted, has the scope local.
 UNWIND range(0, size($rows.id) - 1) AS i
@@ -33,7 +34,7 @@ RETURN i AS at, m.id AS id,
   CASE WHEN m.scope IS :: STRING THEN m.scope END AS scope,
   CASE WHEN m.tier IS :: STRING THEN m.tier END AS tier,
   CASE WHEN m.energy IS :: FLOAT OR m.energy IS :: INTEGER THEN toFloat(m.energy) END AS energy,
-  [date IN [m.energyAt, m.lastAccessed, m.created, m.ripeAt, m.dueAt] |
+  [date IN [m.energyAt, m.lastAccessed, m.created, m.ripeAt, m.dueAt, m.lastExpired] |
     CASE WHEN first <= date < end THEN date.epochMillis ELSE valueType(date) END] AS dates,
   CASE WHEN m.accessCount IS :: INTEGER THEN m.accessCount END AS accessCount,
   CASE WHEN m.pinned IS :: BOOLEAN THEN m.pinned END AS pinned,
@@ -46,4 +47,23 @@ RETURN i AS at, m.id AS id,
     WHEN NOT m.scope IS :: STRING THEN 'scope is not text'
     WHEN NOT m.accessCount IS :: INTEGER THEN 'accessCount is not a whole number'
     WHEN NOT m.pinned IS :: BOOLEAN THEN 'pinned is not true or false'
-  END AS fault
+  END AS fault,
+  CASE WHEN $whole THEN {
+    content: toStringOrNull(m.content),
+    instance: CASE WHEN m.instanceId IS :: STRING THEN m.instanceId END,
+    promotedFrom: CASE WHEN m.promotedFrom IS :: STRING THEN m.promotedFrom END,
+    reinforcementCount: CASE WHEN m.reinforcementCount IS :: INTEGER THEN m.reinforcementCount END,
+    clusters: [(m)-[:BELONGS_TO]->(c:SemanticCluster) WHERE c.id IS :: STRING NOT NULL | c.id],
+    mentions: [(m)-[:MENTIONS]->(e:Entity) WHERE e.name IS :: STRING NOT NULL | e.name],
+    tags: CASE WHEN m.tags IS :: LIST<STRING NOT NULL> NOT NULL THEN m.tags END,
+    metadata: CASE WHEN m.metadata IS :: STRING NOT NULL THEN m.metadata END,
+    updated: CASE WHEN first <= m.updated < end THEN m.updated.epochMillis END,
+    provenance: {
+      source_path: CASE WHEN m.sourcePath IS :: STRING THEN m.sourcePath END,
+      line_start: CASE WHEN m.lineStart IS :: INTEGER AND 1 <= m.lineStart <= 4294967295 THEN m.lineStart END,
+      line_end: CASE WHEN m.lineEnd IS :: INTEGER AND 1 <= m.lineEnd <= 4294967295 THEN m.lineEnd END,
+      excerpt: CASE WHEN m.excerpt IS :: STRING THEN m.excerpt END,
+      namespace: CASE WHEN m.namespace IS :: STRING THEN m.namespace END,
+      canonical: m.canonical IS :: BOOLEAN NOT NULL AND m.canonical
+    }
+  } END AS rest

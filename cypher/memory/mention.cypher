@@ -1,11 +1,10 @@
 // purpose: Record the entities that memories mention, once for each pair.
 // mode: write
 // params: $rows.scope: List, $rows.id: List, $rows.name: List
-// returns: mentioned: Integer (one row)
+// returns: nothing
 // bound: a list of pairs
 // idempotent: by MERGE of the pair
 UNWIND range(0, size($rows.id) - 1) AS i
 MATCH (m:Memory {scope: $rows.scope[i], id: $rows.id[i]})
 MATCH (e:EbbEntity {scope: $rows.scope[i], name: $rows.name[i]})
 MERGE (m)-[:MENTIONS]->(e)
-RETURN count(*) AS mentioned

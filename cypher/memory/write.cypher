@@ -1,7 +1,7 @@
 // purpose: Write the computed values of memories that this transaction has locked.
 // mode: write
 // params: $rows.scope: List, $rows.id: List, $rows.tier: List, $rows.energy: List, $rows.energyAt: List, $rows.lastAccessed: List, $rows.accessCount: List, $rows.ripeAt: List, $rows.dueAt: List, $rows.pinned: List, $embeds: Boolean
-// returns: changed: Integer (one row)
+// returns: nothing
 // bound: a list of keys
 // idempotent: by the receipt of its transaction
 //
@@ -27,4 +27,3 @@ SET m.clusterDue = CASE
   m.ripeAt = CASE WHEN $rows.ripeAt[i] IS NULL THEN null ELSE datetime({epochMillis: $rows.ripeAt[i]}) END,
   m.dueAt = CASE WHEN $rows.dueAt[i] IS NULL THEN null ELSE datetime({epochMillis: $rows.dueAt[i]}) END,
   m.pinned = CASE WHEN $rows.pinned[i] THEN true END
-RETURN count(*) AS changed

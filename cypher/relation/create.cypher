@@ -1,7 +1,7 @@
 // purpose: Create relations between existing entities.
 // mode: write
 // params: $rows.key: List, $rows.scope: List, $rows.from: List, $rows.to: List, $rows.type: List, $rows.base: List, $rows.weightAt: List, $rows.lastObserved: List, $rows.pinned: List, $rows.created: List
-// returns: created: Integer (one row)
+// returns: nothing
 // bound: a list of keys
 // idempotent: by the unique key, and by the receipt of its transaction
 //
@@ -19,4 +19,3 @@ CREATE (a)-[r:RELATES_TO {
   pinned: $rows.pinned[i],
   created: datetime({epochMillis: $rows.created[i]})
 }]->(b)
-RETURN count(r) AS created

@@ -1,7 +1,7 @@
 // purpose: Write the computed values of locked relations.
 // mode: write
 // params: $rows.key: List, $rows.base: List, $rows.weightAt: List, $rows.lastObserved: List, $rows.pinned: List
-// returns: written: Integer (one row)
+// returns: nothing
 // bound: a list of keys
 // idempotent: by the receipt of its transaction
 //
@@ -14,4 +14,3 @@ SET r.weight = $rows.base[i],
   r.lastObserved = datetime({epochMillis: $rows.lastObserved[i]}),
   r.pinned = $rows.pinned[i],
   r.ebbReason = null
-RETURN count(r) AS written

@@ -5,7 +5,9 @@
 // bound: one key
 // idempotent: by the unique id
 // clock: server
+//
+// A property is removed that nothing writes, for the lock alone.
 MERGE (r:EbbRequest {id: $id})
 ON CREATE SET r.hash = $hash, r.by = $by, r.seed = $seed, r.at = datetime.realtime()
-SET r.lock = true
+REMOVE r.lock
 RETURN r.hash AS hash, r.answer AS answer, r.seed AS seed

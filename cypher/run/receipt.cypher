@@ -1,7 +1,7 @@
 // purpose: End a transaction of a run with its receipt: the batch number and the totals of all batches so far.
 // mode: write
 // params: $job: String, $occurrence: String, $batch: Integer, $did: Map
-// returns: batch: Integer (one row)
+// returns: nothing
 // bound: one key
 // idempotent: by the number of the batch
 //
@@ -9,4 +9,3 @@
 // that had just restarted longer to plan than the guard.
 MATCH (r:EbbRun {job: $job, occurrence: $occurrence})
 SET r.batch = $batch, r += $did
-RETURN r.batch AS batch

@@ -1,7 +1,7 @@
 // purpose: Record the number of accesses of memories in sessions, and the last of each.
 // mode: write
 // params: $rows.scope: List, $rows.memory: List, $rows.session: List, $rows.at: List, $rows.count: List
-// returns: joined: Integer (one row)
+// returns: nothing
 // bound: a list of pairs
 // idempotent: by the receipt of its transaction
 //
@@ -17,4 +17,3 @@ ON MATCH SET
   a.at = CASE WHEN a.at > datetime({epochMillis: $rows.at[i]}) THEN a.at ELSE datetime({epochMillis: $rows.at[i]}) END,
   a.count = CASE WHEN 0 <= a.count <= 1000000000000 THEN toInteger(a.count) ELSE 0 END + $rows.count[i],
   a.counted = coalesce(a.counted, false)
-RETURN count(a) AS joined

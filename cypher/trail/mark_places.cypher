@@ -1,7 +1,7 @@
 // purpose: Write the computed pheromones of locked places, and their names.
 // mode: write
 // params: $rows.element: List, $rows.scope: List, $rows.name: List, $rows.exploitation: List, $rows.exploration: List, $rows.cycle: List
-// returns: written: Integer (one row)
+// returns: nothing
 // bound: a list of elements
 // idempotent: by the receipt of its transaction
 //
@@ -14,4 +14,3 @@ SET n.scope = coalesce(n.scope, $rows.scope[i]),
   n.exploitation_pheromone = $rows.exploitation[i],
   n.exploration_pheromone = $rows.exploration[i],
   n.pheromone_cycle = $rows.cycle[i]
-RETURN count(n) AS written

@@ -405,6 +405,12 @@ impl Mirror {
         self.wanted.notified().await;
     }
 
+    /// Whether a reader waits for a write.
+    #[must_use]
+    pub fn is_awaited(&self) -> bool {
+        self.places.all().iter().any(|(_, place)| place.has_readers())
+    }
+
     /// The loaded mirrors that lack a recent change of any process, are from a file, or have a reader who waits for an older
     /// change; those that are waited for first, then those of the configuration, then the most recently queried. The others
     /// are as of `at`. Small ones on demand that nobody has queried lately are dropped instead.

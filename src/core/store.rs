@@ -38,6 +38,7 @@ mod fact;
 mod fade;
 mod faults;
 mod future_rows;
+mod gather;
 mod git;
 mod import;
 mod inspect;
@@ -53,6 +54,7 @@ mod mirror;
 mod mirror_status;
 mod outcome;
 mod policy;
+mod present;
 mod probe;
 mod reap;
 mod recall_guard;
@@ -70,6 +72,7 @@ mod scope;
 mod scratch;
 mod server;
 mod session;
+mod shared;
 pub mod statement;
 mod stored_settings;
 mod synapse;
@@ -117,6 +120,7 @@ pub use mirror::{
 pub use mirror_status::MirrorStatus;
 pub use outcome::{OutcomeReceipt, OutcomeReport};
 pub use policy::{AcceptedPolicies, AcceptedPolicy, ActivePolicies};
+pub use present::CurrentTime;
 pub use reap::{Attempt, ReapReport};
 pub use recall_guard::GuardedRecall;
 pub use reinforcement::{CorpusMemory, NearMemory, NewMemory, SimilarMemories};
@@ -129,7 +133,6 @@ pub use run::{BY_HAND, OpenRun, OpenedRun, Run, RunLease};
 pub use run_history::{LatestRun, Past};
 pub use schema::{Drift, InTheWay, InitReport};
 pub use scope::{Erasure, ScopeCounts, ScopeMemories, ScopeRows, UnfinishedErasure};
-pub use scratch::CurrentTime;
 pub use server::{About, QuarantineCounts};
 pub use session::EndedSession;
 pub use statement::PageMode;
@@ -151,7 +154,9 @@ use crate::domain::similarity::Similarity;
 use crate::domain::trail::Trails;
 use active_runs::ActiveRuns;
 use connection::Purpose;
+use present::KnownPresent;
 use serde::de::DeserializeOwned;
+use shared::SharedWrites;
 use statement::Call;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -179,6 +184,8 @@ pub struct Store {
     mappings: Arc<[Mapping]>,
     active_runs: Arc<ActiveRuns>,
     known_tunables: Arc<KnownTunables>,
+    known_present: Arc<KnownPresent>,
+    sharing: Arc<SharedWrites>,
     /// Why the last attempt to write was refused, if it was.
     refusal: Arc<Mutex<Option<Refusal>>>,
 }
@@ -209,6 +216,8 @@ impl Store {
             mappings: config.mappings.clone().into(),
             active_runs: Arc::default(),
             known_tunables: Arc::default(),
+            known_present: Arc::default(),
+            sharing: Arc::default(),
             refusal: Arc::default(),
         })
     }

@@ -243,6 +243,9 @@ async fn refresh_on_demand(service: &Service) -> bool {
         if begun.elapsed() > ROUND_MAX {
             break;
         }
+        if service.mirrors_are_awaited() {
+            catch_up(service).await;
+        }
     }
     service.mirrors_on_demand().0 > 0
 }

@@ -69,6 +69,7 @@ const HOT: &[(&str, &str)] = &[
     ("recall_guard/read", "EbbCounter(name)"),
     ("recall_guard/record", "EbbCounter(name)"),
     ("request/open", "EbbRequest(id)"),
+    ("request/record", "EbbRequest(id)"),
     ("restore/relationships", "EbbRestored(ebbRestored)"),
     ("run/guard", "EbbRun(job, occurrence)"),
     ("sweep/read", "EbbSweepJob(id)"),
@@ -234,6 +235,7 @@ const UNIONS: &[(&str, &str)] = &[
 /// Statements that gather what they reach from one key, and why that is bounded.
 const GATHERS: &[(&str, &str)] = &[
     ("change/record", "one node"),
+    ("request/record", "the list is of the requests that share a transaction, of each one node"),
     ("config/settings", "one node"),
     (
         "scope/delete",

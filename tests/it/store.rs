@@ -12,5 +12,6 @@ mod requests;
 mod retention;
 mod schema;
 mod scratch;
+mod shared;
 mod sizes;
 mod traps;

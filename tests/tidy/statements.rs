@@ -32,9 +32,9 @@ const CLOCKS: [&str; 15] = [
     "recall_guard",
     "request",
     "run",
-    "scratch/look",
     "server/about",
     "server/ping",
+    "server/present",
 ];
 
 /// The header's lines that are a key and a value.

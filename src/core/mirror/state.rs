@@ -18,7 +18,7 @@
 //! indexes are checked, so no file makes a query fail.
 //!
 //! # Design notes
-//! Change records are kept for a day. If the latest one of a file is older than that, or there was none, the file answers,
+//! Change records are kept for an hour. If the latest one of a file is older than that, or there was none, the file answers,
 //! but nothing tells whether it is complete: the next refresh loads the scope anew.
 //!
 //! Increase the number in [`FORMAT`] when a type changes that is written here.

@@ -66,7 +66,8 @@ impl RequestId {
     }
 
     fn once<'a>(&'a self, hash: &'a str) -> RequestMode<'a> {
-        RequestMode::Once { request: &self.id, hash, by: &self.by }
+        let (request, by) = (&self.id, &self.by);
+        if self.own { RequestMode::Once { request, hash, by } } else { RequestMode::New { request, by } }
     }
 }
 

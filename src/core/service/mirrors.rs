@@ -243,6 +243,12 @@ impl Service {
         self.mirror.wanted().await;
     }
 
+    /// Whether a reader waits for a write.
+    #[must_use]
+    pub fn mirrors_are_awaited(&self) -> bool {
+        self.mirror.is_awaited()
+    }
+
     /// The mirrors that lack a recent change.
     pub async fn outdated_mirrors(&self) -> Result<Vec<Scope>, Error> {
         Ok(self.mirror.outdated(self.instant(None).await?).await?)

@@ -5,18 +5,24 @@
 //! memory once. So a memory that occurs a hundred times in a batch costs one write, and has the same final state as if
 //! its events had been applied one by one, wherever the batches were cut.
 //!
+//! Requests of one process that come together are such a batch, too (see `gather`): each is all or none, has its own
+//! receipt, and gets its own effects.
+//!
 //! Invariant: the cut of events into batches does not change the result (held by `batches::any_cut_is_the_same`).
 //! Invariant: a batch with an error writes nothing (held by `batches::a_fault_writes_nothing`).
 
+mod shared;
 mod writes;
 
+pub(super) use shared::SharedEvents;
 pub(super) use writes::annotate;
 
 use super::Store;
 use super::decode::Life;
 use super::error::{Error, RefusedWhy};
-use super::memory::{Locked, Record, forgotten, lock, read as read_whole, refused};
+use super::memory::{Locked, Record, forgotten, lock_and_read, read as read_whole, refused};
 use super::request::{RequestMode, answer, open_seeded};
+use super::shared::Request;
 use super::tx::Tx;
 use crate::domain::annotations::Annotations;
 use crate::domain::event::{Access, Event, Remember};
@@ -67,6 +73,7 @@ pub struct Batch<'a> {
     pub tunables: &'a Tunables,
 }
 
+#[derive(Clone)]
 struct FoldedMemory<'a> {
     /// Present state; `None` until an event creates it.
     state: Option<MemoryState>,
@@ -79,6 +86,8 @@ struct FoldedMemory<'a> {
     annotations: Annotations,
     /// Annotations of an existing memory, read if the batch brings any.
     annotated: Annotations,
+    /// An existing memory as it was, if somebody wants to see it.
+    record: Option<Record>,
     fault: Option<String>,
     same: Option<bool>,
     offered: Option<&'a str>,
@@ -109,21 +118,35 @@ impl Store {
         batch: Batch<'_>,
         keys: impl Fn(Option<&str>) -> Vec<MemoryKey>,
     ) -> Result<(BatchOutcome, Option<String>, Vec<Record>), Error> {
+        let request = Request::of(mode, seed, batch.events.len(), || shared::Events {
+            events: batch.events.to_vec(),
+            tunables: batch.tunables.clone(),
+            shown: keys(None),
+        });
+        let write = async |tx: &mut Tx, all: &[&shared::Events]| {
+            shared::write(tx, all, self.similarity.embeds()).await
+        };
+        let shared = self.share("events.shared", &self.sharing.events, request, write);
+        let looks_up = match shared.await {
+            Ok((done, records)) => return Ok((BatchOutcome::Written(done), None, records)),
+            Err(looks_up) => looks_up,
+        };
         let body = async |tx: &mut Tx| {
+            tx.looks_up |= looks_up;
             let answered: Option<(Vec<EventEffect>, _)> = open_seeded(tx, mode, seed).await?;
             let (applied, first) = match answered {
                 Some((done, first)) => (BatchOutcome::Written(done), first),
                 None => {
                     let of_events: Vec<MemoryKey> = batch.events.iter().map(Event::key).collect();
-                    let (applied, memories) =
-                        fold_and_write(tx, batch, &of_events, self.similarity.embeds()).await?;
+                    let wanted = keys(None);
+                    let how = (self.similarity.embeds(), !wanted.is_empty());
+                    let (applied, memories) = fold_and_write(tx, batch, &of_events, how).await?;
                     let BatchOutcome::Written(done) = &applied else {
                         return Ok((applied, (None, Vec::new())));
                     };
-                    answer(tx, mode, done).await?;
-                    // A memory that this transaction created needs no read.
-                    let made = keys(None).iter().map(|key| memories.get(key)?.made()).collect();
-                    if let Some(records) = made {
+                    answer(tx, mode, done);
+                    let shown = wanted.iter().map(|key| memories.get(key)?.shown()).collect();
+                    if let Some(records) = shown {
                         return Ok((applied, (None, records)));
                     }
                     (applied, None)
@@ -161,17 +184,18 @@ impl Store {
 /// Folds and writes a batch inside a transaction of the caller.
 pub(super) async fn apply(tx: &mut Tx, batch: Batch<'_>, embeds: bool) -> Result<BatchOutcome, Error> {
     let keys: Vec<MemoryKey> = batch.events.iter().map(Event::key).collect();
-    Ok(fold_and_write(tx, batch, &keys, embeds).await?.0)
+    Ok(fold_and_write(tx, batch, &keys, (embeds, false)).await?.0)
 }
 
-/// [`apply`], with the final state of the memory of each key among those of the events.
+/// [`apply`], with the final state of the memory of each key among those of the events, which can be shown if that is asked
+/// for.
 async fn fold_and_write<'a>(
     tx: &mut Tx,
     batch: Batch<'a>,
     keys: &'a [MemoryKey],
-    embeds: bool,
+    (embeds, is_shown): (bool, bool),
 ) -> Result<(BatchOutcome, BTreeMap<&'a MemoryKey, FoldedMemory<'a>>), Error> {
-    let mut memories = read(tx, batch.events, keys).await?;
+    let mut memories = read(tx, batch.events, keys, is_shown).await?;
     let mut done = Vec::with_capacity(batch.events.len());
     let mut faults = Vec::new();
     for (index, (event, key)) in batch.events.iter().zip(keys).enumerate() {
@@ -197,7 +221,20 @@ async fn fold_and_write<'a>(
 }
 
 impl FoldedMemory<'_> {
-    /// The memory as [`read_whole`] would return it, if this batch created it.
+    /// The memory as [`read_whole`] would return it now; `None` if it was not read whole, or is none.
+    fn shown(&self) -> Option<Record> {
+        if self.made_by.is_some() {
+            return self.made();
+        }
+        let Record { life, mut mentions, .. } = self.record.clone()?;
+        let life = life.and_then(|life| Ok(Life { state: self.state.ok_or("no state")?, ..life }));
+        let added = self.mentions.iter().filter(|name| !mentions.iter().any(|known| known == *name));
+        let added: Vec<String> = added.map(|name| (*name).to_owned()).collect();
+        mentions.extend(added);
+        Some(Record { life, mentions, annotations: self.annotations.clone(), ..self.record.clone()? })
+    }
+
+    /// The memory that this batch created.
     fn made(&self) -> Option<Record> {
         let remember = self.made_by?;
         let life = Life {
@@ -224,11 +261,13 @@ impl FoldedMemory<'_> {
     }
 }
 
-/// Locks the existing memories in the order of the keys, and finds which of the others were deleted on request.
+/// Locks the existing memories in the order of the keys, with all that can be shown of them if that is asked for, and finds
+/// which of the others were deleted on request.
 async fn read<'a>(
     tx: &mut Tx,
     events: &'a [Event],
     keys: &'a [MemoryKey],
+    is_shown: bool,
 ) -> Result<BTreeMap<&'a MemoryKey, FoldedMemory<'a>>, Error> {
     let mut offered: BTreeMap<&MemoryKey, Option<&str>> = BTreeMap::new();
     for (event, key) in events.iter().zip(keys) {
@@ -241,22 +280,25 @@ async fn read<'a>(
     }
     let wanted: Vec<(&MemoryKey, Option<&str>)> =
         offered.iter().map(|(key, content)| (*key, *content)).collect();
-    let mut found: BTreeMap<&MemoryKey, Locked> = lock(tx, &wanted).await?.into_iter().collect();
+    let mut found: BTreeMap<&MemoryKey, Locked> =
+        lock_and_read(tx, &wanted, is_shown).await?.into_iter().collect();
     let is_absent =
         |(key, content): &(&MemoryKey, Option<&str>)| content.is_some() && !found.contains_key(key);
     let absent: Vec<&MemoryKey> = wanted.iter().filter(|one| is_absent(one)).map(|(key, _)| *key).collect();
     let forgotten = forgotten(tx, &absent).await?;
     let annotating = events.iter().zip(keys).filter(|(event, key)| {
         matches!(event, Event::Remember(remember) if !remember.annotations.is_empty())
-            && found.contains_key(key)
+            && found.get(key).is_some_and(|locked| locked.record.is_none())
     });
     let annotating: BTreeSet<&MemoryKey> = annotating.map(|(_, key)| key).collect();
     let mut annotated = annotations(tx, annotating).await?;
     Ok(offered
         .into_iter()
         .map(|(key, offered)| {
-            let locked = found.remove(key);
-            let annotated = annotated.remove(key).unwrap_or_default();
+            let mut locked = found.remove(key);
+            let record = locked.as_mut().and_then(|locked| locked.record.take());
+            let known = record.as_ref().map(|record| record.annotations.clone());
+            let annotated = known.or_else(|| annotated.remove(key)).unwrap_or_default();
             let same = locked.as_ref().and_then(|locked| locked.same);
             let (state, fault) = match locked.map(|locked| locked.life) {
                 Some(Ok(life)) => (Some(life.state), None),
@@ -271,6 +313,7 @@ async fn read<'a>(
                 mentions: BTreeSet::new(),
                 annotations: annotated.clone(),
                 annotated,
+                record,
                 fault,
                 same,
                 offered,

@@ -49,7 +49,6 @@ catalogue! {
     BACKUP_NODES = "backup/nodes";
     BACKUP_RELATIONSHIPS = "backup/relationships";
     CHANGE_RECORD = "change/record";
-    CHANGE_NOW = "change/now";
     CHANGE_SINCE = "change/since";
     CHANGE_TRIM = "change/trim";
     CLUSTER_ADOPT = "cluster/adopt";
@@ -257,10 +256,9 @@ catalogue! {
     REPORT_RELATIONSHIP_DAYS = "report/relationship_days";
     REPORT_RELATIONSHIP_INSTANTS = "report/relationship_instants";
     REPORT_RELATIONSHIP_KEYS = "report/relationship_keys";
-    REQUEST_ANSWER = "request/answer";
     REQUEST_OPEN = "request/open";
+    REQUEST_RECORD = "request/record";
     REQUEST_TRIM = "request/trim";
-    REQUEST_WAIT = "request/wait";
     RESTORE_ADVANCE = "restore/advance";
     RESTORE_CLEAR = "restore/clear";
     RESTORE_CLEAR_INITIAL = "restore/clear_initial";
@@ -329,6 +327,7 @@ catalogue! {
     SERVER_FUTURE_ROWS = "server/future_rows";
     SERVER_QUARANTINED = "server/quarantined";
     SERVER_PING = "server/ping";
+    SERVER_PRESENT = "server/present";
     SERVER_BLOCKERS = "server/blockers";
     SERVER_EMBEDDING = "server/embedding";
     SERVER_SCHEMA = "server/schema";

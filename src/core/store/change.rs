@@ -13,10 +13,11 @@
 //! that changes more than it can name (an adoption, an evaporation) is recorded as such, and mirrors reload.
 
 use super::Store;
-use super::catalogue::{CHANGE_NOW, CHANGE_RECORD, CHANGE_SINCE};
-use super::encode::list;
+use super::catalogue::{CHANGE_RECORD, CHANGE_SINCE, REQUEST_RECORD, SERVER_PING};
+use super::encode::{list, slices};
 use super::error::Error;
-use super::touched::{self, Changes};
+use super::statement::Call;
+use super::touched::{self, Changes, Receipt, Unlearned};
 use super::tx::{Mode, Tx};
 use crate::domain::ids::{MemoryKey, Scope};
 use crate::domain::units::Timestamp;
@@ -32,7 +33,10 @@ pub use super::touched::Touched;
 /// Overlap of reads: a transaction may commit so much later than its recorded instant.
 pub const OVERLAP_MS: i64 = 40_000;
 /// Retention of changes.
-pub const KEPT_MS: i64 = 24 * 3_600_000;
+pub const KEPT_MS: i64 = 3_600_000;
+
+/// Most bytes of a change and the responses on whose first node it is recorded; a larger one has nodes of its own.
+const TOGETHER_BYTES: usize = 4_000;
 
 /// Author of changes without a request: the jobs of a worker. Their runs have the details.
 const WORKER: &str = "worker";
@@ -117,6 +121,11 @@ pub async fn committing<T>(work: impl Future<Output = T>) -> (T, Option<ChangeTo
         .await
 }
 
+/// Sets the token of the last write of the present request, if there is one.
+pub(super) fn set_committed(token: Option<ChangeToken>) {
+    let _ = COMMITTED.try_with(|last| last.replace(token));
+}
+
 /// What is done after each change that this process has committed, with the scopes that it concerns; `None`: any.
 pub type OnChange = dyn Fn(&ChangeToken, Option<&BTreeSet<&str>>) + Send + Sync;
 
@@ -131,7 +140,7 @@ impl Listener {
             on_change(&token, changes.scopes().as_ref());
         }
         // Outside of a request nobody asks for it.
-        let _ = COMMITTED.try_with(|last| last.replace(Some(token)));
+        set_committed(Some(token));
     }
 }
 
@@ -139,6 +148,13 @@ impl Listener {
 pub(super) struct Recorded {
     token: ChangeToken,
     changes: Changes,
+}
+
+impl Recorded {
+    /// How many writes it is of.
+    pub(super) fn writes(&self) -> u64 {
+        u64::try_from(self.changes.receipts.len()).map_or(1, |requests| requests.max(1))
+    }
 }
 
 impl Tx {
@@ -162,28 +178,91 @@ impl Tx {
         self.changes.touch_everything();
     }
 
-    /// Writes the record, if anything was touched.
+    /// Writes the record, if anything was touched or the response to a request is known.
     pub(super) async fn record_change(&mut self) -> Result<Option<Recorded>, Error> {
         let changes = std::mem::take(&mut self.changes);
-        let Changes { everything, touched, by, is_repeated } = &changes;
-        if !everything && touched.is_empty() {
+        let Changes { everything, touched, by, is_repeated, receipts, .. } = &changes;
+        if !everything && touched.is_empty() && receipts.is_empty() {
             let now = if *is_repeated { Some(server_now(self).await?) } else { None };
             return Ok(now.map(|at| Recorded { token: ChangeToken { id: None, at }, changes }));
         }
-        let column = |of: fn(&Touched) -> &str| list(touched.iter().map(of));
+        let touched: Vec<&Touched> = touched.iter().collect();
+        let weight = |one: &&Touched| one.label.len() + one.scope.len() + one.key.len() + one.kind.len() + 12;
+        let bytes = touched.iter().map(weight).chain(receipts.iter().map(Receipt::bytes)).sum::<usize>();
         let id = crate::clock::new_id();
-        let call = CHANGE_RECORD
-            .call()
-            .set("id", id.as_str())
-            .set("by", by.as_deref().unwrap_or(WORKER))
-            .set("everything", *everything)
-            .set("label", column(|one| &one.label))
-            .set("scope", column(|one| &one.scope))
-            .set("key", column(|one| &one.key))
-            .set("kind", column(|one| &one.kind));
-        let at = instant(CHANGE_RECORD.name, self.only(call).await?)?;
-        Ok(Some(Recorded { token: ChangeToken { id: Some(id), at }, changes }))
+        let token = |at| ChangeToken { id: Some(id.clone()), at };
+        let is_apart = receipts.is_empty() || bytes > TOGETHER_BYTES;
+        let mut at = None;
+        if is_apart {
+            let by = by.as_deref().or_else(|| Some(receipts.first()?.by.as_str())).unwrap_or(WORKER);
+            // All are committed together, so who has applied the first has applied all.
+            let pages =
+                slices(&CHANGE_RECORD, &touched, weight).chain(touched.is_empty().then_some(&touched[..]));
+            for page in pages {
+                let id = at.map_or_else(|| id.clone(), |_| crate::clock::new_id());
+                let call = change(CHANGE_RECORD.call().set("by", by), Some(&id), *everything, page);
+                let now = instant(CHANGE_RECORD.name, self.only(call).await?)?;
+                at.get_or_insert(now);
+            }
+        }
+        if !receipts.is_empty() {
+            let first = REQUEST_RECORD.call();
+            let first = match is_apart {
+                true => change(first, None, false, &[]),
+                false => change(first, Some(&id), *everything, &touched),
+            };
+            let now = self.record_requests(first, receipts).await?;
+            at.get_or_insert(now);
+        }
+        let at = at.unwrap_or(Timestamp::EPOCH);
+        Ok(Some(Recorded { token: token(at), changes }))
     }
+
+    /// Records responses, the first with the columns of the change; returns the instant of that.
+    async fn record_requests(&mut self, first: Call, receipts: &[Receipt]) -> Result<Timestamp, Error> {
+        let (mut first, mut at) = (Some(first), None);
+        for slice in slices(&REQUEST_RECORD, receipts, Receipt::bytes) {
+            let of_change = first.take().unwrap_or_else(|| change(REQUEST_RECORD.call(), None, false, &[]));
+            let unlearned = || slice.iter().map(|one| one.unlearned.as_ref());
+            let active = |one: Option<&Unlearned>| {
+                list(one.into_iter().flat_map(|one| one.active.iter().map(String::as_str)))
+            };
+            let call = of_change
+                .set("request", list(slice.iter().map(|one| one.request.as_str())))
+                .set("hash", list(slice.iter().map(|one| one.hash.as_deref())))
+                .set("by", list(slice.iter().map(|one| one.by.as_str())))
+                .set("seed", list(slice.iter().map(|one| one.seed.as_deref())))
+                .set("answer", list(slice.iter().map(|one| one.answer.as_str())))
+                .set("waits", list(unlearned().map(|one| one.map(|one| one.scope.as_str()))))
+                .set("active", list(unlearned().map(active)))
+                .set("reward", list(unlearned().map(|one| one.map(|one| one.reward))));
+            let RecordRow { at: now, is_repeat } = self.only(call).await?;
+            if is_repeat {
+                self.may_be_repeat = true;
+                return Err(Error::Conflict("the request is answered already".to_owned()));
+            }
+            at.get_or_insert(now);
+        }
+        instant(REQUEST_RECORD.name, at.unwrap_or_default())
+    }
+}
+
+/// Columns of a change.
+fn change(call: Call, id: Option<&str>, everything: bool, touched: &[&Touched]) -> Call {
+    let column = |of: fn(&Touched) -> &str| list(touched.iter().map(|one| of(one)));
+    call.set("id", id)
+        .set("everything", everything)
+        .set("label", column(|one| &one.label))
+        .set("scope", column(|one| &one.scope))
+        .set("key", column(|one| &one.key))
+        .set("kind", column(|one| &one.kind))
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RecordRow {
+    at: i64,
+    is_repeat: bool,
 }
 
 #[derive(Deserialize)]
@@ -222,7 +301,7 @@ impl Store {
     ) -> Result<(Timestamp, Vec<Change>), Error> {
         self.transactions
             .run("changes.since", Mode::Read, async |tx: &mut Tx| {
-                let now = server_now(tx).await?;
+                let now = self.read_now(tx).await?;
                 let call = CHANGE_SINCE.call().set("since", since.millis());
                 let rows: Vec<Row> = tx.rows(call.set("scope", scope.map(Scope::as_str))).await?;
                 let changes: Result<Vec<Change>, Error> = rows.into_iter().map(Row::check).collect();
@@ -249,8 +328,8 @@ impl Store {
 }
 
 async fn server_now(tx: &mut Tx) -> Result<Timestamp, Error> {
-    let now = tx.only(CHANGE_NOW.call()).await?;
-    instant(CHANGE_NOW.name, now)
+    let now = tx.only(SERVER_PING.call()).await?;
+    instant(SERVER_PING.name, now)
 }
 
 fn instant(statement: &'static str, millis: i64) -> Result<Timestamp, Error> {

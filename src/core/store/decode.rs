@@ -17,7 +17,7 @@ pub(super) struct LifeRow {
     pub(super) scope: Option<String>,
     pub(super) tier: Option<String>,
     pub(super) energy: Option<f64>,
-    /// Values of the properties in [`DATES`], in their order; `memory/read` has one more.
+    /// Values of the properties in [`DATES`], in their order.
     pub(super) dates: Vec<DateValue>,
     pub(super) access_count: Option<i64>,
     pub(super) pinned: Option<bool>,
@@ -106,7 +106,7 @@ impl LifeRow {
         Ok(dates)
     }
 
-    /// Last expiry of the memory, if recorded; `memory/lock` does not read it.
+    /// Last expiry of the memory, if recorded.
     pub(super) fn last_expired(&self) -> Option<Timestamp> {
         self.dates.get(5)?.instant(DATES[5]).ok()?
     }

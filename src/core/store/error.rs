@@ -214,6 +214,18 @@ impl Error {
         matches!(self, Self::Query { class: Class::Transient | Class::TooBig | Class::Terminated, .. })
     }
 
+    /// Whether the server could not do it now, whatever it was.
+    pub(super) const fn is_of_server(&self) -> bool {
+        let query = matches!(
+            self,
+            Self::Query {
+                class: Class::Transient | Class::Terminated | Class::TooBig | Class::Refused(_),
+                ..
+            }
+        );
+        query || matches!(self, Self::Unavailable { .. } | Self::OutcomeUnknown { .. })
+    }
+
     /// The reason why the server refuses this, if neither the statement nor its input is at fault.
     #[must_use]
     pub const fn refusal(&self) -> Option<Refusal> {

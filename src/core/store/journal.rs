@@ -17,7 +17,7 @@ pub use apply::EntryOutcome;
 use super::Store;
 use super::catalogue::{JOURNAL_ENTRIES, JOURNAL_READ, JOURNAL_RECORD, JOURNAL_RUNS};
 use super::cells::{columns, flag, items, text, whole};
-use super::encode::list;
+use super::encode::{list, slices};
 use super::error::Error;
 use super::statement::{HALL, ROOM, ROOM_ID, Statement};
 use super::tx::{Mode, Tx};
@@ -34,8 +34,6 @@ use std::collections::{BTreeMap, BTreeSet};
 const LONG: [&str; 3] = ["content", "embedding", "tags"];
 /// Rows of one statement.
 const ROWS: usize = 2_000;
-/// Entries of one node of the journal.
-const ENTRIES: usize = 200;
 /// Nodes of one page of a journal that is read.
 const NODES: i64 = 20;
 
@@ -152,9 +150,9 @@ impl Store {
 
 /// Records entries in the journal.
 pub(super) async fn record(tx: &mut Tx, head: JournalHead<'_>, entries: &[Entry]) -> Result<(), Error> {
-    for (part, page) in entries.chunks(ENTRIES).enumerate() {
-        let texts: Result<Vec<String>, _> = page.iter().map(serde_json::to_string).collect();
-        let texts = texts.map_err(|why| decode(&why.to_string()))?;
+    let texts: Result<Vec<String>, _> = entries.iter().map(serde_json::to_string).collect();
+    let texts = texts.map_err(|why| decode(&why.to_string()))?;
+    for (part, page) in slices(&JOURNAL_RECORD, &texts, |text| text.len() + 5).enumerate() {
         let call = JOURNAL_RECORD
             .call()
             .set("run", head.run)
@@ -163,7 +161,7 @@ pub(super) async fn record(tx: &mut Tx, head: JournalHead<'_>, entries: &[Entry]
             .set("by", head.by)
             .set("part", i64::try_from(part).unwrap_or(i64::MAX))
             .set("changes", i64::try_from(page.len()).unwrap_or(i64::MAX))
-            .set("entries", list(texts));
+            .set("entries", list(page.iter().map(String::as_str)));
         tx.run(call).await?;
     }
     Ok(())

@@ -166,6 +166,7 @@ impl Store {
             let (schedule, since) = (row.schedule.clone(), known_instant(row.since));
             JobStatus { last: known_instant(row.last), schedule, since, open: open() }
         };
+        self.forget_present_without(&tunables);
         let tunables = self.known_tunables.record_or_replace(tunables, Purpose::Schedules)?;
         let stopped = tunables.fallback().and_then(|_| self.invalid_tunables());
         let first = rows.first();

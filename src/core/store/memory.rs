@@ -28,6 +28,8 @@ pub(super) struct Locked {
     pub(super) same: Option<bool>,
     /// Open attempts that hold it: at most one, unless another writer made a second.
     pub(super) claims: Vec<String>,
+    /// All of it, if that was asked for.
+    pub(super) record: Option<Record>,
 }
 
 #[derive(Deserialize)]
@@ -38,6 +40,7 @@ struct LockRow {
     life: LifeRow,
     same: Option<bool>,
     claims: Vec<String>,
+    rest: Option<RestRow>,
 }
 
 /// Locks these memories, which the caller has sorted, and reads the columns that the laws need. `content` is compared
@@ -46,15 +49,26 @@ pub(super) async fn lock<'k>(
     tx: &mut Tx,
     wanted: &[(&'k MemoryKey, Option<&str>)],
 ) -> Result<Vec<(&'k MemoryKey, Locked)>, Error> {
+    lock_and_read(tx, wanted, false).await
+}
+
+/// As [`lock`], and reads the memories whole if that is asked for.
+pub(super) async fn lock_and_read<'k>(
+    tx: &mut Tx,
+    wanted: &[(&'k MemoryKey, Option<&str>)],
+    is_whole: bool,
+) -> Result<Vec<(&'k MemoryKey, Locked)>, Error> {
     debug_assert!(wanted.is_sorted_by_key(|(key, _)| *key), "locks are taken in the order of the keys");
     let mut locked = Vec::with_capacity(wanted.len());
     let bytes = |(key, content): &(&MemoryKey, Option<&str>)| bytes(key) + content.map_or(1, str::len) + 4;
     for slice in slices(&MEMORY_LOCK, wanted, bytes) {
         let call = keyed(MEMORY_LOCK.call(), slice.iter().map(|(key, _)| *key))
             .set("content", list(slice.iter().map(|(_, content)| *content)));
-        for row in tx.rows::<LockRow>(call).await? {
+        for row in tx.rows::<LockRow>(call.set("whole", is_whole)).await? {
             let Some((key, _)) = slice.get(row.at) else { continue };
-            locked.push((*key, Locked { life: row.life.check(), same: row.same, claims: row.claims }));
+            let LockRow { life, same, claims, rest, .. } = row;
+            let record = rest.map(|rest| record(RecordRow { life: life.clone(), rest }));
+            locked.push((*key, Locked { life: life.check(), same, claims, record }));
         }
     }
     Ok(locked)
@@ -176,10 +190,16 @@ pub struct Record {
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
 struct RecordRow {
     #[serde(flatten)]
     life: LifeRow,
+    #[serde(flatten)]
+    rest: RestRow,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RestRow {
     content: Option<String>,
     instance: Option<String>,
     promoted_from: Option<String>,
@@ -328,25 +348,28 @@ pub(super) async fn read(tx: &mut Tx, keys: &[MemoryKey]) -> Result<Vec<Record>,
     for slice in slices(&MEMORY_READ, keys, bytes) {
         rows.extend(tx.rows::<RecordRow>(keyed(MEMORY_READ.call(), slice.iter())).await?);
     }
-    let record = |row: RecordRow| Record {
-        life: row.life.check(),
-        last_expired: row.life.last_expired(),
-        id: row.life.id,
-        scope: row.life.scope,
-        content: row.content,
-        instance: row.instance,
-        promoted_from: row.promoted_from,
-        reinforcement_count: row.reinforcement_count.unwrap_or(0),
-        clusters: row.clusters,
-        mentions: row.mentions,
-        annotations: Annotations::stored(
-            row.tags.unwrap_or_default(),
-            row.metadata.as_deref().and_then(Metadata::stored),
-            row.provenance,
-        ),
-        updated: row.updated.and_then(|ms| Timestamp::from_millis(ms).ok()),
-    };
     Ok(rows.into_iter().map(record).collect())
+}
+
+fn record(RecordRow { life, rest }: RecordRow) -> Record {
+    Record {
+        life: life.check(),
+        last_expired: life.last_expired(),
+        id: life.id,
+        scope: life.scope,
+        content: rest.content,
+        instance: rest.instance,
+        promoted_from: rest.promoted_from,
+        reinforcement_count: rest.reinforcement_count.unwrap_or(0),
+        clusters: rest.clusters,
+        mentions: rest.mentions,
+        annotations: Annotations::stored(
+            rest.tags.unwrap_or_default(),
+            rest.metadata.as_deref().and_then(Metadata::stored),
+            rest.provenance,
+        ),
+        updated: rest.updated.and_then(|ms| Timestamp::from_millis(ms).ok()),
+    }
 }
 
 /// The error of a refusal by a law; for a stub it names the living memory.

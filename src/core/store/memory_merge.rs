@@ -82,7 +82,7 @@ impl Store {
                     }
                     tx.touch_memories([kept], "MENTIONS");
                     self.delete(tx, duplicates, now).await?;
-                    answer(tx, mode, &()).await?;
+                    answer(tx, mode, &());
                 }
                 let record = read(tx, std::slice::from_ref(kept)).await?.pop();
                 record.ok_or_else(|| Error::NotFound { what: "memory", id: kept.to_string() })

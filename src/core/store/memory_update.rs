@@ -76,7 +76,7 @@ impl Store {
                         let before = whole(tx, key).await?;
                         write(tx, key, (&before, update), life.created.max(now), embeds).await?;
                     }
-                    answer(tx, mode, &()).await?;
+                    answer(tx, mode, &());
                 }
                 whole(tx, key).await
             })

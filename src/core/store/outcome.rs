@@ -7,12 +7,11 @@
 
 use super::Store;
 use super::batch::{self, Batch, BatchOutcome};
-use super::catalogue::REQUEST_WAIT;
-use super::encode::list;
 use super::error::Error;
 use super::memory::lock;
 use super::mirror::memory_keys;
 use super::request::{RequestMode, answer, open};
+use super::touched::Unlearned;
 use super::trail::succeed;
 use super::tx::{Mode, Tx};
 use crate::domain::event::{Access, Event};
@@ -92,15 +91,11 @@ pub(super) async fn take_in(
     let ways: Vec<&[String]> = outcome.paths().collect();
     let earned = succeed(tx, &store.trails, scope, &ways, outcome.reward(), at).await?;
     let active = outcome.active();
-    if let (RequestMode::Once { request, .. }, true) = (mode, learns) {
-        let call = REQUEST_WAIT
-            .call()
-            .set("id", request)
-            .set("scope", scope.as_str())
-            .set("active", list(active.nodes.iter().copied()))
-            .set("reward", outcome.activation());
-        tx.run(call).await?;
-    }
+    tx.changes.unlearned = learns.then(|| Unlearned {
+        scope: scope.to_string(),
+        active: active.nodes.iter().map(|&node| node.to_owned()).collect(),
+        reward: outcome.activation(),
+    });
     let reported = OutcomeReceipt {
         accessed,
         active: active.nodes.len(),
@@ -110,7 +105,7 @@ pub(super) async fn take_in(
         learns,
         at,
     };
-    answer(tx, mode, &reported).await?;
+    answer(tx, mode, &reported);
     Ok(reported)
 }
 

@@ -114,7 +114,7 @@ impl Store {
                 set(tx, policy).await?;
                 accepted::accept_unwritten(tx, &lacking, now).await?;
                 let new = !known.has(policy.id.as_str());
-                answer(tx, mode, &new).await?;
+                answer(tx, mode, &new);
                 Ok(new)
             })
             .await
@@ -131,7 +131,8 @@ impl Store {
                     return Err(Error::NotFound { what: "policy", id: id.to_owned() });
                 }
                 tx.run(POLICY_REMOVE.call().set("id", id)).await?;
-                answer(tx, mode, &()).await
+                answer(tx, mode, &());
+                Ok(())
             })
             .await
     }

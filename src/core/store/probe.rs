@@ -25,6 +25,7 @@ impl Store {
         let (applied, now, tunables) =
             self.transactions.run_once("migration.probe", Mode::Read, probe).await?;
         self.complete(&self.lacking(&applied)?)?;
+        self.forget_present_without(&tunables);
         let _ = self.known_tunables.record(tunables);
         Ok(now)
     }

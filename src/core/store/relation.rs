@@ -9,6 +9,7 @@ use super::encode::{instants, list, slices};
 use super::entity;
 use super::error::Error;
 use super::request::{RequestMode, answer, open};
+use super::shared::{Request, in_order};
 use super::tx::{Mode, Tx};
 use crate::domain::event::{Observe, Tie};
 use crate::domain::ids::Scope;
@@ -87,13 +88,23 @@ impl Store {
         mode: RequestMode<'_>,
         seen: &[Observe],
     ) -> Result<Vec<ObservationEffect>, Error> {
+        let request = Request::of(mode, None, seen.len(), || seen.to_vec());
+        let write = async |tx: &mut Tx, all: &[&Vec<Observe>]| {
+            in_order(tx, all, async |tx, seen| observe(tx, seen, &self.pins).await).await
+        };
+        let shared = self.share("relation.shared", &self.sharing.observations, request, write);
+        let looks_up = match shared.await {
+            Ok(done) => return Ok(done),
+            Err(looks_up) => looks_up,
+        };
         self.transactions
             .retry_on_unique_conflict("relation.observe", async |tx: &mut Tx| {
+                tx.looks_up |= looks_up;
                 if let Some(done) = open(tx, mode).await? {
                     return Ok(done);
                 }
                 let done = observe(tx, seen, &self.pins).await?;
-                answer(tx, mode, &done).await?;
+                answer(tx, mode, &done);
                 Ok(done)
             })
             .await
@@ -128,7 +139,7 @@ impl Store {
                     write(tx, &[(key.as_str(), next)]).await?;
                 }
                 let weight = next.weight(now, &self.fading).value();
-                answer(tx, mode, &weight).await?;
+                answer(tx, mode, &weight);
                 Ok(weight)
             })
             .await

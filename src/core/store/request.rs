@@ -1,19 +1,26 @@
 //! Requested writes: each is applied once under its request id, or is a dry run.
 //!
-//! A caller without a response sends its request again. So the request's node is locked first; if it has a response,
-//! that is returned, else the work is done and the response recorded in the same transaction. Requests are kept for 24
-//! hours, and those with a waiting outcome until that is learned.
+//! A caller without a response sends its request again. So the response is recorded in the transaction of the work, on the
+//! node that records what it changed; and a request that finds its node answered returns that response.
+//!
+//! Repeats are rare, so a request does its work first. Its node is merged at the end: if that has a response by then, or
+//! the work is refused, or the outcome of its commit is unknown, the transaction is rolled back and run again, and now locks
+//! and reads the node at its beginning.
+//!
+//! Requests with an id of the caller are kept for 24 hours, the others for an hour as records of their changes, and those
+//! with a waiting outcome until that is learned.
 //!
 //! A dry run does the same work with the same statements and is then rolled back: its response is that of a real run.
 
 use super::Store;
-use super::catalogue::{MEMORY_FORGET, MEMORY_LIVE, REQUEST_ANSWER, REQUEST_OPEN};
+use super::catalogue::{MEMORY_FORGET, MEMORY_LIVE, REQUEST_OPEN};
 use super::decode::Life;
 use super::error::Error;
 use super::memory::{Record, lock, read, refused, tombstone_hash, write};
 use super::memory_list::{self, Filter, MemoryOrder};
 use super::session::EndedSession;
 use super::synapse::forget_learned;
+use super::touched::Receipt;
 use super::tx::{Mode, Tx};
 use crate::domain::guard::{FEW, Guard};
 use crate::domain::ids::{MemoryId, MemoryKey, Scope, SessionId};
@@ -35,8 +42,34 @@ pub enum RequestMode<'a> {
         /// Caller: the id of an API key, or the surface that needs none.
         by: &'a str,
     },
+    /// It counts once under this new id, which nobody else knows.
+    New { request: &'a str, by: &'a str },
     /// Done and rolled back.
     DryRun,
+}
+
+impl<'a> RequestMode<'a> {
+    /// Its id, the hash of its contents if somebody can repeat it, and its caller; `None` for a dry run.
+    pub(super) const fn named(self) -> Option<(&'a str, Option<&'a str>, &'a str)> {
+        match self {
+            Self::Once { request, hash, by } => Some((request, Some(hash), by)),
+            Self::New { request, by } => Some((request, None, by)),
+            Self::DryRun => None,
+        }
+    }
+
+    /// The response as it is recorded, unless it is that of a dry run.
+    pub(super) fn receipt(self, seed: Option<String>, response: &str) -> Option<Receipt> {
+        let (request, hash, by) = self.named()?;
+        Some(Receipt {
+            request: request.to_owned(),
+            hash: hash.map(str::to_owned),
+            by: by.to_owned(),
+            seed,
+            answer: response.to_owned(),
+            unlearned: None,
+        })
+    }
 }
 
 /// Most memories that are deleted at once by conditions.
@@ -101,7 +134,7 @@ impl Store {
                     }
                     // Only live memories are pinned.
                     write(tx, &changed, false).await?;
-                    answer(tx, mode, &()).await?;
+                    answer(tx, mode, &());
                 }
                 read(tx, keys).await
             })
@@ -132,7 +165,7 @@ impl Store {
                 let affected = i64::try_from(keys.len()).unwrap_or(i64::MAX);
                 judge(tx, scope, affected, guard).await?;
                 let done = self.delete(tx, &keys, now).await?;
-                answer(tx, mode, &done).await?;
+                answer(tx, mode, &done);
                 Ok(done)
             })
             .await
@@ -162,7 +195,7 @@ impl Store {
                 keys.retain(|key| locked.contains(key));
                 let done = self.delete(tx, &keys, now).await?;
                 let done = Deletion { left: all.saturating_sub(done.memories).max(0), ..done };
-                answer(tx, mode, &done).await?;
+                answer(tx, mode, &done);
                 Ok(done)
             })
             .await
@@ -208,6 +241,8 @@ impl Store {
         tunables: &Tunables,
     ) -> Result<EndedSession, Error> {
         self.end_pages("session.end", async |tx: &mut Tx, mut ended: EndedSession, after: &str| {
+            // Pages before the last are committed without a response.
+            tx.looks_up = true;
             if let Some(ended) = open(tx, mode).await? {
                 return Ok((ended, None));
             }
@@ -218,10 +253,10 @@ impl Store {
                     self.end_page(tx, scope, session, now, threshold, tunables, ended, &after).await?;
                 match (rest, mode) {
                     (None, _) => {
-                        answer(tx, mode, &ended).await?;
+                        answer(tx, mode, &ended);
                         return Ok((ended, None));
                     }
-                    (rest, RequestMode::Once { .. }) => return Ok((ended, rest)),
+                    (rest, RequestMode::Once { .. } | RequestMode::New { .. }) => return Ok((ended, rest)),
                     // A dry run must be one transaction, since it is rolled back at its end.
                     (Some(last), RequestMode::DryRun) => after = last,
                 }
@@ -245,7 +280,7 @@ async fn judge(
     Ok(())
 }
 
-/// Locks the request until commit, and returns its earlier response, if any. A dry run is set to be rolled back.
+/// Returns the earlier response to the request, if any, where it is to be looked up. A dry run is set to be rolled back.
 pub(super) async fn open<T: DeserializeOwned>(
     tx: &mut Tx,
     mode: RequestMode<'_>,
@@ -265,14 +300,19 @@ pub(super) async fn open_seeded<T: DeserializeOwned>(
         answer: Option<String>,
         seed: Option<String>,
     }
-    let RequestMode::Once { request, hash, by } = mode else {
+    let Some((request, hash, by)) = mode.named() else {
         tx.abandon();
         return Ok(None);
     };
     tx.changes.by = Some(by.to_owned());
+    tx.changes.seed = seed.map(str::to_owned);
+    if !tx.looks_up {
+        tx.may_be_repeat = hash.is_some();
+        return Ok(None);
+    }
     let open = REQUEST_OPEN.call().set("id", request).set("hash", hash).set("by", by).set("seed", seed);
     let row: Row = tx.only(open).await?;
-    if row.hash.as_deref() != Some(hash) && !row.hash.is_some_and(|hash| is_unversioned(&hash)) {
+    if row.hash.as_deref() != hash && !row.hash.is_some_and(|hash| is_unversioned(&hash)) {
         return Err(Error::Conflict(format!(
             "the request id {request} was used for another request; choose a new one"
         )));
@@ -288,15 +328,16 @@ fn is_unversioned(hash: &str) -> bool {
     hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Records the response to a request.
-pub(super) async fn answer<T: Serialize>(
-    tx: &mut Tx,
-    mode: RequestMode<'_>,
-    answer: &T,
-) -> Result<(), Error> {
-    let RequestMode::Once { request, .. } = mode else { return Ok(()) };
-    let answer = serde_json::to_string(answer).unwrap_or_default();
-    tx.run(REQUEST_ANSWER.call().set("id", request).set("answer", answer)).await
+/// A response as it is recorded.
+pub(super) fn response<T: Serialize>(answer: &T) -> String {
+    serde_json::to_string(answer).unwrap_or_default()
+}
+
+/// Sets the response to a request, which is recorded at the end of the transaction.
+pub(super) fn answer<T: Serialize>(tx: &mut Tx, mode: RequestMode<'_>, answer: &T) {
+    let (seed, unlearned) = (tx.changes.seed.take(), tx.changes.unlearned.take());
+    let receipt = mode.receipt(seed, &response(answer)).map(|receipt| Receipt { unlearned, ..receipt });
+    tx.changes.receipts.extend(receipt);
 }
 
 /// Locks memories that must all exist, in the order of their keys.

@@ -84,7 +84,7 @@ impl Store {
                     .set("at", at.millis());
                 tx.run(call).await?;
                 let done = (rows.len(), at);
-                answer(tx, mode, &done).await?;
+                answer(tx, mode, &done);
                 Ok(done)
             })
             .await

@@ -7,29 +7,10 @@ use super::tx::{Mode, Tx};
 use crate::domain::units::Timestamp;
 use serde::Deserialize;
 
-/// Current time of a database.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CurrentTime {
-    /// The server's clock.
-    pub server: Timestamp,
-    /// Simulated time, if any.
-    pub scratch: Option<Option<Timestamp>>,
-}
-
 impl Store {
     /// Whether this database has the scratch marker, and its simulated time.
     pub async fn scratch(&self) -> Result<Option<Option<Timestamp>>, Error> {
         Ok(self.present().await?.scratch)
-    }
-
-    /// Current time: the server's clock, and the simulated time of a scratch database.
-    pub async fn present(&self) -> Result<CurrentTime, Error> {
-        let look = self.look_scratch().await?;
-        let instant = |ms| Timestamp::from_millis(ms).ok();
-        Ok(CurrentTime {
-            server: instant(look.server_now).unwrap_or(Timestamp::EPOCH),
-            scratch: look.marked.then(|| look.now.and_then(instant)),
-        })
     }
 
     /// Records simulated time: the default instant of requests to a scratch database.
@@ -51,7 +32,9 @@ impl Store {
             .run("scratch.mark", Mode::Write, async |tx: &mut Tx| {
                 tx.run(SCRATCH_MARK.call().set("holder", self.holder.as_str())).await
             })
-            .await
+            .await?;
+        self.forget_present();
+        Ok(())
     }
 
     /// Checks that a database can be marked as scratch.
@@ -87,10 +70,7 @@ impl Store {
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
 struct Look {
     marked: bool,
-    now: Option<i64>,
     foreign: i64,
-    server_now: i64,
 }

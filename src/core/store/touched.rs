@@ -28,6 +28,37 @@ pub(super) fn scopes<'t>(
     Some(scopes).filter(|scopes| !everything && !scopes.contains(""))
 }
 
+/// The response to a request, recorded with what the transaction changed.
+#[derive(Debug)]
+pub(super) struct Receipt {
+    pub(super) request: String,
+    /// Hash of its contents; `None` where its id is new, so that nobody can repeat it.
+    pub(super) hash: Option<String>,
+    pub(super) by: String,
+    /// Seed of the ids that it created.
+    pub(super) seed: Option<String>,
+    pub(super) answer: String,
+    pub(super) unlearned: Option<Unlearned>,
+}
+
+impl Receipt {
+    /// Approximate bytes of it in a request to the server.
+    pub(super) fn bytes(&self) -> usize {
+        let active = self.unlearned.iter().flat_map(|one| &one.active).map(|id| id.len() + 3);
+        let texts = [&self.hash, &self.seed].into_iter().flatten().map(String::len);
+        self.request.len() + self.by.len() + self.answer.len() + active.chain(texts).sum::<usize>() + 24
+    }
+}
+
+/// An outcome that waits on its request to be learned.
+#[derive(Debug)]
+pub(super) struct Unlearned {
+    /// The learner's.
+    pub(super) scope: String,
+    pub(super) active: Vec<String>,
+    pub(super) reward: f64,
+}
+
 /// Changes of a transaction so far.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
@@ -38,6 +69,11 @@ pub(super) struct Changes {
     pub(super) by: Option<String>,
     /// Whether an earlier request made it.
     pub(super) is_repeated: bool,
+    /// Seed of the ids that the request creates.
+    pub(super) seed: Option<String>,
+    pub(super) unlearned: Option<Unlearned>,
+    /// The responses to its requests, once they are known.
+    pub(super) receipts: Vec<Receipt>,
 }
 
 impl Changes {

@@ -1,5 +1,5 @@
-//! Schedule of trims: decides which write is followed by the removal of expired records (see `retention`). One write in
-//! 256 removes requests and changes, one in 4,096 also runs, attempts and sweeps.
+//! Schedule of trims: decides which transaction is followed by the removal of expired records (see `retention`). After 256
+//! writes one removes requests and changes, after 4,096 also runs, attempts and sweeps.
 
 use crate::clock::jitter;
 use crate::domain::retention::Retention;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Write transactions from one trim of requests to the next, and from one trim of the ledger to the next.
+/// Writes from one trim of requests to the next, and from one trim of the ledger to the next.
 const EVERY: u64 = 256;
 const LEDGER_EVERY: u64 = 16 * EVERY;
 
@@ -38,13 +38,15 @@ impl TrimSchedule {
         &self.kept
     }
 
-    /// Counts a committed write; a dry run does not count.
-    pub(super) fn count_write(&self) {
-        let due = match self.writes.fetch_add(1, Ordering::Relaxed) + 1 {
-            _ if !self.kept.paced => return,
-            n if n.is_multiple_of(LEDGER_EVERY) => TrimDue::Ledger,
-            n if n.is_multiple_of(EVERY) => TrimDue::Requests,
-            _ => return,
+    /// Counts the writes of a committed transaction; a dry run does not count.
+    pub(super) fn count(&self, writes: u64) {
+        let before = self.writes.fetch_add(writes, Ordering::Relaxed);
+        let passes = |every: u64| before / every < (before + writes) / every;
+        let due = match () {
+            () if !self.kept.paced => return,
+            () if passes(LEDGER_EVERY) => TrimDue::Ledger,
+            () if passes(EVERY) => TrimDue::Requests,
+            () => return,
         };
         *self.lock() = due;
     }
@@ -74,7 +76,7 @@ mod tests {
     };
 
     fn after_one_more(trims: &TrimSchedule) -> TrimDue {
-        trims.count_write();
+        trims.count(1);
         trims.take_due()
     }
 
@@ -86,6 +88,11 @@ mod tests {
             assert_eq!(due.iter().filter(|due| **due == TrimDue::Requests).count(), 15);
             assert_eq!(due.iter().filter(|due| **due == TrimDue::Ledger).count(), 1);
         }
+        // A transaction of many requests counts as many.
+        let trims = TrimSchedule::new(KEPT);
+        let due: Vec<TrimDue> =
+            (0..LEDGER_EVERY / 64).map(|_| (trims.count(64), trims.take_due()).1).collect();
+        assert_eq!(due.iter().filter(|due| **due != TrimDue::Nothing).count(), 16);
         let never = TrimSchedule::new(Retention { paced: false, ..KEPT });
         assert!((0..LEDGER_EVERY).all(|_| after_one_more(&never) == TrimDue::Nothing));
     }

@@ -1,4 +1,4 @@
-//! Tunables stored in the graph: read and checked at the start of each run.
+//! Tunables stored in the graph: read and checked at the start of each run, and for writes with the [present](super::present).
 //!
 //! A write takes the tunables of the graph or none: with others it would store what no later one could tell from right.
 //! A read goes on with the last valid ones while they are invalid, since energies and thresholds a little off are better
@@ -97,7 +97,10 @@ impl Store {
     /// [`Error::Schema`] if there is no such node, [`Error::TunableMissing`] and [`Error::Tunables`] if it is invalid;
     /// no job runs then.
     pub async fn valid_tunables(&self) -> Result<Tunables, Error> {
-        self.known_tunables.record(self.read_tunables().await)
+        match self.kept_or_read_tunables().await {
+            Ok(kept) => Ok(kept),
+            Err(read) => self.known_tunables.record(read),
+        }
     }
 
     /// The same for an answer that writes nothing: while those of the graph are invalid, [others](Tunables::fallback).
@@ -105,11 +108,10 @@ impl Store {
     /// # Errors
     /// Those of [`Store::valid_tunables`] in a process that knows no others.
     pub async fn tunables(&self) -> Result<Tunables, Error> {
-        self.known_tunables.record_or_replace(self.read_tunables().await, Purpose::Rows)
-    }
-
-    async fn read_tunables(&self) -> Result<Tunables, Error> {
-        self.transactions.run("config.read", Mode::Read, async |tx: &mut Tx| read(tx).await).await
+        match self.kept_or_read_tunables().await {
+            Ok(kept) => Ok(kept),
+            Err(read) => self.known_tunables.record_or_replace(read, Purpose::Rows),
+        }
     }
 
     /// Why the tunables of the graph were invalid when this process last read them, if they were.
@@ -125,9 +127,10 @@ impl Store {
 
     /// Creates the node or its missing tunables; existing values are kept. Returns how many were added.
     pub async fn ensure_tunables(&self, config: &ConsolidationConfig) -> Result<i64, Error> {
-        self.transactions
-            .run("config.ensure", Mode::Write, async |tx: &mut Tx| ensure(tx, config).await)
-            .await
+        let ensure = async |tx: &mut Tx| ensure(tx, config).await;
+        let added = self.transactions.run("config.ensure", Mode::Write, ensure).await;
+        self.forget_present();
+        added
     }
 
     /// Number of tunables that [`Store::ensure_tunables`] would add.

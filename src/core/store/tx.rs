@@ -7,7 +7,8 @@
 //! reading the node with its receipt (an `EbbRequest`, the batch number of a run, the lines of an import, the state of
 //! an attempt), and writes the receipt in the same transaction. So an unknown commit needs no special path: the
 //! transaction is simply run again. Its first statement waits until the lost one is decided, finds the receipt or not,
-//! and returns its response or does the work. Invariant: a body that is run twice has its effect once (held by
+//! and returns its response or does the work. (A request that is probably no repeat is not looked up at its first try:
+//! see `request`.) Invariant: a body that is run twice has its effect once (held by
 //! `faults::a_cut_at_commit_counts_once`).
 //!
 //! # Retries
@@ -16,7 +17,7 @@
 //! server that was never reached is reported at once. Page too big: the caller halves it.
 
 use super::Config;
-use super::change::Listener;
+use super::change::{Listener, Recorded};
 use super::error::{Class, Error};
 use super::faults::{CommitLog, CommitOutcome, stop_point};
 use super::statement::{Call, Statement};
@@ -88,6 +89,10 @@ pub(super) struct Tx {
     pub(super) changes: Changes,
     /// Rows that it names for the journal.
     pub(super) tracked: Vec<Tracked>,
+    /// Whether it is to look up its request before it does anything: an earlier one may have been committed.
+    pub(super) looks_up: bool,
+    /// Whether it went on without: it may be a repeat, then, if it comes to nothing.
+    pub(super) may_be_repeat: bool,
     /// Attempt of the work, for the test history.
     pub(super) attempt: Option<String>,
 }
@@ -116,19 +121,10 @@ impl Tx {
         call: Call,
         mut take: impl FnMut(T),
     ) -> Result<(), Error> {
-        let statement = call.statement;
-        let begun = Instant::now();
-        let mut stream =
-            self.txn.execute(call.query()).await.map_err(|why| sort(why, statement, &self.uri))?;
-        let mut rows = 0_u64;
-        while let Some(row) =
-            stream.next(self.txn.handle()).await.map_err(|why| sort(why, statement, &self.uri))?
-        {
-            let row = row.to::<T>();
-            take(row.map_err(|why| Error::Decode { statement: statement.name, detail: why.to_string() })?);
-            rows += 1;
+        let mut rows = self.open(call).await?;
+        while let Some(row) = rows.next().await? {
+            take(row);
         }
-        trace!(statement = statement.name, rows, elapsed_us = begun.elapsed().as_micros());
         Ok(())
     }
 
@@ -139,15 +135,8 @@ impl Tx {
         to: &mpsc::Sender<S>,
         mut make: impl FnMut(T) -> Result<S, Error>,
     ) -> Result<(), Error> {
-        let statement = call.statement;
-        let mut stream =
-            self.txn.execute(call.query()).await.map_err(|why| sort(why, statement, &self.uri))?;
-        while let Some(row) =
-            stream.next(self.txn.handle()).await.map_err(|why| sort(why, statement, &self.uri))?
-        {
-            let row = row.to::<T>();
-            let row =
-                row.map_err(|why| Error::Decode { statement: statement.name, detail: why.to_string() })?;
+        let mut rows = self.open(call).await?;
+        while let Some(row) = rows.next().await? {
             if to.send(make(row)?).await.is_err() {
                 break;
             }
@@ -162,19 +151,21 @@ impl Tx {
         call: Call,
         columns: &[String],
     ) -> Result<Vec<Vec<BoltType>>, Error> {
-        let statement = call.statement;
-        let decode =
-            |why: neo4rs::DeError| Error::Decode { statement: statement.name, detail: why.to_string() };
-        let mut stream =
-            self.txn.execute(call.query()).await.map_err(|why| sort(why, statement, &self.uri))?;
-        let mut rows = Vec::new();
-        while let Some(row) =
-            stream.next(self.txn.handle()).await.map_err(|why| sort(why, statement, &self.uri))?
-        {
-            let cells = columns.iter().map(|column| row.get::<BoltType>(column).map_err(decode));
-            rows.push(cells.collect::<Result<Vec<BoltType>, Error>>()?);
+        let mut rows = self.open(call).await?;
+        let mut table = Vec::new();
+        while let Some(row) = rows.next_row().await? {
+            let cells =
+                columns.iter().map(|column| row.get::<BoltType>(column).map_err(|why| rows.fault(&why)));
+            table.push(cells.collect::<Result<Vec<BoltType>, Error>>()?);
         }
-        Ok(rows)
+        Ok(table)
+    }
+
+    async fn open(&mut self, call: Call) -> Result<Rows<'_>, Error> {
+        let Self { txn, uri, .. } = self;
+        let (statement, begun) = (call.statement, Instant::now());
+        let stream = txn.execute(call.query()).await.map_err(|why| sort(why, statement, uri))?;
+        Ok(Rows { txn, uri, statement, stream, begun, count: 0 })
     }
 
     /// Runs a statement that returns at most one row.
@@ -188,13 +179,59 @@ impl Tx {
         self.row(call).await?.ok_or_else(|| no_row(statement))
     }
 
-    /// Runs a statement for its effect. Its result is drained all the same: the server never evaluates a discarded
-    /// result.
+    /// Runs a statement for its effect. One that returns nothing takes one round trip; the result of another is drained,
+    /// since the server never evaluates a discarded result.
     pub(super) async fn run(&mut self, call: Call) -> Result<(), Error> {
         #[derive(serde::Deserialize)]
         struct Ignored {}
+        let statement = call.statement;
+        if statement.header().returns == "nothing" {
+            let begun = Instant::now();
+            self.txn.run(call.query()).await.map_err(|why| sort(why, statement, &self.uri))?;
+            log_step(statement.name, begun, 0);
+            return Ok(());
+        }
         self.rows::<Ignored>(call).await.map(|_| ())
     }
+}
+
+/// Rows of a statement, as they arrive.
+#[expect(clippy::disallowed_types, reason = "store is the driver's only home")]
+struct Rows<'t> {
+    txn: &'t mut neo4rs::Txn,
+    uri: &'t str,
+    statement: &'static Statement,
+    stream: neo4rs::RowStream,
+    begun: Instant,
+    count: u64,
+}
+
+#[expect(clippy::disallowed_types, reason = "store is the driver's only home")]
+impl Rows<'_> {
+    async fn next_row(&mut self) -> Result<Option<neo4rs::Row>, Error> {
+        let row = self.stream.next(self.txn.handle()).await;
+        let row = row.map_err(|why| sort(why, self.statement, self.uri))?;
+        match row {
+            Some(_) => self.count += 1,
+            None => log_step(self.statement.name, self.begun, self.count),
+        }
+        Ok(row)
+    }
+
+    async fn next<T: DeserializeOwned>(&mut self) -> Result<Option<T>, Error> {
+        let row = self.next_row().await?;
+        row.map(|row| row.to::<T>().map_err(|why| self.fault(&why))).transpose()
+    }
+
+    fn fault(&self, why: &neo4rs::DeError) -> Error {
+        Error::Decode { statement: self.statement.name, detail: why.to_string() }
+    }
+}
+
+/// Logs a step of a transaction: a statement, `BEGIN` or `COMMIT`. What a write takes is the sum of these
+/// (`cargo bench --bench steps`).
+fn log_step(statement: &'static str, begun: Instant, rows: u64) {
+    trace!(statement, rows, elapsed_us = begun.elapsed().as_micros());
 }
 
 /// Transactions on one server.
@@ -230,11 +267,13 @@ impl Transactions {
         F: AsyncFn(&mut Tx) -> Result<T, Error>,
     {
         let mut tries = 0;
-        let mut unknown = None;
+        let (mut unknown, mut looks_up) = (None, false);
         loop {
             tries += 1;
             let span = info_span!("store.tx", tx = name, attempt = tries);
-            let why = match self.once(name, mode, &body).instrument(span).await {
+            // On the heap, so that the futures of callers stay small.
+            let once = Box::pin(self.once(name, mode, looks_up, &body));
+            let why = match once.instrument(span).await {
                 Ok(answer) => {
                     if mode == Mode::Write {
                         self.trim_if_due().await;
@@ -242,10 +281,12 @@ impl Transactions {
                     return Ok(answer);
                 }
                 Err(Failure::Unknown(why)) => {
-                    self.counters.unknown_commits.fetch_add(1, Ordering::Relaxed);
-                    warn!(tx = name, %why, "the outcome of a commit is unknown; retrying, its receipt decides");
-                    unknown = Some(why.to_string());
+                    (unknown, looks_up) = (Some(why.to_string()), true);
                     why
+                }
+                Err(Failure::Repeat) => {
+                    looks_up = true;
+                    continue;
                 }
                 Err(Failure::Known(why)) => why,
             };
@@ -283,9 +324,7 @@ impl Transactions {
     /// Runs a read-only statement in a transaction with the statement's name, and returns its rows.
     pub(super) async fn read<T: DeserializeOwned>(&self, call: Call) -> Result<Vec<T>, Error> {
         debug_assert_eq!(call.statement.header().mode, "read", "{}", call.statement.name);
-        let rows = self.run(call.statement.name, Mode::Read, async |tx: &mut Tx| tx.rows(call.clone()).await);
-        // On the heap, so that the futures of callers stay small.
-        Box::pin(rows).await
+        self.run(call.statement.name, Mode::Read, async |tx: &mut Tx| tx.rows(call.clone()).await).await
     }
 
     /// Runs a body that creates something unique. One that lost the race for a new key is run again, and then finds it
@@ -308,14 +347,20 @@ impl Transactions {
     where
         F: AsyncFn(&mut Tx) -> Result<T, Error>,
     {
-        self.once(name, mode, &body).await.map_err(|(Failure::Known(why) | Failure::Unknown(why))| why)
+        Box::pin(self.once(name, mode, false, &body)).await.map_err(|why| match why {
+            Failure::Known(why) | Failure::Unknown(why) => why,
+            Failure::Repeat => Error::Conflict("the request may be a repeat".to_owned()),
+        })
     }
 
-    async fn once<T, F>(&self, name: &'static str, mode: Mode, body: &F) -> Result<T, Failure>
+    async fn once<T, F>(&self, name: &'static str, mode: Mode, looks_up: bool, body: &F) -> Result<T, Failure>
     where
         F: AsyncFn(&mut Tx) -> Result<T, Error>,
     {
+        let begun = Instant::now();
         let mut tx = self.begin().await.map_err(Failure::Known)?;
+        log_step("BEGIN", begun, 0);
+        tx.looks_up = looks_up;
         self.reached.store(true, Ordering::Relaxed);
         let uri = self.driver.uri.clone();
         let mut answer = body(&mut tx).await;
@@ -332,20 +377,27 @@ impl Transactions {
         if answer.is_err() || tx.abandoned {
             // A dropped transaction would keep its locks until its connection is used again. After a failed statement
             // the server has rolled back already and reports so; either response frees the connection.
+            let may_be_repeat = tx.may_be_repeat;
             let rolled_back = tokio::time::timeout(ROLLBACK_LIMIT, tx.txn.rollback()).await;
             debug!(tx = name, ?rolled_back, "rolled back");
-            return answer.map_err(Failure::Known);
+            return match answer {
+                Err(why) if why.is_of_server() => Err(Failure::Known(why)),
+                _ if may_be_repeat => Err(Failure::Repeat),
+                answer => answer.map_err(Failure::Known),
+            };
         }
         let commit_log = std::mem::take(&mut tx.commit_log);
         if mode == Mode::Write {
             stop_point!("before_commit");
         }
         commit_log.record_start();
+        let begun = Instant::now();
         match tx.txn.commit().await {
             Ok(()) => {
+                log_step("COMMIT", begun, 0);
                 commit_log.record_end(CommitOutcome::Committed);
                 if mode == Mode::Write {
-                    self.trims.count_write();
+                    self.trims.count(change.as_ref().map_or(1, Recorded::writes));
                     stop_point!("after_commit");
                 }
                 if let Some(change) = change {
@@ -356,6 +408,8 @@ impl Transactions {
             Err(why) => match sort(why, &Statement { name, file: "" }, &uri) {
                 why if mode == Mode::Write && (is_away(&why) || why.is_doubtful_at_commit()) => {
                     commit_log.record_end(CommitOutcome::Unknown);
+                    self.counters.unknown_commits.fetch_add(1, Ordering::Relaxed);
+                    warn!(tx = name, %why, "the outcome of a commit is unknown; retrying, its receipt decides");
                     Err(Failure::Unknown(why))
                 }
                 why => {
@@ -377,6 +431,8 @@ impl Transactions {
                 commit_log: CommitLog::default(),
                 changes: Changes::default(),
                 tracked: Vec::new(),
+                looks_up: false,
+                may_be_repeat: false,
                 attempt: None,
             }),
             Ok(Err(neo4rs::Error::AuthenticationError(why))) => {
@@ -410,7 +466,10 @@ const fn is_away(why: &Error) -> bool {
 
 enum Failure {
     Known(Error),
+    /// Of a commit.
     Unknown(Error),
+    /// It came to nothing, and may be the repeat of a request that it has not looked up.
+    Repeat,
 }
 
 /// Full jitter: any duration up to the doubled pause, so that two conflicting transactions do not collide again.

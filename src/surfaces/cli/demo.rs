@@ -101,7 +101,7 @@ pub async fn run(
         restore(service, folder, output).await?;
     }
     output.remark("Replaying its last hours with the real jobs, in simulated time.");
-    let done = Box::pin(replay(service, folder, ends, output)).await?;
+    let done = replay(service, folder, ends, output).await?;
     let report = Box::pin(collect(service, endpoint, &done, ends)).await?;
     let drawn = MemoryId::new(DRAWN).map_err(CliError::failed)?;
     let energy = energy_plot(&service.explain(&MemoryKey::new(service.scope(), &drawn), ends).await?);

@@ -22,16 +22,32 @@ const PULL: u8 = 0x3f;
 pub(crate) enum Answer {
     /// As a server that is content; a statement has no rows.
     Success,
-    /// So too, and the statement has this row of texts.
-    Row(Vec<(&'static str, Option<String>)>),
-    /// So too, and the row is one whole number.
-    Number(&'static str, i64),
+    /// So too, and the statement has this row.
+    Row(Vec<(&'static str, Cell)>),
     /// An error with a code and a message.
     Failure(&'static str, &'static str),
     /// Nothing: the connection is closed.
     Close,
     /// Nothing: the connection is closed, and so is the port.
     Vanish,
+}
+
+/// A value of a row.
+#[derive(Debug, Clone)]
+pub(crate) enum Cell {
+    Text(Option<String>),
+    Number(i64),
+    Truth(bool),
+}
+
+impl Cell {
+    fn bytes(&self) -> Vec<u8> {
+        match self {
+            Self::Text(value) => value.as_deref().map_or(vec![0xc0], text),
+            Self::Number(value) => [&[0xcb][..], &value.to_be_bytes()].concat(),
+            Self::Truth(value) => vec![0xc2 + u8::from(*value)],
+        }
+    }
 }
 
 type Script = dyn Fn(u8, usize) -> Answer + Send + Sync;
@@ -129,13 +145,11 @@ async fn serve(
                 failed = true;
                 send(&mut client, 0x7f, &map(&[("code", text(code)), ("message", text(message))])).await?;
             }
-            Answer::Success | Answer::Row(_) | Answer::Number(..) => {
+            Answer::Success | Answer::Row(_) => {
                 match answer {
                     Answer::Row(columns) => {
-                        let cell = |value: Option<String>| value.as_deref().map_or(vec![0xc0], text);
-                        row = columns.into_iter().map(|(name, value)| (name, cell(value))).collect();
+                        row = columns.into_iter().map(|(name, value)| (name, value.bytes())).collect();
                     }
-                    Answer::Number(name, value) => row = vec![(name, number(value))],
                     _ if tag == RUN => row = Vec::new(),
                     _ => {}
                 }
@@ -180,10 +194,6 @@ fn text(of: &str) -> Vec<u8> {
     bytes.extend(u16::try_from(of.len()).unwrap().to_be_bytes());
     bytes.extend(of.as_bytes());
     bytes
-}
-
-fn number(of: i64) -> Vec<u8> {
-    [&[0xcb][..], &of.to_be_bytes()].concat()
 }
 
 fn list(items: &[Vec<u8>]) -> Vec<u8> {

@@ -235,7 +235,7 @@ async fn a_connection_cut_in_the_middle_of_a_transaction_is_had_again() {
     let batch = Batch { events: &events, tunables: &tunables };
     let proxy = Proxy::before(&db.config.uri).await;
     for cut in [Cut::Before, Cut::After] {
-        for nth in 1..=6 {
+        for nth in 1..=5 {
             db.clear().await;
             let store = through(&db, &proxy);
             proxy.cut(cut, RUN, nth);

@@ -145,7 +145,7 @@ impl Store {
                     .set("now", asked.now.millis())
                     .set("heads", asked.heads);
                 tx.run(call).await?;
-                answer(tx, mode, &asked.id).await?;
+                answer(tx, mode, &asked.id);
                 Ok(asked.id.clone())
             })
             .await
@@ -155,6 +155,7 @@ impl Store {
     pub async fn sweep_of_request(&self, mode: RequestMode<'_>) -> Result<Option<String>, Error> {
         self.transactions
             .run("sweep.under", tx::Mode::Write, async |tx: &mut Tx| {
+                tx.looks_up = true;
                 let found = open(tx, mode).await?;
                 tx.abandon();
                 Ok(found)
