@@ -33,10 +33,10 @@ struct State<J, R> {
 /// A request that waits.
 pub(super) struct Follower<J, R> {
     pub(super) job: J,
-    told: oneshot::Sender<Told<J, R>>,
+    sender: oneshot::Sender<Message<J, R>>,
 }
 
-enum Told<J, R> {
+enum Message<J, R> {
     Done(R),
     /// It leads now, and gets its request back.
     Lead(J),
@@ -58,17 +58,17 @@ pub(super) struct Leader<'g, J, R>(&'g Gathering<J, R>);
 impl<J, R> Gathering<J, R> {
     /// Waits until it is the request's turn.
     pub(super) async fn join(&self, job: J) -> Turn<'_, J, R> {
-        let told = {
+        let waiter = {
             let mut state = self.lock();
             if !state.is_led {
                 state.is_led = true;
                 return Turn::Lead(job, Leader(self));
             }
-            let (told, result) = oneshot::channel();
-            state.waiting.push_back(Follower { job, told });
+            let (sender, result) = oneshot::channel();
+            state.waiting.push_back(Follower { job, sender });
             Waiter { of: self, result }
         };
-        told.turn().await
+        waiter.turn().await
     }
 
     fn lock(&self) -> MutexGuard<'_, State<J, R>> {
@@ -79,14 +79,14 @@ impl<J, R> Gathering<J, R> {
 /// A request that waits for its turn. One that is given up when it is to lead lets the next one lead.
 struct Waiter<'g, J, R> {
     of: &'g Gathering<J, R>,
-    result: oneshot::Receiver<Told<J, R>>,
+    result: oneshot::Receiver<Message<J, R>>,
 }
 
 impl<'g, J, R> Waiter<'g, J, R> {
     async fn turn(mut self) -> Turn<'g, J, R> {
         match (&mut self.result).await {
-            Ok(Told::Done(result)) => Turn::Done(result),
-            Ok(Told::Lead(job)) => Turn::Lead(job, Leader(self.of)),
+            Ok(Message::Done(result)) => Turn::Done(result),
+            Ok(Message::Lead(job)) => Turn::Lead(job, Leader(self.of)),
             Err(_) => Turn::Alone,
         }
     }
@@ -95,7 +95,7 @@ impl<'g, J, R> Waiter<'g, J, R> {
 impl<J, R> Drop for Waiter<'_, J, R> {
     fn drop(&mut self) {
         self.result.close();
-        if let Ok(Told::Lead(_)) = self.result.try_recv() {
+        if let Ok(Message::Lead(_)) = self.result.try_recv() {
             drop(Leader(self.of));
         }
     }
@@ -105,7 +105,7 @@ impl<J, R> Leader<'_, J, R> {
     /// Those that wait and are still wanted, in the order in which they came.
     pub(super) fn followers(&self) -> Vec<Follower<J, R>> {
         let mut state = self.0.lock();
-        state.waiting.retain(|one| !one.told.is_closed());
+        state.waiting.retain(|one| !one.sender.is_closed());
         let count = state.waiting.len().min(SHARED_MAX - 1);
         state.waiting.drain(..count).collect()
     }
@@ -114,8 +114,8 @@ impl<J, R> Leader<'_, J, R> {
 impl<J, R> Drop for Leader<'_, J, R> {
     fn drop(&mut self) {
         let mut state = self.0.lock();
-        while let Some(Follower { job, told }) = state.waiting.pop_front() {
-            if told.send(Told::Lead(job)).is_ok() {
+        while let Some(Follower { job, sender }) = state.waiting.pop_front() {
+            if sender.send(Message::Lead(job)).is_ok() {
                 return;
             }
         }
@@ -125,9 +125,9 @@ impl<J, R> Drop for Leader<'_, J, R> {
 
 impl<J, R> Follower<J, R> {
     /// Passes on its result. Without it, it is written alone.
-    pub(super) fn tell(self, result: R) {
+    pub(super) fn send(self, result: R) {
         // One who has hung up needs none.
-        let _ = self.told.send(Told::Done(result));
+        let _ = self.sender.send(Message::Done(result));
     }
 }
 
@@ -146,7 +146,7 @@ mod tests {
                 let followers = leader.followers();
                 let count = followers.len() + 1;
                 tokio::task::yield_now().await;
-                followers.into_iter().for_each(|one| one.tell((job, count)));
+                followers.into_iter().for_each(|one| one.send((job, count)));
                 Some((job, count))
             }
         }

@@ -1,8 +1,8 @@
 //! Retention: removes expired bookkeeping after writes.
 //!
-//! Every write creates a request and a change record, every run and attempt a row. So writers remove some: one write
-//! transaction in 256 is followed by one that removes up to 1,024 each of the expired requests and changes, found by an
-//! index; one in 4,096 also removes runs, attempts and sweeps. That is four times the number written meanwhile, so
+//! Every write creates a row, which is a request and a change record, and so does every run and attempt. So writers remove
+//! some: after 256 writes a transaction removes up to 1,024 each of the expired requests and changes, found by an
+//! index; after 4,096 it also removes runs, attempts and sweeps. That is four times the number written meanwhile, so
 //! nothing grows without bound, with or without a worker; one write in 256 waits for it, two seconds at most. The daily
 //! audit removes the rest, and rows that only a scan finds.
 //!

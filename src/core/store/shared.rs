@@ -114,7 +114,7 @@ impl Store {
         }
         for (follower, done) in followers.into_iter().zip(done) {
             if let Some(done) = done {
-                follower.tell((done, token.clone()));
+                follower.send((done, token.clone()));
             }
         }
         drop(leader);
