@@ -137,7 +137,10 @@ async fn an_interrupt_ends_with_130() {
     let db = fresh().await;
     let folder = tempfile::tempdir().unwrap();
     let mut program = command(&db, folder.path(), &["memory", "add", "-"]);
-    let child = program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child =
+        program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // Held to the end: words that end are an answer too, and would race with the signal.
+    let words = child.stdin.take();
     let listens = || {
         let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
         let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
@@ -148,6 +151,7 @@ async fn an_interrupt_ends_with_130() {
     }
     Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     super::CliOutput::from(child.wait_with_output().unwrap()).fails(130, "interrupted");
+    drop(words);
 }
 
 #[tokio::test(flavor = "multi_thread")]
