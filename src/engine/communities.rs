@@ -1,4 +1,4 @@
-//! Community detection: Louvain's method with the refinement of Leiden.
+//! Community detection: Louvain's method, refined on the way up and on the way down.
 //!
 //! Louvain (Blondel, Guillaume, Lambiotte and Lefebvre, 2008) level by level, with the refinement of Leiden (Traag,
 //! Waltman and van Eck, 2019), on the undirected view of the graph: a pair weighs the sum of the effective weights of all
@@ -8,17 +8,24 @@
 //! loops, `L` of those inside a community, `D` the strength of its nodes, to which a loop of weight `w` adds `2w`. `r` is
 //! the resolution: above 1 communities get smaller. With `r = 1`, `Q` lies in `[-0.5, 1]`.
 //!
-//! A level moves nodes (`moving`), splits each community into well-connected parts (`refining`) and makes each part a node
-//! of the next level, which begins with the communities of this one. It ends when nothing is left to merge. It runs on
-//! demand, in time that grows with the graph. [`bridges`] finds the nodes between communities.
+//! Nodes of the graph move (`moving`), and two cycles follow. A cycle makes each community a node of the next level, where
+//! nodes move too, until nothing is left to merge. Then it comes down again, and at each level the nodes move once more,
+//! out of the communities that the levels above chose for them (the refinement of Rotta and Noack, 2011). The second cycle
+//! first splits each community into well-connected parts (`refining`): these are the nodes of the next level, which begins
+//! with the communities of this one. It runs on demand, in time that grows with the graph. [`bridges`] finds the nodes
+//! between communities.
 //!
 //! # Design notes
 //! The method is deterministic: nodes move and merge by id, and ids follow from content. So the order in which a graph was
 //! built cannot show (`the_partition_is_independent_of_order`).
 //!
-//! A part only grows by nodes that are joined to it, so a node of any level is connected. Communities that are still
-//! disconnected at the last level, where there is little left to examine, are split into their components: so every
-//! community is connected (held by `connected`).
+//! Moves on the way down give the most for their time: in the first cycle a tenth of the modularity of R-MAT graphs, whose
+//! communities are faint, for less than three passes over all pairs. Parts cost more, since they make levels nearly as large
+//! as the graph. They give a fiftieth in the second cycle, and would give little more in both.
+//!
+//! A node that moves away may separate those that it joined. So at the end communities are split into their components, each
+//! of these is merged where it gains, and what that separates is split again: every community is connected (held by
+//! `connected`).
 
 pub mod bridges;
 mod level;
@@ -44,6 +51,8 @@ pub const LEVELS_MAX: u32 = 20;
 const LOOKS_EACH: u64 = 20;
 /// Least gain of a move, as a share of the total weight.
 const GAIN_MIN: f64 = 1e-9;
+/// Least gain of a round of moves that reads all pairs of the graph once, as a share of the total weight.
+const GAIN_ROUND: f64 = 1e-3;
 
 /// Result of [`communities`].
 #[derive(Debug, Clone, PartialEq)]
@@ -54,7 +63,7 @@ pub struct Partition {
     pub count: usize,
     /// Modularity; 0 in a graph without edges.
     pub modularity: f64,
-    /// Number of levels used.
+    /// Number of levels used, that of the graph included.
     pub levels: u32,
     /// Whether it stopped before convergence.
     pub flags: Flags,
@@ -67,52 +76,86 @@ struct Scale {
     cost: f64,
     /// Least gain of a move.
     gain_min: f64,
+    /// Least gain of a round for each entry of a row that it reads.
+    gain_each: f64,
 }
 
 /// Finds the communities of a graph at a resolution.
 #[must_use]
 pub fn communities(graph: &Graph, resolution: PosF32) -> Partition {
     let mut tally = Tally::of(graph.node_count());
-    let mut level = Level::of(graph, &mut tally);
+    let level = Level::of(graph, &mut tally);
     let total = level.total();
-    // Infinite in a graph without edges, where it is never used.
-    let scale = Scale { cost: f64::from(resolution.get()) / (2.0 * total), gain_min: GAIN_MIN * total };
-    // For each node of the graph its node of the level, and for each of these its community.
-    let mut places: Vec<u32> = level.nodes().collect();
-    let mut of = places.clone();
-    let (mut levels, mut settled) = (0, true);
-    loop {
-        levels += 1;
-        settled &= move_nodes(&level, &mut of, scale, LOOKS_EACH * level.len() as u64, &mut tally);
-        if renumber(&mut of) == level.len() {
-            break;
-        }
-        if levels == LEVELS_MAX {
-            settled = false;
-            break;
-        }
-        let mut parts = refine(&level, &of, scale, &mut tally);
+    // Without bounds in a graph without edges, where nothing is ever compared to them.
+    let scale = Scale {
+        cost: f64::from(resolution.get()) / (2.0 * total),
+        gain_min: GAIN_MIN * total,
+        gain_each: GAIN_ROUND * total / level.entries() as f64,
+    };
+    let mut of: Vec<u32> = level.nodes().collect();
+    let mut search = Search { scale, tally, levels: 1, settled: true };
+    search.moves(&level, &mut of);
+    for refines in [false, true] {
+        search.cycle(&level, &mut of, refines, 1);
+    }
+    // The components of communities are the nodes of a last level.
+    let (mut of, count) = level.components(&of);
+    let last = level.merged(&of, count, &mut search.tally);
+    let mut joined: Vec<u32> = last.nodes().collect();
+    search.moves(&last, &mut joined);
+    let (joined, count) = last.components(&joined);
+    let modularity = last.quality(&joined, count, resolution);
+    for place in &mut of {
+        *place = joined[*place as usize];
+    }
+    let flags = Flags::default().with(Flag::CommunitiesUnconverged, !search.settled);
+    let membership = by_size(graph, &of, count);
+    Partition { membership, count, modularity, levels: search.levels, flags }
+}
+
+/// What all levels of a search share.
+struct Search {
+    scale: Scale,
+    tally: Tally,
+    /// The greatest number of levels so far.
+    levels: u32,
+    /// Whether no limit has ended anything so far.
+    settled: bool,
+}
+
+impl Search {
+    /// Moves the nodes of a level.
+    fn moves(&mut self, level: &Level, of: &mut [u32]) {
+        let looks_max = LOOKS_EACH * level.len() as u64;
+        self.settled &= move_nodes(level, of, self.scale, looks_max, &mut self.tally);
+    }
+
+    /// Merges the communities of a level, or the parts of each, into the nodes of a next one, lets these move and merge in
+    /// turn, and then moves the nodes of this level again. It is the `levels`th, counted from the graph.
+    fn cycle(&mut self, level: &Level, of: &mut [u32], refines: bool, levels: u32) {
+        renumber(of);
+        let mut parts = if refines { refine(level, of, self.scale, &mut self.tally) } else { of.to_vec() };
         let count = renumber(&mut parts);
         if count == level.len() {
-            break;
+            return;
         }
-        let mut next = vec![0; count];
-        for (part, community) in parts.iter().zip(&of) {
-            next[*part as usize] = *community;
+        if levels == LEVELS_MAX {
+            self.settled = false;
+            return;
         }
-        of = next;
-        level = level.merged(&parts, count, &mut tally);
-        for place in &mut places {
-            *place = parts[*place as usize];
+        self.levels = self.levels.max(levels + 1);
+        let mut merged = vec![0; count];
+        for (part, community) in parts.iter().zip(&*of) {
+            merged[*part as usize] = *community;
         }
+        let next = level.merged(&parts, count, &mut self.tally);
+        self.moves(&next, &mut merged);
+        self.cycle(&next, &mut merged, refines, levels + 1);
+        for (of, part) in of.iter_mut().zip(parts) {
+            *of = merged[part as usize];
+        }
+        self.moves(level, of);
     }
-    let (connected, count) = level.components(&of);
-    let modularity = level.quality(&connected, count, resolution);
-    for place in &mut places {
-        *place = connected[*place as usize];
-    }
-    let flags = Flags::default().with(Flag::CommunitiesUnconverged, !settled);
-    Partition { membership: by_size(graph, &places, count), count, modularity, levels, flags }
 }
 
 /// The modularity of any partition. A node without a community, or with an id that is not below the number of nodes, is

@@ -19,22 +19,24 @@ use std::ops::Range;
 #[derive(Debug)]
 pub(super) struct Tally {
     weights: Vec<f64>,
+    /// The touched numbers, and how many of them count.
     touched: Vec<u32>,
+    len: usize,
 }
 
 impl Tally {
     /// With cells for the numbers below `count`.
     pub(super) fn of(count: usize) -> Self {
-        Self { weights: in_large_pages(vec![0.0; count]), touched: Vec::new() }
+        Self { weights: in_large_pages(vec![0.0; count]), touched: vec![0; count + 1], len: 0 }
     }
 
     /// Adds a weight above 0.
     #[inline]
     pub(super) fn add(&mut self, number: u32, weight: f64) {
         let sum = &mut self.weights[number as usize];
-        if sum.to_bits() == 0 {
-            self.touched.push(number);
-        }
+        // Without a branch, which would go either way as often: a number that is not new is overwritten by the next.
+        self.touched[self.len] = number;
+        self.len += usize::from(sum.to_bits() == 0);
         *sum += weight;
     }
 
@@ -47,8 +49,8 @@ impl Tally {
     /// Visits all sums in the order in which their numbers were first added, and clears them.
     #[inline]
     pub(super) fn drain(&mut self, mut each: impl FnMut(u32, f64)) {
-        for number in self.touched.drain(..) {
-            each(number, std::mem::take(&mut self.weights[number as usize]));
+        for number in &self.touched[..std::mem::take(&mut self.len)] {
+            each(*number, std::mem::take(&mut self.weights[*number as usize]));
         }
     }
 
@@ -141,7 +143,7 @@ impl Level {
             members[*end] = node;
             *end += 1;
         }
-        let mut level = Self::with_room(count, 0);
+        let mut level = Self::with_room(count, self.entries());
         let mut begin = 0;
         for (part, end) in (0..).zip(&ends) {
             let mut loops = 0.0;
@@ -155,6 +157,8 @@ impl Level {
             // A pair inside a part was visited from both ends.
             level.end_row(part, loops, 0.5, tally);
         }
+        level.targets.shrink_to_fit();
+        level.weights.shrink_to_fit();
         level
     }
 
@@ -180,6 +184,11 @@ impl Level {
         self.loops.len()
     }
 
+    /// Number of entries in all rows: twice the pairs.
+    pub(super) fn entries(&self) -> usize {
+        self.targets.len()
+    }
+
     /// All nodes.
     pub(super) fn nodes(&self) -> Range<u32> {
         0..u32::try_from(self.len()).unwrap_or(u32::MAX)
@@ -187,7 +196,7 @@ impl Level {
 
     /// The neighbours of a node with the weights to them.
     #[inline]
-    pub(super) fn row(&self, node: u32) -> impl Iterator<Item = (u32, f64)> {
+    pub(super) fn row(&self, node: u32) -> impl ExactSizeIterator<Item = (u32, f64)> {
         let row = self.offsets[node as usize]..self.offsets[node as usize + 1];
         self.targets[row.clone()].iter().copied().zip(self.weights[row].iter().copied())
     }

@@ -1,13 +1,16 @@
 //! Refinement: splits each community into well-connected parts, which become the nodes of the next level.
 //!
-//! Nodes begin alone. One that is still alone joins, in the order of ids, the part of its own community with the greatest
-//! gain, `k_in - r * k * K / 2M` and above 0, the smallest number among equals. Only well-connected nodes and parts take
-//! part: those of strength `k` in a community of strength `D` that are joined to the rest of it by at least
+//! Nodes begin alone. One that is still alone joins, from the last id to the first, the part of its own community with
+//! the greatest gain, `k_in - r * k * K / 2M` and above 0, the smallest number among equals. Only well-connected nodes and
+//! parts take part: those of strength `k` in a community of strength `D` that are joined to the rest of it by at least
 //! `r * k * (D - k) / 2M`.
 //!
 //! # Design notes
 //! Without refinement a community could lose the node that held it together and never split, since later levels move
 //! it as a whole. Parts join again at the next level if they gain by it.
+//!
+//! Ids go by degree, so parts begin around nodes with few neighbours and stay small, and small parts leave the next level
+//! a choice. From the other end nearly all of a community joins its hub.
 
 use super::Scale;
 use super::level::{Level, Tally};
@@ -25,7 +28,7 @@ pub(super) fn refine(level: &Level, of: &[u32], scale: Scale, tally: &mut Tally)
     let mut cuts: Vec<f64> =
         level.nodes().map(|node| inside(node).fold(0.0, |sum, (_, weight)| sum + weight)).collect();
     let mut joined = vec![false; level.len()];
-    for node in level.nodes() {
+    for node in level.nodes().rev() {
         let at = node as usize;
         let all = strengths[of[at] as usize];
         let holds = |cut: f64, size: f64| cut >= scale.cost * size * (all - size);

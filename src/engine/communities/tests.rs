@@ -115,7 +115,7 @@ fn level(graph: &Graph) -> (Level, Scale, Tally) {
     let mut tally = Tally::of(graph.node_count());
     let level = Level::of(graph, &mut tally);
     let total = level.total();
-    (level, Scale { cost: 1.0 / (2.0 * total), gain_min: 1e-9 * total }, tally)
+    (level, Scale { cost: 1.0 / (2.0 * total), gain_min: 1e-9 * total, gain_each: 0.0 }, tally)
 }
 
 proptest! {
