@@ -3,6 +3,7 @@
 //! Equality and prefix queries are binary searches. Substring queries use the sorted suffixes of all strings: a string that
 //! contains a word has a suffix that begins with it.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// Distinct strings with the nodes that have them.
@@ -32,15 +33,39 @@ impl Gathered {
         }
     }
 
-    pub(super) fn into_dictionary(mut self) -> Dictionary {
-        let text = &self.text;
-        let key = |entry: &(Range<usize>, u32)| (&text[entry.0.clone()], entry.1);
-        self.entries.sort_unstable_by(|a, b| key(a).cmp(&key(b)));
-        self.entries.dedup_by(|a, b| key(a) == key(b));
+    /// Sorts each distinct string once, and its nodes without comparing any string again.
+    pub(super) fn into_dictionary(self) -> Dictionary {
+        let Self { text, entries } = self;
+        let (mut numbers, mut strings) = (HashMap::<&str, usize>::new(), Vec::<&str>::new());
+        let number = |(range, _): &(Range<usize>, u32)| {
+            let string = &text[range.clone()];
+            *numbers.entry(string).or_insert_with(|| {
+                strings.push(string);
+                strings.len() - 1
+            })
+        };
+        let of: Vec<usize> = entries.iter().map(number).collect();
+        let mut ends = vec![0_usize; strings.len()];
+        of.iter().for_each(|number| ends[*number] += 1);
+        let mut begin = 0;
+        for end in &mut ends {
+            begin += std::mem::replace(end, begin);
+        }
+        let mut nodes = vec![0; entries.len()];
+        for (number, (_, node)) in of.iter().zip(&entries) {
+            let end = &mut ends[*number];
+            nodes[*end] = *node;
+            *end += 1;
+        }
+        let mut order: Vec<usize> = (0..strings.len()).collect();
+        order.sort_unstable_by_key(|number| strings[*number]);
         let mut dictionary = Dictionary::default();
-        for same in self.entries.chunk_by(|a, b| text[a.0.clone()] == text[b.0.clone()]) {
-            dictionary.text.push_str(&text[same[0].0.clone()]);
-            dictionary.nodes.extend(same.iter().map(|(_, node)| *node));
+        for number in order {
+            let begin = number.checked_sub(1).map_or(0, |before| ends[before]);
+            let same = &mut nodes[begin..ends[number]];
+            same.sort_unstable();
+            dictionary.nodes.extend(same.chunk_by(u32::eq).map(|same| same[0]));
+            dictionary.text.push_str(strings[number]);
             dictionary.ends.push((dictionary.text.len(), dictionary.nodes.len()));
         }
         dictionary.text.shrink_to_fit();

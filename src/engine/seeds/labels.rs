@@ -17,6 +17,8 @@ use crate::text::words::words;
 
 /// Number of nodes that a token finds at one level; the best connected ones come first.
 pub const CANDIDATES_MAX: usize = 4_096;
+/// Nodes from which on spelling is indexed in a thread of its own.
+const APART_MIN: usize = 1_000;
 /// Least similarity of spelling.
 pub const TRIGRAM_MIN: f64 = 0.3;
 
@@ -64,9 +66,21 @@ impl Labels {
         one.node_count() == other.node_count() && one.nodes().all(is_alike)
     }
 
-    /// Builds the index of a graph.
+    /// Builds the index of a graph. Spelling is half of the work, and is indexed in a thread of its own if there is much.
     #[must_use]
     pub fn build(graph: &Graph) -> Self {
+        if graph.node_count() < APART_MIN {
+            return Self::with(graph, spelling(graph));
+        }
+        std::thread::scope(|scope| {
+            let ngrams = scope.spawn(|| spelling(graph));
+            let rest = Self::with(graph, CharNgramIndex::build([]));
+            let ngrams = ngrams.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            Self { ngrams, ..rest }
+        })
+    }
+
+    fn with(graph: &Graph, ngrams: CharNgramIndex) -> Self {
         let [mut labels, mut phrases, mut spoken, mut tags] = [(); 4].map(|()| Gathered::default());
         for node in graph.nodes() {
             let label = seen(graph.label(node));
@@ -89,9 +103,7 @@ impl Labels {
             suffixes: Suffixes::of(&words),
             words,
             tags: tags.into_dictionary(),
-            ngrams: CharNgramIndex::build_with_texts(
-                graph.nodes().map(|node| (graph.label(node), graph.node_type(node) != NodeType::MEMORY)),
-            ),
+            ngrams,
         }
     }
 
@@ -173,6 +185,12 @@ impl Labels {
         like.truncate(CANDIDATES_MAX);
         (like, truncated)
     }
+}
+
+/// Index of the spelling of the labels of a graph.
+fn spelling(graph: &Graph) -> CharNgramIndex {
+    let is_name = |node| graph.node_type(node) != NodeType::MEMORY;
+    CharNgramIndex::build_with_texts(graph.nodes().map(|node| (graph.label(node), is_name(node))))
 }
 
 fn lowest<'a>(lists: impl Iterator<Item = &'a [u32]>) -> (Vec<u32>, bool) {

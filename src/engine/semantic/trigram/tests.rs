@@ -1,6 +1,7 @@
 //! Similarity against the cosine by its definition, and early termination against full scans.
 
 use super::*;
+use crate::random::SplitMix64;
 use proptest::prelude::*;
 use unicode_normalization::UnicodeNormalization;
 
@@ -68,6 +69,27 @@ fn built(labels: &[String]) -> CharNgramIndex {
 }
 
 /// The numbers of the engine's worked example 4.10.
+#[test]
+fn windows_are_sorted_by_digits_as_by_comparison() {
+    let mut draws = SplitMix64::new(7);
+    let mut seen: Vec<(u32, u32)> = Vec::new();
+    for text in 0..300 {
+        for _ in 0..40 {
+            // Few and many of a window, with any digits.
+            let window = if draws.draw_below(2) == 0 {
+                draws.draw_below(50) * 0x1_0301
+            } else {
+                draws.draw_below(1 << 24)
+            };
+            seen.push((u32::try_from(window).unwrap() & HASH_MASK, text));
+        }
+    }
+    let mut wanted = seen.clone();
+    wanted.sort_unstable();
+    assert!(seen.len() > 1 << 12);
+    assert_eq!(by_window(seen), wanted);
+}
+
 #[test]
 fn worked_example() {
     let index = CharNgramIndex::build(["chat_handler", "handler", "chat_room"]);
@@ -156,7 +178,7 @@ fn a_selective_query_reads_few_of_its_postings() {
 
 #[test]
 fn fnv_vectors() {
-    assert_eq!([hash("cha"), hash("han"), hash("ab")], [8_754_941, 12_519_428, 2_426_314]);
+    assert_eq!([hash(b"cha"), hash(b"han"), hash(b"ab")], [8_754_941, 12_519_428, 2_426_314]);
 }
 
 /// The cosine of two texts over all texts, from the definition.
