@@ -89,8 +89,8 @@ pub use crate::store::{
     ActivePolicies, Answer, Cell, ChangeToken, CheapestPath, Class, Counter, EndedSession, Error,
     EventEffect, Fact, FactFilter, FactReceipt, Filter, Footprint, Hot, InitReport, KeyRow, MemoryEvent,
     MemoryOrder, NextPlace, ObservationEffect, OutcomeReceipt, Past, Record, RefusedWhy, Relation,
-    RelationFilter, SweepState, Tally, TraceEffect, TrailEdge, TrailNode, TrailPlace, TrailStatus, Waiting,
-    committing,
+    RelationFilter, SHARED_MAX, SweepState, Tally, TraceEffect, TrailEdge, TrailNode, TrailPlace,
+    TrailStatus, Waiting, committing,
 };
 
 use crate::clock::Clock;

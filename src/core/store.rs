@@ -101,6 +101,7 @@ pub use error::{Class, Error, Refusal, RefusedWhy};
 pub use evaporate::TrailKind;
 pub use fact::{Fact, FactFilter, FactReceipt, RequestedSweep, SweepJob, SweepPage, SweepState};
 pub use future_rows::FutureRows;
+pub use gather::SHARED_MAX;
 pub use git::{GitCommit, GitFile, GitPair, GitRows};
 pub use import::{OtherEvents, Progress};
 pub use inspect::{Answer, Cell};

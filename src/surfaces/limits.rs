@@ -2,8 +2,9 @@
 //!
 //! Each kind of work has its own permits, so that lists and dry runs never block writes, and long work never blocks
 //! short work. The number of permits follows from the number of database connections: each kind of long work has three
-//! eighths of them, and one caller at most all but one. A call waits a few seconds for a permit or for bytes and is
-//! then refused with 503 and `Retry-After`.
+//! eighths of them, and one caller at most all but one. Short writes have as many as share a transaction, since they share its
+//! connection, too; those that must be written alone wait for one in the order of their arrival. A call waits a few seconds
+//! for a permit or for bytes and is then refused with 503 and `Retry-After`.
 //!
 //! # Bytes
 //! A body counts from its arrival until its work is done, an answer from its serialization until the system has taken
@@ -64,14 +65,16 @@ impl AsRef<[u8]> for Counted {
 }
 
 impl Limits {
-    /// Limits for a number of connections to the database.
-    pub(super) fn new(connections: usize) -> Self {
-        let connections = u64::try_from(connections).unwrap_or(u64::MAX);
-        let permits = |count: u64| Capacity::new(count.max(2), count.max(2) - 1);
+    /// Limits for a number of connections to the database, and of short writes that share one.
+    pub(super) fn new(connections: usize, shared: usize) -> Self {
+        let permits = |count: usize| {
+            let count = u64::try_from(count.max(2)).unwrap_or(u64::MAX);
+            Capacity::new(count, count - 1)
+        };
         let long = connections.saturating_mul(3) / 8;
         Self {
             reads: permits(connections),
-            writes: permits(connections),
+            writes: permits(connections.max(shared)),
             lists: permits(long),
             batches: permits(long),
             bodies: Capacity::new(BYTES_MAX, BYTES_EACH),
@@ -151,7 +154,7 @@ mod tests {
 
     #[tokio::test]
     async fn lists_of_one_caller_take_no_permit_of_anything_else() {
-        let limits = Limits::new(8);
+        let limits = Limits::new(8, 8);
         let held = [
             limits.permit(Work::List, "a", SOON).await.unwrap(),
             limits.permit(Work::List, "a", SOON).await.unwrap(),
@@ -166,7 +169,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_answer_counts_until_its_last_byte_is_gone() {
-        let limits = Limits::new(8);
+        let limits = Limits::new(8, 8);
         let used = || limits.usage()[5].1.used;
         let small = limits.answer("a", vec![0; SMALL], SOON).await.unwrap();
         assert_eq!(used(), 0);

@@ -14,7 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 
 /// Most requests of one transaction.
-const SHARED_MAX: usize = 128;
+pub const SHARED_MAX: usize = 128;
 
 /// Requests that are to be written.
 pub(super) struct Gathering<J, R>(Mutex<State<J, R>>);

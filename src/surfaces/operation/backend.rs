@@ -5,7 +5,7 @@
 
 use super::problem::Problem;
 use crate::surfaces::limits::Limits;
-use ebb_core::service::Service;
+use ebb_core::service::{SHARED_MAX, Service};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Handle;
@@ -29,7 +29,12 @@ impl Backend {
         connections: usize,
         stop: CancellationToken,
     ) -> Arc<Self> {
-        Arc::new(Self { service, limits: Limits::new(connections), tasks: TaskTracker::new(), stop })
+        Arc::new(Self {
+            service,
+            limits: Limits::new(connections, SHARED_MAX),
+            tasks: TaskTracker::new(),
+            stop,
+        })
     }
 
     /// Waits until all running work has ended.
