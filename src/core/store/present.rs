@@ -14,7 +14,7 @@ use super::tx::{Mode, Tx};
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
 use serde::Deserialize;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long it is kept.
@@ -34,7 +34,11 @@ pub struct CurrentTime {
 
 /// The last present that a process has read, shared by all its stores.
 #[derive(Debug, Default)]
-pub(super) struct KnownPresent(Mutex<Option<(Instant, Row)>>);
+pub(super) struct KnownPresent {
+    last: Mutex<Option<(Instant, Row)>>,
+    /// Held by who reads it: the others wait for what that one finds.
+    reading: tokio::sync::Mutex<()>,
+}
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -49,15 +53,23 @@ struct Row {
 impl KnownPresent {
     /// The last one, if it is still kept, and how long ago it was read.
     fn kept(&self) -> Option<(Row, Duration)> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (read, row) = known.as_ref()?;
-        let age = read.elapsed();
-        (age < KEPT && !row.marked).then(|| (row.clone(), age))
+        let (row, age) = self.read_after(Instant::now().checked_sub(KEPT)?)?;
+        (!row.marked).then_some((row, age))
+    }
+
+    /// The last one, if it was read after an instant, and how long ago.
+    fn read_after(&self, instant: Instant) -> Option<(Row, Duration)> {
+        let (read, row) = self.lock().clone()?;
+        (read > instant).then(|| (row, read.elapsed()))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<(Instant, Row)>> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Keeps one, and returns it as it is kept.
     fn keep(&self, mut row: Row) -> Row {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.lock();
         let before = known.as_ref().map(|(read, row)| row.server_ms(read.elapsed()));
         row.server_now = before
             .filter(|before| (0..UNEVEN_MS).contains(&(before - row.server_now)))
@@ -67,7 +79,7 @@ impl KnownPresent {
     }
 
     fn forget(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.lock() = None;
     }
 }
 
@@ -91,7 +103,8 @@ impl Store {
         if let Some((row, age)) = self.known_present.kept() {
             return Ok(row.time(age));
         }
-        Ok(self.read_present().await?.time(Duration::ZERO))
+        let (row, age) = self.read_present().await?;
+        Ok(row.time(age))
     }
 
     /// The tunables of the graph, if they are kept and valid, else as they are read now.
@@ -99,7 +112,7 @@ impl Store {
         let checked = |row: Row| tunables::check(row.names.zip(row.values));
         match self.known_present.kept().map(|(row, _)| checked(row)) {
             Some(Ok(kept)) => Ok(kept),
-            _ => Err(self.read_present().await.and_then(checked)),
+            _ => Err(self.read_present().await.and_then(|(row, _)| checked(row))),
         }
     }
 
@@ -121,8 +134,15 @@ impl Store {
         self.known_present.forget();
     }
 
-    async fn read_present(&self) -> Result<Row, Error> {
+    /// Reads it, or waits for who is reading it, and how long ago that was.
+    async fn read_present(&self) -> Result<(Row, Duration), Error> {
+        let asked = Instant::now();
+        let _reads = self.known_present.reading.lock().await;
+        if let Some(found) = self.known_present.read_after(asked) {
+            return Ok(found);
+        }
         let read = async |tx: &mut Tx| tx.only::<Row>(SERVER_PRESENT.call()).await;
-        Ok(self.known_present.keep(self.transactions.run("server.present", Mode::Read, read).await?))
+        let row = self.transactions.run("server.present", Mode::Read, read).await?;
+        Ok((self.known_present.keep(row), Duration::ZERO))
     }
 }
