@@ -312,6 +312,38 @@ async fn decay_in_cypher_is_decay_in_rust() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_first_expiry_in_cypher_is_that_of_the_law() {
+    let db = fresh().await;
+    let tunables = db.tunables().await;
+    let now = at(1_000.0);
+    let mut random = Random::seeded(0xebb_0003);
+    let row = |n| {
+        let row = StoredRow::stamped(&mut random, n, now);
+        // As Ebb itself leaves one; that of another writer who accessed it may come too soon, and is looked at then.
+        StoredRow { accessed: row.energy_at, due: row.energy_at, nanos: 0, ..row }
+    };
+    let rows: Vec<StoredRow> = (0..500).map(row).collect();
+    lay(&db, &rows, true).await;
+    let expiry = |state: MemoryState| {
+        let waits = state.tier == Tier::Working && !state.pinned && state.ripe_at.is_none();
+        let curve = tunables.curve(state.tier).filter(|_| waits)?;
+        let after = curve.crossing(state.energy.value(), tunables.config().expiry_threshold)?;
+        Some(state.anchor().after(after))
+    };
+    let of_row = |row: &'_ StoredRow| expiry(row.state()).map(|at| (at, row.id.clone()));
+    let mut all: Vec<(Timestamp, String)> = rows.iter().filter_map(of_row).collect();
+    all.sort_unstable();
+    assert!(all.len() > 50, "the rows stretch the law: {}", all.len());
+    for (wanted, id) in all {
+        let found = db.store.backlog(&tunables).await.unwrap().expires.unwrap();
+        let early = wanted.millis() - found.millis();
+        assert!((0..=2).contains(&early), "{id}: {found:?} in Cypher, {wanted:?} in Rust");
+        db.client.run("MATCH (m:Memory {id: $id}) DELETE m", &[("id", id.as_str().into())]).await;
+    }
+    assert_eq!(db.store.backlog(&tunables).await.unwrap().expires, None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_adoption_in_cypher_is_an_adoption_in_rust() {
     let db = fresh().await;
     let tunables = db.tunables().await;

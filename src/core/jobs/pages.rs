@@ -63,12 +63,18 @@ pub(super) async fn each(
         if work.budget.is_spent() {
             return Ok(Completion::Budget);
         }
-        let took = begun.elapsed();
-        if took < GROW_UNDER {
-            size = (limit * 2).min(PAGE_MAX);
-        } else if took > SHRINK_OVER {
-            size = (limit / 2).max(1);
-        }
+        size = next_size(limit, begun.elapsed());
+    }
+}
+
+/// Rows of the page after one of so many, which took so long.
+pub(super) fn next_size(rows: usize, took: Duration) -> usize {
+    if took < GROW_UNDER {
+        (rows * 2).min(PAGE_MAX)
+    } else if took > SHRINK_OVER {
+        (rows / 2).max(1)
+    } else {
+        rows
     }
 }
 

@@ -1,4 +1,5 @@
-//! Promotes ripe memories by one tier, in claims of the documented batch size, each claim through an attempt.
+//! Promotes ripe memories by one tier, each claim through an attempt. The first has the documented batch size; as long as many
+//! are ripe, claims grow like the pages of other jobs.
 //!
 //! One tier a pass: a memory whose energy is above the next threshold too is ripe again at once, and is taken by the
 //! next claim or the next run.
@@ -10,6 +11,7 @@ use super::{Completion, DRY_RUN_ROWS, Job, Work, pages};
 use crate::domain::tunables::Tunables;
 use crate::store::{Error, PageMode, Run, Store, Tally};
 use std::cell::Cell;
+use std::time::Instant;
 
 pub(super) const JOB: Job = Job {
     name: "promote",
@@ -42,7 +44,7 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
         let (claimed, limit) = pages::one(&mut work, limit, &mut page).await?;
         return Ok(if claimed < limit { Completion::End } else { Completion::Budget });
     }
-    let claim = work.tunables.promotion_batch();
+    let mut size = work.tunables.promotion_batch();
     let now = work.run.now;
     let (mut failed, in_vain) = (None, Cell::new(false));
     let mut page = async |store: &Store, run: &mut Run, page_mode: PageMode<'_>| {
@@ -72,16 +74,17 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
             }
         }
     };
-    while work.store.backlog().await?.ripe.is_some_and(|ripe| ripe <= now) {
+    while work.store.is_any_ripe(now).await? {
         if work.budget.is_spent() {
             return Ok(Completion::Budget);
         }
-        let limit = work.budget.page(claim);
-        let (claimed, _) = pages::one(&mut work, limit, &mut page).await?;
+        let (limit, begun) = (work.budget.page(size), Instant::now());
+        let (claimed, limit) = pages::one(&mut work, limit, &mut page).await?;
         work.budget.spend(claimed);
         if claimed == 0 || in_vain.get() {
             break;
         }
+        size = pages::next_size(limit, begun.elapsed());
     }
     Ok(Completion::End)
 }

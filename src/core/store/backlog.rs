@@ -1,9 +1,10 @@
-//! The inputs of a run, and the backlog of each job: one statement each, since an idle run costs little more than this,
+//! The inputs of a run, and what waits for each job: one statement each, since an idle run costs little more than this,
 //! and the planning time of a statement on a newly started server grows with its length.
 
 use super::Store;
 use super::adoption::AdoptionCounts;
-use super::catalogue::{RUN_BACKLOG, RUN_INPUTS};
+use super::catalogue::{MEMORY_RIPE, RUN_BACKLOG, RUN_INPUTS};
+use super::decay::first_expiry;
 use super::error::Error;
 use super::trail::{Counter, counter};
 use super::tunables;
@@ -23,11 +24,13 @@ pub struct RunInputs {
     pub attempts: bool,
 }
 
-/// Oldest waiting item of each job.
+/// Oldest waiting item of each job, and what it will be.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Backlog {
     /// Memories due for decay.
     pub due: Option<Timestamp>,
+    /// From when on a decay pass may let a memory expire, if nothing accesses it before.
+    pub expires: Option<Timestamp>,
     /// Memories ripe for promotion.
     pub ripe: Option<Timestamp>,
     /// Sessions to be counted for coactivation.
@@ -66,8 +69,13 @@ impl Store {
         Ok(RunInputs { tunables, memories: AdoptionCounts { rows, adopted, foreign }, attempts })
     }
 
-    /// Reads the oldest waiting item of each job.
-    pub async fn backlog(&self) -> Result<Backlog, Error> {
+    /// Whether a memory is ripe for promotion.
+    pub async fn is_any_ripe(&self, now: Timestamp) -> Result<bool, Error> {
+        self.read_one(MEMORY_RIPE.call().set("now", now.millis())).await
+    }
+
+    /// Reads the oldest waiting item of each job, by these tunables.
+    pub async fn backlog(&self, tunables: &Tunables) -> Result<Backlog, Error> {
         #[derive(Deserialize)]
         struct Row {
             due: Option<i64>,
@@ -80,15 +88,17 @@ impl Store {
             relations: i64,
             facts: i64,
         }
-        let (row, counter): (Row, Counter) = self
+        let (row, counter, expires): (Row, Counter, Option<Timestamp>) = self
             .transactions
             .run("run.backlog", Mode::Read, async |tx: &mut Tx| {
-                Ok((tx.only(RUN_BACKLOG.call()).await?, counter(tx, &self.trails).await?))
+                let expires = first_expiry(tx, tunables).await?;
+                Ok((tx.only(RUN_BACKLOG.call()).await?, counter(tx, &self.trails).await?, expires))
             })
             .await?;
         let instant = |ms: Option<i64>| ms.and_then(|ms| Timestamp::from_millis(ms).ok());
         Ok(Backlog {
             due: instant(row.due),
+            expires,
             ripe: instant(row.ripe),
             coactivate: instant(row.coactivate),
             cluster: instant(row.cluster),

@@ -174,6 +174,7 @@ catalogue! {
     MEMORY_AUDIT = "memory/audit";
     MEMORY_CREATE = "memory/create";
     MEMORY_DECAY = "memory/decay";
+    MEMORY_EXPIRES = "memory/expires";
     MEMORY_FORGET = "memory/forget";
     MEMORY_HEALTH = "memory/health";
     MEMORY_HISTORY = "memory/history";
@@ -187,6 +188,7 @@ catalogue! {
     MEMORY_READ = "memory/read";
     MEMORY_RELEASE = "memory/release";
     MEMORY_REWIND = "memory/rewind";
+    MEMORY_RIPE = "memory/ripe";
     MEMORY_RISEN = "memory/risen";
     MEMORY_STUB = "memory/stub";
     MEMORY_STUB_OF = "memory/stub_of";

@@ -3,7 +3,7 @@
 
 use super::Store;
 use super::adoption::{self, AdoptedLabel};
-use super::catalogue::{MEMORY_ADOPT, MEMORY_DECAY, MEMORY_RELEASE, SESSION_ADOPT};
+use super::catalogue::{MEMORY_ADOPT, MEMORY_DECAY, MEMORY_EXPIRES, MEMORY_RELEASE, SESSION_ADOPT};
 use super::error::Error;
 use super::journal::EXPIRY;
 use super::run::Run;
@@ -97,6 +97,15 @@ impl Store {
         }
         Ok(usize::try_from(tally.scanned).unwrap_or(0))
     }
+}
+
+/// From when on a decay pass may let a memory expire, if nothing accesses it before; `None` if none will.
+pub(super) async fn first_expiry(tx: &mut Tx, tunables: &Tunables) -> Result<Option<Timestamp>, Error> {
+    let config = tunables.config();
+    let call = MEMORY_EXPIRES.call().set("rate", config.working_decay).set("expiry", config.expiry_threshold);
+    let at: Option<f64> = tx.only(call).await?;
+    // Its logarithm may differ from ours in the last bit.
+    Ok(at.filter(|at| !at.is_nan()).map(|at| Timestamp::EPOCH.after(at - 1.0)))
 }
 
 /// Rows that are checked again at a time.

@@ -146,7 +146,7 @@ async fn without_an_embedder_nothing_is_due() {
     db.apply(&[says("a", "soup")]).await;
     assert_eq!(db.run(JobName::Embed, 1.0).await.tally, Default::default());
     assert_eq!((due(&db).await, db.store.waiting(at(1.0)).await.unwrap().embed), (Vec::<String>::new(), 0));
-    assert_eq!(db.store.backlog().await.unwrap().embed, None);
+    assert_eq!(db.store.backlog(&db.tunables().await).await.unwrap().embed, None);
 }
 
 /// Servers refuse a text by their rules, or by a fault of their own.

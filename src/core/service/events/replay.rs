@@ -5,6 +5,10 @@
 //! nothing is due is skipped and counted; between two writes the database is read once for the instants since when
 //! memories wait, so an idle year costs nothing.
 //!
+//! Energies, pheromones and weights of relations are functions of time: a pass of `decay`, `evaporate` or `fade` refreshes what
+//! is stored of them and changes nothing else, except that `decay` lets memories expire. So `decay` runs when the first one does,
+//! and each of the three at its last occurrence before the end, which leaves what all of its passes would have left.
+//!
 //! Outcomes are dated by the server's clock, not by simulated time; here they wait since the events that they came
 //! with.
 //!
@@ -15,12 +19,14 @@ use super::feed::FeedError;
 use super::{BATCH_LINES, BadLines, Feeder, ImportError, Imported, Tick};
 use crate::clock::rfc3339;
 use crate::domain::attempt::Right;
-use crate::domain::units::Timestamp;
+use crate::domain::tier::Tier;
+use crate::domain::units::{Energy, Timestamp};
 use crate::jobs::{JobName, Request, reap};
 use crate::scheduler::driver::{JobReport, Outcome, Trigger, Wanted, finish_open, run_job_after};
 use crate::scheduler::due::{Rhythm, Schedule as JobSchedule};
 use crate::service::Service;
 use crate::store::{Backlog, Error, RunInputs};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Options of a replay.
@@ -31,6 +37,9 @@ pub struct Replay {
     /// Jobs run only at multiples of this many milliseconds.
     pub step_ms: Option<i64>,
 }
+
+/// Jobs that refresh what is stored of functions of time.
+const REFRESHING: [JobName; 3] = [JobName::Decay, JobName::Evaporate, JobName::Fade];
 
 /// The schedule of a replay: for each job when it runs, and the last handled occurrence.
 struct Schedule {
@@ -55,7 +64,7 @@ impl Schedule {
             .jobs
             .iter()
             .filter_map(|(job, schedule, handled)| {
-                let since = job.waits_since(&self.backlog)?;
+                let since = self.waits_since(*job)?;
                 let before = Timestamp::from_millis(since.millis() - 1).unwrap_or(since);
                 let occurrence = schedule.rhythm.next(before.max(*handled))?;
                 Some((self.visited(occurrence), *job))
@@ -66,12 +75,46 @@ impl Schedule {
         Some(Visit { at, jobs })
     }
 
-    /// The first instant after `after` at which a job may find work made due by an event at `after`. Learning is
-    /// excluded: it runs each minute, and a file cut into minutes is read ten times as slowly. It is checked after
-    /// these events are applied.
+    /// The instant since which something waits for a job that is more than a refresh of what is stored.
+    fn waits_since(&self, job: JobName) -> Option<Timestamp> {
+        match job {
+            JobName::Decay => self.backlog.expires,
+            job if REFRESHING.contains(&job) => None,
+            job => job.waits_since(&self.backlog),
+        }
+    }
+
+    /// The last visits of the jobs that refresh what is stored, up to `end`.
+    fn refreshes(&self, end: Timestamp) -> Vec<Visit> {
+        let mut visits: BTreeMap<Timestamp, Vec<JobName>> = BTreeMap::new();
+        for (job, schedule, handled) in self.jobs.iter().filter(|(job, ..)| REFRESHING.contains(job)) {
+            let latest = Rhythm::Every(self.step_ms).latest(end).and_then(|end| schedule.rhythm.latest(end));
+            let at = latest.map(|latest| self.visited(latest)).filter(|at| at > handled);
+            if let Some(at) = at.filter(|at| job.waits_since(&self.backlog).is_some_and(|since| since <= *at))
+            {
+                visits.entry(at).or_default().push(*job);
+            }
+        }
+        visits.into_iter().map(|(at, jobs)| Visit { at, jobs }).collect()
+    }
+
+    /// The first instant after `after` at which a job may find work made due by an event at `after`: `decay`, once a memory with
+    /// the energy of one access expires. Learning is excluded: it runs each minute, and a file cut into minutes is read ten
+    /// times as slowly. It is checked after these events are applied.
     fn boundary(&self, after: Timestamp) -> Timestamp {
-        let fed = self.jobs.iter().filter(|(job, ..)| *job != JobName::Learn);
-        let nexts = fed.filter_map(|(_, schedule, _)| schedule.rhythm.next(after));
+        let nexts = self.jobs.iter().filter_map(|(job, schedule, _)| {
+            let since = match job {
+                JobName::Learn => return None,
+                JobName::Decay => {
+                    let expiry = self.inputs.tunables.config().expiry_threshold;
+                    let curve = self.inputs.tunables.curve(Tier::Working)?;
+                    after.after(curve.crossing(Energy::ONE.value(), expiry)?)
+                }
+                job if REFRESHING.contains(job) => return None,
+                _ => after,
+            };
+            schedule.rhythm.next(since)
+        });
         nexts.map(|occurrence| self.visited(occurrence)).min().unwrap_or_else(|| after.after(f64::MAX))
     }
 
@@ -109,8 +152,9 @@ impl Service {
         loop {
             let next = feeder.feed.next_at().await?.filter(|at| replay.until.is_none_or(|until| *at < until));
             let horizon = next.or(replay.until).unwrap_or(last);
-            if let Some(visit) = schedule.next().filter(|visit| visit.at <= horizon) {
-                self.visit(&mut schedule, &visit, &mut feeder).await?;
+            let visit = schedule.next();
+            if let Some(visit) = visit.as_ref().filter(|visit| visit.at <= horizon) {
+                self.visit(&mut schedule, visit, &mut feeder).await?;
                 watch(Tick { at: Some(visit.at), ..feeder.tick() });
                 continue;
             }
@@ -120,7 +164,8 @@ impl Service {
                 return Err(FeedError::OutOfOrder { path, line: feeder.feed.line() + 1 }.into());
             }
             let boundary = schedule.boundary(at);
-            let until = replay.until.map_or(boundary, |until| until.min(boundary));
+            let ends = [replay.until, visit.map(|visit| visit.at)];
+            let until = ends.into_iter().flatten().fold(boundary, Timestamp::min);
             while let Some(step) = feeder.feed.next(BATCH_LINES, Some(until)).await? {
                 last = step.latest().map_or(last, |at| at.max(last));
                 let teaches = step.outcome.is_some();
@@ -130,10 +175,14 @@ impl Service {
                     break;
                 }
             }
-            schedule.backlog = self.backlog(last).await?;
+            self.look(&mut schedule, last).await?;
             watch(feeder.tick());
         }
-        self.ended(feeder, replay.until.unwrap_or(last)).await
+        let end = replay.until.unwrap_or(last);
+        for visit in schedule.refreshes(end) {
+            self.visit(&mut schedule, &visit, &mut feeder).await?;
+        }
+        self.ended(feeder, end).await
     }
 
     async fn ended(&self, mut feeder: Feeder<'_>, at: Timestamp) -> Result<Imported, ImportError> {
@@ -146,7 +195,6 @@ impl Service {
 
     async fn schedule(&self, from: Option<Timestamp>, replay: Replay) -> Result<Schedule, Error> {
         let inputs = self.store.run_inputs().await?;
-        let backlog = self.backlog(from.unwrap_or(Timestamp::FIRST)).await?;
         let last = self.store.last_runs(JobName::ALL.map(JobName::name)).await?;
         let mut jobs = Vec::new();
         for (job, last) in JobName::ALL.into_iter().zip(last) {
@@ -157,7 +205,10 @@ impl Service {
                 jobs.push((job, config.schedule(job, &inputs.tunables), handled));
             }
         }
-        Ok(Schedule { jobs, step_ms: replay.step_ms.unwrap_or(1).max(1), inputs, backlog })
+        let (step_ms, backlog) = (replay.step_ms.unwrap_or(1).max(1), Backlog::default());
+        let mut schedule = Schedule { jobs, step_ms, inputs, backlog };
+        self.look(&mut schedule, from.unwrap_or(Timestamp::FIRST)).await?;
+        Ok(schedule)
     }
 
     async fn visit(
@@ -182,14 +233,14 @@ impl Service {
             let report = run_job_after(&self.store, inputs, *job, &wanted, self.request()).await?;
             record(feeder, &report, nothing_due);
         }
-        schedule.backlog = self.backlog(visit.at).await?;
-        Ok(())
+        Ok(self.look(schedule, visit.at).await?)
     }
 
-    /// For each job, the instant since which something waits; outcomes wait since the latest simulated instant.
-    async fn backlog(&self, at: Timestamp) -> Result<Backlog, Error> {
-        let backlog = self.store.backlog().await?;
-        Ok(Backlog { learn: backlog.learn.map(|_| at), ..backlog })
+    /// Reads for each job the instant since which something waits; outcomes wait since the latest simulated instant.
+    async fn look(&self, schedule: &mut Schedule, at: Timestamp) -> Result<(), Error> {
+        let backlog = self.store.backlog(&schedule.inputs.tunables).await?;
+        schedule.backlog = Backlog { learn: backlog.learn.map(|_| at), ..backlog };
+        Ok(())
     }
 
     /// A replay shows the effect of a policy: nobody is to be protected from it.

@@ -33,7 +33,9 @@ async fn a_new_memory_strengthens_others_once_it_is_embedded_or_a_day_later() {
     // Neither is due, nor late.
     assert_eq!(by_hand(&db.store, JobName::Reinforce, 1.5).await.tally.scanned, 0);
     assert_eq!(db.store.waiting(at(1.5)).await.unwrap().reinforce, 0);
-    assert!(db.store.backlog().await.unwrap().reinforce.is_some_and(|first| first > at(24.0)));
+    assert!(
+        db.store.backlog(&db.tunables().await).await.unwrap().reinforce.is_some_and(|first| first > at(24.0))
+    );
     embedder.behave(Manner::Refuses(500, "poison"));
     run(&db, &client, 2.0).await;
     assert_eq!(db.store.waiting(at(2.0)).await.unwrap().reinforce, 2, "a refused one waits no longer either");
