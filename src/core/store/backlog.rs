@@ -24,7 +24,7 @@ pub struct RunInputs {
     pub attempts: bool,
 }
 
-/// Oldest waiting item of each job, and what it will be.
+/// Oldest waiting item of each job.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Backlog {
     /// Memories due for decay.

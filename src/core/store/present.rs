@@ -134,15 +134,20 @@ impl Store {
         self.known_present.forget();
     }
 
-    /// Reads it, or waits for who is reading it, and how long ago that was.
+    /// Reads it, or waits for who is reading it, and how long ago that was. If that one fails, all who waited read it at once.
     async fn read_present(&self) -> Result<(Row, Duration), Error> {
-        let asked = Instant::now();
-        let _reads = self.known_present.reading.lock().await;
+        let (asked, reading) = (Instant::now(), &self.known_present.reading);
+        let reads = reading.try_lock().ok();
+        if reads.is_none() {
+            drop(reading.lock().await);
+        }
         if let Some(found) = self.known_present.read_after(asked) {
             return Ok(found);
         }
         let read = async |tx: &mut Tx| tx.only::<Row>(SERVER_PRESENT.call()).await;
         let row = self.transactions.run("server.present", Mode::Read, read).await?;
-        Ok((self.known_present.keep(row), Duration::ZERO))
+        let row = self.known_present.keep(row);
+        drop(reads);
+        Ok((row, Duration::ZERO))
     }
 }
