@@ -12,6 +12,7 @@
 pub mod activation;
 pub mod causal;
 pub mod communities;
+mod counting;
 mod error;
 #[cfg(test)]
 mod extremes;

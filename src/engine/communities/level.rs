@@ -9,6 +9,7 @@
 //! ([`crate::graph::pairs`]).
 
 use super::quality;
+use crate::counting::sort_by_number;
 use crate::graph::Graph;
 use crate::graph::csr::weight_of;
 use crate::graph::number::PosF32;
@@ -129,20 +130,9 @@ impl Level {
 
     /// The level whose nodes are the parts of this one; `parts` gives each node a number below `count`.
     pub(super) fn merged(&self, parts: &[u32], count: usize, tally: &mut Tally) -> Self {
-        let mut ends = vec![0_usize; count];
-        for part in parts {
-            ends[*part as usize] += 1;
-        }
-        let mut begin = 0;
-        for end in &mut ends {
-            begin += std::mem::replace(end, begin);
-        }
-        let mut members = vec![0; parts.len()];
-        for (node, part) in self.nodes().zip(parts) {
-            let end = &mut ends[*part as usize];
-            members[*end] = node;
-            *end += 1;
-        }
+        let nodes: Vec<u32> = self.nodes().collect();
+        let mut members = vec![0; nodes.len()];
+        let ends = sort_by_number(&nodes, &mut members, count, |node| parts[node] as usize);
         let mut level = Self::with_room(count, self.entries());
         let mut begin = 0;
         for (part, end) in (0..).zip(&ends) {

@@ -3,6 +3,7 @@
 //! Equality and prefix queries are binary searches. Substring queries use the sorted suffixes of all strings: a string that
 //! contains a word has a suffix that begins with it.
 
+use crate::counting::sort_by_number;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -45,18 +46,9 @@ impl Gathered {
             })
         };
         let of: Vec<usize> = entries.iter().map(number).collect();
-        let mut ends = vec![0_usize; strings.len()];
-        of.iter().for_each(|number| ends[*number] += 1);
-        let mut begin = 0;
-        for end in &mut ends {
-            begin += std::mem::replace(end, begin);
-        }
-        let mut nodes = vec![0; entries.len()];
-        for (number, (_, node)) in of.iter().zip(&entries) {
-            let end = &mut ends[*number];
-            nodes[*end] = *node;
-            *end += 1;
-        }
+        let all: Vec<u32> = entries.iter().map(|(_, node)| *node).collect();
+        let mut nodes = vec![0; all.len()];
+        let ends = sort_by_number(&all, &mut nodes, strings.len(), |at| of[at]);
         let mut order: Vec<usize> = (0..strings.len()).collect();
         order.sort_unstable_by_key(|number| strings[*number]);
         let mut dictionary = Dictionary::default();

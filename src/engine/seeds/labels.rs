@@ -70,17 +70,15 @@ impl Labels {
     #[must_use]
     pub fn build(graph: &Graph) -> Self {
         if graph.node_count() < APART_MIN {
-            return Self::with(graph, spelling(graph));
+            return Self::with(graph, || spelling(graph));
         }
         std::thread::scope(|scope| {
             let ngrams = scope.spawn(|| spelling(graph));
-            let rest = Self::with(graph, CharNgramIndex::build([]));
-            let ngrams = ngrams.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            Self { ngrams, ..rest }
+            Self::with(graph, || ngrams.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
         })
     }
 
-    fn with(graph: &Graph, ngrams: CharNgramIndex) -> Self {
+    fn with(graph: &Graph, ngrams: impl FnOnce() -> CharNgramIndex) -> Self {
         let [mut labels, mut phrases, mut spoken, mut tags] = [(); 4].map(|()| Gathered::default());
         for node in graph.nodes() {
             let label = seen(graph.label(node));
@@ -103,7 +101,7 @@ impl Labels {
             suffixes: Suffixes::of(&words),
             words,
             tags: tags.into_dictionary(),
-            ngrams,
+            ngrams: ngrams(),
         }
     }
 

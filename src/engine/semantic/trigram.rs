@@ -19,6 +19,7 @@
 
 pub mod search;
 
+use crate::counting::sort_by_number;
 use crate::text::fold::{cut, fold};
 
 /// Indexed part of a text, in bytes of its lower case.
@@ -207,18 +208,8 @@ fn by_window(mut seen: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
     }
     let mut sorted = vec![(0, 0); seen.len()];
     for shift in [0, DIGIT] {
-        let digit = |window: u32| ((window >> shift) & ((1 << DIGIT) - 1)) as usize;
-        let mut ends = vec![0_usize; 1 << DIGIT];
-        seen.iter().for_each(|(window, _)| ends[digit(*window)] += 1);
-        let mut begin = 0;
-        for end in &mut ends {
-            begin += std::mem::replace(end, begin);
-        }
-        for one in &seen {
-            let end = &mut ends[digit(one.0)];
-            sorted[*end] = *one;
-            *end += 1;
-        }
+        let digit = |at: usize| ((seen[at].0 >> shift) & ((1 << DIGIT) - 1)) as usize;
+        sort_by_number(&seen, &mut sorted, 1 << DIGIT, digit);
         std::mem::swap(&mut seen, &mut sorted);
     }
     seen
