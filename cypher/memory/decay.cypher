@@ -12,6 +12,8 @@
 // the nanosecond, since the server's clock gives all rows of one statement one instant, and an id that is not text is
 // ordered by its text form, so that every row has its position. Every row is locked, then checked again. A row whose
 // values no law can use is quarantined with the reason and unchanged values.
+// Each value is read once, and what most rows do not need is behind one condition: the expressions take more time than the
+// writes.
 MATCH (m:Memory)
 WHERE m.dueAt >= datetime({epochSeconds: $afterSecond, nanosecond: $afterNano})
   AND m.dueAt <= datetime({epochMillis: $now})
@@ -21,48 +23,53 @@ WITH m, m.dueAt AS due, coalesce(toStringOrNull(m.id), '') AS id
 ORDER BY due, id
 LIMIT $limit
 SET m.ebbLock = true
-WITH m, due, id, datetime({epochMillis: $now}) AS now,
+WITH m, due, id, datetime({epochMillis: $now}) AS now, m.dueAt AS dueAt, m.tier AS tier, m.energy AS stored,
+  m.energyAt AS energyAt, m.lastAccessed AS lastAccessed, m.ripeAt AS storedRipeAt, m.pinned AS pinned
+WITH m, due, id, now, dueAt, tier, stored, energyAt, lastAccessed, storedRipeAt, pinned,
   CASE WHEN m:EbbQuarantined THEN 'quarantined'
     WHEN NOT m.id IS :: STRING NOT NULL THEN 'id is not text'
     WHEN NOT m.scope IS :: STRING THEN 'scope is not text'
-    WHEN NOT m.pinned IS :: BOOLEAN THEN 'pinned is not true or false'
-    WHEN NOT m.ripeAt IS :: ZONED DATETIME THEN 'ripeAt is not a date with time and zone'
-    WHEN NOT (datetime({epochMillis: -62135596800000}) <= m.ripeAt < datetime({epochMillis: 253402300800000})) THEN 'ripeAt is outside the years 0001 to 9999'
-    WHEN NOT m.energy IS :: FLOAT NOT NULL AND NOT m.energy IS :: INTEGER NOT NULL THEN 'energy is not a number'
-    WHEN isNaN(toFloat(m.energy)) OR toFloat(m.energy) < 0.0 OR toFloat(m.energy) > $energyMax THEN 'energy is outside 0 to 1e12'
-    WHEN NOT m.energyAt IS :: ZONED DATETIME NOT NULL THEN 'energyAt is not a date with time and zone'
-    WHEN NOT (datetime({epochMillis: -62135596800000}) <= m.energyAt < datetime({epochMillis: 253402300800000})) THEN 'energyAt is outside the years 0001 to 9999'
-    WHEN NOT m.lastAccessed IS :: ZONED DATETIME NOT NULL THEN 'lastAccessed is not a date with time and zone'
-    WHEN NOT (datetime({epochMillis: -62135596800000}) <= m.lastAccessed < datetime({epochMillis: 253402300800000})) THEN 'lastAccessed is outside the years 0001 to 9999'
-    WHEN NOT coalesce(m.tier, '') IN ['working', 'shortTerm', 'longTerm', 'expiredWorking', 'archivedWorking', 'archivedShortTerm'] THEN 'tier is unknown'
+    WHEN NOT pinned IS :: BOOLEAN THEN 'pinned is not true or false'
+    WHEN NOT storedRipeAt IS :: ZONED DATETIME THEN 'ripeAt is not a date with time and zone'
+    WHEN NOT (datetime({epochMillis: -62135596800000}) <= storedRipeAt < datetime({epochMillis: 253402300800000})) THEN 'ripeAt is outside the years 0001 to 9999'
+    WHEN NOT stored IS :: FLOAT NOT NULL AND NOT stored IS :: INTEGER NOT NULL THEN 'energy is not a number'
+    WHEN isNaN(toFloat(stored)) OR toFloat(stored) < 0.0 OR toFloat(stored) > $energyMax THEN 'energy is outside 0 to 1e12'
+    WHEN NOT energyAt IS :: ZONED DATETIME NOT NULL THEN 'energyAt is not a date with time and zone'
+    WHEN NOT (datetime({epochMillis: -62135596800000}) <= energyAt < datetime({epochMillis: 253402300800000})) THEN 'energyAt is outside the years 0001 to 9999'
+    WHEN NOT lastAccessed IS :: ZONED DATETIME NOT NULL THEN 'lastAccessed is not a date with time and zone'
+    WHEN NOT (datetime({epochMillis: -62135596800000}) <= lastAccessed < datetime({epochMillis: 253402300800000})) THEN 'lastAccessed is outside the years 0001 to 9999'
+    WHEN NOT coalesce(tier, '') IN ['working', 'shortTerm', 'longTerm', 'expiredWorking', 'archivedWorking', 'archivedShortTerm'] THEN 'tier is unknown'
   END AS fault
-WITH m, due, id, now, fault,
-  CASE WHEN fault IS NULL AND m.lastAccessed > m.energyAt THEN m.lastAccessed ELSE m.energyAt END AS anchor,
-  CASE WHEN fault IS NULL THEN m.lastAccessed > m.energyAt ELSE false END AS foreignAccess,
-  CASE m.tier WHEN 'working' THEN $workingDecay WHEN 'shortTerm' THEN $shortTermDecay WHEN 'longTerm' THEN $longTermDecay END AS rate,
-  CASE m.tier WHEN 'working' THEN $workingToShort WHEN 'shortTerm' THEN $shortToLong END AS threshold
-WITH m, due, id, now, fault, rate, anchor,
+WITH m, due, id, now, fault, dueAt, tier, stored, storedRipeAt, pinned,
+  CASE WHEN fault IS NULL AND lastAccessed > energyAt THEN lastAccessed ELSE energyAt END AS anchor,
+  CASE WHEN fault IS NULL THEN lastAccessed > energyAt ELSE false END AS foreignAccess,
+  CASE tier WHEN 'working' THEN $workingDecay WHEN 'shortTerm' THEN $shortTermDecay WHEN 'longTerm' THEN $longTermDecay END AS rate
+WITH m, due, id, now, fault, tier, storedRipeAt,
   CASE
     WHEN fault IS NOT NULL THEN NOT fault = 'quarantined'
-    ELSE rate IS NOT NULL AND anchor < now AND m.dueAt <= now AND coalesce(m.pinned, false) = false
+    ELSE rate IS NOT NULL AND anchor < now AND dueAt <= now AND coalesce(pinned, false) = false
   END AS acts,
-  CASE WHEN m.ripeAt IS NOT NULL THEN m.ripeAt WHEN foreignAccess AND m.energy > threshold THEN anchor END AS ripeAt,
-  CASE WHEN fault IS NULL THEN toFloat(m.energy) * exp(-(rate * ((now.epochMillis - anchor.epochMillis) / 3600000.0))) END AS energy
-WITH m, due, id, now, fault, acts, ripeAt, energy,
+  CASE WHEN storedRipeAt IS NULL AND foreignAccess AND stored > CASE tier WHEN 'working' THEN $workingToShort WHEN 'shortTerm' THEN $shortToLong END THEN anchor ELSE storedRipeAt END AS ripeAt,
+  CASE WHEN fault IS NULL THEN toFloat(stored) * exp(-(rate * ((now.epochMillis - anchor.epochMillis) / 3600000.0))) END AS energy
+WITH m, due, id, now, fault, acts, tier, ripeAt, energy,
   acts AND fault IS NULL AS fades,
-  acts AND fault IS NULL AND m.tier = 'working' AND ripeAt IS NULL AND energy < $expiry AS expires
+  acts AND fault IS NULL AND tier = 'working' AND ripeAt IS NULL AND energy < $expiry AS expires,
+  acts AND (fault IS NOT NULL OR tier = 'longTerm' OR ripeAt IS NOT NULL OR energy < $expiry OR energy < $floor) AS changesMore
 FOREACH (_ IN CASE WHEN fades THEN [1] ELSE [] END |
-  SET m.energy = energy, m.energyAt = now, m.ripeAt = ripeAt)
-FOREACH (_ IN CASE WHEN expires THEN [1] ELSE [] END |
-  SET m.tier = 'expiredWorking', m.lastExpired = now, m.dueAt = null,
-    m.clusterDue = CASE WHEN EXISTS { (m)-[:BELONGS_TO]->() } THEN now ELSE m.clusterDue END)
-FOREACH (_ IN CASE WHEN fades AND m.tier = 'shortTerm' AND energy < $floor THEN [1] ELSE [] END |
-  SET m.dueAt = null)
-FOREACH (_ IN CASE WHEN fades AND m.tier = 'longTerm' THEN [1] ELSE [] END |
-  SET m.dueAt = CASE WHEN energy < $floor THEN null ELSE datetime({epochMillis: $now + $longTermRewriteMs}) END)
-FOREACH (_ IN CASE WHEN acts AND fault IS NOT NULL THEN [1] ELSE [] END |
-  SET m:EbbQuarantined, m.ebbReason = fault,
-    m.clusterDue = CASE WHEN EXISTS { (m)-[:BELONGS_TO]->() } THEN now ELSE m.clusterDue END)
+  SET m.energy = energy, m.energyAt = now)
+FOREACH (_ IN CASE WHEN changesMore THEN [1] ELSE [] END |
+  FOREACH (_ IN CASE WHEN fades THEN [1] ELSE [] END |
+    SET m.ripeAt = ripeAt)
+  FOREACH (_ IN CASE WHEN expires THEN [1] ELSE [] END |
+    SET m.tier = 'expiredWorking', m.lastExpired = now, m.dueAt = null,
+      m.clusterDue = CASE WHEN EXISTS { (m)-[:BELONGS_TO]->() } THEN now ELSE m.clusterDue END)
+  FOREACH (_ IN CASE WHEN fades AND tier = 'shortTerm' AND energy < $floor THEN [1] ELSE [] END |
+    SET m.dueAt = null)
+  FOREACH (_ IN CASE WHEN fades AND tier = 'longTerm' THEN [1] ELSE [] END |
+    SET m.dueAt = CASE WHEN energy < $floor THEN null ELSE datetime({epochMillis: $now + $longTermRewriteMs}) END)
+  FOREACH (_ IN CASE WHEN fault IS NOT NULL THEN [1] ELSE [] END |
+    SET m:EbbQuarantined, m.ebbReason = fault,
+      m.clusterDue = CASE WHEN EXISTS { (m)-[:BELONGS_TO]->() } THEN now ELSE m.clusterDue END))
 WITH count(*) AS scanned,
   sum(CASE WHEN fades THEN 1 ELSE 0 END) AS changed,
   sum(CASE WHEN expires THEN 1 ELSE 0 END) AS expired,
