@@ -1,21 +1,21 @@
 // purpose: Read the relationships from and to nodes of a label and scope, where both ends may be mirrored.
 // mode: read
-// params: $scope: String, $rows.keys: List, $rows.labels: List, $rows.before: List, $rows.marks: List, $rows.never: List, $rows.costed: List, $rows.stopWords: List, $unnamed: Float, $expired: Boolean, $type: String
+// params: $scope: String, $label: String, $rows.key: List, $rows.element: List, $rows.labels: List, $rows.before: List, $rows.marks: List, $rows.never: List, $rows.costed: List, $rows.stopWords: List, $unnamed: Float, $expired: Boolean, $type: String
 // returns: key: String, edges: List (a row for each that is there and may be mirrored)
-// names: :Room, n.id
 //
 // Relationships are of one type, or of all where $type is null. An edge is [type, index of the label of its other end
 // in $rows.labels, its key, its value as in mirror/edges, whether it begins at the node, its causal strength]. A node with a label of
 // $rows.before is read as one of those. Quarantined nodes and relationships are excluded, and so are relationships into
 // another scope: the same key is a different node there.
-UNWIND $rows.keys AS key
-MATCH (n:Room)
-WHERE n.scope = $scope AND n.id = key
+UNWIND range(0, size($rows.element) - 1) AS at
+MATCH (n)
+WHERE elementId(n) = $rows.element[at] AND $label IN labels(n)
+  AND n.scope = $scope AND CASE WHEN $label = 'Entity' THEN n.name ELSE n.id END = $rows.key[at]
   AND NOT n:EbbQuarantined AND n.dissolved IS NULL
   AND NOT coalesce(n.tier, '') IN ['archivedWorking', 'archivedShortTerm']
   AND ($expired OR NOT coalesce(n.tier, '') = 'expiredWorking')
   AND none(other IN $rows.before WHERE other IN labels(n)) AND none(mark IN $rows.marks WHERE n[mark] IS NOT NULL)
-RETURN n.id AS key,
+RETURN $rows.key[at] AS key,
   COLLECT {
     MATCH (n)-[r]-(b)
     WHERE NOT type(r) IN $rows.never AND r.ebbReason IS NULL AND b.scope = $scope

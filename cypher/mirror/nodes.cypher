@@ -1,21 +1,21 @@
 // purpose: Read nodes of a label and scope as a mirror shows them.
 // mode: read
-// params: $scope: String, $rows.keys: List, $rows.before: List, $rows.marks: List, $expired: Boolean, $dimensions: Integer, $model: String
+// params: $scope: String, $label: String, $rows.key: List, $rows.element: List, $rows.before: List, $rows.marks: List, $expired: Boolean, $dimensions: Integer, $model: String
 // returns: key: String, name: String, content: String, tier: String, session: String, lastAccessed: Integer, created: Integer, accessCount: Integer, tags: List, metadata: String, provenance: List, embedding: List (a row for each that is there and may be mirrored)
-// names: :Room, n.id
 //
 // Values are returned unchecked; a value of a wrong type is null. A node that is never accessed, such as a file, has the
 // instant of its last change. A node with a label of $rows.before is read as one of those. Tags beyond the number and the
 // length of a request are left out, and longer texts of a provenance are cut. Embeddings are of $dimensions numbers; null: none is
 // read. One that was computed for Ebb is of $model, if that is given: those of two models cannot be compared.
-UNWIND $rows.keys AS key
-MATCH (n:Room)
-WHERE n.scope = $scope AND n.id = key
+UNWIND range(0, size($rows.element) - 1) AS at
+MATCH (n)
+WHERE elementId(n) = $rows.element[at] AND $label IN labels(n)
+  AND n.scope = $scope AND CASE WHEN $label = 'Entity' THEN n.name ELSE n.id END = $rows.key[at]
   AND NOT n:EbbQuarantined AND n.dissolved IS NULL
   AND NOT coalesce(n.tier, '') IN ['archivedWorking', 'archivedShortTerm']
   AND ($expired OR NOT coalesce(n.tier, '') = 'expiredWorking')
   AND none(other IN $rows.before WHERE other IN labels(n)) AND none(mark IN $rows.marks WHERE n[mark] IS NOT NULL)
-RETURN n.id AS key,
+RETURN $rows.key[at] AS key,
   CASE WHEN n.name IS :: STRING NOT NULL THEN n.name END AS name,
   CASE WHEN n.content IS :: STRING NOT NULL THEN left(n.content, 65536) END AS content,
   CASE WHEN n.tier IS :: STRING NOT NULL THEN n.tier END AS tier,

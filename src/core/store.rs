@@ -116,7 +116,7 @@ pub use memory_update::{MemoryUpdate, MemoryVersion, VERSIONS_MAX};
 pub use mirror::{
     AdoptedFact, AdoptedNode, Amount, Census, EmbeddedFact, FACT_STATE, FadingRelation, Heat, MentionRule,
     MirrorCandidate, MirrorQuery, MirroredEnd, MirroredNode, NODE_STATE, NearestMemories, NearestMemory,
-    OutgoingRelation, RowState, STATE_LABEL, WrittenRow, bond,
+    OutgoingRelation, RowState, STATE_LABEL, Sought, WrittenRow, bond,
 };
 pub use mirror_status::MirrorStatus;
 pub use outcome::{OutcomeReceipt, OutcomeReport};

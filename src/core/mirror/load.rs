@@ -22,7 +22,7 @@ use crate::domain::ids::Scope;
 use crate::domain::units::Timestamp;
 use crate::store::{
     Amount, Census, Learned, MentionRule, MirrorCandidate, MirrorQuery, MirroredEnd, MirroredNode,
-    OVERLAP_MS, OutgoingRelation, Store,
+    OVERLAP_MS, OutgoingRelation, Sought, Store,
 };
 use ebb_engine::graph::builder::GraphBuilder;
 use ebb_engine::graph::columns::NodeRow;
@@ -343,8 +343,8 @@ async fn selected(
         nodes.sort_unstable_by_key(|node| node.label);
         for part in pages(&nodes, asked, page_bytes(room)) {
             let label = part.first().map_or(0, |node| node.label);
-            let keys: Vec<&str> = part.iter().map(|node| node.key.as_str()).collect();
-            for (key, ends) in store.mirrored_around(asked, label, &keys, None).await? {
+            let sought = Sought::Candidates(part);
+            for (key, ends) in store.mirrored_around(asked, label, sought, None).await? {
                 let Some(place) = places[label].get(key.as_str()) else { continue };
                 let ends = ends.iter().filter_map(|end| places.get(end.label)?.get(end.key.as_str()));
                 near.insert(*place, ends.copied().collect());
@@ -438,17 +438,17 @@ impl Plan<'_> {
         self.load.check_wanted()?;
         let Load { store, asked, whole, bytes_max, .. } = self.load;
         let label = page.first().map_or(0, |candidate| candidate.label);
-        let keys: Vec<&str> = page.iter().map(|candidate| candidate.key.as_str()).collect();
-        let nodes = runtime.block_on(store.mirrored(asked, label, &keys))?;
+        let sought = Sought::Candidates(page);
+        let nodes = runtime.block_on(store.mirrored(asked, label, sought))?;
         let mut edges = Edges { facts: ReadFacts::of(asked), ..Edges::default() };
-        for (key, begun) in runtime.block_on(store.mirrored_edges(asked, label, &keys))? {
+        for (key, begun) in runtime.block_on(store.mirrored_edges(asked, label, sought))? {
             let Some(from) = self.place(label, &key) else { continue };
             begun.into_iter().for_each(|edge| edges.walk(self, from, edge));
         }
         let lacking = match *whole {
             true => HashSet::new(),
             false => {
-                let around = runtime.block_on(store.mirrored_around(asked, label, &keys, None))?;
+                let around = runtime.block_on(store.mirrored_around(asked, label, sought, None))?;
                 self.lacking(label, around)
             }
         };

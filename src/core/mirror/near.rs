@@ -18,7 +18,7 @@ use super::load::asked;
 use crate::domain::ids::{Scope, labelled};
 use crate::domain::relation::Fading;
 use crate::domain::units::Timestamp;
-use crate::store::{Amount, MirrorQuery, MirroredEnd, Store};
+use crate::store::{Amount, MirrorQuery, MirroredEnd, Sought, Store};
 use ebb_engine::graph::Graph;
 use ebb_engine::graph::builder::{GraphBuilder, WeightRange};
 use ebb_engine::graph::columns::NodeRow;
@@ -72,7 +72,7 @@ pub async fn around(
     let mut met: Vec<Met> = Vec::new();
     for label in 0..asked.label_count() {
         for page in keys.chunks(PAGE) {
-            let found = store.mirrored_around(&asked, label, page, None).await?;
+            let found = store.mirrored_around(&asked, label, Sought::Keys(page), None).await?;
             met.extend(found.into_iter().map(|(key, ends)| (label, key, ends)));
         }
     }

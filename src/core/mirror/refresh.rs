@@ -34,7 +34,8 @@ use super::{Config, Error, MirroredScope, hot};
 use crate::domain::relation::Fading;
 use crate::domain::units::Timestamp;
 use crate::store::{
-    Amount, Change, KEPT_MS, Learned, MirroredEnd, MirroredNode, OVERLAP_MS, STATE_LABEL, Store, WrittenRow,
+    Amount, Change, KEPT_MS, Learned, MirroredEnd, MirroredNode, OVERLAP_MS, STATE_LABEL, Sought, Store,
+    WrittenRow,
 };
 use ebb_engine::Texts;
 use ebb_engine::graph::builder::{Batch, EdgeRow};
@@ -218,7 +219,7 @@ async fn read(store: &Store, held: &MirroredScope, touched: Touched) -> Result<O
         let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
         let mut there: HashSet<String> = HashSet::new();
         for page in keys.chunks(PAGE) {
-            for seen in store.mirrored(&held.asked, *label, page).await? {
+            for seen in store.mirrored(&held.asked, *label, Sought::Keys(page)).await? {
                 let is_held = held.find(*label, &seen.key).is_some();
                 let id = held.names.external_id(*label, &seen.key);
                 // A key that now has nodes of several labels changes the names of all of them.
@@ -292,7 +293,7 @@ impl Read {
     ) -> Result<(), Error> {
         let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
         for page in keys.chunks(PAGE) {
-            for (key, ends) in store.mirrored_around(&held.asked, label, page, kind).await? {
+            for (key, ends) in store.mirrored_around(&held.asked, label, Sought::Keys(page), kind).await? {
                 self.around.push((held.names.external_id(label, &key), kind.map(str::to_owned), ends));
             }
         }

@@ -211,6 +211,7 @@ catalogue! {
     MIRROR_CENSUS = "mirror/census";
     MIRROR_DATABASE = "mirror/database";
     MIRROR_EDGES = "mirror/edges";
+    MIRROR_FIND = "mirror/find";
     MIRROR_NEAREST = "mirror/nearest";
     MIRROR_NODES = "mirror/nodes";
     MIRROR_CLEAR = "mirror/clear";

@@ -1,9 +1,13 @@
 //! The queries of a mirror: candidates, their contents and their relationships.
 //!
-//! Nodes are read by key, a page at a time, and so are the relationships that begin at them, those of a node in one
+//! Nodes are read a page at a time, and so are the relationships that begin at them, those of a node in one
 //! packed record: twice as fast as with a row for each, and pages of several connections do not overlap. Values are
 //! returned as stored; a value that is not a number is [`Amount::Unusable`], so that one bad property costs one
 //! relationship and never a page.
+//!
+//! They are read by element, and keep their key: a census returns the elements, and those of other keys are found first. So these
+//! statements, which are long, name no label, and a server that has just started plans each of them once and not for each label,
+//! which is most of what a first load waits for.
 //!
 //! In a full load, the other end of a relationship is an element id, since the census returned the element of every
 //! node that may be mirrored: the server then need not read that node again. An element id may be reused after its node
@@ -24,7 +28,7 @@ pub use census::{Census, Heat, MirrorCandidate};
 pub use nearest::{NearestMemories, NearestMemory};
 
 use super::Store;
-use super::catalogue::{MIRROR_AROUND, MIRROR_EDGES, MIRROR_NODES};
+use super::catalogue::{MIRROR_AROUND, MIRROR_EDGES, MIRROR_FIND, MIRROR_NODES};
 use super::encode::list;
 use super::error::Error;
 use super::statement::Call;
@@ -39,6 +43,7 @@ use crate::domain::units::{Timestamp, Weight};
 use adopted::AdoptedLabel;
 use neo4rs::{BoltNull, BoltType};
 use rows::{begun, ends, keyed, node};
+use serde::Deserialize;
 
 /// Approximate limit of a node's characters that are read: its content is cut at 65,536.
 const READ_MAX: u64 = 65_536;
@@ -50,6 +55,24 @@ pub struct MentionRule {
     pub unnamed: f64,
     /// Words that name nothing, in lower case.
     pub stop_words: Vec<&'static str>,
+}
+
+/// Nodes of a label that are to be read.
+#[derive(Debug, Clone, Copy)]
+pub enum Sought<'a> {
+    /// By their keys.
+    Keys(&'a [&'a str]),
+    /// By the keys and elements of a census.
+    Candidates(&'a [&'a MirrorCandidate]),
+}
+
+impl Sought<'_> {
+    fn keys(&self) -> Vec<&str> {
+        match self {
+            Self::Keys(keys) => keys.to_vec(),
+            Self::Candidates(candidates) => candidates.iter().map(|one| one.key.as_str()).collect(),
+        }
+    }
 }
 
 /// Parameters of the queries that mirror one scope.
@@ -326,12 +349,12 @@ impl MirrorQuery {
 }
 
 impl Store {
-    /// Nodes of a label by their keys, without deleted and excluded ones.
+    /// Nodes of a label, without deleted and excluded ones.
     pub async fn mirrored(
         &self,
         asked: &MirrorQuery,
         label: usize,
-        keys: &[&str],
+        sought: Sought<'_>,
     ) -> Result<Vec<MirroredNode>, Error> {
         const COLUMNS: [&str; 12] = [
             "key",
@@ -348,35 +371,31 @@ impl Store {
             "embedding",
         ];
         if label >= asked.own_labels() {
-            let live = self.adopted_live(asked, label, keys).await?;
+            let live = self.adopted_live(asked, label, &sought.keys()).await?;
             return Ok(live.into_iter().map(|one| one.node).collect());
         }
         let call = || {
-            let call = MIRROR_NODES.about(&asked.own()[label..=label], &[]);
             let dimensions = asked.dimensions.and_then(|count| i64::try_from(count).ok());
             let dimensions = dimensions.map_or(BoltType::Null(BoltNull), BoltType::from);
-            let call = asked.of(call, label).set("keys", list(keys.iter().copied()));
+            let call = asked.of(MIRROR_NODES.call(), label);
             call.set("dimensions", dimensions).set("model", asked.model.as_deref())
         };
-        let rows = self.table("mirror.nodes", call, &COLUMNS).await?;
+        let rows = self.own_table("mirror.nodes", (asked, label, sought), call, &COLUMNS).await?;
         Ok(rows.into_iter().map(|row| node(label, row)).collect())
     }
 
-    /// Relationships that begin at nodes of a label, by their keys, to any other end.
+    /// Relationships that begin at nodes of a label, to any other end.
     pub async fn mirrored_edges(
         &self,
         asked: &MirrorQuery,
         label: usize,
-        keys: &[&str],
+        sought: Sought<'_>,
     ) -> Result<Vec<(String, Vec<OutgoingRelation>)>, Error> {
         if label >= asked.own_labels() {
-            return self.adopted_edges(asked, label, keys).await;
+            return self.adopted_edges(asked, label, &sought.keys()).await;
         }
-        let call = || {
-            let call = MIRROR_EDGES.about(&asked.own()[label..=label], &[]);
-            asked.walked(call).set("scope", asked.scope.as_str()).set("keys", list(keys.iter().copied()))
-        };
-        let rows = self.table("mirror.edges", call, &["key", "edges"]).await?;
+        let call = || asked.walked(MIRROR_EDGES.call());
+        let rows = self.own_table("mirror.edges", (asked, label, sought), call, &["key", "edges"]).await?;
         Ok(keyed(rows, begun))
     }
 
@@ -385,22 +404,20 @@ impl Store {
         &self,
         asked: &MirrorQuery,
         label: usize,
-        keys: &[&str],
+        sought: Sought<'_>,
         kind: Option<&str>,
     ) -> Result<Vec<(String, Vec<MirroredEnd>)>, Error> {
         if label >= asked.own_labels() {
-            return self.adopted_around(asked, label, keys).await;
+            return self.adopted_around(asked, label, &sought.keys()).await;
         }
         let call = || {
-            let call = MIRROR_AROUND.about(&asked.own()[label..=label], &[]);
             let kind = kind.map_or(BoltType::Null(BoltNull), BoltType::from);
             asked
-                .walked(asked.of(call, label))
+                .walked(asked.of(MIRROR_AROUND.call(), label))
                 .set("labels", MirrorQuery::names(asked.own()))
-                .set("keys", list(keys.iter().copied()))
                 .set("type", kind)
         };
-        let rows = self.table("mirror.around", call, &["key", "edges"]).await?;
+        let rows = self.own_table("mirror.around", (asked, label, sought), call, &["key", "edges"]).await?;
         Ok(keyed(rows, ends))
     }
 
@@ -412,5 +429,44 @@ impl Store {
     ) -> Result<Vec<Vec<BoltType>>, Error> {
         let columns: Vec<String> = columns.iter().map(|column| (*column).to_owned()).collect();
         self.transactions.run(name, Mode::Read, async |tx: &mut Tx| tx.table(call(), &columns).await).await
+    }
+
+    /// Rows of a statement about nodes of one of Ebb's own labels.
+    async fn own_table(
+        &self,
+        name: &'static str,
+        (asked, label, sought): (&MirrorQuery, usize, Sought<'_>),
+        call: impl Fn() -> Call,
+        columns: &[&str],
+    ) -> Result<Vec<Vec<BoltType>>, Error> {
+        #[derive(Deserialize)]
+        struct Found {
+            key: String,
+            element: String,
+        }
+        let columns: Vec<String> = columns.iter().map(|column| (*column).to_owned()).collect();
+        self.transactions
+            .run(name, Mode::Read, async |tx: &mut Tx| {
+                let call =
+                    call().set("scope", asked.scope.as_str()).set("label", asked.own()[label].as_str());
+                let call = match sought {
+                    Sought::Candidates(candidates) => call
+                        .set("key", list(candidates.iter().map(|one| one.key.as_str())))
+                        .set("element", list(candidates.iter().map(|one| &*one.element))),
+                    Sought::Keys(keys) => {
+                        let find = MIRROR_FIND.about(&asked.own()[label..=label], &[]);
+                        let find =
+                            find.set("scope", asked.scope.as_str()).set("key", list(keys.iter().copied()));
+                        let found: Vec<Found> = tx.rows(find).await?;
+                        if found.is_empty() {
+                            return Ok(Vec::new());
+                        }
+                        call.set("key", list(found.iter().map(|one| one.key.as_str())))
+                            .set("element", list(found.iter().map(|one| one.element.as_str())))
+                    }
+                };
+                tx.table(call, &columns).await
+            })
+            .await
     }
 }

@@ -7,7 +7,7 @@ use crate::domain::ids::{MemoryKey, Scope, labelled};
 use crate::domain::memory::MemoryState;
 use crate::domain::units::Timestamp;
 use crate::service::Service;
-use crate::store::{AdoptedNode, Record};
+use crate::store::{AdoptedNode, Record, Sought};
 use ebb_engine::View;
 use ebb_engine::graph::kinds::NodeType;
 use ebb_engine::recall::RecallResult;
@@ -144,7 +144,7 @@ impl Service {
             let mut known: BTreeSet<String> = BTreeSet::new();
             for (at, _) in own.iter().enumerate().filter(|(_, own)| !missing.is_empty() && *own == kind) {
                 let keys: Vec<&str> = missing.iter().map(String::as_str).collect();
-                let found = self.store.mirrored(&asked, at, &keys).await?;
+                let found = self.store.mirrored(&asked, at, Sought::Keys(&keys)).await?;
                 known.extend(found.into_iter().map(|one| one.key));
             }
             read.extend(of_kind.into_iter().filter(|id| !known.contains(&key_of(id))).cloned());

@@ -1,7 +1,7 @@
 //! The census of a mirror: every candidate, with what decides whether it is held.
 
 use super::super::Store;
-use super::super::catalogue::MIRROR_CENSUS;
+use super::super::catalogue::{MIRROR_CENSUS, TRAIL_COUNT_PLACES};
 use super::super::error::Error;
 use super::super::trail::cycle::Counter;
 use super::super::tx::{Mode, Tx};
@@ -151,6 +151,22 @@ impl CensusRow {
 }
 
 impl Store {
+    /// Those of Ebb's own labels that any node has: a census is a long statement, which the server plans for each label.
+    async fn own_labels_in_use(&self, asked: &MirrorQuery) -> Result<Vec<usize>, Error> {
+        self.transactions
+            .run("mirror.labels", Mode::Read, async |tx: &mut Tx| {
+                let mut used = Vec::new();
+                for (label, name) in asked.own().iter().enumerate() {
+                    let call = TRAIL_COUNT_PLACES.about(std::slice::from_ref(name), &[]);
+                    if tx.only::<i64>(call).await? > 0 {
+                        used.push(label);
+                    }
+                }
+                Ok(used)
+            })
+            .await
+    }
+
     /// The candidates with their heat at `now`: the `most` hottest of those with at most `bytes_max` characters.
     pub async fn census(
         &self,
@@ -160,7 +176,7 @@ impl Store {
         (most, bytes_max): (usize, u64),
     ) -> Result<Census, Error> {
         let mut all = Census::default();
-        for label in 0..asked.own_labels() {
+        for label in self.own_labels_in_use(asked).await? {
             let call = || asked.of(MIRROR_CENSUS.about(&asked.own()[label..=label], &[]), label);
             let eligible = |row: CensusRow| MirrorCandidate {
                 label,
