@@ -7,6 +7,7 @@ use crate::store::catalogue::{ENTITY_CREATE, TRAIL_EDGE, TRAIL_MARK_EDGES, TRAIL
 use crate::store::encode::{list, slices};
 use crate::store::entity;
 use crate::store::error::Error;
+use crate::store::statement::Call;
 use crate::store::tx::Tx;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -43,26 +44,15 @@ impl Palace<'_> {
                 .set("cycle", list(slice.iter().map(cycle)));
             tx.run(call).await?;
         }
-        let edges: Vec<(&EdgeState, Edge, f64)> = self
+        let edges: Vec<WrittenEdge<'_>> = self
             .edges
             .iter()
-            .filter(|state| state.touched)
-            .filter_map(|state| state.edge.as_ref().ok().map(|(edge, base)| (state, *edge, *base)))
+            .filter(|state| state.touched && state.element.is_some())
+            .filter_map(written)
             .collect();
         for slice in slices(&TRAIL_MARK_EDGES, &edges, |_| 130) {
-            let cycle = |(state, edge, _): &(&EdgeState, Edge, f64)| {
-                (state.anchored && !edge.is_silent()).then_some(edge.cycle)
-            };
-            let call = TRAIL_MARK_EDGES
-                .call()
-                .set("element", list(slice.iter().map(|(state, ..)| state.element.as_deref())))
-                .set("success", list(slice.iter().map(|(_, edge, _)| amount(edge.success))))
-                .set("traversal", list(slice.iter().map(|(_, edge, _)| amount(edge.traversal))))
-                .set("recency", list(slice.iter().map(|(_, edge, _)| amount(edge.recency))))
-                .set("cycle", list(slice.iter().map(cycle)))
-                .set("base", list(slice.iter().map(|(.., base)| *base)))
-                .set("cost", list(slice.iter().map(|(_, edge, base)| edge.cost(*base))));
-            tx.run(call).await?;
+            let elements = list(slice.iter().map(|(state, ..)| state.element.as_deref()));
+            tx.run(with_values(TRAIL_MARK_EDGES.call().set("element", elements), slice)).await?;
         }
         Ok(())
     }
@@ -121,36 +111,38 @@ impl Palace<'_> {
         Ok(())
     }
 
-    async fn make_edges(&mut self, tx: &mut Tx) -> Result<(), Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            element: String,
-            row: i64,
-        }
+    async fn make_edges(&self, tx: &mut Tx) -> Result<(), Error> {
         for kind in self.trails.allowed.types() {
-            let new: Vec<usize> = (0..self.edges.len())
-                .filter(|at| self.edges[*at].element.is_none() && self.edges[*at].kind == *kind)
-                .collect();
-            for slice in slices(&TRAIL_EDGE, &new, |_| 130) {
+            let is_new = |state: &&EdgeState| state.element.is_none() && state.kind == *kind;
+            let new: Vec<WrittenEdge<'_>> = self.edges.iter().filter(is_new).filter_map(written).collect();
+            for slice in slices(&TRAIL_EDGE, &new, |_| 170) {
                 let end = |which: fn(&EdgeState) -> usize| {
-                    list(slice.iter().map(|at| self.places[which(&self.edges[*at])].element.as_deref()))
+                    list(slice.iter().map(|(state, ..)| self.places[which(state)].element.as_deref()))
                 };
-                let base = |at: &usize| self.edges[*at].edge.as_ref().map_or(0.0, |(_, base)| *base);
-                let call = TRAIL_EDGE
-                    .about(&[], std::slice::from_ref(kind))
-                    .set("from", end(|edge| edge.ends.0))
-                    .set("to", end(|edge| edge.ends.1))
-                    .set("base", list(slice.iter().map(base)))
-                    .set("row", list(slice.iter().map(|at| i64::try_from(*at).unwrap_or(i64::MAX))));
-                let made: Vec<Row> = tx.rows(call).await?;
-                for Row { element, row } in made {
-                    let edge = usize::try_from(row).ok().and_then(|row| self.edges.get_mut(row));
-                    if let Some(edge) = edge {
-                        edge.element = Some(element);
-                    }
-                }
+                let call = TRAIL_EDGE.about(&[], std::slice::from_ref(kind));
+                let call = call.set("from", end(|edge| edge.ends.0)).set("to", end(|edge| edge.ends.1));
+                tx.run(with_values(call, slice)).await?;
             }
         }
         Ok(())
     }
+}
+
+/// An edge, its values, and its base cost.
+type WrittenEdge<'a> = (&'a EdgeState, Edge, f64);
+
+fn written(state: &EdgeState) -> Option<WrittenEdge<'_>> {
+    state.edge.as_ref().ok().map(|(edge, base)| (state, *edge, *base))
+}
+
+/// Sets the columns of the values of edges.
+fn with_values(call: Call, edges: &[WrittenEdge<'_>]) -> Call {
+    let cycle =
+        |(state, edge, _): &WrittenEdge<'_>| (state.anchored && !edge.is_silent()).then_some(edge.cycle);
+    call.set("success", list(edges.iter().map(|(_, edge, _)| amount(edge.success))))
+        .set("traversal", list(edges.iter().map(|(_, edge, _)| amount(edge.traversal))))
+        .set("recency", list(edges.iter().map(|(_, edge, _)| amount(edge.recency))))
+        .set("cycle", list(edges.iter().map(cycle)))
+        .set("base", list(edges.iter().map(|(.., base)| *base)))
+        .set("cost", list(edges.iter().map(|(_, edge, base)| edge.cost(*base))))
 }
