@@ -17,6 +17,7 @@ mod error;
 #[cfg(test)]
 mod extremes;
 mod flags;
+mod folded;
 pub mod graph;
 pub mod merge;
 #[cfg(test)]

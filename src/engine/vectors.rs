@@ -34,6 +34,7 @@ pub use facts::{RankedFact, VectorFacts, fact_key};
 pub use similarities::Similarities;
 
 use crate::Error;
+use crate::folded::Folded;
 use crate::graph::Graph;
 use crate::graph::index::{NodeId, nodes};
 use crate::text::words::hash;
@@ -63,7 +64,7 @@ pub struct VectorIndex {
     contents: Vec<u64>,
     held: Vec<bool>,
     /// The number of each vector, by hash of the external id of its node.
-    numbers: HashMap<u64, u32>,
+    numbers: HashMap<u64, u32, Folded>,
     segments: Vec<Arc<Segment>>,
 }
 
@@ -103,6 +104,11 @@ impl<const LISTS: usize> Candidate<LISTS> {
     }
 }
 
+fn content_hash(vector: &[f32]) -> u64 {
+    let bytes: Vec<u8> = vector.iter().flat_map(|value| value.to_le_bytes()).collect();
+    xxh3_64(&bytes)
+}
+
 impl VectorIndex {
     /// An empty index of a vector space.
     ///
@@ -115,7 +121,7 @@ impl VectorIndex {
             let name = "the number of dimensions".to_owned();
             return Err(crate::graph::Error::ParameterOutOfRange { name, value, min: 1.0, max }.into());
         }
-        let (contents, held, numbers, segments) = (Vec::new(), Vec::new(), HashMap::new(), Vec::new());
+        let (contents, held, numbers, segments) = (Vec::new(), Vec::new(), HashMap::default(), Vec::new());
         Ok(Self { dimensions, contents, held, numbers, segments })
     }
 
@@ -184,12 +190,10 @@ impl VectorIndex {
     /// # Errors
     /// As [`Self::check`], and [`crate::graph::Error::TooManyNodes`] if numbers run out; the vectors before are added.
     pub fn add<'a>(&mut self, vectors: impl IntoIterator<Item = (&'a str, &'a [f32])>) -> Result<(), Error> {
-        let (mut segment, mut bytes) = (Segment::default(), Vec::new());
+        let mut segment = Segment::default();
         let outcome = vectors.into_iter().try_for_each(|(id, vector)| {
             self.check(id, vector)?;
-            bytes.clear();
-            bytes.extend(vector.iter().flat_map(|value| value.to_le_bytes()));
-            let (id, content) = (hash(id), xxh3_64(&bytes));
+            let (id, content) = (hash(id), content_hash(vector));
             let before = self.numbers.get(&id).map(|number| *number as usize);
             if before.is_some_and(|before| self.contents[before] == content) {
                 return Ok(());
@@ -207,6 +211,13 @@ impl VectorIndex {
         self.add_segment(&segment);
         self.compact();
         outcome
+    }
+
+    /// Whether a node has this vector, or none.
+    #[must_use]
+    pub fn has(&self, id: &str, vector: Option<&[f32]>) -> bool {
+        let known = self.numbers.get(&hash(id)).map(|number| self.contents[*number as usize]);
+        known == vector.map(content_hash)
     }
 
     /// Removes the vector of a node; its row is dropped when its segment is merged.

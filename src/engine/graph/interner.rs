@@ -7,6 +7,7 @@
 use super::Error;
 use super::index::InternedStr;
 use std::hash::{BuildHasher, RandomState};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// Interned strings and their handles.
 #[derive(Debug, Clone)]
@@ -15,14 +16,16 @@ pub struct StringInterner {
     ends: Vec<u32>,
     /// Open addressing by the hash of the string; `u32::MAX` marks a free cell.
     table: Vec<u32>,
-    state: RandomState,
+    /// Chosen anew for each interner, so that nobody chooses strings by their cells.
+    seed: u64,
 }
 
 const FREE: u32 = u32::MAX;
 
 impl Default for StringInterner {
     fn default() -> Self {
-        Self { bytes: String::new(), ends: Vec::new(), table: vec![FREE; 16], state: RandomState::new() }
+        let seed = RandomState::new().hash_one(FREE);
+        Self { bytes: String::new(), ends: Vec::new(), table: vec![FREE; 16], seed }
     }
 }
 
@@ -82,7 +85,8 @@ impl StringInterner {
     /// The cell of a string in the table, or the free cell where it would be.
     fn place(&self, text: &str) -> usize {
         let mask = self.table.len() - 1;
-        let mut place = usize::try_from(self.state.hash_one(text) & (mask as u64)).unwrap_or(0);
+        let hash = xxh3_64_with_seed(text.as_bytes(), self.seed);
+        let mut place = usize::try_from(hash & (mask as u64)).unwrap_or(0);
         while self.table[place] != FREE && self.resolve(InternedStr(self.table[place])) != text {
             place = (place + 1) & mask;
         }

@@ -10,7 +10,8 @@
 //! A window is identified by 24 bits of the FNV-1a hash of its UTF-8, so that postings are compact and need no table of
 //! strings; collisions are rare, and change a cosine in its third digit.
 //!
-//! Postings are sorted by the norm of the vector of their text, smallest first, in groups by how often a text repeats a
+//! A posting has the count of a window, not its weight, which is the product of that and its rarity: a score is divided by the
+//! norm of the text at the end. Postings are sorted by the norm of the vector of their text, smallest first, in groups by how often a text repeats a
 //! window, and those of names apart from those of longer texts, so that a search of names does not read the others; each text has a
 //! 256-bit signature that rules most windows out. How a search uses these to read few postings is described in [`search`].
 //!
@@ -19,8 +20,11 @@
 
 pub mod search;
 
-use crate::counting::sort_by_number;
+use crate::folded::Folded;
+use crate::graph::raw::{in_large_pages, prefetch};
 use crate::text::fold::{cut, fold};
+use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Indexed part of a text, in bytes of its lower case.
 pub const TEXT_BYTES_MAX: usize = 200;
@@ -28,28 +32,29 @@ pub const TEXT_BYTES_MAX: usize = 200;
 pub const SCORE_MIN: f64 = 0.01;
 
 const WINDOW: usize = 3;
-/// Greatest number of windows of which a second copy is made to sort them: 64 MiB.
-const COPIED_MAX: usize = 8 << 20;
+/// How many texts ahead their windows are prefetched.
+const AHEAD: usize = 8;
 const HASH_MASK: u32 = 0x00ff_ffff;
 
 /// An index of texts.
 #[derive(Debug, Clone)]
 pub struct CharNgramIndex {
     /// The windows of all texts, ascending.
-    windows: Vec<u32>,
-    /// Bounds of the postings of each window in `postings`.
-    starts: Vec<usize>,
-    /// For each window by place.
-    postings: Vec<Posting>,
+    windows: Arc<Vec<u32>>,
+    /// Bounds of the postings of each window.
+    starts: Arc<Vec<usize>>,
+    /// The places of the texts with each window, ascending, and how often each has it.
+    postings: Arc<Vec<u32>>,
+    counts: Arc<Vec<u8>>,
     /// Texts by place: group after group, and in each group by norm ascending.
     order: Vec<u32>,
     /// The place of each text.
     places: Vec<u32>,
     /// Norm of the vector at each place.
-    lengths: Vec<f32>,
+    lengths: Arc<Vec<f32>>,
     /// Signature of the text at each place.
-    marks: Vec<Marks>,
-    groups: Vec<Group>,
+    marks: Arc<Vec<Marks>>,
+    groups: Arc<Vec<Group>>,
 }
 
 /// A signature: one of 256 bits for each window of a text.
@@ -84,13 +89,6 @@ struct Group {
     are_names: bool,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Posting {
-    place: u32,
-    /// Weight in the normalised vector of the text.
-    weight: f32,
-}
-
 /// A text of an index with its similarity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NgramMatch {
@@ -110,67 +108,22 @@ impl CharNgramIndex {
     /// As [`Self::build`], with texts beside names; each says whether it is a name.
     #[must_use]
     pub fn build_with_texts<'a>(texts: impl IntoIterator<Item = (&'a str, bool)>) -> Self {
-        let (mut seen, mut is_name): (Vec<(u32, u32)>, Vec<bool>) = (Vec::new(), Vec::new());
-        for (text, (content, is_one)) in (0..u32::MAX).zip(texts) {
-            each_window(content, |window| seen.push((window, text)));
-            is_name.push(is_one);
+        let mut gathered = Gathered::default();
+        for (text, (content, is_name)) in (1..=u32::MAX).zip(texts) {
+            gathered.push(text, content, is_name);
         }
-        let count = is_name.len();
-        let seen = by_window(seen);
-        let (mut windows, mut starts) = (Vec::new(), Vec::new());
-        let mut postings: Vec<Posting> = Vec::new();
-        let mut squares = vec![0.0_f64; count];
-        let mut repeats = vec![1_u8; count];
-        for of_window in seen.chunk_by(|a, b| a.0 == b.0) {
-            let first = postings.len();
-            windows.push(of_window[0].0);
-            starts.push(first);
-            for of_text in of_window.chunk_by(|a, b| a.1 == b.1) {
-                let most = &mut repeats[of_text[0].1 as usize];
-                // At most 198 windows, so 256 is reached only from 128.
-                *most =
-                    u8::try_from(of_text.len().next_power_of_two()).map_or(u8::MAX, |count| count.max(*most));
-                postings.push(Posting { place: of_text[0].1, weight: count_of(of_text) });
-            }
-            let rarity = rarity(count, postings.len() - first);
-            for posting in &postings[first..] {
-                squares[posting.place as usize] += (f64::from(posting.weight) * rarity).powi(2);
-            }
+        gathered.into_index()
+    }
+
+    /// The same texts under other numbers: `places` has the new one of each.
+    #[must_use]
+    pub fn renumbered(&self, places: &[u32]) -> Self {
+        let order: Vec<u32> = self.order.iter().map(|text| places[*text as usize]).collect();
+        let mut renumbered = Self { places: vec![0; order.len()], order, ..self.clone() };
+        for (place, text) in (0..).zip(&renumbered.order) {
+            renumbered.places[*text as usize] = place;
         }
-        starts.push(postings.len());
-        drop(seen);
-        let lengths: Vec<f64> = squares.into_iter().map(f64::sqrt).collect();
-        let mut order: Vec<u32> = (0..u32::MAX).take(count).collect();
-        order.sort_unstable_by(|a, b| {
-            let (x, y) = (*a as usize, *b as usize);
-            let group = |text: usize| (!is_name[text], repeats[text]);
-            group(x).cmp(&group(y)).then(lengths[x].total_cmp(&lengths[y])).then(a.cmp(b))
-        });
-        let mut places = vec![0; count];
-        for (place, text) in (0..).zip(&order) {
-            places[*text as usize] = place;
-        }
-        let mut groups: Vec<Group> = Vec::new();
-        let group = |text: u32| (repeats[text as usize], is_name[text as usize]);
-        for texts in order.chunk_by(|a, b| group(*a) == group(*b)) {
-            let begin = groups.last().map_or(0, |before| before.end);
-            let (repeats, are_names) = group(texts[0]);
-            groups.push(Group { begin, end: begin + texts.len(), repeats, are_names });
-        }
-        let mut marks = vec![Marks::default(); count];
-        for (range, window) in starts.windows(2).zip(&windows) {
-            let of_window = &mut postings[range[0]..range[1]];
-            let rarity = rarity(count, of_window.len());
-            for posting in &mut *of_window {
-                let text = posting.place as usize;
-                let weight = narrow(f64::from(posting.weight) * rarity / lengths[text]);
-                *posting = Posting { place: places[text], weight };
-                marks[posting.place as usize].add(*window);
-            }
-            of_window.sort_unstable_by_key(|posting| posting.place);
-        }
-        let lengths = order.iter().map(|text| narrow(lengths[*text as usize])).collect();
-        Self { windows, starts, postings, order, places, lengths, marks, groups }
+        renumbered
     }
 
     /// The `most` texts most similar to this one, above [`SCORE_MIN`], the most similar first, then by index.
@@ -183,13 +136,14 @@ impl CharNgramIndex {
     #[must_use]
     pub fn bytes(&self) -> usize {
         let columns = self.windows.capacity()
+            + self.postings.capacity()
             + self.order.capacity()
             + self.places.capacity()
             + self.lengths.capacity();
         4 * columns
             + 8 * self.starts.capacity()
             + size_of::<Marks>() * self.marks.capacity()
-            + size_of::<Posting>() * self.postings.capacity()
+            + self.counts.capacity()
             + size_of::<Group>() * self.groups.capacity()
     }
 
@@ -198,21 +152,128 @@ impl CharNgramIndex {
     }
 }
 
-/// Sorts windows of texts, which come in the order of the texts, by window and text: by the digits of the window while a second
-/// copy is small, which takes a fraction of the time of comparisons.
-fn by_window(mut seen: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
-    const DIGIT: u32 = 12;
-    if !(1 << DIGIT..COPIED_MAX).contains(&seen.len()) {
-        seen.sort_unstable();
-        return seen;
+/// Texts by their windows, to be made an index of.
+#[derive(Default)]
+struct Gathered {
+    /// Number of each window, in the order in which they were first met.
+    numbers: HashMap<u32, u32, Folded>,
+    windows: Vec<MetWindow>,
+    /// Windows of all texts, each once for a text, by number, with how often the text has it in the upper bits.
+    seen: Vec<u32>,
+    /// Where the windows of each text end.
+    ends: Vec<usize>,
+    /// Greatest count of a window of each text: a power of two, or 255.
+    repeats: Vec<u8>,
+    is_name: Vec<bool>,
+}
+
+/// A window of the texts so far.
+struct MetWindow {
+    window: u32,
+    /// Number of texts with it.
+    spread: usize,
+    /// The last of these, from 1, and where it has it in `seen`.
+    last: u32,
+    place: usize,
+}
+
+/// One occurrence: above all numbers of windows, which have 24 bits. A text has at most 198.
+const ONCE: u32 = HASH_MASK + 1;
+
+impl Gathered {
+    /// Adds a text, by its number from 1.
+    fn push(&mut self, text: u32, content: &str, is_name: bool) {
+        let Self { numbers, windows, seen, .. } = self;
+        let mut most = 1;
+        each_window(content, |window| {
+            let number = *numbers.entry(window).or_insert_with(|| {
+                windows.push(MetWindow { window, spread: 0, last: 0, place: 0 });
+                u32::try_from(windows.len() - 1).unwrap_or(HASH_MASK)
+            });
+            let met = &mut windows[number as usize];
+            if met.last == text {
+                seen[met.place] += ONCE;
+                most = most.max(seen[met.place] / ONCE);
+            } else {
+                (met.last, met.place) = (text, seen.len());
+                met.spread += 1;
+                seen.push(ONCE + number);
+            }
+        });
+        self.ends.push(self.seen.len());
+        self.repeats.push(u8::try_from(most.next_power_of_two()).unwrap_or(u8::MAX));
+        self.is_name.push(is_name);
     }
-    let mut sorted = vec![(0, 0); seen.len()];
-    for shift in [0, DIGIT] {
-        let digit = |at: usize| ((seen[at].0 >> shift) & ((1 << DIGIT) - 1)) as usize;
-        sort_by_number(&seen, &mut sorted, 1 << DIGIT, digit);
-        std::mem::swap(&mut seen, &mut sorted);
+
+    fn begin(&self, text: usize) -> usize {
+        if text == 0 { 0 } else { self.ends[text - 1] }
     }
-    seen
+
+    /// The windows of a text by number, in the order in which it has them, with how often.
+    fn of(&self, text: usize) -> impl Iterator<Item = (usize, f64)> {
+        let seen = &self.seen[self.begin(text)..self.ends[text]];
+        seen.iter().map(|seen| ((seen & HASH_MASK) as usize, f64::from(seen / ONCE)))
+    }
+
+    /// Norms first, then postings in the order of the texts: so nothing but the texts and the windows is sorted.
+    fn into_index(self) -> CharNgramIndex {
+        let count = self.ends.len();
+        let rarities: Vec<f64> = self.windows.iter().map(|met| rarity(count, met.spread)).collect();
+        let square = |(number, times): (usize, f64)| (times * rarities[number]).powi(2);
+        // An empty sum is -0.
+        let norm = |text| f64::sqrt(self.of(text).map(square).sum::<f64>() + 0.0);
+        let norms: Vec<f64> = (0..count).map(norm).collect();
+        let group = |text: usize| u16::from(!self.is_name[text]) << 8 | u16::from(self.repeats[text]);
+        let mut order: Vec<(u16, u64, u32)> = (0..count)
+            .zip(0..)
+            // Norms are not negative, so their bits sort like the numbers.
+            .map(|(at, text)| (group(at), norms[at].to_bits(), text))
+            .collect();
+        order.sort_unstable();
+        let mut groups: Vec<Group> = Vec::new();
+        for texts in order.chunk_by(|a, b| a.0 == b.0) {
+            let begin = groups.last().map_or(0, |before| before.end);
+            let first = texts[0].2 as usize;
+            let (repeats, are_names) = (self.repeats[first], self.is_name[first]);
+            groups.push(Group { begin, end: begin + texts.len(), repeats, are_names });
+        }
+        let mut by_window: Vec<usize> = (0..self.windows.len()).collect();
+        by_window.sort_unstable_by_key(|number| self.windows[*number].window);
+        let (mut starts, mut next, mut total) = (Vec::new(), vec![0; by_window.len()], 0);
+        for number in &by_window {
+            starts.push(total);
+            next[*number] = total;
+            total += self.windows[*number].spread;
+        }
+        starts.push(total);
+        let (mut postings, mut counts) = (in_large_pages(vec![0; total]), vec![0; total]);
+        let (mut marks, mut places) = (vec![Marks::default(); count], vec![0; count]);
+        for (at, (.., text)) in order.iter().enumerate() {
+            if let Some((.., ahead)) = order.get(at + AHEAD) {
+                prefetch(&self.seen[self.begin(*ahead as usize)..]);
+            }
+            let (text, place) = (*text as usize, u32::try_from(at).unwrap_or(u32::MAX));
+            places[text] = place;
+            for seen in &self.seen[self.begin(text)..self.ends[text]] {
+                let number = (seen & HASH_MASK) as usize;
+                postings[next[number]] = place;
+                counts[next[number]] = u8::try_from(seen / ONCE).unwrap_or(u8::MAX);
+                next[number] += 1;
+                marks[at].add(self.windows[number].window);
+            }
+        }
+        CharNgramIndex {
+            windows: Arc::new(by_window.iter().map(|number| self.windows[*number].window).collect()),
+            starts: Arc::new(starts),
+            postings: Arc::new(postings),
+            counts: Arc::new(counts),
+            lengths: Arc::new(order.iter().map(|(.., text)| narrow(norms[*text as usize])).collect()),
+            order: order.into_iter().map(|(.., text)| text).collect(),
+            places,
+            marks: Arc::new(marks),
+            groups: Arc::new(groups),
+        }
+    }
 }
 
 /// The inverse document frequency of a window that `spread` of all texts have.

@@ -30,6 +30,7 @@ use super::stem::stem;
 use super::stop::is_stop;
 use super::words::{CONTENT_BYTES_MAX, hash, words};
 use crate::Error;
+use crate::folded::Folded;
 use crate::graph::Graph;
 use crate::graph::index::{NodeId, nodes};
 use crate::text::fold::{cut, fold};
@@ -59,7 +60,7 @@ pub struct TextIndex {
     held: Vec<bool>,
     situations: Vec<Situation>,
     /// The number of each memory, by hash of its external id.
-    numbers: HashMap<u64, u32>,
+    numbers: HashMap<u64, u32, Folded>,
     segments: Vec<Arc<Segment>>,
 }
 

@@ -350,3 +350,15 @@ fn a_damaged_file_is_not_sound() {
     }
     assert!(refused > 100, "{refused}");
 }
+
+#[test]
+fn an_index_knows_which_vector_a_node_has() {
+    let mut index = VectorIndex::new(2).unwrap();
+    index.add([("a", &[1.0, 0.5][..])]).unwrap();
+    assert!(index.has("a", Some(&[1.0, 0.5])) && index.has("b", None));
+    assert!(
+        !index.has("a", Some(&[1.0, 0.25])) && !index.has("a", None) && !index.has("b", Some(&[1.0, 0.5]))
+    );
+    index.remove("a");
+    assert!(index.has("a", None));
+}

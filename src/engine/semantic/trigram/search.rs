@@ -17,11 +17,11 @@
 //! The bound of a text uses its own norm, which is tighter than a maximum stored for a block of postings, and needs no
 //! memory.
 //!
-//! Weights are stored as `f32`; bounds have a slack far above their rounding, so none is too low. A score is summed in
+//! Norms are stored as `f32`; bounds have a slack far above their rounding, so none is too low. A score is summed in
 //! `f64` in the order of the lists, the shortest first, then by window, whichever way a text was found: content alone
 //! decides its bits.
 
-use super::{CharNgramIndex, Group, Marks, NgramMatch, Posting, count_of, each_window, narrow, rarity};
+use super::{CharNgramIndex, Group, Marks, NgramMatch, count_of, each_window, narrow, rarity};
 use crate::graph::raw::prefetch;
 use crate::top_k::TopK;
 use smallvec::SmallVec;
@@ -39,6 +39,8 @@ const SMALL: usize = 4 * FRAME;
 const NEAR: f64 = 0.9;
 /// Factor on bounds, far above rounding errors.
 const SLACK: f64 = 1.0 + 1e-5;
+/// Least ratio of a score to what it is rounded to: of texts with equal scores the first by index counts, whichever is found first.
+const ROUNDED: f64 = 1.0 - 1e-7;
 /// Greatest rounding error of a squared norm.
 const SQUARE_SLACK: f64 = 1e-5;
 
@@ -56,10 +58,13 @@ pub struct NgramQuery<'a> {
 
 #[derive(Debug, Clone, Copy)]
 struct List<'a> {
-    postings: &'a [Posting],
+    /// Places of the texts with the window, and how often each has it.
+    places: &'a [u32],
+    counts: &'a [u8],
+    rarity: f64,
     /// Weight of the window in the normalised query.
     weight: f64,
-    /// Greatest contribution to a text with the window once, times the norm of the text.
+    /// Contribution to a text with the window once, times the norm of the text.
     reach: f64,
     /// Of the window in signatures.
     bit: (usize, u64),
@@ -84,13 +89,15 @@ impl CharNgramIndex {
         let (mut lists, mut square, mut repeats) = (Vec::new(), 0.0, 1.0_f64);
         for same in windows.chunk_by(|a, b| a == b) {
             let place = self.windows.binary_search(&same[0]);
-            let postings = place.map_or(&[][..], |at| &self.postings[self.starts[at]..self.starts[at + 1]]);
-            let (count, rarity) = (f64::from(count_of(same)), rarity(self.texts(), postings.len()));
+            let range = place.map_or(0..0, |at| self.starts[at]..self.starts[at + 1]);
+            let (places, counts) = (&self.postings[range.clone()], &self.counts[range]);
+            let (count, rarity) = (f64::from(count_of(same)), rarity(self.texts(), places.len()));
             let weight = count * rarity;
             square += weight * weight;
             repeats = repeats.max(count);
-            if !postings.is_empty() {
-                lists.push(List { postings, weight, reach: rarity, bit: Marks::bit(same[0]) });
+            if !places.is_empty() {
+                let bit = Marks::bit(same[0]);
+                lists.push(List { places, counts, rarity, weight, reach: rarity, bit });
             }
         }
         let length = f64::sqrt(square);
@@ -99,7 +106,7 @@ impl CharNgramIndex {
             list.reach *= list.weight;
         }
         // A stable sort: of equal lists the smaller window stays first.
-        lists.sort_by_key(|list| list.postings.len());
+        lists.sort_by_key(|list| list.places.len());
         NgramQuery { index: self, lists, length, repeats }
     }
 }
@@ -122,17 +129,17 @@ impl NgramQuery<'_> {
         let possible: SmallVec<[&List<'_>; POSSIBLE]> =
             self.lists.iter().filter(|list| marks.may_have(list.bit)).collect();
         let mut left = Left::of(possible.iter().copied(), f64::from(repeats), length);
-        let mut score = 0.0;
+        let mut sum = 0.0;
         for list in possible {
-            if left.is_below(least - score) {
+            if left.is_below(least - sum / length) {
                 return 0.0;
             }
-            let met = list.postings.binary_search_by_key(place, |posting| posting.place);
-            let held = met.map_or(0.0, |at| f64::from(list.postings[at].weight));
-            score += list.weight * held;
-            left.take(list, held);
+            let met = list.places.binary_search(place);
+            let count = met.map_or(0.0, |at| f64::from(list.counts[at]));
+            sum += list.reach * count;
+            left.take(list, count);
         }
-        narrow(score.min(1.0))
+        score(sum, length)
     }
 
     /// The `most` texts most similar to it, above `least`.
@@ -159,6 +166,12 @@ impl NgramQuery<'_> {
     }
 }
 
+/// The score of a text with this norm, `0 ..= 1`, from the sum of its contributions times its norm.
+fn score(sum: f64, length: f64) -> f32 {
+    // A text without windows has no norm, and no contributions.
+    if sum > 0.0 { narrow((sum / length).min(1.0)) } else { 0.0 }
+}
+
 /// What a text can still gain from lists that its signature allows.
 struct Left {
     /// Square of the norm of their weights in the query, and of what the text has left.
@@ -177,9 +190,10 @@ impl Left {
         Self { query, square: 1.0 + SQUARE_SLACK, reach, repeats, length }
     }
 
-    /// Removes a list, in which the text has this weight.
-    fn take(&mut self, list: &List<'_>, held: f64) {
+    /// Removes a list, of which the text has the window so often.
+    fn take(&mut self, list: &List<'_>, count: f64) {
         self.query -= list.weight * list.weight;
+        let held = count * list.rarity / self.length;
         self.square -= held * held;
         self.reach -= list.reach;
     }
@@ -201,10 +215,10 @@ struct Cursor {
     place: u32,
 }
 
-/// Partial sums of the texts of a frame.
+/// Partial sums of the texts of a frame, times their norms.
 struct Frame {
     scores: [f64; FRAME],
-    /// Squared weights of the windows found in each text.
+    /// Squared weights of the windows found in each text, times its squared norm.
     squares: [f64; FRAME],
     touched: [u64; FRAME / 64],
 }
@@ -296,22 +310,22 @@ impl<'a> Search<'a> {
         if place >= end {
             return;
         }
-        let List { postings, weight, .. } = self.query.lists[list];
-        let (rest, marks) = (&postings[at..], &self.query.index.marks);
+        let List { places, counts, rarity, reach, .. } = self.query.lists[list];
+        let (rest, marks) = (&places[at..], &self.query.index.marks);
         let mut read = 0;
-        for posting in rest.iter().take_while(|posting| posting.place < end) {
-            let cell = (posting.place - first) as usize;
-            let held = f64::from(posting.weight);
-            self.frame.scores[cell] += weight * held;
+        for (place, count) in rest.iter().zip(&counts[at..]).take_while(|(place, _)| **place < end) {
+            let cell = (place - first) as usize;
+            let count = f64::from(*count);
+            let held = count * rarity;
+            self.frame.scores[cell] += reach * count;
             self.frame.squares[cell] += held * held;
             self.frame.touched[cell / 64] |= 1 << (cell % 64);
             // Read when the frame is examined.
-            prefetch(std::slice::from_ref(&marks[posting.place as usize]));
+            prefetch(std::slice::from_ref(&marks[*place as usize]));
             read += 1;
         }
         self.postings_read += read as u64;
-        self.cursors[list] =
-            Cursor { at: at + read, place: rest.get(read).map_or(u32::MAX, |posting| posting.place) };
+        self.cursors[list] = Cursor { at: at + read, place: rest.get(read).copied().unwrap_or(u32::MAX) };
     }
 
     /// Examines and clears the frame that begins at `first`.
@@ -323,38 +337,39 @@ impl<'a> Search<'a> {
                 let bit = touched.trailing_zeros();
                 touched &= touched - 1;
                 let cell = 64 * word + bit as usize;
-                let score = std::mem::take(&mut self.frame.scores[cell]);
+                let sum = std::mem::take(&mut self.frame.scores[cell]);
                 let square = std::mem::take(&mut self.frame.squares[cell]);
-                if score + gain_max >= self.threshold {
-                    self.complete(place + bit, score, square, scanned, repeats);
+                if sum >= (self.threshold - gain_max) * self.length(place + bit) {
+                    self.complete(place + bit, sum, square, scanned, repeats);
                 }
             }
         }
     }
 
-    /// Completes the score of a text, which has `score` from the scanned lists, by probing the other lists, and adds it if it
+    /// Completes the score of a text, which has `sum` from the scanned lists, by probing the other lists, and adds it if it
     /// is among the best.
-    fn complete(&mut self, place: u32, mut score: f64, square: f64, scanned: usize, repeats: f64) {
+    fn complete(&mut self, place: u32, mut sum: f64, square: f64, scanned: usize, repeats: f64) {
         let marks = &self.query.index.marks[place as usize];
         let others = &self.query.lists[scanned..];
         let possible = others.iter().filter(|list| marks.may_have(list.bit));
-        let mut left = Left::of(possible, repeats, self.length(place));
-        left.square -= square;
+        let length = self.length(place);
+        let mut left = Left::of(possible, repeats, length);
+        left.square -= square / (length * length);
         for (list, other) in (scanned..).zip(others).filter(|(_, list)| marks.may_have(list.bit)) {
-            if left.is_below(self.threshold - score) {
+            if left.is_below(self.threshold - sum / length) {
                 return;
             }
             self.seek(list, place);
             let is_met = self.cursors[list].place == place;
-            let held = if is_met { f64::from(other.postings[self.cursors[list].at].weight) } else { 0.0 };
-            score += other.weight * held;
-            left.take(other, held);
+            let count = if is_met { f64::from(other.counts[self.cursors[list].at]) } else { 0.0 };
+            sum += other.reach * count;
+            left.take(other, count);
         }
-        if score > self.least {
+        if sum / length > self.least {
             let text = self.query.index.order[place as usize];
-            self.best.push((narrow(score.min(1.0)).to_bits(), Reverse(text)));
+            self.best.push((score(sum, length).to_bits(), Reverse(text)));
             if let Some((worst, _)) = self.best.threshold() {
-                self.threshold = self.threshold.max(f64::from(f32::from_bits(*worst)));
+                self.threshold = self.threshold.max(f64::from(f32::from_bits(*worst)) * ROUNDED);
             }
         }
     }
@@ -371,9 +386,9 @@ impl<'a> Search<'a> {
     #[inline(never)]
     fn advance(&mut self, list: usize, place: u32) {
         let cursor = self.cursors[list];
-        let rest = &self.query.lists[list].postings[cursor.at..];
+        let rest = &self.query.lists[list].places[cursor.at..];
         let (mut low, mut high) = (0, if cursor.at == 0 { rest.len() } else { 1 });
-        while high < rest.len() && rest[high].place < place {
+        while high < rest.len() && rest[high] < place {
             (low, high) = (high, 2 * high);
             self.postings_read += 1;
         }
@@ -381,13 +396,13 @@ impl<'a> Search<'a> {
         while low < high {
             let middle = low.midpoint(high);
             self.postings_read += 1;
-            if rest[middle].place < place {
+            if rest[middle] < place {
                 low = middle + 1;
             } else {
                 high = middle;
             }
         }
         self.cursors[list] =
-            Cursor { at: cursor.at + low, place: rest.get(low).map_or(u32::MAX, |posting| posting.place) };
+            Cursor { at: cursor.at + low, place: rest.get(low).copied().unwrap_or(u32::MAX) };
     }
 }

@@ -1,7 +1,6 @@
 //! Similarity against the cosine by its definition, and early termination against full scans.
 
 use super::*;
-use crate::random::SplitMix64;
 use proptest::prelude::*;
 use unicode_normalization::UnicodeNormalization;
 
@@ -69,27 +68,6 @@ fn built(labels: &[String]) -> CharNgramIndex {
 }
 
 /// The numbers of the engine's worked example 4.10.
-#[test]
-fn windows_are_sorted_by_digits_as_by_comparison() {
-    let mut draws = SplitMix64::new(7);
-    let mut seen: Vec<(u32, u32)> = Vec::new();
-    for text in 0..300 {
-        for _ in 0..40 {
-            // Few and many of a window, with any digits.
-            let window = if draws.draw_below(2) == 0 {
-                draws.draw_below(50) * 0x1_0301
-            } else {
-                draws.draw_below(1 << 24)
-            };
-            seen.push((u32::try_from(window).unwrap() & HASH_MASK, text));
-        }
-    }
-    let mut wanted = seen.clone();
-    wanted.sort_unstable();
-    assert!(seen.len() > 1 << 12);
-    assert_eq!(by_window(seen), wanted);
-}
-
 #[test]
 fn worked_example() {
     let index = CharNgramIndex::build(["chat_handler", "handler", "chat_room"]);
@@ -264,4 +242,26 @@ fn names_are_found_beside_texts_with_the_scores_they_have_among_them() {
     all.retain(|found| found.text % 2 == 0);
     assert_eq!(query.search_names(SCORE_MIN, 10).matches, all);
     assert_eq!(all.len(), 3);
+}
+
+#[test]
+fn renumbered_texts_are_found_as_in_an_index_of_that_order() {
+    let labels = labels(600);
+    // Every text changes its number, and some are equal.
+    let places: Vec<u32> = (0..600).map(|text| (text * 7 + 3) % 600).collect();
+    let mut moved = vec![String::new(); 600];
+    for (label, place) in labels.iter().zip(&places) {
+        moved[*place as usize].clone_from(label);
+    }
+    let (renumbered, anew) = (built(&labels).renumbered(&places), built(&moved));
+    for label in labels.iter().step_by(7) {
+        for most in [1, 10, 600] {
+            let found = |index: &CharNgramIndex| index.query(label).search(SCORE_MIN, most).matches;
+            assert_eq!(found(&renumbered), found(&anew), "{label}");
+        }
+        let scores = |index: &CharNgramIndex| {
+            (0..600).map(|n| index.query(label).score(n).to_bits()).collect::<Vec<_>>()
+        };
+        assert_eq!(scores(&renumbered), scores(&anew), "{label}");
+    }
 }
