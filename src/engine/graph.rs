@@ -45,6 +45,7 @@ use csr::{Csr, Relation, SlotKind, SlotRange, weight_of};
 use index::{EdgeIdx, Generation, NodeId};
 use kinds::{Kinds, NodeType};
 use provenance::Provenance;
+use std::sync::Arc;
 
 /// Why a graph cannot be built, read or changed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -149,6 +150,56 @@ pub struct Graph {
     kinds: Kinds,
     csr: Csr,
     columns: Columns,
+    /// Tells it from all other graphs.
+    identity: Arc<()>,
+    lineage: Option<Lineage>,
+}
+
+/// Finds nodes of a graph one after the other.
+#[derive(Debug, Clone)]
+pub struct Finder<'a> {
+    graph: &'a Graph,
+    /// Position of the last name in the order of external ids.
+    place: usize,
+}
+
+impl Finder<'_> {
+    /// The node with an external id.
+    pub fn find(&mut self, external_id: &str) -> Option<NodeId> {
+        let columns = &self.graph.columns;
+        let at =
+            |place: usize| columns.by_rank.get(place).map(|node| columns.external_id.get(*node as usize));
+        if at(self.place).is_none_or(|last| last > external_id) {
+            self.place = 0;
+        }
+        self.place = self.graph.seek(self.place, external_id);
+        let node = columns.by_rank.get(self.place).filter(|_| at(self.place) == Some(external_id));
+        node.map(|node| NodeId(*node))
+    }
+}
+
+/// How the nodes of a graph follow from those of the graph that a batch was applied to.
+#[derive(Debug)]
+pub(crate) struct Lineage {
+    before: Arc<()>,
+    /// The id of each node of the graph before; [`Self::REMOVED`] for those that were removed.
+    pub(crate) places: Vec<u32>,
+    /// Nodes that are new, or whose attributes were given again.
+    pub(crate) given: Vec<NodeId>,
+    /// Whether all nodes have the ids that they had.
+    pub(crate) keeps_ids: bool,
+    /// Whether no slot was added or removed besides, only their numbers are others.
+    pub(crate) keeps_slots: bool,
+}
+
+impl Lineage {
+    /// Place of a removed node.
+    pub(crate) const REMOVED: u32 = u32::MAX;
+
+    /// Whether it begins at a graph.
+    pub(crate) fn is_from(&self, graph: &Graph) -> bool {
+        Arc::ptr_eq(&self.before, &graph.identity)
+    }
 }
 
 impl Graph {
@@ -162,6 +213,32 @@ impl Graph {
     #[must_use]
     pub fn with_generation(self, generation: Generation) -> Self {
         Self { generation, ..self }
+    }
+
+    /// How its nodes follow from those of the graph before it, once: it is as large as a column.
+    pub(crate) fn take_lineage(&mut self) -> Option<Lineage> {
+        self.lineage.take()
+    }
+
+    /// The node that one of the graph before is now, by its external id.
+    pub(crate) fn node_after(&self, before: &Self, node: NodeId) -> Option<NodeId> {
+        let lineage = self.lineage.as_ref().filter(|lineage| lineage.is_from(before));
+        let place =
+            lineage.map(|lineage| lineage.places[node.at()]).filter(|place| *place != Lineage::REMOVED);
+        place.map(NodeId).or_else(|| self.find(before.external_id(node)))
+    }
+
+    /// Whether two graphs have slots between the same nodes by their ids, and as many excitatory ones at each: then their
+    /// PageRank is the same.
+    pub(crate) fn has_shape_of(&self, other: &Self) -> bool {
+        let (one, other) = (&self.csr, &other.csr);
+        let is_inhibited = |csr: &Csr| csr.kinds.iter().any(|kind| kind.inhibitory);
+        one.offsets == other.offsets
+            && one.exc_end == other.exc_end
+            && one.rev_offsets == other.rev_offsets
+            && one.rev_sources == other.rev_sources
+            // Which of the slots between two nodes are inhibitory shows only in the order of a row.
+            && (!is_inhibited(one) && !is_inhibited(other) || one.targets == other.targets)
     }
 
     /// The range of effective weights.
@@ -193,6 +270,26 @@ impl Graph {
         let name = |node: &u32| self.columns.external_id.get(*node as usize);
         let at = self.columns.by_rank.binary_search_by(|node| name(node).cmp(external_id)).ok()?;
         Some(NodeId(self.columns.by_rank[at]))
+    }
+
+    /// Finds nodes by external ids, those in the order of their bytes in a fraction of the time of [`Self::find`].
+    #[must_use]
+    pub fn finder(&self) -> Finder<'_> {
+        Finder { graph: self, place: 0 }
+    }
+
+    /// The first position from `from` on, in the order of external ids, that is not before a name: exponential, then binary
+    /// search, so names that are close together cost little.
+    fn seek(&self, from: usize, name: &str) -> usize {
+        let order = &self.columns.by_rank[from..];
+        let is_before = |node: &u32| self.columns.external_id.get(*node as usize) < name;
+        let (mut low, mut step) = (0, 1);
+        while order.get(low + step - 1).is_some_and(is_before) {
+            low += step;
+            step *= 2;
+        }
+        let high = order.len().min(low + step);
+        from + low + order[low..high].partition_point(is_before)
     }
 
     /// All nodes by the bytes of their external ids.

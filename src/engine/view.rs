@@ -5,9 +5,17 @@
 //!
 //! # Design notes
 //! The text indexes outlive a generation: a caller adds changes to a copy of [`Texts`] and builds the next view with it.
-//! Copies share all postings, since segments and runs are immutable. The label index, half of the cost of a view, is reused
-//! if all nodes have the same ids and labels as before, as after accesses and new weights. Everything else is rebuilt,
-//! since it depends on ids or weights.
+//! Copies share all postings, since segments and runs are immutable. Of a view of the graph that a batch was applied to, the
+//! next one takes what the batch leaves as it is:
+//!
+//! | part | is shared if | else |
+//! |---|---|---|
+//! | labels | labels, types, tags and ids are the same | dictionaries are merged with the altered labels, and ids looked up |
+//! | facts | labels, ids and relations are the same | is built |
+//! | PageRank | each node has slots from the same nodes | is computed |
+//! | documents, mentions, hubs | the same, and texts and vectors are the same | are resolved |
+//!
+//! What depends on labels is built beside the rest, in threads of its own. Shared or built, the content of a view is the same.
 //!
 //! Invariant: a view does not depend on the order of insertion (held by `recall::tests::recall_order_free`).
 
@@ -16,7 +24,7 @@ use super::pagerank::pagerank;
 use super::plasticity::Ticks;
 use super::seeds::SeedIndexes;
 use super::seeds::facts::Facts;
-use super::seeds::labels::Labels;
+use super::seeds::labels::{Altered, Labels};
 use super::semantic::cooccurrence::CoOccurrenceIndex;
 use super::temporal::co_change::CoChangeMatrix;
 use super::temporal::velocity::VelocityScorer;
@@ -65,15 +73,10 @@ impl Texts {
 pub struct View {
     snapshot: Snapshot,
     labels: Arc<Labels>,
-    facts: Facts,
+    facts: Arc<Facts>,
     texts: Texts,
-    documents: Documents,
-    vector_nodes: VectorNodes,
+    memories: Arc<Memories>,
     vector_facts: VectorFacts,
-    /// Number of memories with a text that each node is connected with; 0 for those themselves.
-    mentions: Vec<u32>,
-    /// Nodes that more memories are connected with than tell one from another, ascending.
-    hubs: Vec<NodeId>,
     /// The greatest PageRank.
     pagerank_max: f32,
     flags: Flags,
@@ -82,6 +85,88 @@ pub struct View {
     lazy: LazyIndexes,
     ticks: Ticks,
 }
+
+/// The nodes of texts and vectors, and what follows from those.
+#[derive(Debug)]
+struct Memories {
+    documents: Documents,
+    vectors: VectorNodes,
+    /// Number of memories with a text that each node is connected with; 0 for those themselves.
+    mentions: Vec<u32>,
+    /// Nodes that more memories are connected with than tell one from another, ascending.
+    hubs: Vec<NodeId>,
+}
+
+impl Memories {
+    fn of(graph: &Graph, texts: &Texts) -> Self {
+        let documents = texts.index.documents(graph);
+        let vectors = texts
+            .vectors
+            .as_ref()
+            .map_or_else(VectorNodes::default, |vectors| vectors.nodes(graph, |node| documents.has(node)));
+        let mentions = mentions(graph, &documents);
+        let hubs = hubs(graph, &mentions, documents.count());
+        Self { documents, vectors, mentions, hubs }
+    }
+
+    fn bytes(&self) -> usize {
+        self.documents.bytes()
+            + self.vectors.bytes()
+            + size_of_val(self.mentions.as_slice())
+            + size_of_val(self.hubs.as_slice())
+    }
+}
+
+/// The view of the graph that a batch was applied to, and what the batch left as it was.
+#[derive(Clone, Copy)]
+struct Former<'a> {
+    view: &'a View,
+    altered: &'a Altered<'a>,
+    keeps_ids: bool,
+    keeps_shape: bool,
+}
+
+impl<'a> Former<'a> {
+    /// The facts, if those of the next view have the same labels and ids.
+    fn facts(self) -> Option<&'a Arc<Facts>> {
+        (self.keeps_ids && self.altered.is_none()).then_some(&self.view.facts)
+    }
+
+    fn memories(self, texts: &Texts) -> Option<Arc<Memories>> {
+        let known = &self.view.texts;
+        let is_same = |one: &Option<Arc<VectorIndex>>, other: &Option<Arc<VectorIndex>>| match (one, other) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            (one, other) => one.is_none() && other.is_none(),
+        };
+        let are_same = Arc::ptr_eq(&known.index, &texts.index) && is_same(&known.vectors, &texts.vectors);
+        (self.keeps_shape && are_same).then(|| Arc::clone(&self.view.memories))
+    }
+
+    fn pagerank(self) -> Option<Ranks> {
+        let View { pagerank_max: max, flags, .. } = *self.view;
+        let scores = || self.view.graph().nodes().map(|node| self.view.graph().pagerank(node)).collect();
+        self.keeps_shape.then(|| Ranks { scores: scores(), max, flags })
+    }
+}
+
+/// PageRank with its maximum, and whether it has converged.
+struct Ranks {
+    scores: Vec<f32>,
+    max: f32,
+    flags: Flags,
+}
+
+impl Ranks {
+    fn of(graph: &Graph) -> Self {
+        let pagerank = pagerank(graph);
+        let flags = Flags::default().with(Flag::PagerankUnconverged, !pagerank.has_converged());
+        let max = pagerank.scores.iter().copied().fold(0.0, f32::max);
+        Self { scores: pagerank.scores, max, flags }
+    }
+}
+
+/// Nodes from which on labels are indexed beside the rest.
+const BESIDE_MIN: usize = 1_000;
 
 /// Indexes that only some queries need, built on first use.
 #[derive(Debug, Default)]
@@ -152,8 +237,9 @@ impl View {
         let mut index = TextIndex::default();
         index.add(memories.map(|memory| (graph.external_id(memory), graph.label(memory))))?;
         let texts = Texts { index: Arc::new(index), ..Texts::default() };
-        let facts = Facts::of_slots(graph);
-        Ok(Self::with(snapshot, texts, (facts, VectorFacts::default()), None))
+        Ok(Self::with(snapshot, texts, None, |graph, _| {
+            (Arc::new(Facts::of_slots(graph)), VectorFacts::default())
+        }))
     }
 
     /// A view with indexed contents of memories, and relations by their ends in this graph and their types.
@@ -163,57 +249,72 @@ impl View {
         texts: Texts,
         relations: impl IntoIterator<Item = (NodeId, NodeId, &'a str)>,
     ) -> Self {
-        Self::new_reusing(None, snapshot, texts, relations)
+        Self::next(None, snapshot, texts, relations)
     }
 
-    /// As [`Self::new`], but reuses the label index of the view `before` if it has the same nodes and labels.
+    /// As [`Self::new`], but takes from the view `before` what is the same, if a batch was applied to its graph to make this one.
     #[must_use]
-    pub fn new_reusing<'a>(
+    pub fn next<'a>(
         before: Option<&Self>,
         snapshot: Snapshot,
         texts: Texts,
         relations: impl IntoIterator<Item = (NodeId, NodeId, &'a str)>,
     ) -> Self {
-        let (graph, relations) = (&snapshot.graph, relations.into_iter().collect::<Vec<_>>());
-        let embedded =
-            texts.facts.as_ref().map_or_else(VectorFacts::default, |facts| facts.facts(graph, &relations));
-        let facts = (Facts::build(graph, relations), embedded);
-        Self::with(snapshot, texts, facts, before)
+        let relations = relations.into_iter().collect::<Vec<_>>();
+        let embedded = texts.facts.clone();
+        Self::with(snapshot, texts, before, |graph, known| {
+            let embedded = embedded.map_or_else(VectorFacts::default, |facts| facts.facts(graph, &relations));
+            (Facts::next(known, graph, relations), embedded)
+        })
     }
 
     fn with(
-        snapshot: Snapshot,
+        mut snapshot: Snapshot,
         texts: Texts,
-        (facts, vector_facts): (Facts, VectorFacts),
         before: Option<&Self>,
+        facts: impl FnOnce(&Graph, Option<&Arc<Facts>>) -> (Arc<Facts>, VectorFacts),
     ) -> Self {
-        let pagerank = pagerank(&snapshot.graph);
-        let flags = Flags::default().with(Flag::PagerankUnconverged, !pagerank.has_converged());
-        let pagerank_max = pagerank.scores.iter().copied().fold(0.0, f32::max);
-        let graph = snapshot.graph.with_pagerank(pagerank.scores);
-        let named = before.filter(|before| Labels::are_alike(before.graph(), &graph));
-        let labels =
-            named.map_or_else(|| Arc::new(Labels::build(&graph)), |before| Arc::clone(&before.labels));
-        let documents = texts.index.documents(&graph);
-        let vector_nodes = texts
-            .vectors
-            .as_ref()
-            .map_or_else(VectorNodes::default, |vectors| vectors.nodes(&graph, |node| documents.has(node)));
-        let mentions = mentions(&graph, &documents);
-        let hubs = hubs(&graph, &mentions, documents.count());
+        let lineage = snapshot.graph.take_lineage();
+        let graph = &snapshot.graph;
+        let known = before.zip(lineage.as_ref()).filter(|(view, lineage)| lineage.is_from(view.graph()));
+        let known =
+            known.map(|(view, lineage)| (view, Altered::between(view.graph(), graph, lineage), lineage));
+        let former = known.as_ref().map(|(view, altered, lineage)| Former {
+            view,
+            altered,
+            keeps_ids: lineage.keeps_ids,
+            keeps_shape: lineage.keeps_slots || lineage.keeps_ids && graph.has_shape_of(view.graph()),
+        });
+        let labels = || {
+            let anew = || Arc::new(Labels::build(graph));
+            former.map_or_else(anew, |former| Labels::next(&former.view.labels, graph, former.altered))
+        };
+        let others = || {
+            let facts = facts(graph, former.and_then(Former::facts));
+            let ranks = former.and_then(Former::pagerank).unwrap_or_else(|| Ranks::of(graph));
+            let memories = former.and_then(|former| former.memories(&texts));
+            (facts, ranks, memories.unwrap_or_else(|| Arc::new(Memories::of(graph, &texts))))
+        };
+        let (labels, ((facts, vector_facts), ranks, memories)) = if graph.node_count() < BESIDE_MIN {
+            (labels(), others())
+        } else {
+            std::thread::scope(|scope| {
+                let labels = scope.spawn(labels);
+                let others = others();
+                (labels.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), others)
+            })
+        };
         let mean_degree = graph.mean_degree();
-        let snapshot = Snapshot { graph, ..snapshot };
+        let Ranks { scores, max, flags } = ranks;
+        let snapshot = Snapshot { graph: snapshot.graph.with_pagerank(scores), ..snapshot };
         Self {
             snapshot,
             labels,
             facts,
             texts,
-            documents,
-            vector_nodes,
+            memories,
             vector_facts,
-            mentions,
-            hubs,
-            pagerank_max,
+            pagerank_max: max,
             flags,
             type_names: Vec::new(),
             mean_degree,
@@ -226,6 +327,13 @@ impl View {
     #[must_use]
     pub fn with_type_names(self, type_names: Vec<String>) -> Self {
         Self { type_names, ..self }
+    }
+
+    /// Sets the generation of the graph.
+    #[cfg(test)]
+    pub(crate) fn with_generation(mut self, generation: Generation) -> Self {
+        self.snapshot.graph = self.snapshot.graph.with_generation(generation);
+        self
     }
 
     /// Sets the tick of the effective weights.
@@ -272,14 +380,14 @@ impl View {
             labels: &self.labels,
             facts: &self.facts,
             texts: &self.texts.index,
-            documents: &self.documents,
+            documents: &self.memories.documents,
         }
     }
 
     /// The `most` memories that match a query best by text, and those that also pass.
     #[must_use]
     pub fn rank_by_text(&self, query: &str, most: usize, passes: impl Fn(NodeId) -> bool) -> Ranking {
-        self.texts.index.rank((self.graph(), &self.documents), query, most, passes)
+        self.texts.index.rank((self.graph(), &self.memories.documents), query, most, passes)
     }
 
     /// Lists of the `most` memories whose vectors are most similar to one, among those that pass for each list; empty without
@@ -294,7 +402,7 @@ impl View {
         passes: impl Fn(NodeId) -> [bool; LISTS],
     ) -> Result<[Vec<RankedVector>; LISTS], Error> {
         let Some(vectors) = &self.texts.vectors else { return Ok([const { Vec::new() }; LISTS]) };
-        vectors.rank((self.graph(), &self.vector_nodes), query, most, passes)
+        vectors.rank((self.graph(), &self.memories.vectors), query, most, passes)
     }
 
     /// The same lists, with the distribution of the similarities of memories.
@@ -310,7 +418,7 @@ impl View {
         let Some(vectors) = &self.texts.vectors else {
             return Ok(([const { Vec::new() }; LISTS], Similarities::default()));
         };
-        vectors.rank_and_compare((self.graph(), &self.vector_nodes), query, most, passes)
+        vectors.rank_and_compare((self.graph(), &self.memories.vectors), query, most, passes)
     }
 
     /// Similarities of the vectors of nodes to a vector, -1 to 1; `None` for nodes without one.
@@ -322,7 +430,7 @@ impl View {
 
     /// Which of at most 64 words each node has, the first as the lowest bit.
     pub(crate) fn words_of(&self, words: &[u64], nodes: &[NodeId]) -> Vec<u64> {
-        self.texts.index.words_of(&self.documents, words, nodes)
+        self.texts.index.words_of(&self.memories.documents, words, nodes)
     }
 
     /// The `most` facts whose vectors are most similar to one; empty without vectors of facts.
@@ -341,58 +449,58 @@ impl View {
 
     /// Whether a memory has one of these words.
     pub(crate) fn has_word(&self, node: NodeId, words: &SharedWords<'_>) -> bool {
-        words.are_in(&self.documents, node)
+        words.are_in(&self.memories.documents, node)
     }
 
     /// Number of memories with a text.
     #[must_use]
-    pub const fn memories(&self) -> u32 {
-        self.documents.count()
+    pub fn memories(&self) -> u32 {
+        self.memories.documents.count()
     }
 
     /// Whether a node is a memory with a text.
     #[must_use]
     pub fn has_text(&self, node: NodeId) -> bool {
-        self.documents.has(node)
+        self.memories.documents.has(node)
     }
 
     /// Number of memories with a text that a node is connected with, once for each relationship; 0 for such memories.
     #[must_use]
     pub fn mentions(&self, node: NodeId) -> u32 {
-        self.mentions[node.at()]
+        self.memories.mentions[node.at()]
     }
 
     /// Nodes that more than 32 memories, and more than a tenth of all, are connected with, ascending: they tell nothing about any of
     /// these.
     #[must_use]
     pub fn hubs(&self) -> &[NodeId] {
-        &self.hubs
+        &self.memories.hubs
     }
 
     /// The memories before and after one in its session.
     pub(crate) fn neighbours(&self, node: NodeId) -> [Option<NodeId>; 2] {
-        self.documents.neighbours(node)
+        self.memories.documents.neighbours(node)
     }
 
     /// Whether a memory speaks of time.
     pub(crate) fn speaks_of_time(&self, node: NodeId) -> bool {
-        self.texts.index.speaks_of_time(&self.documents, node)
+        self.texts.index.speaks_of_time(&self.memories.documents, node)
     }
 
     /// When a memory was created, epoch milliseconds.
     #[must_use]
     pub fn created(&self, node: NodeId) -> Option<i64> {
-        self.texts.index.created(&self.documents, node)
+        self.texts.index.created(&self.memories.documents, node)
     }
 
     /// Hash of the speaker of a memory.
     pub(crate) fn speaker(&self, node: NodeId) -> Option<u64> {
-        self.texts.index.speaker(&self.documents, node)
+        self.texts.index.speaker(&self.memories.documents, node)
     }
 
     /// Whether any memory has a speaker.
-    pub(crate) const fn has_speakers(&self) -> bool {
-        self.documents.has_speakers()
+    pub(crate) fn has_speakers(&self) -> bool {
+        self.memories.documents.has_speakers()
     }
 
     /// The PageRank of a node divided by the greatest, `0 ..= 1`.
@@ -483,11 +591,7 @@ impl View {
             labels: self.labels.bytes(),
             facts: self.facts.bytes(),
             texts: self.texts.index.bytes(),
-            documents: self.documents.bytes()
-                + self.vector_nodes.bytes()
-                + self.vector_facts.bytes()
-                + size_of_val(self.mentions.as_slice())
-                + size_of_val(self.hubs.as_slice()),
+            documents: self.memories.bytes() + self.vector_facts.bytes(),
             vectors: self.texts.spaces().map(|vectors| vectors.bytes()).sum(),
             lazy: self.lazy.bytes(),
         }
@@ -519,7 +623,7 @@ fn mentions(graph: &Graph, documents: &Documents) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::builder::{EdgeRow, GraphBuilder};
+    use crate::graph::builder::{Batch, EdgeRow, GraphBuilder};
     use crate::graph::columns::NodeRow;
     use crate::graph::kinds::EdgeDirection;
     use crate::graph::snapshot::SkippedCounts;
@@ -556,6 +660,34 @@ mod tests {
         assert_eq!(facts.iter().map(|fact| fact.ends).collect::<Vec<_>>(), [(dana, rui)]);
         assert_eq!(view.sources().spread("dana"), 1);
         assert_eq!((view.generation(), view.snapshot().as_of), (Generation(7), Some(5)));
+    }
+
+    #[test]
+    fn what_a_batch_leaves_as_it_is_is_shared() {
+        let before = View::from_labels(snapshot()).unwrap();
+        let next = |batch: &Batch, texts: Texts| {
+            let snapshot = Snapshot::from(before.graph().apply(batch).unwrap());
+            View::next(Some(&before), snapshot, texts, [] as [(NodeId, NodeId, &str); 0])
+        };
+        let shared = |view: &View| {
+            [Arc::ptr_eq(&view.labels, &before.labels), Arc::ptr_eq(&view.memories, &before.memories)]
+        };
+        let ranks =
+            |view: &View| view.graph().by_rank().map(|node| view.graph().pagerank(node)).collect::<Vec<_>>();
+        let accessed =
+            NodeRow { last_modified: Some(9), ..before.graph().row(before.graph().find("m").unwrap()) };
+        let renamed = NodeRow { label: "Rui Costa".to_owned(), ..NodeRow::new("Rui", "", NodeType::Concept) };
+        let added = NodeRow::new("Porto", "Porto", NodeType::Concept);
+        for (nodes, wanted) in [(accessed, [true; 2]), (renamed, [false, true]), (added, [false; 2])] {
+            let batch = Batch { nodes: vec![nodes], ..Batch::default() };
+            let view = next(&batch, before.texts().clone());
+            assert_eq!(shared(&view), wanted, "{batch:?}");
+            assert_eq!(ranks(&view) == ranks(&before), wanted[1]);
+            let told = Texts { index: Arc::new(TextIndex::clone(&view.texts.index)), ..Texts::default() };
+            assert_eq!(shared(&next(&batch, told)), [wanted[0], false], "another index");
+        }
+        let again = View::next(Some(&before), snapshot(), before.texts().clone(), []);
+        assert_eq!(shared(&again), [false; 2], "its graph does not follow from the other");
     }
 
     #[test]

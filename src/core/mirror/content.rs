@@ -45,7 +45,7 @@ pub(super) fn view_of(
         .filter(|(.., tied)| tied.is_retrievable(at, fading))
         .filter_map(|(from, to, kind, _)| Some((snapshot.graph.find(from)?, snapshot.graph.find(to)?, kind)))
         .collect();
-    View::new_reusing(before, snapshot, texts, ends)
+    View::next(before, snapshot, texts, ends)
         .with_type_names(names.further().map(str::to_owned).collect())
 }
 

@@ -13,7 +13,8 @@ mod apply;
 mod assemble;
 mod rows;
 
-pub use apply::Batch;
+pub use apply::{Batch, Link, Links};
+pub(crate) use assemble::{head_of, ranked};
 
 use super::columns::{Columns, NodeRow, RowView, shared};
 use super::csr::{SlotKind, causal_of};
@@ -23,7 +24,7 @@ use super::kinds::{EdgeDirection, Kinds};
 use super::number::check_amount;
 use super::raw::prefetch;
 use super::{Error, Graph};
-use assemble::{Parts, assemble, canonical, len, ordered, places, ranked};
+use assemble::{Parts, assemble, canonical, len, ordered, places};
 use rows::{Rows, Staging};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -14,10 +14,6 @@ use super::kinds::NodeType;
 use super::metadata::Metadata;
 use super::number::check_amount;
 use super::provenance::{Provenance, fields};
-use smallvec::SmallVec;
-
-/// Tags of a node; up to six are stored inline.
-pub type Tags = SmallVec<[InternedStr; 6]>;
 
 /// Greatest number of tags of a node.
 pub const TAGS_MAX: usize = 256;
@@ -84,25 +80,60 @@ impl NodeRow {
 
 /// A column of strings that are mostly distinct.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct StringColumn {
+pub(crate) struct StringColumn {
     bytes: String,
     ends: Vec<u32>,
 }
 
 impl StringColumn {
-    pub(super) fn push(&mut self, text: &str) -> Result<(), Error> {
+    /// An empty column with room for the ends of so many strings.
+    pub(crate) fn with_room(count: usize) -> Self {
+        Self { bytes: String::new(), ends: Vec::with_capacity(count) }
+    }
+
+    pub(crate) fn push(&mut self, text: &str) -> Result<(), Error> {
+        let end = u32::try_from(self.bytes.len() + text.len()).map_err(|_| Error::InternerFull)?;
         self.bytes.push_str(text);
-        self.ends.push(u32::try_from(self.bytes.len()).map_err(|_| Error::InternerFull)?);
+        self.ends.push(end);
         Ok(())
     }
 
-    pub(super) fn get(&self, at: usize) -> &str {
+    pub(crate) fn shrink_to_fit(&mut self) {
+        self.bytes.shrink_to_fit();
+        self.ends.shrink_to_fit();
+    }
+
+    pub(crate) fn get(&self, at: usize) -> &str {
         let begin = if at == 0 { 0 } else { self.ends[at - 1] as usize };
         &self.bytes[begin..self.ends[at] as usize]
     }
 
-    fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.bytes.capacity() + 4 * self.ends.capacity()
+    }
+}
+
+/// A column of tags, of which most nodes have few or none.
+#[derive(Debug, Clone, Default)]
+pub(super) struct TagColumn {
+    handles: Vec<InternedStr>,
+    ends: Vec<u32>,
+}
+
+impl TagColumn {
+    fn push(&mut self, tags: impl Iterator<Item = InternedStr>) -> Result<(), Error> {
+        self.handles.extend(tags);
+        self.ends.push(u32::try_from(self.handles.len()).map_err(|_| Error::InternerFull)?);
+        Ok(())
+    }
+
+    fn get(&self, at: usize) -> &[InternedStr] {
+        let begin = if at == 0 { 0 } else { self.ends[at - 1] as usize };
+        &self.handles[begin..self.ends[at] as usize]
+    }
+
+    fn bytes(&self) -> usize {
+        4 * (self.handles.capacity() + self.ends.capacity())
     }
 }
 
@@ -123,7 +154,7 @@ pub(super) struct Columns {
     pub(super) external_id: StringColumn,
     pub(super) label: StringColumn,
     pub(super) node_type: Vec<u16>,
-    pub(super) tags: Vec<Tags>,
+    pub(super) tags: TagColumn,
     /// `i64::MIN` if unknown.
     pub(super) last_modified: Vec<i64>,
     pub(super) change_frequency: Vec<f32>,
@@ -211,7 +242,7 @@ pub(super) fn shared<'a>(rows: impl Iterator<Item = RowView<'a>>) -> Result<Shar
                 used.resize(columns.strings.len(), false);
                 let origin = columns.origin[at].as_deref();
                 let named = origin.into_iter().flat_map(|known| [&known.source_path, &known.namespace]);
-                let own = columns.tags[at].iter().chain([&columns.tier[at], &columns.session[at]]);
+                let own = columns.tags.get(at).iter().chain([&columns.tier[at], &columns.session[at]]);
                 own.chain(named)
                     .filter(|handle| **handle != NONE)
                     .for_each(|handle| used[handle.at()] = true);
@@ -242,21 +273,71 @@ impl Columns {
         for row in rows {
             columns.push(row, &strings, &renamed)?;
         }
-        columns.external_id.bytes.shrink_to_fit();
-        columns.label.bytes.shrink_to_fit();
-        columns.metadata.bytes.shrink_to_fit();
+        columns.external_id.shrink_to_fit();
+        columns.label.shrink_to_fit();
+        columns.metadata.shrink_to_fit();
         columns.strings = strings;
         Ok(columns)
     }
 
+    /// As [`Self::of`], one column after the other: rows of a graph are mostly in the order of its columns.
+    pub(super) fn by_column<'a, I: ExactSizeIterator<Item = RowView<'a>>>(
+        shared: Shared,
+        rows: impl Fn() -> I,
+    ) -> Result<Self, Error> {
+        let Shared { strings, renamed } = shared;
+        let texts = |text: fn(RowView<'a>) -> &'a str| -> Result<StringColumn, Error> {
+            let mut column = StringColumn::with_room(rows().len());
+            rows().try_for_each(|row| column.push(text(row)))?;
+            column.shrink_to_fit();
+            Ok(column)
+        };
+        let new = |text: &String| strings.find(text).unwrap_or(NONE);
+        let old = |handle: InternedStr| renamed.get(handle.at()).copied().unwrap_or(NONE);
+        let mut tags = TagColumn { handles: Vec::new(), ends: Vec::with_capacity(rows().len()) };
+        rows().try_for_each(|row| match row {
+            RowView::New(row) => tags.push(row.tags.iter().map(new)),
+            RowView::Old(columns, at) => tags.push(columns.tags.get(at).iter().copied().map(old)),
+        })?;
+        let tier = rows().map(|row| match row {
+            RowView::New(row) => row.tier.as_ref().map_or(NONE, new),
+            RowView::Old(columns, at) => old(columns.tier[at]),
+        });
+        let session = rows().map(|row| match row {
+            RowView::New(row) => row.session.as_ref().map_or(NONE, new),
+            RowView::Old(columns, at) => old(columns.session[at]),
+        });
+        let origin = rows().map(|row| match row {
+            RowView::New(row) => Origin::of(&row.provenance, new).map(Box::new),
+            RowView::Old(columns, at) => {
+                columns.origin[at].as_deref().map(|known| Box::new(known.renamed(|handle| old(*handle))))
+            }
+        });
+        Ok(Self {
+            external_id: texts(RowView::external_id)?,
+            label: texts(RowView::label)?,
+            metadata: texts(|row| row.metadata().unwrap_or_default())?,
+            node_type: rows().map(|row| row.node_type().code()).collect(),
+            tags,
+            last_modified: rows().map(|row| row.last_modified().unwrap_or(NEVER)).collect(),
+            change_frequency: rows().map(RowView::change_frequency).collect(),
+            tier: tier.collect(),
+            session: session.collect(),
+            partial: rows().map(RowView::partial).collect(),
+            origin: origin.collect(),
+            strings,
+            ..Self::default()
+        })
+    }
+
     /// Empty columns with this capacity.
     fn with_room(count: usize) -> Self {
-        let names = || StringColumn { bytes: String::new(), ends: Vec::with_capacity(count) };
+        let names = || StringColumn::with_room(count);
         Self {
             external_id: names(),
             label: names(),
             node_type: Vec::with_capacity(count),
-            tags: Vec::with_capacity(count),
+            tags: TagColumn { handles: Vec::new(), ends: Vec::with_capacity(count) },
             last_modified: Vec::with_capacity(count),
             change_frequency: Vec::with_capacity(count),
             tier: Vec::with_capacity(count),
@@ -279,14 +360,14 @@ impl Columns {
                 let handle = |text: &String| strings.find(text).unwrap_or(NONE);
                 self.tier.push(row.tier.as_ref().map_or(NONE, handle));
                 self.session.push(row.session.as_ref().map_or(NONE, handle));
-                self.tags.push(row.tags.iter().map(handle).collect());
+                self.tags.push(row.tags.iter().map(handle))?;
                 self.origin.push(Origin::of(&row.provenance, handle).map(Box::new));
             }
             RowView::Old(columns, at) => {
                 let handle = |before: &InternedStr| renamed.get(before.at()).copied().unwrap_or(NONE);
                 self.tier.push(handle(&columns.tier[at]));
                 self.session.push(handle(&columns.session[at]));
-                self.tags.push(columns.tags[at].iter().map(handle).collect());
+                self.tags.push(columns.tags.get(at).iter().map(handle))?;
                 let origin = columns.origin[at].as_deref();
                 self.origin.push(origin.map(|known| Box::new(known.renamed(handle))));
             }
@@ -307,14 +388,12 @@ impl Columns {
 
     /// Size in bytes, with strings.
     pub(super) fn bytes(&self) -> usize {
-        let spilled: usize =
-            self.tags.iter().filter(|tags| tags.spilled()).map(|tags| 4 * tags.capacity()).sum();
         let origins = self.origin.iter().flatten();
         let origins: usize =
             origins.map(|known| size_of::<Origin>() + known.excerpt.as_deref().map_or(0, str::len)).sum();
-        let fixed = 4 * 5 + 8 + 2 + size_of::<Tags>() + 8 + 4 + 4 + 4 + 1 + 8;
+        let fixed = 4 * 5 + 8 + 2 + 8 + 4 + 4 + 4 + 1 + 8;
         self.len() * fixed
-            + spilled
+            + self.tags.bytes()
             + origins
             + self.external_id.bytes()
             + self.label.bytes()
@@ -360,7 +439,9 @@ impl<'a> RowView<'a> {
         let new = new.into_iter().flat_map(|row| row.tags.iter().map(String::as_str));
         let old = old.into_iter();
         new.chain(
-            old.flat_map(|(columns, at)| columns.tags[at].iter().map(|tag| columns.strings.resolve(*tag))),
+            old.flat_map(|(columns, at)| {
+                columns.tags.get(at).iter().map(|tag| columns.strings.resolve(*tag))
+            }),
         )
     }
 
@@ -438,7 +519,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tags_spill() {
+    fn any_number_of_tags_is_kept() {
         let row = |n: usize| NodeRow {
             tags: (0..n).rev().map(|i| format!("t{i}")).collect(),
             ..NodeRow::new(format!("n{n}"), "l", NodeType::Concept)
@@ -446,7 +527,7 @@ mod tests {
         let rows: Vec<NodeRow> = [0, 6, 7].map(|n| row(n).checked().unwrap()).to_vec();
         let views = || rows.iter().map(RowView::New);
         let columns = Columns::of(shared(views()).unwrap(), views()).unwrap();
-        assert_eq!(columns.tags.iter().map(Tags::spilled).collect::<Vec<_>>(), [false, false, true]);
+        assert_eq!((0..3).map(|at| columns.tags.get(at).len()).collect::<Vec<_>>(), [0, 6, 7]);
         for (at, row) in rows.iter().enumerate() {
             assert_eq!(RowView::Old(&columns, at).to_row(), *row);
         }
@@ -460,7 +541,7 @@ mod tests {
         let columns = Columns::of(shared(views()).unwrap(), views()).unwrap();
         assert_eq!(columns.len(), 1_000);
         let lengths = [
-            columns.tags.len(),
+            columns.tags.ends.len(),
             columns.last_modified.len(),
             columns.change_frequency.len(),
             columns.tier.len(),
@@ -469,7 +550,7 @@ mod tests {
             columns.origin.len(),
         ];
         assert!(lengths.iter().all(|len| *len == 1_000));
-        assert!((90..130).contains(&(columns.bytes() / 1_000)), "{}", columns.bytes());
+        assert!((70..100).contains(&(columns.bytes() / 1_000)), "{}", columns.bytes());
     }
 
     #[test]

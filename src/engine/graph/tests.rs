@@ -1,12 +1,12 @@
 //! The graph against a simple model: a map from source, relation and target to a slot.
 
-use super::builder::{Batch, EdgeRow, GraphBuilder, WeightRange};
+use super::builder::{Batch, EdgeRow, GraphBuilder, Link, Links, WeightRange};
 use super::columns::NodeRow;
 use super::csr::{BOUND_BLOCK, weight_of};
 use super::index::{EdgeIdx, NodeId};
 use super::kinds::{EdgeDirection, NodeType};
 use super::provenance::Provenance;
-use super::{Error, Graph};
+use super::{Error, Graph, Lineage};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -71,7 +71,7 @@ pub(super) fn content(nodes: u32, edges: usize) -> impl Strategy<Value = Content
 
 /// The whole of a graph as text: equal texts are equal arrays.
 pub(super) fn arrays(graph: &Graph) -> String {
-    let Graph { generation: _, range, kinds: _, csr, columns } = graph;
+    let Graph { generation: _, range, kinds: _, csr, columns, identity: _, lineage: _ } = graph;
     let strings: Vec<&str> = columns.strings.iter().collect();
     let columns = (
         (&columns.pagerank, &columns.out_strength, &columns.degree, &columns.rank, &columns.by_rank),
@@ -237,6 +237,7 @@ fn steps_of(nodes: u32, edges: usize) -> impl Strategy<Value = Vec<Step>> {
                 nodes: fresh.into_iter().map(|n| NodeRow { label: format!("new {n}"), ..node(n) }).collect(),
                 removed_edges: cut.into_iter().map(|of| triple(edge(of))).collect(),
                 edges: set.into_iter().map(edge).collect(),
+                links: Vec::new(),
             },
         }
     });
@@ -335,7 +336,87 @@ fn check_steps(content: &Content, steps: Vec<Step>) {
         assert!(arrays(&next) == arrays(&built), "an applied batch equals a build");
         assert_eq!(next.generation(), graph.generation().next());
         check_shape(&next);
+        check_lineage(&graph, &next);
+        assert!(
+            arrays(&graph.apply(&linked(&graph, batch)).unwrap()) == arrays(&next),
+            "links are edges by ids"
+        );
         graph = next;
+    }
+}
+
+/// The same batch with links for edges, where it may have these.
+fn linked(graph: &Graph, mut batch: Batch) -> Batch {
+    let end = |id: &String| graph.find(id).filter(|_| !batch.removed_nodes.contains(id));
+    let mut left = Vec::new();
+    for edge in std::mem::take(&mut batch.edges) {
+        let (Some(source), Some(target)) = (end(&edge.source), end(&edge.target)) else {
+            left.push(edge);
+            continue;
+        };
+        let EdgeRow { relation, direction, inhibitory, weight, causal, .. } = edge;
+        let is_same = |links: &&mut Links| {
+            (&links.relation, links.direction, links.inhibitory) == (&relation, direction, inhibitory)
+        };
+        let link = Link { source, target, weight, causal };
+        match batch.links.iter_mut().find(is_same) {
+            Some(links) => links.list.push(link),
+            None => batch.links.push(Links { relation, direction, inhibitory, list: vec![link] }),
+        }
+    }
+    Batch { edges: left, ..batch }
+}
+
+/// Whether each node is where the lineage of a graph has it, and nodes that are not given have the attributes they had.
+fn check_lineage(before: &Graph, next: &Graph) {
+    let lineage = next.lineage.as_ref().unwrap();
+    assert!(lineage.is_from(before) && !lineage.is_from(next));
+    let mut kept = BTreeSet::new();
+    for (node, place) in before.nodes().zip(&lineage.places) {
+        let place = NodeId(*place);
+        if place.0 != Lineage::REMOVED {
+            assert_eq!(before.external_id(node), next.external_id(place));
+            assert!(lineage.given.contains(&place) || before.row(node) == next.row(place));
+            kept.insert(place);
+        }
+    }
+    assert!(next.nodes().all(|node| kept.contains(&node) || lineage.given.contains(&node)));
+    let has_same_ids = before.node_count() == next.node_count()
+        && before.nodes().zip(&lineage.places).all(|(node, place)| node.0 == *place);
+    assert_eq!(lineage.keeps_ids, has_same_ids);
+    assert!(!lineage.keeps_slots || next.has_shape_of(before));
+}
+
+#[test]
+fn a_link_has_ends_that_stay_and_numbers_in_their_ranges() {
+    let graph = build(&Content { nodes: (0..2).map(node).collect(), edges: Vec::new() });
+    let ends = ["n0", "n1"].map(|id| graph.find(id).unwrap());
+    let applied = |target: NodeId, weight: f32, causal: Option<[f32; 2]>, removed: &[&str]| {
+        let link = Link { source: ends[0], target, weight, causal };
+        let links = vec![Links { relation: "HALL".to_owned(), list: vec![link], ..Links::default() }];
+        let removed_nodes = removed.iter().map(|id| (*id).to_owned()).collect();
+        graph.apply(&Batch { links, removed_nodes, ..Batch::default() })
+    };
+    assert_eq!(applied(ends[1], 0.5, None, &[]).unwrap().slot_count(), 1);
+    assert!(matches!(applied(ends[1], 0.5, None, &["n1"]), Err(Error::DanglingEdge { .. })));
+    assert!(matches!(applied(NodeId(2), 0.5, None, &[]), Err(Error::DanglingEdge { .. })));
+    assert!(matches!(applied(ends[1], f32::NAN, None, &[]), Err(Error::NonFinite { .. })));
+    assert!(matches!(applied(ends[1], 0.5, Some([0.5, 1.5]), &[]), Err(Error::ParameterOutOfRange { .. })));
+}
+
+proptest! {
+    #[test]
+    fn a_finder_finds_in_any_order(nodes in 0_u32..40, asked in proptest::collection::vec(0_u32..60, 0..40)) {
+        let graph = build(&Content { nodes: (0..nodes).map(node).collect(), edges: Vec::new() });
+        let mut finder = graph.finder();
+        let mut sorted: Vec<String> = asked.iter().map(|n| format!("n{n}")).collect();
+        for id in &sorted {
+            prop_assert_eq!(finder.find(id), graph.find(id));
+        }
+        sorted.sort();
+        for id in &sorted {
+            prop_assert_eq!(finder.find(id), graph.find(id));
+        }
     }
 }
 

@@ -225,12 +225,32 @@ impl Synapses {
         Ok(bound)
     }
 
-    /// Binds the records, also the unmatched ones, to another generation of the graph.
+    /// Binds the records, also the unmatched ones, to another generation of the graph. It takes least for the graph after a batch,
+    /// before a view is built of it: then no names are looked up.
     ///
     /// # Errors
     /// [`Error::GenerationMismatch`] if `from` is not the graph it is bound to.
     pub fn rebind(&self, from: &Graph, to: &Graph) -> Result<Self, Error> {
-        Self::bind(to, self.config, self.tick, self.all_records(from)?)
+        self.check(from)?;
+        let mut bound = Self::bind(to, self.config, self.tick, std::iter::empty())?;
+        let mut records: Vec<SynapseRecord> = self.unmatched_records().collect();
+        for of in &self.learned {
+            let place = || {
+                let source = to.node_after(from, of.place.source)?;
+                let target = to.node_after(from, of.target)?;
+                let slot = to.slot(source, from.relation(of.place.slot), target)?;
+                to.is_excitatory(source, slot).then_some(SlotRef { slot, source })
+            };
+            match place() {
+                Some(place) => bound.learned.push(BoundSynapse::at(to, place, of.synapse)),
+                None => records.push(self.record(from, of)),
+            }
+        }
+        bound.learned.sort_unstable_by_key(|of| of.place);
+        if !records.is_empty() {
+            bound.apply_records(to, self.tick, records, std::iter::empty())?;
+        }
+        Ok(bound)
     }
 
     /// All records, bound and unmatched: [`Self::bind`] restores the same state from them.
@@ -238,14 +258,18 @@ impl Synapses {
     /// # Errors
     /// [`Error::GenerationMismatch`].
     pub fn all_records(&self, graph: &Graph) -> Result<Vec<SynapseRecord>, Error> {
+        let mut records = self.records(graph)?;
+        records.extend(self.unmatched_records());
+        Ok(records)
+    }
+
+    fn unmatched_records(&self) -> impl Iterator<Item = SynapseRecord> {
         let record = |(key, (synapse, tick)): (&SynapseKey, &(Synapse, u64))| SynapseRecord {
             key: key.clone(),
             synapse: *synapse,
             tick: *tick,
         };
-        let mut records = self.records(graph)?;
-        records.extend(self.unmatched.iter().map(record));
-        Ok(records)
+        self.unmatched.iter().map(record)
     }
 
     /// Advances to a later tick: `records` have changed since, `dropped` were deleted, and all others decayed. The weights of

@@ -3,13 +3,13 @@
 use super::*;
 use crate::Texts;
 use crate::graph;
-use crate::graph::builder::{EdgeRow, GraphBuilder};
+use crate::graph::builder::{Batch, EdgeRow, GraphBuilder, Link, Links};
 use crate::graph::columns::NodeRow;
 use crate::graph::kinds::{Dimension, Kinds, NodeType};
 use crate::graph::number::DecayFactor;
 use crate::graph::snapshot::{SkippedCounts, Snapshot};
 use crate::plasticity::{QueryHistory, prime};
-use crate::text::ranking::TextIndex;
+use crate::text::ranking::{Content, TextIndex};
 use proptest::prelude::*;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -290,6 +290,104 @@ fn recall_order_free() {
         let mut draw = drawn(n);
         for threads in [2, 8] {
             assert_eq!(answers(&world.shuffled(&mut draw).view(), &asks, threads), wanted);
+        }
+    }
+}
+
+/// A change of a world, as a batch for the graph of a view.
+fn changed(world: &mut World, step: usize, before: &View, draw: &mut impl FnMut(usize) -> usize) -> Batch {
+    let mut batch = Batch::default();
+    let memory = |draw: &mut dyn FnMut(usize) -> usize, world: &World| {
+        world.contents[draw(world.contents.len())].0.clone()
+    };
+    match step % 6 {
+        // Accesses.
+        0 => {
+            for _ in 0..5 {
+                let id = memory(draw, world);
+                let row = world.nodes.iter_mut().find(|row| row.external_id == id).unwrap();
+                (row.last_modified, row.tier) = (Some(900), Some("shortTerm".to_owned()));
+                batch.nodes.push(row.clone());
+            }
+        }
+        // Another text, and another tag.
+        1 => {
+            let (id, said) = (memory(draw, world), sentence(draw, 9));
+            world.contents.iter_mut().find(|(of, _)| *of == id).unwrap().1.clone_from(&said);
+            let row = world.nodes.iter_mut().find(|row| row.external_id == id).unwrap();
+            (row.label, row.tags) = (said, vec!["#desert".to_owned()]);
+            batch.nodes.push(row.clone());
+        }
+        // A new memory.
+        2 => {
+            let (id, said) = (format!("new {step}"), sentence(draw, 7));
+            let first = world.edges.len();
+            let mentioned = world.nodes[0].external_id.clone();
+            batch.nodes.push(world.memory(&id, &said, &[&mentioned]).clone());
+            batch.edges = world.edges[first..].to_vec();
+        }
+        // A memory that is gone.
+        3 => {
+            let id = memory(draw, world);
+            world.nodes.retain(|row| row.external_id != id);
+            world.edges.retain(|edge| edge.source != id && edge.target != id);
+            world.contents.retain(|(of, _)| *of != id);
+            batch.removed_nodes.push(id);
+        }
+        // Relations with less weight.
+        4 => {
+            let node = |id: &String| before.graph().find(id).unwrap();
+            let mut links = Links { relation: "RELATES_TO".to_owned(), ..Links::default() };
+            for edge in world.edges.iter_mut().filter(|edge| edge.relation == "RELATES_TO") {
+                edge.weight *= 0.9;
+                (links.direction, links.inhibitory) = (edge.direction, edge.inhibitory);
+                let (source, target) = (node(&edge.source), node(&edge.target));
+                links.list.push(Link { source, target, weight: edge.weight, causal: edge.causal });
+            }
+            batch.links.push(links);
+        }
+        // A relationship between two nodes that there are.
+        _ => {
+            let [from, to] = [memory(draw, world), memory(draw, world)];
+            world.edge(&from, &to, "COACTIVATED", 0.7);
+            batch.edges.extend(world.edges.last().cloned());
+        }
+    }
+    batch
+}
+
+#[test]
+fn a_view_after_batches_answers_as_one_that_is_built_anew() {
+    for (n, mut world) in (0..).zip([agent(), bare()]) {
+        let (mut view, mut draw) = (world.view(), drawn(17 + n));
+        let asks = with_and_without_evidence(questions(19, &world));
+        for step in 0..18 {
+            let batch = changed(&mut world, step, &view, &mut draw);
+            let mut texts = view.texts().clone();
+            let changes = |id: &String| batch.nodes.iter().any(|row| row.external_id == *id);
+            let told: Vec<_> = world.contents.iter().filter(|(id, _)| changes(id)).collect();
+            let fresh = told.iter().map(|(id, said)| Content::from((id.as_str(), said.as_str())));
+            if fresh.clone().any(|content| !texts.index.has(content)) || !batch.removed_nodes.is_empty() {
+                let index = Arc::make_mut(&mut texts.index);
+                batch.removed_nodes.iter().for_each(|id| index.remove(id));
+                index.add(fresh).unwrap();
+            }
+            let graph = view.graph().apply(&batch).unwrap();
+            let end = |id: &str| graph.find(id).unwrap();
+            let relations: Vec<_> =
+                world.relations.iter().map(|(from, to, kind)| (end(from), end(to), *kind)).collect();
+            let snapshot = Snapshot { graph, as_of: Some(1_000), skipped: SkippedCounts::default() };
+            view = View::next(Some(&view), snapshot, texts, relations);
+            let anew = world.view().with_generation(view.generation());
+            let mut scratch = Scratch::default();
+            for ask in asks.iter().skip(step).step_by(6) {
+                // A replaced memory leaves postings behind.
+                let mut answer = |view: &View| RecallResult {
+                    counters: RecallCounters::default(),
+                    ..answer(view, ask, &mut scratch)
+                };
+                assert_eq!(answer(&view), answer(&anew), "after step {step}: {ask:?}");
+            }
         }
     }
 }

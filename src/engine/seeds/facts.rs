@@ -6,6 +6,8 @@
 //!
 //! Invariant: scores equal the formula computed for every fact (held by `facts_oracle`).
 
+use crate::counting::sort_by_number;
+use crate::folded::Folded;
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
 use crate::text::fold::fold;
@@ -14,6 +16,9 @@ use crate::text::stop::is_stop;
 use crate::text::words::{hash, singular, words};
 use crate::top_k::TopK;
 use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+use std::sync::Arc;
 
 /// Relationship type of facts.
 pub const RELATION: &str = "RELATES_TO";
@@ -25,6 +30,9 @@ const LENGTH_SHARE: f64 = 0.3;
 pub struct Facts {
     /// Ends by number, in the order of the external ids of the ends and of the types.
     ends: Vec<(NodeId, NodeId)>,
+    /// Type of each fact, by its place among the names.
+    kinds: Vec<u32>,
+    kind_names: Vec<String>,
     /// Number of words of each fact.
     lengths: Vec<u32>,
     words: Vec<u64>,
@@ -47,26 +55,60 @@ impl Facts {
     /// An index of relations, given by their ends in `graph` and their types; duplicates count once.
     #[must_use]
     pub fn build<'a>(graph: &Graph, relations: impl IntoIterator<Item = (NodeId, NodeId, &'a str)>) -> Self {
-        let mut all: Vec<(NodeId, NodeId, &str)> = relations.into_iter().collect();
-        all.sort_unstable_by_key(|(from, to, kind)| (graph.rank(*from), graph.rank(*to), *kind));
-        all.dedup();
-        let mut facts = Self::default();
-        let mut said: Vec<(u64, u32)> = Vec::new();
-        for (number, (from, to, kind)) in (0..u32::MAX).zip(all) {
-            let begin = said.len();
-            for text in [graph.label(from), graph.label(to), kind] {
-                said.extend(hashes(text).map(|word| (word, number)));
+        Self::of_sorted(graph, &sorted(graph, relations))
+    }
+
+    /// As [`Self::build`], but shares `before`, the facts of a graph with the same nodes and labels, if they are the same.
+    pub(crate) fn next<'a>(
+        before: Option<&Arc<Self>>,
+        graph: &Graph,
+        relations: impl IntoIterator<Item = (NodeId, NodeId, &'a str)>,
+    ) -> Arc<Self> {
+        let all = sorted(graph, relations);
+        let same = before.filter(|before| before.are(&all));
+        same.map_or_else(|| Arc::new(Self::of_sorted(graph, &all)), Arc::clone)
+    }
+
+    /// Whether these are the facts, in their order.
+    fn are(&self, all: &[(NodeId, NodeId, &str)]) -> bool {
+        let own = self.ends.iter().zip(&self.kinds);
+        let own = own.map(|((from, to), kind)| (*from, *to, self.kind_names[*kind as usize].as_str()));
+        own.eq(all.iter().copied())
+    }
+
+    fn of_sorted(graph: &Graph, all: &[(NodeId, NodeId, &str)]) -> Self {
+        let (mut facts, mut spoken) = (Self::default(), Spoken::default());
+        let mut kinds: BTreeMap<&str, u32> = BTreeMap::new();
+        let mut numbers: HashMap<u64, usize, Folded> = HashMap::default();
+        let (mut said, mut of_words, mut own) = (Vec::new(), Vec::new(), Vec::new());
+        for (number, (from, to, kind)) in (0..u32::MAX).zip(all.iter().copied()) {
+            own.clear();
+            own.extend_from_slice(spoken.by_node(graph, from));
+            own.extend_from_slice(spoken.by_node(graph, to));
+            own.extend_from_slice(spoken.by_kind(kind));
+            own.sort_unstable();
+            own.dedup();
+            for word in &own {
+                let count = numbers.len();
+                of_words.push(*numbers.entry(*word).or_insert(count));
+                said.push(number);
             }
-            said[begin..].sort_unstable();
-            let distinct = said[begin..].chunk_by(|a, b| a == b).count();
             facts.ends.push((from, to));
-            facts.lengths.push(u32::try_from(distinct).unwrap_or(u32::MAX));
+            facts.lengths.push(u32::try_from(own.len()).unwrap_or(u32::MAX));
+            let kind = *kinds.entry(kind).or_insert_with(|| {
+                facts.kind_names.push(kind.to_owned());
+                u32::try_from(facts.kind_names.len() - 1).unwrap_or(u32::MAX)
+            });
+            facts.kinds.push(kind);
         }
-        said.sort_unstable();
-        said.dedup();
-        for of_word in said.chunk_by(|a, b| a.0 == b.0) {
-            facts.words.push(of_word[0].0);
-            facts.numbers.extend(of_word.iter().map(|(_, number)| *number));
+        let mut sorted = vec![0; said.len()];
+        let ends = sort_by_number(&said, &mut sorted, numbers.len(), |at| of_words[at]);
+        let mut words: Vec<(u64, usize)> = numbers.into_iter().collect();
+        words.sort_unstable();
+        for (word, at) in words {
+            let begin = at.checked_sub(1).map_or(0, |before| ends[before]);
+            facts.words.push(word);
+            facts.numbers.extend(&sorted[begin..ends[at]]);
             facts.word_ends.push(facts.numbers.len());
         }
         facts
@@ -132,9 +174,49 @@ impl Facts {
     #[must_use]
     pub fn bytes(&self) -> usize {
         size_of::<(NodeId, NodeId)>() * self.ends.capacity()
-            + 4 * (self.lengths.capacity() + self.numbers.capacity())
+            + 4 * (self.lengths.capacity() + self.numbers.capacity() + self.kinds.capacity())
             + 8 * (self.words.capacity() + self.word_ends.capacity())
     }
+}
+
+/// Relations in the order of the external ids of their ends and of their types, each once.
+fn sorted<'a>(
+    graph: &Graph,
+    relations: impl IntoIterator<Item = (NodeId, NodeId, &'a str)>,
+) -> Vec<(NodeId, NodeId, &'a str)> {
+    let mut all: Vec<(NodeId, NodeId, &str)> = relations.into_iter().collect();
+    all.sort_unstable_by_key(|(from, to, kind)| (graph.rank(*from), graph.rank(*to), *kind));
+    all.dedup();
+    all
+}
+
+/// Hashes of the words of labels and types, each read once: a node has many facts.
+#[derive(Default)]
+struct Spoken<'a> {
+    words: Vec<u64>,
+    nodes: HashMap<NodeId, Range<usize>, Folded>,
+    kinds: BTreeMap<&'a str, Range<usize>>,
+}
+
+impl<'a> Spoken<'a> {
+    fn by_node(&mut self, graph: &Graph, node: NodeId) -> &[u64] {
+        let Self { words, nodes, .. } = self;
+        let range = nodes.entry(node).or_insert_with(|| append(words, graph.label(node)));
+        &words[range.clone()]
+    }
+
+    fn by_kind(&mut self, kind: &'a str) -> &[u64] {
+        let Self { words, kinds, .. } = self;
+        let range = kinds.entry(kind).or_insert_with(|| append(words, kind));
+        &words[range.clone()]
+    }
+}
+
+/// Appends the hashes of the words of a text and returns where they are.
+fn append(words: &mut Vec<u64>, text: &str) -> Range<usize> {
+    let begin = words.len();
+    words.extend(hashes(text));
+    begin..words.len()
 }
 
 /// Hashes of the words of a text that count in facts.
@@ -233,5 +315,21 @@ mod tests {
         assert_eq!(facts.ends, [(graph.find("Dune").unwrap(), graph.find("Frank Herbert").unwrap())]);
         assert_eq!(facts.lengths, [3]);
         assert!(facts.best("?", 2).is_empty());
+    }
+
+    #[test]
+    fn facts_are_shared_only_if_ends_and_types_are_the_same() {
+        let graph = graph(&["a".to_owned(), "b".to_owned(), "c".to_owned()]);
+        let [a, b, c] = ["n00", "n01", "n02"].map(|id| graph.find(id).unwrap());
+        let before = Arc::new(Facts::build(&graph, [(a, b, "KNOWS"), (b, c, "OWNS")]));
+        let is_shared = |relations: &[(NodeId, NodeId, &str)]| {
+            let next = Facts::next(Some(&before), &graph, relations.iter().copied());
+            Arc::ptr_eq(&before, &next)
+        };
+        assert!(is_shared(&[(b, c, "OWNS"), (a, b, "KNOWS"), (a, b, "KNOWS")]));
+        assert!(!is_shared(&[(a, b, "KNOWS"), (b, c, "KNOWS")]));
+        assert!(!is_shared(&[(a, b, "KNOWS"), (c, b, "OWNS")]));
+        assert!(!is_shared(&[(a, b, "KNOWS")]) && !is_shared(&[]));
+        assert!(!Arc::ptr_eq(&before, &Facts::next(None, &graph, [(a, b, "KNOWS"), (b, c, "OWNS")])));
     }
 }

@@ -9,11 +9,14 @@
 
 use super::dictionary::{Dictionary, Gathered, Suffixes};
 use super::lowest::Lowest;
-use crate::graph::Graph;
+use crate::graph::index::NodeId;
 use crate::graph::kinds::NodeType;
+use crate::graph::{Graph, Lineage};
 use crate::semantic::trigram::{CharNgramIndex, TEXT_BYTES_MAX};
 use crate::text::fold::{cut, fold};
 use crate::text::words::words;
+use std::ops::Range;
+use std::sync::Arc;
 
 /// Number of nodes that a token finds at one level; the best connected ones come first.
 pub const CANDIDATES_MAX: usize = 4_096;
@@ -22,17 +25,61 @@ const APART_MIN: usize = 1_000;
 /// Least similarity of spelling.
 pub const TRIGRAM_MIN: f64 = 0.3;
 
+/// Share of altered labels from which on the index is built anew.
+const ANEW: usize = 4;
+
 /// Index of the labels and tags of one graph.
 #[derive(Debug, Clone)]
 pub struct Labels {
+    known: Dictionaries,
+    /// Of the words.
+    suffixes: Suffixes,
+    ngrams: CharNgramIndex,
+}
+
+#[derive(Debug, Clone)]
+struct Dictionaries {
     labels: Dictionary,
-    /// The words of each label, joined by spaces.
+    /// The words of each label, joined by spaces, where that is not the label itself.
     phrases: Dictionary,
     words: Dictionary,
-    suffixes: Suffixes,
     /// Tags without a leading `#`.
     tags: Dictionary,
-    ngrams: CharNgramIndex,
+}
+
+/// The nodes of a graph that have another label, type or tags than in the graph before it.
+#[derive(Debug)]
+pub(crate) struct Altered<'a> {
+    lineage: &'a Lineage,
+    /// New ones among them.
+    nodes: Vec<NodeId>,
+    /// Number of nodes that were removed.
+    removed: usize,
+}
+
+impl<'a> Altered<'a> {
+    /// Compares two graphs; `lineage` is that of the second.
+    pub(crate) fn between(before: &Graph, graph: &Graph, lineage: &'a Lineage) -> Self {
+        let is_alike = |one: NodeId, other: NodeId| {
+            before.label(one) == graph.label(other)
+                && before.node_type(one) == graph.node_type(other)
+                && before.tags(one).eq(graph.tags(other))
+        };
+        // One that was removed and added again has lost its place, whatever its label is.
+        let stays = |one: NodeId, node: NodeId| lineage.places[one.at()] == node.0;
+        let is_known = |node: &NodeId| {
+            let one = before.find(graph.external_id(*node));
+            one.is_some_and(|one| stays(one, *node) && is_alike(one, *node))
+        };
+        let nodes = lineage.given.iter().copied().filter(|node| !is_known(node)).collect();
+        let removed = lineage.places.iter().filter(|place| **place == Lineage::REMOVED).count();
+        Self { lineage, nodes, removed }
+    }
+
+    /// Whether all labels are as before.
+    pub(crate) fn is_none(&self) -> bool {
+        self.nodes.is_empty() && self.removed == 0
+    }
 }
 
 /// The indexed part of a label.
@@ -54,55 +101,85 @@ fn phrase<'a>(words: impl Iterator<Item = &'a str>) -> String {
     phrase
 }
 
-impl Labels {
-    /// Whether two graphs have the same labels, types and tags, node by node.
-    #[must_use]
-    pub fn are_alike(one: &Graph, other: &Graph) -> bool {
-        let is_alike = |node| {
-            one.label(node) == other.label(node)
-                && one.node_type(node) == other.node_type(node)
-                && one.tags(node).eq(other.tags(node))
-        };
-        one.node_count() == other.node_count() && one.nodes().all(is_alike)
-    }
-
-    /// Builds the index of a graph. Spelling is half of the work, and is indexed in a thread of its own if there is much.
-    #[must_use]
-    pub fn build(graph: &Graph) -> Self {
-        if graph.node_count() < APART_MIN {
-            return Self::with(graph, || spelling(graph));
-        }
-        std::thread::scope(|scope| {
-            let ngrams = scope.spawn(|| spelling(graph));
-            Self::with(graph, || ngrams.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-        })
-    }
-
-    fn with(graph: &Graph, ngrams: impl FnOnce() -> CharNgramIndex) -> Self {
+impl Dictionaries {
+    /// The labels and tags of some nodes.
+    fn of(graph: &Graph, nodes: impl Iterator<Item = NodeId>) -> Self {
         let [mut labels, mut phrases, mut spoken, mut tags] = [(); 4].map(|()| Gathered::default());
-        for node in graph.nodes() {
+        for node in nodes {
             let label = seen(graph.label(node));
             if label.is_empty() {
                 // A label without letters or digits is not found by name, nor by tag.
                 continue;
             }
             labels.push(&label, node.0);
-            phrases.push(&phrase(words(&label)), node.0);
+            let phrase = phrase(words(&label));
+            if phrase != label {
+                phrases.push(&phrase, node.0);
+            }
             words(&label).for_each(|word| spoken.push(word, node.0));
             for tag in graph.tags(node) {
                 let tag = fold(tag);
                 tags.push(tag.strip_prefix('#').unwrap_or(&tag), node.0);
             }
         }
-        let words = spoken.into_dictionary();
-        Self {
-            labels: labels.into_dictionary(),
-            phrases: phrases.into_dictionary(),
-            suffixes: Suffixes::of(&words),
-            words,
-            tags: tags.into_dictionary(),
-            ngrams: ngrams(),
+        let [labels, phrases, words, tags] = [labels, phrases, spoken, tags].map(Gathered::into_dictionary);
+        Self { labels, phrases, words, tags }
+    }
+}
+
+impl Labels {
+    /// Builds the index of a graph. Spelling is half of the work, and is indexed in a thread of its own if there is much.
+    #[must_use]
+    pub fn build(graph: &Graph) -> Self {
+        let (ngrams, (known, suffixes)) = beside_spelling(graph, || {
+            let known = Dictionaries::of(graph, graph.nodes());
+            let suffixes = Suffixes::of(&known.words);
+            (known, suffixes)
+        });
+        Self { known, suffixes, ngrams }
+    }
+
+    /// The index of the next graph. Without altered labels it is shared, or all but its ids; with few, dictionaries are merged
+    /// with those of the altered nodes. Spelling is indexed anew, since each text counts in the weights of all.
+    pub(crate) fn next(this: &Arc<Self>, graph: &Graph, altered: &Altered<'_>) -> Arc<Self> {
+        if altered.is_none() {
+            return match altered.lineage.keeps_ids {
+                true => Arc::clone(this),
+                false => Arc::new(this.renumbered(&altered.lineage.places)),
+            };
         }
+        if altered.nodes.len() + altered.removed > graph.node_count() / ANEW {
+            return Arc::new(Self::build(graph));
+        }
+        let (ngrams, (known, suffixes)) = beside_spelling(graph, || this.merged(graph, altered));
+        Arc::new(Self { known, suffixes, ngrams })
+    }
+
+    fn renumbered(&self, places: &[u32]) -> Self {
+        let Dictionaries { labels, phrases, words, tags } = &self.known;
+        let [labels, phrases, words, tags] = [labels, phrases, words, tags].map(|of| of.renumbered(places));
+        let known = Dictionaries { labels, phrases, words, tags };
+        Self { known, suffixes: self.suffixes.clone(), ngrams: self.ngrams.renumbered(places) }
+    }
+
+    /// The dictionaries and suffixes of the next graph.
+    fn merged(&self, graph: &Graph, altered: &Altered<'_>) -> (Dictionaries, Suffixes) {
+        let mut is_altered = vec![false; graph.node_count()];
+        altered.nodes.iter().for_each(|node| is_altered[node.at()] = true);
+        let place = |node: u32| {
+            let place = altered.lineage.places[node as usize];
+            (place != Lineage::REMOVED && !is_altered[place as usize]).then_some(place)
+        };
+        let added = Dictionaries::of(graph, altered.nodes.iter().copied());
+        let known = &self.known;
+        let (words, suffixes) = known.words.renewed_with(&self.suffixes, place, &added.words);
+        let known = Dictionaries {
+            labels: known.labels.renewed(place, &added.labels),
+            phrases: known.phrases.renewed(place, &added.phrases),
+            tags: known.tags.renewed(place, &added.tags),
+            words,
+        };
+        (known, suffixes)
     }
 
     /// Index of the trigrams of labels, by node.
@@ -114,8 +191,8 @@ impl Labels {
     /// Size in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        let dictionaries = [&self.labels, &self.phrases, &self.words, &self.tags];
-        let dictionaries: usize = dictionaries.into_iter().map(Dictionary::bytes).sum();
+        let Dictionaries { labels, phrases, words, tags } = &self.known;
+        let dictionaries: usize = [labels, phrases, words, tags].into_iter().map(Dictionary::bytes).sum();
         dictionaries + self.suffixes.bytes() + self.ngrams.bytes()
     }
 
@@ -125,23 +202,36 @@ impl Labels {
         let query = phrase(words(query));
         let mut rest = query.as_str();
         while !rest.is_empty() {
-            // Each added word narrows the labels that begin so; one that equals the run is the first of them.
-            let mut within = 0..self.phrases.len();
+            // Each added word narrows the labels that begin so; one that equals the run is the first of them. A label that equals
+            // it is its own phrase.
+            let all = [&self.known.labels, &self.known.phrases];
+            let mut within = all.map(|of| 0..of.len());
             let mut longest = None;
             let ends = rest.match_indices(' ').map(|(at, _)| at).chain([rest.len()]);
             let mut first_word = rest.len();
             for end in ends {
                 first_word = first_word.min(end);
-                within = self.phrases.starting(within, &rest[..end]);
-                if within.is_empty() {
+                within = [0, 1].map(|of| all[of].starting(within[of].clone(), &rest[..end]));
+                if within.iter().all(Range::is_empty) {
                     break;
                 }
-                if self.phrases.get(within.start).len() == end {
-                    longest = Some((end, within.start));
+                let equal = [0, 1].map(|of| {
+                    let at = within[of].start;
+                    (!within[of].is_empty() && all[of].get(at).len() == end).then_some(at)
+                });
+                if equal != [None, None] {
+                    longest = Some((end, equal));
                 }
             }
-            if let Some((end, at)) = longest {
-                found(&rest[..end], self.phrases.nodes(at));
+            if let Some((end, equal)) = longest {
+                let [labels, phrases] = [0, 1].map(|of| equal[of].map_or(&[][..], |at| all[of].nodes(at)));
+                if labels.is_empty() || phrases.is_empty() {
+                    found(&rest[..end], if labels.is_empty() { phrases } else { labels });
+                } else {
+                    let mut both = [labels, phrases].concat();
+                    both.sort_unstable();
+                    found(&rest[..end], &both);
+                }
             }
             let end = longest.map_or(first_word, |(end, _)| end);
             rest = rest[end..].trim_start();
@@ -150,23 +240,24 @@ impl Labels {
 
     /// The nodes whose folded labels equal a string.
     pub(super) fn exact(&self, folded: &str) -> &[u32] {
-        self.labels.equal(cut(folded, TEXT_BYTES_MAX))
+        self.known.labels.equal(cut(folded, TEXT_BYTES_MAX))
     }
 
     /// The nodes whose labels begin with a token.
     pub(super) fn starting(&self, token: &str) -> (Vec<u32>, bool) {
-        let range = self.labels.starting(0..self.labels.len(), token);
-        lowest(range.map(|at| self.labels.nodes(at)))
+        let labels = &self.known.labels;
+        lowest(labels.starting(0..labels.len(), token).map(|at| labels.nodes(at)))
     }
 
     /// The nodes whose labels contain a token.
     pub(super) fn containing(&self, token: &str) -> (Vec<u32>, bool) {
-        lowest(self.suffixes.containing(&self.words, token).map(|at| self.words.nodes(at)))
+        let words = &self.known.words;
+        lowest(self.suffixes.containing(words, token).map(|at| words.nodes(at)))
     }
 
     /// The nodes that have a token as a tag.
     pub(super) fn tagged(&self, token: &str) -> &[u32] {
-        self.tags.equal(token)
+        self.known.tags.equal(token)
     }
 
     /// The nodes whose labels are spelt like a token, memories or not, ascending, with the similarity.
@@ -185,6 +276,18 @@ impl Labels {
     }
 }
 
+/// The index of the spelling of a graph, and the result of other work: beside each other if there is much to do.
+fn beside_spelling<T>(graph: &Graph, other: impl FnOnce() -> T) -> (CharNgramIndex, T) {
+    if graph.node_count() < APART_MIN {
+        return (spelling(graph), other());
+    }
+    std::thread::scope(|scope| {
+        let ngrams = scope.spawn(|| spelling(graph));
+        let other = other();
+        (ngrams.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), other)
+    })
+}
+
 /// Index of the spelling of the labels of a graph.
 fn spelling(graph: &Graph) -> CharNgramIndex {
     let is_name = |node| graph.node_type(node) != NodeType::MEMORY;
@@ -195,4 +298,85 @@ fn lowest<'a>(lists: impl Iterator<Item = &'a [u32]>) -> (Vec<u32>, bool) {
     let mut lowest = Lowest::new(CANDIDATES_MAX);
     lists.for_each(|list| lowest.take(list));
     lowest.into_nodes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::builder::{Batch, EdgeRow, GraphBuilder};
+    use crate::graph::columns::NodeRow;
+
+    fn row(n: usize) -> NodeRow {
+        let kind = if n.is_multiple_of(3) { NodeType::Concept } else { NodeType::MEMORY };
+        let tags = (0..n % 3).map(|tag| format!("#tag {tag}")).collect();
+        NodeRow { tags, ..NodeRow::new(format!("n{n}"), format!("note {}, part_{}", n % 400, n % 7), kind) }
+    }
+
+    /// More nodes than are indexed in one thread.
+    fn graph() -> Graph {
+        let mut builder = GraphBuilder::default();
+        (0..APART_MIN + 200).for_each(|n| _ = builder.add_node(row(n)).unwrap());
+        (0..APART_MIN).for_each(|n| builder.relate(&format!("n{n}"), "MENTIONS", "n0", 0.5).unwrap());
+        builder.finalize().unwrap()
+    }
+
+    /// The index after a batch, and one of the same graph that is built anew.
+    fn after(batch: &Batch) -> (Arc<Labels>, Arc<Labels>, Labels) {
+        let before = graph();
+        let mut next = before.apply(batch).unwrap();
+        let lineage = next.take_lineage().unwrap();
+        let known = Arc::new(Labels::build(&before));
+        let labels = Labels::next(&known, &next, &Altered::between(&before, &next, &lineage));
+        (known, labels, Labels::build(&next))
+    }
+
+    #[test]
+    fn after_a_batch_it_is_as_if_built_anew() {
+        let text = |labels: &Labels| format!("{labels:?}");
+        let altered =
+            NodeRow { label: "another label, with tags".to_owned(), tags: vec!["new".to_owned()], ..row(5) };
+        let retyped = NodeRow { node_type: NodeType::Concept, ..row(7) };
+        let gone = vec!["n9".to_owned(), "n10".to_owned()];
+        for batch in [
+            Batch {
+                nodes: vec![NodeRow::new("added", "note 7, part_9", NodeType::MEMORY)],
+                ..Batch::default()
+            },
+            Batch { nodes: vec![altered], ..Batch::default() },
+            Batch { nodes: vec![retyped], ..Batch::default() },
+            Batch { removed_nodes: gone.clone(), ..Batch::default() },
+            Batch { removed_nodes: gone, nodes: vec![row(9)], ..Batch::default() },
+            Batch {
+                nodes: (0..700)
+                    .map(|n| row(n + 1))
+                    .map(|row| NodeRow { external_id: row.external_id + "x", ..row })
+                    .collect(),
+                ..Batch::default()
+            },
+        ] {
+            let (_, labels, anew) = after(&batch);
+            assert!(text(&labels) == text(&anew), "{:?}", batch.removed_nodes);
+        }
+    }
+
+    #[test]
+    fn where_only_ids_change_strings_are_shared() {
+        let edge = EdgeRow {
+            source: "n1".to_owned(),
+            target: "n2".to_owned(),
+            relation: "MENTIONS".to_owned(),
+            weight: 0.5,
+            ..EdgeRow::default()
+        };
+        let (_, labels, anew) = after(&Batch { edges: vec![edge], ..Batch::default() });
+        let text = |labels: &Labels| format!("{:?} {:?}", labels.known, labels.suffixes);
+        assert!(text(&labels) == text(&anew));
+        for query in ["note 3", "part_5", "not"] {
+            assert_eq!(labels.like(query, true), anew.like(query, true));
+            assert_eq!(labels.like(query, false), anew.like(query, false));
+        }
+        let (known, labels, _) =
+            after(&Batch { nodes: vec![NodeRow { last_modified: Some(1), ..row(4) }], ..Batch::default() });
+        assert!(Arc::ptr_eq(&known, &labels), "an access changes no label");
+    }
 }

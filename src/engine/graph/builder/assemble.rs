@@ -9,6 +9,7 @@ use crate::graph::csr::{BOUND_BLOCK, Csr, SlotKind, WIDE};
 use crate::graph::index::Generation;
 use crate::graph::kinds::Kinds;
 use crate::graph::raw::in_large_pages;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
 /// A slot of a row, its target in the ids of its [`Source`].
@@ -76,24 +77,32 @@ pub(super) fn assemble(parts: Parts, mut columns: Columns, mut source: impl Sour
     csr.kinds = slot_kinds;
     forget_unused(&mut csr);
     turn_round(&mut csr, order.len());
-    Graph { generation: Generation::default(), range, kinds, csr, columns }
+    Graph {
+        generation: Generation::default(),
+        range,
+        kinds,
+        csr,
+        columns,
+        identity: Arc::default(),
+        lineage: None,
+    }
 }
 
 /// The forward arrays, filled row by row.
-struct Arrays {
-    csr: Csr,
-    range: WeightRange,
+pub(super) struct Arrays {
+    pub(super) csr: Csr,
+    pub(super) range: WeightRange,
     /// For each kind whether it is inhibitory, and its causal factor.
     inhibits: Vec<bool>,
-    causes: Vec<f32>,
+    pub(super) causes: Vec<f32>,
     keys: Vec<u64>,
     sorted: Vec<Slot>,
     /// Causal strengths, from the first slot on that differs from its kind.
-    causal: Vec<f32>,
+    pub(super) causal: Vec<f32>,
 }
 
 impl Arrays {
-    fn of(kinds: &[SlotKind], range: WeightRange, count: usize, total: usize) -> Self {
+    pub(super) fn of(kinds: &[SlotKind], range: WeightRange, count: usize, total: usize) -> Self {
         let mut csr = Csr {
             offsets: Vec::with_capacity(count + 1),
             exc_end: Vec::with_capacity(count),
@@ -121,7 +130,7 @@ impl Arrays {
 
     /// Sorts a row: excitatory slots first, then by weight descending, then by target, then by kind. Returns the number of
     /// excitatory slots.
-    fn arrange(&mut self, row: &mut Vec<Slot>) -> usize {
+    pub(super) fn arrange(&mut self, row: &mut Vec<Slot>) -> usize {
         let inhibits = &self.inhibits;
         // Weights are not negative, so their inverted bits sort descending and leave the first bit free.
         let key = |slot: &Slot| {
@@ -146,7 +155,7 @@ impl Arrays {
     }
 
     /// Appends a sorted row.
-    fn push(&mut self, row: &[Slot], exc: usize) {
+    pub(super) fn push(&mut self, row: &[Slot], exc: usize) {
         let Self { csr, range, causes, causal, .. } = self;
         let begin = csr.targets.len();
         csr.targets.extend(row.iter().map(|slot| slot.target));
@@ -171,12 +180,18 @@ impl Arrays {
             // Base weights descend, so the greatest of a block and all later ones is its first.
             csr.bounds.extend(part.chunks(BOUND_BLOCK).map(|block| effective(&block[0])));
         }
-        csr.exc_end.push(u32::try_from(begin + exc).unwrap_or(u32::MAX));
+        self.end_row(begin + exc);
+    }
+
+    /// Ends a row whose slots are appended; `exc_end` is the end of the excitatory ones.
+    pub(super) fn end_row(&mut self, exc_end: usize) {
+        let csr = &mut self.csr;
+        csr.exc_end.push(u32::try_from(exc_end).unwrap_or(u32::MAX));
         csr.offsets.push(len(&csr.targets));
         csr.block_offsets.push(len(&csr.bounds));
     }
 
-    fn finish(self) -> Csr {
+    pub(super) fn finish(self) -> Csr {
         let Self { mut csr, causes, causal, .. } = self;
         csr.bounds.shrink_to_fit();
         if !causal.is_empty() {
@@ -189,7 +204,7 @@ impl Arrays {
 }
 
 /// Fills the columns that depend on the position of a node; returns the new id of each old one.
-fn placed(columns: &mut Columns, order: &[u32], degrees: &[u32], ranks: &[u32]) -> Vec<u32> {
+pub(super) fn placed(columns: &mut Columns, order: &[u32], degrees: &[u32], ranks: &[u32]) -> Vec<u32> {
     let place = places(order, ranks.len());
     columns.degree = order.iter().map(|old| degrees[*old as usize]).collect();
     columns.rank = order.iter().map(|old| ranks[*old as usize]).collect();
@@ -226,7 +241,7 @@ fn turn_round(csr: &mut Csr, count: usize) {
 }
 
 /// Removes kinds without slots. The others keep their order, and so do the rows.
-fn forget_unused(csr: &mut Csr) {
+pub(super) fn forget_unused(csr: &mut Csr) {
     let mut used = vec![false; csr.kinds.len()];
     csr.kind.iter().filter(|kind| **kind != WIDE).for_each(|kind| used[usize::from(*kind)] = true);
     csr.wide.iter().for_each(|(_, kind)| used[*kind as usize] = true);
@@ -290,18 +305,19 @@ pub(super) fn merged(row: &mut [Slot], relations: &[u32]) -> usize {
 }
 
 /// Indexes of names, sorted by the bytes of the names.
-pub(super) fn ranked<'a>(names: impl Iterator<Item = &'a str>) -> Vec<u32> {
+pub(crate) fn ranked<'a>(names: impl Iterator<Item = &'a str>) -> Vec<u32> {
     let names: Vec<&str> = names.collect();
-    // The first eight bytes, as a number, decide most comparisons.
-    let head = |name: &str| {
-        let mut first = [0; 8];
-        let len = name.len().min(8);
-        first[..len].copy_from_slice(&name.as_bytes()[..len]);
-        u64::from_be_bytes(first)
-    };
-    let mut order: Vec<(u64, u32)> = (0..).zip(&names).map(|(at, name)| (head(name), at)).collect();
+    let mut order: Vec<(u64, u32)> = (0..).zip(&names).map(|(at, name)| (head_of(name), at)).collect();
     order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| names[a.1 as usize].cmp(names[b.1 as usize])));
     order.into_iter().map(|(_, at)| at).collect()
+}
+
+/// The first eight bytes of a name as a number, which decides most comparisons.
+pub(crate) fn head_of(name: &str) -> u64 {
+    let mut first = [0; 8];
+    let len = name.len().min(8);
+    first[..len].copy_from_slice(&name.as_bytes()[..len]);
+    u64::from_be_bytes(first)
 }
 
 /// The position of each of `count` numbers in an order; `u32::MAX` for those that are not in it.

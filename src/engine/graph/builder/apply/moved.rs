@@ -77,20 +77,17 @@ impl Change<'_> {
 
     /// All remaining and new nodes by the bytes of their external ids.
     pub(super) fn by_rank(&self) -> Vec<u32> {
-        let names = &self.graph.columns.external_id;
+        let before = &self.graph.columns.by_rank;
         let first = u32::try_from(self.graph.node_count()).unwrap_or(u32::MAX);
-        let mut added = self.added.iter().zip(first..).peekable();
         let mut by_rank = Vec::with_capacity(self.graph.node_count() + self.added.len());
-        for old in self.graph.columns.by_rank.iter().filter(|old| !self.is_removed(**old)) {
-            if added.peek().is_some() {
-                let name = names.get(*old as usize);
-                while let Some((_, node)) = added.next_if(|(id, _)| **id < name) {
-                    by_rank.push(node);
-                }
-            }
-            by_rank.push(*old);
+        let is_left = |old: &&u32| !self.is_removed(**old);
+        let mut from = 0;
+        for ((_, position), node) in self.added.iter().zip(first..) {
+            by_rank.extend(before[from..*position].iter().filter(is_left));
+            by_rank.push(node);
+            from = *position;
         }
-        by_rank.extend(added.map(|(_, node)| node));
+        by_rank.extend(before[from..].iter().filter(is_left));
         by_rank
     }
 

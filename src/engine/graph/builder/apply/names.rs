@@ -9,7 +9,8 @@ pub(super) const UNKNOWN: u32 = u32::MAX;
 
 /// The nodes that a batch names, as ids of the graph; new ones come after its own, by name.
 pub(super) struct Named<'a> {
-    pub(super) added: Vec<&'a str>,
+    /// With their positions in the order of external ids.
+    pub(super) added: Vec<(&'a str, usize)>,
     /// Ascending.
     pub(super) removed: Vec<u32>,
     /// The node of each row.
@@ -46,7 +47,7 @@ impl<'a> Named<'a> {
             let mut id = held.filter(|_| !is_removed);
             if id.is_none() && is(rows_begin, edges_begin) {
                 id = Some(nodes(graph.node_count() + added.len() + 1)? - 1);
-                added.push(name);
+                added.push((name, place));
             }
             same.iter().for_each(|at| ids[*at as usize] = id.unwrap_or(UNKNOWN));
         }
@@ -60,21 +61,5 @@ impl<'a> Named<'a> {
             removed_edges: pairs(&ids[edges_begin..set_begin]),
             edges: pairs(&ids[set_begin..]),
         })
-    }
-}
-
-impl Graph {
-    /// The first position from `from` on, in the order of external ids, that is not before a name: exponential, then binary
-    /// search, so names that are close together cost little.
-    fn seek(&self, from: usize, name: &str) -> usize {
-        let order = &self.columns.by_rank[from..];
-        let is_before = |node: &u32| self.columns.external_id.get(*node as usize) < name;
-        let (mut low, mut step) = (0, 1);
-        while order.get(low + step - 1).is_some_and(is_before) {
-            low += step;
-            step *= 2;
-        }
-        let high = order.len().min(low + step);
-        from + low + order[low..high].partition_point(is_before)
     }
 }
