@@ -14,13 +14,15 @@ use crate::domain::ids::labelled;
 use crate::domain::relation::Fading;
 use crate::domain::units::Timestamp;
 use crate::store::{Amount, FadingRelation, MirrorQuery, MirroredNode, Relation};
+use ebb_engine::graph::Graph;
 use ebb_engine::graph::columns::NodeRow;
 use ebb_engine::graph::index::NodeId;
 use ebb_engine::graph::kinds::{Kinds, NodeType, Properties};
 use ebb_engine::graph::snapshot::Snapshot;
 use ebb_engine::text::fold::cut;
 use ebb_engine::{Texts, View};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
 /// Most bytes of a label.
 pub const LABEL_BYTES_MAX: usize = 200;
@@ -40,13 +42,11 @@ pub(super) fn view_of(
     names: &Names,
     (at, fading): (Timestamp, &Fading),
 ) -> View {
-    let ends: Vec<(NodeId, NodeId, &str)> = relations
-        .iter()
-        .filter(|(.., tied)| tied.is_retrievable(at, fading))
-        .filter_map(|(from, to, kind, _)| Some((snapshot.graph.find(from)?, snapshot.graph.find(to)?, kind)))
-        .collect();
-    View::next(before, snapshot, texts, ends)
-        .with_type_names(names.further().map(str::to_owned).collect())
+    let ends = relations.ends(&snapshot.graph);
+    let counting = relations.iter().zip(ends).filter(|((.., tied), _)| tied.is_retrievable(at, fading));
+    let ends: Vec<(NodeId, NodeId, &str)> =
+        counting.filter_map(|((_, _, kind, _), [from, to])| Some((from?, to?, kind))).collect();
+    View::next(before, snapshot, texts, ends).with_type_names(names.further().map(str::to_owned).collect())
 }
 
 /// External names of nodes.
@@ -178,38 +178,64 @@ pub(super) fn conductance(
     Some((weight, causal.map(|own| rule.causal(weight, Some(own)))))
 }
 
-/// Relations of a scope, by the ids of their ends and their type.
+/// The ids of the ends of a relation, and its type.
+pub(super) type RelationKey = (Arc<str>, Arc<str>, Arc<str>);
+
+/// Relations of a scope, by the ids of their ends and their type. A copy shares all of them until it is changed.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Relations(BTreeMap<(String, String, String), FadingRelation>);
+pub(super) struct Relations(Arc<BTreeMap<RelationKey, FadingRelation>>);
 
 impl Relations {
     /// Adds or replaces a relation, and returns whether it counts. Of several that another library has between two nodes under one
     /// predicate, the one that stays live longest counts, of these the last observed, of these the last one put.
     pub(super) fn put(&mut self, from: String, to: String, tied: FadingRelation) -> bool {
         let rank = |tied: &FadingRelation| (tied.until.unwrap_or(i64::MAX), tied.bond.last_observed);
-        let key = (from, to, tied.kind.clone());
+        let key: RelationKey = (from.into(), to.into(), tied.kind.as_str().into());
         let known = self.0.get(&key).filter(|known| known.is_adopted && tied.is_adopted);
         let counts = known.is_none_or(|known| rank(known) <= rank(&tied));
         if counts {
-            self.0.insert(key, tied);
+            Arc::make_mut(&mut self.0).insert(key, tied);
         }
         counts
     }
 
     /// Removes all that begin or end at these, and returns their ends and types.
-    pub(super) fn drop_of(&mut self, ends: &HashSet<&str>) -> Vec<(String, String, String)> {
-        let mut dropped = Vec::new();
-        self.0.retain(|key, _| {
-            let is_kept = !ends.contains(key.0.as_str()) && !ends.contains(key.1.as_str());
-            dropped.extend((!is_kept).then(|| key.clone()));
-            is_kept
-        });
+    pub(super) fn drop_of(&mut self, ends: &HashSet<&str>) -> Vec<RelationKey> {
+        if ends.is_empty() {
+            return Vec::new();
+        }
+        let is_of = |(from, to, _): &&RelationKey| ends.contains(&**from) || ends.contains(&**to);
+        let dropped: Vec<RelationKey> = self.0.keys().filter(is_of).cloned().collect();
+        if !dropped.is_empty() {
+            let own = Arc::make_mut(&mut self.0);
+            dropped.iter().for_each(|key| drop(own.remove(key)));
+        }
         dropped
     }
 
     /// Adds the relations of other nodes.
     pub(super) fn append(&mut self, mut other: Self) {
-        self.0.append(&mut other.0);
+        Arc::make_mut(&mut self.0).append(Arc::make_mut(&mut other.0));
+    }
+
+    /// The nodes of a graph at the ends of each, in their order.
+    pub(super) fn ends(&self, graph: &Graph) -> Vec<[Option<NodeId>; 2]> {
+        let (mut finder, mut nodes) = (graph.finder(), HashMap::<&str, Option<NodeId>>::new());
+        let (mut ends, mut last) = (Vec::with_capacity(self.0.len()), None);
+        for (from, ..) in self.0.keys() {
+            let known = last.filter(|(of, _)| *of == from).map(|(_, node)| node);
+            let node = known.unwrap_or_else(|| {
+                let node = finder.find(from);
+                nodes.insert(from, node);
+                node
+            });
+            last = Some((from, node));
+            ends.push([node, None]);
+        }
+        for ((_, to, _), ends) in self.0.keys().zip(&mut ends) {
+            ends[1] = *nodes.entry(to).or_insert_with(|| graph.find(to));
+        }
+        ends
     }
 
     /// Weights at an instant, with causal strengths by predicate, by ends; `None` for a relation below the minimum or with an
@@ -226,7 +252,7 @@ impl Relations {
             let of = Properties { weight, confidence: tied.confidence, ..Properties::default() };
             let conducts = rule.of(RELATES_TO, &of).ok().filter(|_| tied.is_retrievable(at, fading));
             let causal = |weight| Some(kinds.causal(RELATES_TO, &tied.kind, weight, tied.causal));
-            (from.as_str(), to.as_str(), conducts.map(|weight| (weight, causal(weight))))
+            (&**from, &**to, conducts.map(|weight| (weight, causal(weight))))
         })
     }
 
@@ -236,8 +262,8 @@ impl Relations {
 
     /// Approximate size in bytes: entries, with a third more for the unused capacity of a tree, and their strings.
     pub(super) fn bytes(&self) -> usize {
-        let entry = size_of::<((String, String, String), FadingRelation)>() * 4 / 3;
-        let strings = |((from, to, kind), tied): (&(String, String, String), &FadingRelation)| {
+        let entry = size_of::<(RelationKey, FadingRelation)>() * 4 / 3;
+        let strings = |((from, to, kind), tied): (&RelationKey, &FadingRelation)| {
             from.len() + to.len() + kind.len() + tied.kind.len()
         };
         self.0.len() * entry + self.0.iter().map(strings).sum::<usize>()
@@ -245,7 +271,7 @@ impl Relations {
 
     /// All relations, by ends and type.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &str, &str, &FadingRelation)> {
-        self.0.iter().map(|((from, to, kind), tied)| (from.as_str(), to.as_str(), kind.as_str(), tied))
+        self.0.iter().map(|((from, to, kind), tied)| (&**from, &**to, &**kind, tied))
     }
 
     /// The live ones of other libraries, heaviest first at an instant, their ends by the labels of a view. They have no key.
@@ -275,13 +301,19 @@ impl Relations {
 
     /// Last observation of each entity, epoch milliseconds.
     pub(super) fn observed(&self) -> BTreeMap<&str, i64> {
+        self.observed_of(|_, _| true)
+    }
+
+    /// The same of those entities that are asked for, by the position of a relation, and whether it ends there.
+    pub(super) fn observed_of(&self, is_asked: impl Fn(usize, bool) -> bool) -> BTreeMap<&str, i64> {
         let mut observed = BTreeMap::new();
-        let seen = |tied: &&FadingRelation| tied.bond.last_observed > Timestamp::EPOCH;
-        for ((from, to, _), tied) in self.0.iter().filter(|(_, tied)| seen(tied)) {
-            let at = tied.bond.last_observed.millis();
-            for end in [from, to] {
-                let latest = observed.entry(end.as_str()).or_insert(at);
-                *latest = at.max(*latest);
+        for (place, ((from, to, _), tied)) in self.0.iter().enumerate() {
+            let at = tied.bond.last_observed;
+            for (end, ends) in [(from, false), (to, true)] {
+                if at > Timestamp::EPOCH && is_asked(place, ends) {
+                    let latest = observed.entry(&**end).or_insert(at.millis());
+                    *latest = at.millis().max(*latest);
+                }
             }
         }
         observed

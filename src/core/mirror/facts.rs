@@ -4,6 +4,7 @@
 //! between two nodes under one predicate, the one that counts is compared. Whether it is live is decided for each generation.
 
 use super::Error;
+use super::content::RelationKey;
 use super::load::set_vectors;
 use crate::store::{EmbeddedFact, FadingRelation, MirrorQuery, Store};
 use ebb_engine::vectors::{VectorIndex, fact_key};
@@ -24,7 +25,7 @@ impl ReadFacts {
     }
 
     /// A fact that is gone, unless it is read again.
-    pub(super) fn remove(&mut self, (from, to, kind): &(String, String, String)) {
+    pub(super) fn remove(&mut self, (from, to, kind): &RelationKey) {
         self.set((from, to, kind), None);
     }
 

@@ -38,7 +38,7 @@ use crate::store::{
     WrittenRow,
 };
 use ebb_engine::Texts;
-use ebb_engine::graph::builder::{Batch, EdgeRow};
+use ebb_engine::graph::builder::{Batch, EdgeRow, Link, Links};
 use ebb_engine::graph::columns::NodeRow;
 use ebb_engine::graph::index::NodeId;
 use ebb_engine::graph::snapshot::{SkippedCounts, Snapshot};
@@ -312,8 +312,8 @@ async fn next(
         return Ok(Refreshed::Anew { why: "nodes of several labels share a key", weighed: at });
     };
     let fading = store.fading();
-    let (mut batch, Tied { relations, facts }, skipped) = merged(held, config, &read, (at, fading));
-    let observed = relations.observed();
+    let (mut batch, Tied { relations, ends, facts }, skipped) = merged(held, config, &read, (at, fading));
+    let observed = observed(&relations, &ends, held, &read);
     let mut texts = texts(held, &read)?;
     if let Some(index) = &mut texts.facts {
         let set = |embeddings| set_facts(Arc::make_mut(index), &embeddings);
@@ -332,16 +332,17 @@ async fn next(
         })
         .collect();
     let graph = graph.apply(&batch)?;
+    drop(batch);
+    let mut synapses = held.synapses.rebind(held.view.graph(), &graph)?;
+    if let Some(learned) = learned {
+        synapses.apply_records(&graph, learned.tick, records(learned.rows), [])?;
+    }
     let snapshot = Snapshot { graph, as_of: Some(at.millis()), skipped };
     let view = view_of(Some(&held.view), snapshot, texts, &relations, &held.names, (at, fading));
     let bytes = hot::at_peak(view.bytes().total() + relations.bytes());
     // A node that already exceeds the budget, since no load keeps it, is not read again for a patch that adds nothing.
     if bytes > held.bytes_max.max(held.bytes) {
         return Ok(Refreshed::Anew { why: "the budget is spent", weighed: at });
-    }
-    let mut synapses = held.synapses.rebind(held.view.graph(), view.graph())?;
-    if let Some(learned) = learned {
-        synapses.apply_records(view.graph(), learned.tick, records(learned.rows), [])?;
     }
     synapses.write_weights(view.graph())?;
     held.view = Arc::new(view.with_tick(synapses.ticks()));
@@ -351,10 +352,27 @@ async fn next(
     Ok(Refreshed::Next)
 }
 
-/// The relations after a refresh, and those whose embeddings may be others than before.
+/// The relations after a refresh, with their ends in the graph before it, and those whose embeddings may be others than before.
 struct Tied {
     relations: Relations,
+    ends: Vec<[Option<NodeId>; 2]>,
     facts: ReadFacts,
+}
+
+/// Last observations of the entities that were read.
+fn observed<'a>(
+    relations: &'a Relations,
+    ends: &[[Option<NodeId>; 2]],
+    held: &MirroredScope,
+    read: &Read,
+) -> BTreeMap<&'a str, i64> {
+    let graph = held.view.graph();
+    let mut is_read = vec![false; graph.node_count()];
+    read.nodes.keys().filter_map(|id| graph.find(id)).for_each(|node| is_read[node.at()] = true);
+    // One that the graph lacks is new, or is not mirrored.
+    relations.observed_of(|place, ends_there| {
+        ends[place][usize::from(ends_there)].is_none_or(|node| is_read[node.at()])
+    })
 }
 
 /// The rows as a batch without its nodes, including all relations with their weights at an instant; the relations after
@@ -397,33 +415,54 @@ fn merged(
             }
         }
     }
-    for (from, to, weight) in relations.weighed(&config.kinds, at, fading) {
-        match weight.filter(|_| is_there(from) && is_there(to)) {
-            Some(conducts) => {
+    let graph = held.view.graph();
+    let leaving: HashSet<NodeId> = gone.iter().filter_map(|id| graph.find(id)).collect();
+    let rule = config.kinds.of(RELATES_TO);
+    let (relation, direction, inhibitory) = (RELATES_TO.to_owned(), rule.direction, rule.inhibitory);
+    let mut links = Links { relation, direction, inhibitory, list: Vec::new() };
+    let ends = relations.ends(graph);
+    for ((from, to, conducts), ends) in relations.weighed(&config.kinds, at, fading).zip(&ends) {
+        match (conducts, *ends) {
+            (Some((weight, causal)), [Some(source), Some(target)])
+                if !leaving.contains(&source) && !leaving.contains(&target) =>
+            {
+                links.list.push(Link { source, target, weight, causal });
+            }
+            (Some(conducts), _) if is_there(from) && is_there(to) => {
                 batch.edges.push(config.edge(from.to_owned(), to.to_owned(), RELATES_TO, conducts));
             }
-            None => batch.removed_edges.push((from.to_owned(), RELATES_TO.to_owned(), to.to_owned())),
+            (_, [Some(source), Some(target)]) if graph.slot(source, RELATES_TO, target).is_some() => {
+                batch.removed_edges.push((from.to_owned(), RELATES_TO.to_owned(), to.to_owned()));
+            }
+            _ => {}
         }
     }
-    (batch, Tied { relations, facts }, skipped)
+    batch.links.push(links);
+    (batch, Tied { relations, ends, facts }, skipped)
 }
 
 /// Words of the memories after the rows are applied.
 fn texts(held: &MirroredScope, read: &Read) -> Result<Texts, Error> {
     let mut texts = held.view.texts().clone();
-    if !read.nodes.is_empty() || !read.gone.is_empty() {
+    // Most changes are accesses: the indexes stay shared where nothing in them changes.
+    let nodes = || read.nodes.iter().map(|(id, (seen, _))| (id, content(id, seen)));
+    let silent = nodes().filter(|(_, content)| content.is_none()).map(|(id, _)| id).chain(&read.gone);
+    let silenced: Vec<&String> = silent.filter(|id| texts.index.content_hash(id).is_some()).collect();
+    let told: Vec<Content<'_>> =
+        nodes().filter_map(|(_, content)| content).filter(|content| !texts.index.has(*content)).collect();
+    if !silenced.is_empty() || !told.is_empty() {
         let index = Arc::make_mut(&mut texts.index);
-        let nodes = || read.nodes.iter().map(|(id, (seen, _))| (id, content(id, seen)));
-        let silent = nodes().filter(|(_, content)| content.is_none()).map(|(id, _)| id);
-        silent.chain(&read.gone).for_each(|id| index.remove(id));
-        index.add(nodes().filter_map(|(_, content)| content))?;
+        silenced.into_iter().for_each(|id| index.remove(id));
+        index.add(told)?;
     }
     if let Some(vectors) = &mut texts.vectors {
-        let vectors = Arc::make_mut(vectors);
-        read.gone.iter().for_each(|id| vectors.remove(id));
         // A row may have lost its embedding, or have one of another model.
         let embedded = read.nodes.iter().map(|(id, (seen, _))| (id.as_str(), seen.embedding.as_deref()));
-        set_vectors(vectors, embedded)?;
+        let embedded = embedded.chain(read.gone.iter().map(|id| (id.as_str(), None)));
+        let changed: Vec<_> = embedded.filter(|(id, embedding)| !vectors.has(id, *embedding)).collect();
+        if !changed.is_empty() {
+            set_vectors(Arc::make_mut(vectors), changed)?;
+        }
     }
     Ok(texts)
 }
