@@ -519,7 +519,7 @@ async fn what_does_not_fit_is_left_out_and_said() {
     bed.db.apply(&all).await;
     bed.clock.set(at(2.0));
     // Less than a page of nodes, and more.
-    for (budget, least) in [(100_000, 10), (1_700_000, 500)] {
+    for (budget, least) in [(100_000, 10), (1_400_000, 500)] {
         let current = loaded(&bed, budget).await;
         let graph = current.view.graph();
         assert!((least..1_502).contains(&graph.node_count()), "{budget}: {}", graph.node_count());

@@ -73,8 +73,7 @@ async fn container() -> Result<Address, String> {
         .with_env_var("NEO4J_AUTH", format!("neo4j/{PASSWORD}"))
         .with_env_var("NEO4J_db_transaction_timeout", "30s")
         .with_env_var("NEO4J_db_lock_acquisition_timeout", "10s")
-        // One plan for each statement: tests change the statistics as often as they begin, and plans take most of a server's time.
-        .with_env_var("NEO4J_dbms_cypher_min__replan__interval", "1h")
+        .with_env_var("NEO4J_dbms_cypher_min__replan__interval", "1m")
         .with_startup_timeout(Duration::from_secs(180))
         .start()
         .await
