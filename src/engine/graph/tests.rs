@@ -388,6 +388,15 @@ fn check_lineage(before: &Graph, next: &Graph) {
 }
 
 #[test]
+fn a_node_in_the_place_of_a_removed_one_is_another() {
+    let graph = build(&Content { nodes: (0..2).map(node).collect(), edges: Vec::new() });
+    let batch = Batch { nodes: vec![node(2)], removed_nodes: vec!["n1".to_owned()], ..Batch::default() };
+    let next = graph.apply(&batch).unwrap();
+    check_lineage(&graph, &next);
+    assert!(!next.lineage.unwrap().keeps_ids);
+}
+
+#[test]
 fn a_link_has_ends_that_stay_and_numbers_in_their_ranges() {
     let graph = build(&Content { nodes: (0..2).map(node).collect(), edges: Vec::new() });
     let ends = ["n0", "n1"].map(|id| graph.find(id).unwrap());

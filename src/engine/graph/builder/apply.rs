@@ -229,7 +229,8 @@ impl<'a> Change<'a> {
         let places = places(order, self.graph.node_count() + self.added.len());
         let given = self.given.iter().map(|node| NodeId(places[*node as usize])).collect();
         let places = places[..self.graph.node_count()].to_vec();
-        let keeps_ids = order.len() == places.len() && order.is_sorted();
+        // A new node may have the place of a removed one.
+        let keeps_ids = order.len() == places.len() && (0..).zip(order).all(|(at, old)| at == *old);
         let keeps_slots = keeps_ids && self.gone.is_empty();
         Lineage { before: Arc::clone(&self.graph.identity), places, given, keeps_ids, keeps_slots }
     }

@@ -4,7 +4,7 @@
 //! whose slots move as a whole with the row that they are in. A row is rewritten, as a builder writes it, if slots are added to
 //! it or removed from it, or if it is no longer sorted by its new weights and ids.
 //!
-//! Invariant: the arrays are those of a builder, byte for byte (held by `apply_equals_build`).
+//! Invariant: the arrays are those of a builder, byte for byte (held by `graph::tests::apply_equals_build`).
 
 use super::super::assemble::{Arrays, Parts, Source, forget_unused, len, placed};
 use super::{Change, Rest};
