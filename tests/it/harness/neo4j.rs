@@ -22,17 +22,10 @@ use tokio::sync::{Mutex, MutexGuard, OnceCell, Semaphore, SemaphorePermit};
 /// A server, which one test at a time has.
 struct Slot {
     address: OnceCell<Address>,
-    initialised: Mutex<Option<Initialised>>,
+    turn: Mutex<()>,
 }
 
-/// What the last initialisation of a server left: the definitions of all indexes, and the records of migrations.
-struct Initialised {
-    indexes: Vec<String>,
-    migrations: Vec<BoltType>,
-}
-
-static SLOTS: [Slot; 2] =
-    [const { Slot { address: OnceCell::const_new(), initialised: Mutex::const_new(None) } }; 2];
+static SLOTS: [Slot; 2] = [const { Slot { address: OnceCell::const_new(), turn: Mutex::const_new(()) } }; 2];
 /// As many permits as there are servers: one if it is given.
 static FREE: LazyLock<Semaphore> =
     LazyLock::new(|| Semaphore::new(if super::server::is_given() { 1 } else { SLOTS.len() }));
@@ -48,7 +41,7 @@ pub(crate) struct Fresh {
     /// Where the server answers HTTP.
     pub(crate) http: String,
     // Given back in this order: who has the permit finds a free server.
-    turn: MutexGuard<'static, Option<Initialised>>,
+    _turn: MutexGuard<'static, ()>,
     _permit: SemaphorePermit<'static>,
 }
 
@@ -135,40 +128,17 @@ pub(crate) async fn touch(tx: &mut neo4rs::Txn, id: &str) -> Result<usize, neo4r
     run(tx, &format!("MATCH (m:Memory {{id: '{id}'}}) SET m.touched = true RETURN m.id")).await
 }
 
-/// A clean, initialised database. Where an earlier test has left all indexes as an initialisation made them, the migrations are not
-/// repeated: they change nothing, and the server takes a third of a second to plan them.
+/// A clean, initialised database.
 pub(crate) async fn fresh() -> Fresh {
-    let mut fresh = empty().await;
-    let indexes = indexes(&fresh.client).await;
-    if let Some(known) = fresh.turn.as_ref().filter(|known| known.indexes == indexes) {
-        let rows = [("rows", known.migrations.clone().into())];
-        fresh.client.run("UNWIND $rows AS row CREATE (m:EbbMigration) SET m = row", &rows).await;
-        fresh.store.initialise(&ConsolidationConfig::DOCUMENTED, at(0.0)).await.unwrap();
-        return fresh;
-    }
+    let fresh = empty().await;
     fresh.store.initialise(&ConsolidationConfig::DOCUMENTED, at(0.0)).await.unwrap();
-    let migrations = "MATCH (m:EbbMigration) RETURN properties(m) AS row";
-    let migrations = fresh.client.column(migrations).await;
-    *fresh.turn = Some(Initialised { indexes: self::indexes(&fresh.client).await, migrations });
     fresh
-}
-
-/// The definitions of all indexes, those of constraints included.
-async fn indexes(client: &Client) -> Vec<String> {
-    client
-        .column(
-            "SHOW INDEXES YIELD name, state, type, entityType, labelsOrTypes, properties, owningConstraint
-             RETURN name + ' ' + state + ' ' + type + ' ' + entityType + ' ' + coalesce(owningConstraint, '') +
-               reduce(all = '', one IN coalesce(labelsOrTypes, []) + coalesce(properties, []) | all + ' ' + one) AS index
-             ORDER BY index",
-        )
-        .await
 }
 
 /// A clean database that nobody has initialised since; the constraints of an earlier test may be there.
 pub(crate) async fn empty() -> Fresh {
     let permit = FREE.acquire().await.unwrap();
-    let free = (0..).zip(&SLOTS).find_map(|(n, slot)| Some((n, slot, slot.initialised.try_lock().ok()?)));
+    let free = (0..).zip(&SLOTS).find_map(|(n, slot)| Some((n, slot, slot.turn.try_lock().ok()?)));
     let (n, slot, turn) = free.expect("a server for each permit");
     let address = slot.address.get_or_init(|| super::server::start(n)).await;
     let config = config(address);
@@ -186,7 +156,7 @@ pub(crate) async fn empty() -> Fresh {
     let client = Client(graph);
     wipe(&client).await;
     let store = Store::connect(&config).unwrap();
-    Fresh { store, config, client, http: address.http.clone(), turn, _permit: permit }
+    Fresh { store, config, client, http: address.http.clone(), _turn: turn, _permit: permit }
 }
 
 async fn wipe(client: &Client) {
