@@ -33,6 +33,12 @@ impl TrailKind {
     }
 }
 
+/// Whether any node has a label.
+pub(super) async fn is_in_use(tx: &mut Tx, label: &PlaceLabel) -> Result<bool, Error> {
+    let call = TRAIL_COUNT_PLACES.about(std::slice::from_ref(label), &[]);
+    Ok(tx.only::<i64>(call).await? > 0)
+}
+
 impl Store {
     /// Both targets, with the labels and types of the list that occur in the graph; one without any is left out.
     pub async fn trail_kinds(&self) -> Result<Vec<TrailKind>, Error> {
@@ -42,8 +48,7 @@ impl Store {
             .run("trails.count", Mode::Read, async |tx: &mut Tx| {
                 let (mut labels, mut types) = (Vec::new(), Vec::new());
                 for label in allowed.labels() {
-                    let call = TRAIL_COUNT_PLACES.about(std::slice::from_ref(label), &[]);
-                    if tx.only::<i64>(call).await? > 0 {
+                    if is_in_use(tx, label).await? {
                         labels.push(label.clone());
                     }
                 }

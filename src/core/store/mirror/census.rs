@@ -1,8 +1,9 @@
 //! The census of a mirror: every candidate, with what decides whether it is held.
 
 use super::super::Store;
-use super::super::catalogue::{MIRROR_CENSUS, TRAIL_COUNT_PLACES};
+use super::super::catalogue::MIRROR_CENSUS;
 use super::super::error::Error;
+use super::super::evaporate::is_in_use;
 use super::super::trail::cycle::Counter;
 use super::super::tx::{Mode, Tx};
 use super::{MirrorQuery, READ_MAX};
@@ -157,8 +158,7 @@ impl Store {
             .run("mirror.labels", Mode::Read, async |tx: &mut Tx| {
                 let mut used = Vec::new();
                 for (label, name) in asked.own().iter().enumerate() {
-                    let call = TRAIL_COUNT_PLACES.about(std::slice::from_ref(name), &[]);
-                    if tx.only::<i64>(call).await? > 0 {
+                    if is_in_use(tx, name).await? {
                         used.push(label);
                     }
                 }

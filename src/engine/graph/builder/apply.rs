@@ -155,8 +155,9 @@ impl<'a> Change<'a> {
                 gone.push((*target, *source, relation));
             }
         }
-        let mut new = fresh(graph, batch, &named, &mut slot_kinds)?;
-        let mut linked = linked(graph, batch, &named, &mut slot_kinds)?;
+        let mut known = (0..).zip(&slot_kinds).map(|(at, kind)| (owned_key(kind), at)).collect();
+        let mut new = fresh(graph, batch, &named, (&mut slot_kinds, &mut known))?;
+        let mut linked = linked(graph, batch, &named, (&mut slot_kinds, &mut known))?;
         let renamed = canonical(&mut slot_kinds);
         let slots = new.iter_mut().chain(&mut linked);
         slots.for_each(|(_, slot)| slot.kind = renamed[slot.kind as usize]);
@@ -261,14 +262,16 @@ impl<'a> Change<'a> {
     }
 }
 
+/// Positions of kinds of slots.
+type KnownKinds = BTreeMap<(String, EdgeDirection, bool), u32>;
+
 /// The slots of the edges of a batch, by the kinds of the graph and new ones.
 fn fresh(
     graph: &Graph,
     batch: &Batch,
     named: &Named<'_>,
-    slot_kinds: &mut Vec<SlotKind>,
+    (slot_kinds, known): (&mut Vec<SlotKind>, &mut KnownKinds),
 ) -> Result<Vec<(u32, Slot)>, Error> {
-    let mut known: BTreeMap<_, _> = (0..).zip(&*slot_kinds).map(|(at, kind)| (owned_key(kind), at)).collect();
     // Edges of one kind mostly come together.
     let mut last: Option<(&EdgeRow, u32)> = None;
     let mut fresh = Vec::with_capacity(batch.edges.len());
@@ -289,7 +292,7 @@ fn fresh(
             Some((of, kind)) if of.relation == edge.relation && key(of) == key(edge) => kind,
             _ => {
                 let EdgeRow { relation, direction, inhibitory, .. } = edge;
-                stage_kind(&graph.kinds, slot_kinds, &mut known, relation, *direction, *inhibitory).0
+                stage_kind(&graph.kinds, slot_kinds, known, relation, *direction, *inhibitory).0
             }
         };
         last = Some((edge, kind));
@@ -312,16 +315,14 @@ fn linked(
     graph: &Graph,
     batch: &Batch,
     named: &Named<'_>,
-    slot_kinds: &mut Vec<SlotKind>,
+    (slot_kinds, known): (&mut Vec<SlotKind>, &mut KnownKinds),
 ) -> Result<Vec<(u32, Slot)>, Error> {
-    let mut known: BTreeMap<_, _> = (0..).zip(&*slot_kinds).map(|(at, kind)| (owned_key(kind), at)).collect();
     let mut linked = Vec::with_capacity(batch.links.iter().map(|links| 2 * links.list.len()).sum());
     for Links { relation, direction, inhibitory, list } in &batch.links {
         if list.is_empty() {
             continue;
         }
-        let StagedKind(kind) =
-            stage_kind(&graph.kinds, slot_kinds, &mut known, relation, *direction, *inhibitory);
+        let StagedKind(kind) = stage_kind(&graph.kinds, slot_kinds, known, relation, *direction, *inhibitory);
         let shares = one_way(&graph.kinds, relation, *direction);
         for Link { source, target, weight, causal } in list {
             for end in [source, target] {

@@ -55,12 +55,7 @@ pub(super) fn assemble(parts: Parts, mut columns: Columns, mut source: impl Sour
         if let Some(ahead) = order.get(at + AHEAD) {
             source.ahead(*ahead);
         }
-        row.clear();
-        source.fill(*old, &mut row);
-        for slot in &mut row {
-            slot.target = place[slot.target as usize];
-        }
-        let exc = arrays.arrange(&mut row);
+        let exc = arrays.append(&mut source, *old, &place, &mut row);
         let mut strength = 0.0_f64;
         for slot in &row[..exc] {
             let weight = f64::from(range.clamp(slot.weight));
@@ -69,7 +64,6 @@ pub(super) fn assemble(parts: Parts, mut columns: Columns, mut source: impl Sour
         }
         #[expect(clippy::cast_possible_truncation, reason = "rounded once; at most 2^32 weights of 16")]
         columns.out_strength.push(strength as f32);
-        arrays.push(&row, exc);
     }
     // Release the staged rows before the reverse index is built.
     drop((source, place));
@@ -128,9 +122,25 @@ impl Arrays {
         }
     }
 
+    /// Reads the row of a node, with the new ids of its targets, and appends it. Returns its number of excitatory slots.
+    pub(super) fn append(
+        &mut self,
+        source: &mut impl Source,
+        old: u32,
+        place: &[u32],
+        row: &mut Vec<Slot>,
+    ) -> usize {
+        row.clear();
+        source.fill(old, row);
+        row.iter_mut().for_each(|slot| slot.target = place[slot.target as usize]);
+        let exc = self.arrange(row);
+        self.push(row, exc);
+        exc
+    }
+
     /// Sorts a row: excitatory slots first, then by weight descending, then by target, then by kind. Returns the number of
     /// excitatory slots.
-    pub(super) fn arrange(&mut self, row: &mut Vec<Slot>) -> usize {
+    fn arrange(&mut self, row: &mut Vec<Slot>) -> usize {
         let inhibits = &self.inhibits;
         // Weights are not negative, so their inverted bits sort descending and leave the first bit free.
         let key = |slot: &Slot| {
@@ -155,7 +165,7 @@ impl Arrays {
     }
 
     /// Appends a sorted row.
-    pub(super) fn push(&mut self, row: &[Slot], exc: usize) {
+    fn push(&mut self, row: &[Slot], exc: usize) {
         let Self { csr, range, causes, causal, .. } = self;
         let begin = csr.targets.len();
         csr.targets.extend(row.iter().map(|slot| slot.target));

@@ -82,11 +82,7 @@ pub(super) fn patched(parts: Parts, mut columns: Columns, mut rest: Rest<'_>) ->
             copied[*old as usize] = Copied { place: new, shift };
             continue;
         }
-        row.clear();
-        rest.fill(*old, &mut row);
-        row.iter_mut().for_each(|slot| slot.target = place[slot.target as usize]);
-        let exc = arrays.arrange(&mut row);
-        arrays.push(&row, exc);
+        let exc = arrays.append(&mut rest, *old, &place, &mut row);
         columns.out_strength.push(strength(&arrays.csr.base[first..first + exc]));
         let slots = len(&arrays.csr.targets[..first])..;
         rewritten.extend(slots.zip(&row).map(|(slot, of)| (of.target, new, slot)));
