@@ -327,7 +327,8 @@ impl Store {
     }
 }
 
-async fn server_now(tx: &mut Tx) -> Result<Timestamp, Error> {
+/// The present time of the server's clock.
+pub(super) async fn server_now(tx: &mut Tx) -> Result<Timestamp, Error> {
     let now = tx.only(SERVER_PING.call()).await?;
     instant(SERVER_PING.name, now)
 }

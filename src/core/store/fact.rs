@@ -16,8 +16,7 @@ use super::catalogue::{FACT_ABOUT, FACT_CREATE, FACT_HEAD, FACT_HISTORY, FACT_LI
 use super::encode::{instants, list, slices};
 use super::entity;
 use super::error::Error;
-use super::request::{RequestMode, answer, open};
-use super::shared::{Request, in_order};
+use super::request::RequestMode;
 use super::tx::Tx;
 use crate::domain::fact::{Assertion, DECAY_SOURCE, FactScope, Rank, Value};
 use crate::domain::units::{Timestamp, millis};
@@ -109,26 +108,8 @@ impl Store {
         mode: RequestMode<'_>,
         facts: &[Assertion],
     ) -> Result<Vec<FactReceipt>, Error> {
-        let request = Request::of(mode, None, facts.len(), || facts.to_vec());
-        let write = async |tx: &mut Tx, all: &[&Vec<Assertion>]| {
-            in_order(tx, all, async |tx, facts| assert(tx, facts).await).await
-        };
-        let shared = self.share("fact.shared", &self.sharing.facts, request, write);
-        let looks_up = match shared.await {
-            Ok(said) => return Ok(said),
-            Err(looks_up) => looks_up,
-        };
-        self.transactions
-            .retry_on_unique_conflict("fact.assert", async |tx: &mut Tx| {
-                tx.looks_up |= looks_up;
-                if let Some(said) = open(tx, mode).await? {
-                    return Ok(said);
-                }
-                let said = assert(tx, facts).await?;
-                answer(tx, mode, &said);
-                Ok(said)
-            })
-            .await
+        let write = async |tx: &mut Tx, facts: &[Assertion]| assert(tx, facts).await;
+        self.write_items("fact.assert", &self.sharing.facts, mode, facts, write).await
     }
 
     /// Facts in a stable order, after the cursor `after` (empty at first), at most `limit`.

@@ -63,11 +63,11 @@ impl Store {
         self.transactions
             .run("inspect", Mode::Read, async |tx: &mut Tx| {
                 let returns = statement.header().returns.split(" (").next().unwrap_or_default();
-                let columns: Vec<String> = returns.split(", ").map(str::to_owned).collect();
+                let columns: Vec<&str> = returns.split(", ").collect();
                 let rows =
                     tx.table(statement.reading(&statement.text_with(&self.trails.allowed)), &columns).await?;
                 let rows = rows.into_iter().map(|row| row.into_iter().map(cell).collect()).collect();
-                Ok(Answer { columns, rows })
+                Ok(Answer { columns: columns.into_iter().map(str::to_owned).collect(), rows })
             })
             .await
     }

@@ -182,7 +182,7 @@ async fn read_rows(tx: &mut Tx, rows: &BTreeSet<RowName>) -> Result<FoundRows, E
         for page in named.chunks(ROWS) {
             let call = keyed(&JOURNAL_READ, &text_of, page).set("long", list(LONG));
             let columns_of = ["row", "element", "labels", "properties", "edges", "degree", "claimed"];
-            for row in tx.table(call, &columns_of.map(str::to_owned)).await? {
+            for row in tx.table(call, &columns_of).await? {
                 let [at, element, labels, properties, edges, degree, claimed] = columns(row);
                 let at = whole(&at).and_then(|at| usize::try_from(at).ok());
                 let (Some(name), Some(element)) = (at.and_then(|at| page.get(at)), text(element)) else {

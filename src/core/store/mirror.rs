@@ -427,8 +427,7 @@ impl Store {
         call: impl Fn() -> Call,
         columns: &[&str],
     ) -> Result<Vec<Vec<BoltType>>, Error> {
-        let columns: Vec<String> = columns.iter().map(|column| (*column).to_owned()).collect();
-        self.transactions.run(name, Mode::Read, async |tx: &mut Tx| tx.table(call(), &columns).await).await
+        self.transactions.run(name, Mode::Read, async |tx: &mut Tx| tx.table(call(), columns).await).await
     }
 
     /// Rows of a statement about nodes of one of Ebb's own labels.
@@ -444,7 +443,6 @@ impl Store {
             key: String,
             element: String,
         }
-        let columns: Vec<String> = columns.iter().map(|column| (*column).to_owned()).collect();
         self.transactions
             .run(name, Mode::Read, async |tx: &mut Tx| {
                 let call =
@@ -465,7 +463,7 @@ impl Store {
                             .set("element", list(found.iter().map(|one| one.element.as_str())))
                     }
                 };
-                tx.table(call, &columns).await
+                tx.table(call, columns).await
             })
             .await
     }

@@ -150,8 +150,7 @@ impl Store {
     }
 
     async fn active_policies(&self, tx: &mut Tx) -> Result<ActivePolicies, Error> {
-        let columns: Vec<String> =
-            std::iter::once("version").chain(FIELDS.map(|(column, _)| column)).map(str::to_owned).collect();
+        let columns: Vec<&str> = std::iter::once("version").chain(FIELDS.map(|(column, _)| column)).collect();
         let rows = tx.table(POLICY_READ.call(), &columns).await?;
         let mut drafts = Vec::new();
         for mut row in rows {

@@ -1,18 +1,13 @@
 //! Probes of the database: that it answers, is initialised, and takes writes.
 
 use super::Store;
-use super::catalogue::{MIGRATION_LIST, SERVER_PING, SERVER_WRITE};
+use super::catalogue::{MIGRATION_LIST, SERVER_WRITE};
+use super::change::server_now;
 use super::error::{Error, Refusal};
 use super::tunables;
 use super::tx::{Mode, Tx};
 use crate::domain::units::Timestamp;
 use std::sync::PoisonError;
-
-/// The server's clock.
-async fn server_now(tx: &mut Tx) -> Result<Timestamp, Error> {
-    let now = tx.only(SERVER_PING.call()).await?;
-    Ok(Timestamp::from_millis(now).unwrap_or(Timestamp::EPOCH))
-}
 
 impl Store {
     /// As [`Store::check_schema`], without retries, and checks the [tunables](Store::invalid_tunables). Returns the

@@ -9,7 +9,6 @@ use super::encode::{instants, list, slices};
 use super::entity;
 use super::error::Error;
 use super::request::{RequestMode, answer, open};
-use super::shared::{Request, in_order};
 use super::tx::{Mode, Tx};
 use crate::domain::event::{Observe, Tie};
 use crate::domain::ids::Scope;
@@ -88,26 +87,8 @@ impl Store {
         mode: RequestMode<'_>,
         seen: &[Observe],
     ) -> Result<Vec<ObservationEffect>, Error> {
-        let request = Request::of(mode, None, seen.len(), || seen.to_vec());
-        let write = async |tx: &mut Tx, all: &[&Vec<Observe>]| {
-            in_order(tx, all, async |tx, seen| observe(tx, seen, &self.pins).await).await
-        };
-        let shared = self.share("relation.shared", &self.sharing.observations, request, write);
-        let looks_up = match shared.await {
-            Ok(done) => return Ok(done),
-            Err(looks_up) => looks_up,
-        };
-        self.transactions
-            .retry_on_unique_conflict("relation.observe", async |tx: &mut Tx| {
-                tx.looks_up |= looks_up;
-                if let Some(done) = open(tx, mode).await? {
-                    return Ok(done);
-                }
-                let done = observe(tx, seen, &self.pins).await?;
-                answer(tx, mode, &done);
-                Ok(done)
-            })
-            .await
+        let write = async |tx: &mut Tx, seen: &[Observe]| observe(tx, seen, &self.pins).await;
+        self.write_items("relation.observe", &self.sharing.observations, mode, seen, write).await
     }
 
     /// Pins or unpins a relation at `now`, once under a request id, or as a dry run; returns its weight.

@@ -7,12 +7,13 @@ use super::error::Error;
 use super::fact::FactReceipt;
 use super::gather::{Gathering, Turn};
 use super::relation::ObservationEffect;
-use super::request::{RequestMode, response};
+use super::request::{RequestMode, answer, open, response};
 use super::trail::TraceEffect;
 use super::tx::{Mode, Tx};
 use crate::domain::event::{Observe, Trace};
 use crate::domain::fact::Assertion;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use tracing::debug;
@@ -121,6 +122,39 @@ impl Store {
         self.transactions.trim_if_due().await;
         own.map(|done| done.result).ok_or(true)
     }
+
+    /// Writes the items of a request by a body that does such items in order, all or none, and returns a result for each:
+    /// once under its id, with those of other requests if they can share, or as a dry run.
+    pub(super) async fn write_items<T, R, W>(
+        &self,
+        name: &'static str,
+        sharing: &Sharing<Vec<T>, Vec<R>>,
+        mode: RequestMode<'_>,
+        items: &[T],
+        write: W,
+    ) -> Result<Vec<R>, Error>
+    where
+        T: Clone,
+        R: Serialize + DeserializeOwned,
+        W: AsyncFn(&mut Tx, &[T]) -> Result<Vec<R>, Error>,
+    {
+        let request = Request::of(mode, None, items.len(), || items.to_vec());
+        let all = async |tx: &mut Tx, all: &[&Vec<T>]| in_order(tx, all, &write).await;
+        let looks_up = match self.share(name, sharing, request, all).await {
+            Ok(results) => return Ok(results),
+            Err(looks_up) => looks_up,
+        };
+        let alone = async |tx: &mut Tx| {
+            tx.looks_up |= looks_up;
+            if let Some(results) = open(tx, mode).await? {
+                return Ok(results);
+            }
+            let results = write(tx, items).await?;
+            answer(tx, mode, &results);
+            Ok(results)
+        };
+        self.transactions.retry_on_unique_conflict(name, alone).await
+    }
 }
 
 /// Does the requests and adds their receipts. Of several with one id the first is done.
@@ -148,10 +182,10 @@ async fn write_all<J, R>(
 }
 
 /// Does requests with items of one kind by a body that does them in order, all or none, and gives each its own results.
-pub(super) async fn in_order<T: Clone, R: Serialize>(
+async fn in_order<T: Clone, R: Serialize>(
     tx: &mut Tx,
     requests: &[&Vec<T>],
-    write: impl AsyncFnOnce(&mut Tx, &[T]) -> Result<Vec<R>, Error>,
+    write: &impl AsyncFn(&mut Tx, &[T]) -> Result<Vec<R>, Error>,
 ) -> Result<Vec<Option<Done<Vec<R>>>>, Error> {
     let items: Vec<T> = requests.iter().flat_map(|items| items.iter().cloned()).collect();
     let mut results = write(tx, &items).await?.into_iter();

@@ -25,7 +25,6 @@ pub(super) use palace::{succeed, trace};
 use super::Store;
 use super::error::Error;
 use super::request::{RequestMode, answer, open};
-use super::shared::{Request, in_order};
 use super::tx::{Mode, Tx};
 use crate::domain::event::Trace;
 use crate::domain::trail::Allowed;
@@ -44,28 +43,11 @@ impl Store {
     /// [`Error::NotFound`] for a place or an edge that does not exist; [`Error::Conflict`] for an id that several
     /// places have, or a request id that was used for other contents; [`Error::Quarantined`] for an invalid row.
     pub async fn trace(&self, mode: RequestMode<'_>, traces: &[Trace]) -> Result<Vec<TraceEffect>, Error> {
-        let trace = async |tx: &mut Tx, traces: &[Trace]| match trace(tx, &self.trails, traces).await? {
+        let write = async |tx: &mut Tx, traces: &[Trace]| match trace(tx, &self.trails, traces).await? {
             TraceOutcome::Written(done) => Ok(done),
             TraceOutcome::Rejected(mut faults) => Err(faults.swap_remove(0).why),
         };
-        let request = Request::of(mode, None, traces.len(), || traces.to_vec());
-        let write = async |tx: &mut Tx, all: &[&Vec<Trace>]| in_order(tx, all, &trace).await;
-        let shared = self.share("trail.shared", &self.sharing.traces, request, write);
-        let looks_up = match shared.await {
-            Ok(done) => return Ok(done),
-            Err(looks_up) => looks_up,
-        };
-        self.transactions
-            .retry_on_unique_conflict("trail.trace", async |tx: &mut Tx| {
-                tx.looks_up |= looks_up;
-                if let Some(done) = open(tx, mode).await? {
-                    return Ok(done);
-                }
-                let done = trace(tx, traces).await?;
-                answer(tx, mode, &done);
-                Ok(done)
-            })
-            .await
+        self.write_items("trail.trace", &self.sharing.traces, mode, traces, write).await
     }
 
     /// State of the cycle counter, and the cycle of the last evaporation.

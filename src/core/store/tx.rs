@@ -146,11 +146,7 @@ impl Tx {
 
     /// Runs a statement whose values may be of any type, and returns these columns of it: the driver does not preserve
     /// order.
-    pub(super) async fn table(
-        &mut self,
-        call: Call,
-        columns: &[String],
-    ) -> Result<Vec<Vec<BoltType>>, Error> {
+    pub(super) async fn table(&mut self, call: Call, columns: &[&str]) -> Result<Vec<Vec<BoltType>>, Error> {
         let mut rows = self.open(call).await?;
         let mut table = Vec::new();
         while let Some(row) = rows.next_row().await? {
