@@ -25,7 +25,7 @@ use std::sync::Arc;
 use tokio::task::JoinSet;
 
 /// Pairs in one database at a time.
-const PAIRS: usize = 25;
+const PAIRS: usize = 12;
 /// Pairs whose requests are asked at the same time.
 const LANES: usize = 4;
 /// Where the first history begins.
@@ -262,11 +262,11 @@ fn around<'a>(one: &'a str, other: &'a str) -> (String, String) {
     (cut(one), cut(other))
 }
 
-/// Histories to compare: 50, or as many as EBB_ISOLATION_HISTORIES says.
+/// Histories to compare: those of one database, or as many as EBB_ISOLATION_HISTORIES says.
 #[expect(clippy::disallowed_methods, reason = "more histories are asked for by the environment")]
 fn histories() -> usize {
     let asked = std::env::var("EBB_ISOLATION_HISTORIES").ok();
-    asked.map_or(50, |count| count.parse().expect("a number of histories"))
+    asked.map_or(2 * PAIRS, |count| count.parse().expect("a number of histories"))
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -13,11 +13,13 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
-use testcontainers::core::{ContainerPort, WaitFor};
+use testcontainers::core::{ContainerPort, Mount, WaitFor};
 use testcontainers::runners::AsyncRunner;
 use testcontainers::{GenericImage, ImageExt};
 
 const PASSWORD: &str = "tests-of-ebb";
+/// Most of what a server does for the tests is to plan statements that it then runs a few times.
+const QUICK_COMPILER: &str = "-XX:TieredStopAtLevel=1";
 const DEFAULT_IMAGE: &str = "neo4j:5.26.31-community";
 
 /// How to reach it.
@@ -74,6 +76,10 @@ async fn container() -> Result<Address, String> {
         .with_env_var("NEO4J_db_transaction_timeout", "30s")
         .with_env_var("NEO4J_db_lock_acquisition_timeout", "10s")
         .with_env_var("NEO4J_dbms_cypher_min__replan__interval", "1m")
+        .with_env_var("NEO4J_db_tx__log_preallocate", "false")
+        .with_env_var("JAVA_TOOL_OPTIONS", QUICK_COMPILER)
+        // Nothing of it is to survive, so no commit waits for a disk.
+        .with_mount(Mount::tmpfs_mount("/data"))
         .with_startup_timeout(Duration::from_secs(180))
         .start()
         .await
@@ -119,7 +125,7 @@ async fn managed(number: usize) -> Address {
         http_port: 0,
         heap_mb: 768,
         pagecache_mb: 128,
-        is_brief: false,
+        is_brief: true,
         keep: Duration::ZERO,
         ..settings.neo4j
     };
