@@ -41,7 +41,7 @@ mod tests;
 
 use builder::WeightRange;
 use columns::{Columns, NodeRow, RowView};
-use csr::{Csr, Relation, SlotKind, SlotRange, weight_of};
+use csr::{Csr, Relation, SlotKind, SlotRange, Slots};
 use index::{EdgeIdx, Generation, NodeId};
 use kinds::{Kinds, NodeType};
 use provenance::Provenance;
@@ -231,8 +231,8 @@ impl Graph {
     /// Whether two graphs have slots between the same nodes by their ids, and as many excitatory ones at each: then their
     /// PageRank is the same.
     pub(crate) fn has_shape_of(&self, other: &Self) -> bool {
-        let (one, other) = (&self.csr, &other.csr);
-        let is_inhibited = |csr: &Csr| csr.kinds.iter().any(|kind| kind.inhibitory);
+        let (one, other): (&Slots, &Slots) = (&self.csr, &other.csr);
+        let is_inhibited = |slots: &Slots| slots.kinds.iter().any(|kind| kind.inhibitory);
         one.offsets == other.offsets
             && one.exc_end == other.exc_end
             && one.rev_offsets == other.rev_offsets
@@ -381,7 +381,7 @@ impl Graph {
     /// The effective weight of a slot, with what was learned, `floor ..= cap`.
     #[must_use]
     pub fn weight(&self, slot: EdgeIdx) -> f32 {
-        weight_of(&self.csr.weights[slot.at()])
+        self.csr.weight(slot.at())
     }
 
     /// The attributes that a slot shares with others of its kind.

@@ -11,7 +11,7 @@
 //! | part | is shared if | else |
 //! |---|---|---|
 //! | labels | labels, types, tags and ids are the same | dictionaries are merged with the altered labels, and ids looked up |
-//! | facts | labels, ids and relations are the same | is built |
+//! | facts | ids and relations are the same, and labels of their ends | is built |
 //! | PageRank | each node has slots from the same nodes | is computed |
 //! | documents, mentions, hubs | the same, and texts and vectors are the same | are resolved |
 //!
@@ -127,9 +127,10 @@ struct Former<'a> {
 }
 
 impl<'a> Former<'a> {
-    /// The facts, if those of the next view have the same labels and ids.
-    fn facts(self) -> Option<&'a Arc<Facts>> {
-        (self.keeps_ids && self.altered.is_none()).then_some(&self.view.facts)
+    /// The facts, if the nodes of the next view have the same ids, and the ends of facts the same labels.
+    fn facts(self, graph: &Graph) -> Option<&'a Arc<Facts>> {
+        let facts = &self.view.facts;
+        (self.keeps_ids && facts.are_apart(&self.altered.by_node(graph))).then_some(facts)
     }
 
     fn memories(self, texts: &Texts) -> Option<Arc<Memories>> {
@@ -290,7 +291,7 @@ impl View {
             former.map_or_else(anew, |former| Labels::next(&former.view.labels, graph, former.altered))
         };
         let others = || {
-            let facts = facts(graph, former.and_then(Former::facts));
+            let facts = facts(graph, former.and_then(|former| former.facts(graph)));
             let ranks = former.and_then(Former::pagerank).unwrap_or_else(|| Ranks::of(graph));
             let memories = former.and_then(|former| former.memories(&texts));
             (facts, ranks, memories.unwrap_or_else(|| Arc::new(Memories::of(graph, &texts))))

@@ -1,7 +1,7 @@
 //! Attributes of nodes, as a struct of arrays in the order of node ids.
 //!
 //! *Hot*: PageRank, out-strength, degree and rank, which algorithms read. *Warm*: in-strength, which learning reads.
-//! *Cold*: attributes that only results show or filters read.
+//! *Cold*: attributes that only results show or filters read. Strings are shared by graphs in which they are the same.
 //!
 //! # Design notes
 //! The source document keeps four columns of activation per node. They would be mutable state that all queries share, so
@@ -14,6 +14,8 @@ use super::kinds::NodeType;
 use super::metadata::Metadata;
 use super::number::check_amount;
 use super::provenance::{Provenance, fields};
+use std::ops::Range;
+use std::sync::Arc;
 
 /// Greatest number of tags of a node.
 pub const TAGS_MAX: usize = 256;
@@ -98,19 +100,52 @@ impl StringColumn {
         Ok(())
     }
 
+    /// The same column with other texts at some places, which ascend.
+    fn replaced<'a>(&self, texts: impl Iterator<Item = (usize, &'a str)>) -> Result<Self, Error> {
+        let (bytes, ends) = (String::with_capacity(self.bytes.len()), Vec::with_capacity(self.ends.len()));
+        let (mut column, mut from) = (Self { bytes, ends }, 0);
+        for (at, text) in texts {
+            column.append(self, from..at)?;
+            column.push(text)?;
+            from = at + 1;
+        }
+        column.append(self, from..self.ends.len())?;
+        column.shrink_to_fit();
+        Ok(column)
+    }
+
+    /// Adds a range of another column.
+    fn append(&mut self, other: &Self, range: Range<usize>) -> Result<(), Error> {
+        let [begin, end] = [range.start, range.end].map(|at| other.begin(at));
+        let first = self.bytes.len();
+        u32::try_from(first + end - begin).map_err(|_| Error::InternerFull)?;
+        self.bytes.push_str(&other.bytes[begin..end]);
+        let shift = len_of(first).wrapping_sub(len_of(begin));
+        self.ends.extend(other.ends[range].iter().map(|end| end.wrapping_add(shift)));
+        Ok(())
+    }
+
+    fn begin(&self, at: usize) -> usize {
+        if at == 0 { 0 } else { self.ends[at - 1] as usize }
+    }
+
     pub(crate) fn shrink_to_fit(&mut self) {
         self.bytes.shrink_to_fit();
         self.ends.shrink_to_fit();
     }
 
     pub(crate) fn get(&self, at: usize) -> &str {
-        let begin = if at == 0 { 0 } else { self.ends[at - 1] as usize };
-        &self.bytes[begin..self.ends[at] as usize]
+        &self.bytes[self.begin(at)..self.ends[at] as usize]
     }
 
     pub(crate) fn bytes(&self) -> usize {
         self.bytes.capacity() + 4 * self.ends.capacity()
     }
+}
+
+/// A length or position in a column, which is below 4 GiB.
+fn len_of(bytes: usize) -> u32 {
+    u32::try_from(bytes).unwrap_or(u32::MAX)
 }
 
 /// A column of tags, of which most nodes have few or none.
@@ -125,6 +160,22 @@ impl TagColumn {
         self.handles.extend(tags);
         self.ends.push(u32::try_from(self.handles.len()).map_err(|_| Error::InternerFull)?);
         Ok(())
+    }
+
+    /// The same column with other tags at some places, which ascend.
+    fn replaced<T: Iterator<Item = InternedStr>>(
+        &self,
+        tags: impl Iterator<Item = (usize, T)>,
+    ) -> Result<Self, Error> {
+        let ends = Vec::with_capacity(self.ends.len());
+        let (mut column, mut from) = (Self { handles: Vec::with_capacity(self.handles.len()), ends }, 0);
+        for (at, own) in tags {
+            (from..at).try_for_each(|at| column.push(self.get(at).iter().copied()))?;
+            column.push(own)?;
+            from = at + 1;
+        }
+        (from..self.ends.len()).try_for_each(|at| column.push(self.get(at).iter().copied()))?;
+        Ok(column)
     }
 
     fn get(&self, at: usize) -> &[InternedStr] {
@@ -151,8 +202,8 @@ pub(super) struct Columns {
     pub(super) by_rank: Vec<u32>,
     /// Sum of the clamped base weights of excitatory incoming slots.
     pub(super) in_strength: Vec<f64>,
-    pub(super) external_id: StringColumn,
-    pub(super) label: StringColumn,
+    pub(super) external_id: Arc<StringColumn>,
+    pub(super) label: Arc<StringColumn>,
     pub(super) node_type: Vec<u16>,
     pub(super) tags: TagColumn,
     /// `i64::MIN` if unknown.
@@ -162,9 +213,9 @@ pub(super) struct Columns {
     pub(super) tier: Vec<InternedStr>,
     pub(super) session: Vec<InternedStr>,
     pub(super) partial: Vec<bool>,
-    pub(super) origin: Vec<Option<Box<Origin>>>,
+    pub(super) origin: Vec<Option<Arc<Origin>>>,
     /// Empty if there is none.
-    pub(super) metadata: StringColumn,
+    pub(super) metadata: Arc<StringColumn>,
     pub(super) strings: StringInterner,
 }
 
@@ -269,15 +320,16 @@ impl Columns {
         rows: impl ExactSizeIterator<Item = RowView<'a>>,
     ) -> Result<Self, Error> {
         let mut columns = Self::with_room(rows.len());
+        let mut texts = [(); 3].map(|()| StringColumn::with_room(rows.len()));
         let Shared { strings, renamed } = shared;
         for row in rows {
             columns.push(row, &strings, &renamed)?;
+            let own = [row.external_id(), row.label(), row.metadata().unwrap_or_default()];
+            texts.iter_mut().zip(own).try_for_each(|(column, text)| column.push(text))?;
         }
-        columns.external_id.shrink_to_fit();
-        columns.label.shrink_to_fit();
-        columns.metadata.shrink_to_fit();
-        columns.strings = strings;
-        Ok(columns)
+        texts.iter_mut().for_each(StringColumn::shrink_to_fit);
+        let [external_id, label, metadata] = texts.map(Arc::new);
+        Ok(Self { external_id, label, metadata, strings, ..columns })
     }
 
     /// As [`Self::of`], one column after the other: rows of a graph are mostly in the order of its columns.
@@ -286,11 +338,11 @@ impl Columns {
         rows: impl Fn() -> I,
     ) -> Result<Self, Error> {
         let Shared { strings, renamed } = shared;
-        let texts = |text: fn(RowView<'a>) -> &'a str| -> Result<StringColumn, Error> {
+        let texts = |text: fn(RowView<'a>) -> &'a str| -> Result<Arc<StringColumn>, Error> {
             let mut column = StringColumn::with_room(rows().len());
             rows().try_for_each(|row| column.push(text(row)))?;
             column.shrink_to_fit();
-            Ok(column)
+            Ok(Arc::new(column))
         };
         let new = |text: &String| strings.find(text).unwrap_or(NONE);
         let old = |handle: InternedStr| renamed.get(handle.at()).copied().unwrap_or(NONE);
@@ -308,9 +360,9 @@ impl Columns {
             RowView::Old(columns, at) => old(columns.session[at]),
         });
         let origin = rows().map(|row| match row {
-            RowView::New(row) => Origin::of(&row.provenance, new).map(Box::new),
+            RowView::New(row) => Origin::of(&row.provenance, new).map(Arc::new),
             RowView::Old(columns, at) => {
-                columns.origin[at].as_deref().map(|known| Box::new(known.renamed(|handle| old(*handle))))
+                columns.origin[at].as_deref().map(|known| Arc::new(known.renamed(|handle| old(*handle))))
             }
         });
         Ok(Self {
@@ -330,12 +382,53 @@ impl Columns {
         })
     }
 
+    /// The columns of the same nodes, some with other attributes: rows in the order of ids.
+    pub(super) fn after<'a>(
+        before: &Self,
+        shared: Shared,
+        given: impl Iterator<Item = (usize, &'a NodeRow)> + Clone,
+    ) -> Result<Self, Error> {
+        let Shared { strings, renamed } = shared;
+        let mut columns = Self { strings, ..before.clone() };
+        columns.rename(&renamed);
+        let texts = |column: &Arc<StringColumn>, text: fn(&'a NodeRow) -> &'a str| {
+            let texts = given.clone().map(|(at, row)| (at, text(row)));
+            let is_same = texts.clone().all(|(at, text)| column.get(at) == text);
+            if is_same { Ok(Arc::clone(column)) } else { column.replaced(texts).map(Arc::new) }
+        };
+        columns.label = texts(&before.label, |row| &row.label)?;
+        columns.metadata = texts(&before.metadata, |row| RowView::New(row).metadata().unwrap_or_default())?;
+        let handle = |text: &String| columns.strings.find(text).unwrap_or(NONE);
+        columns.tags =
+            columns.tags.replaced(given.clone().map(|(at, row)| (at, row.tags.iter().map(handle))))?;
+        for (at, row) in given {
+            columns.node_type[at] = row.node_type.code();
+            columns.last_modified[at] = row.last_modified.unwrap_or(NEVER);
+            columns.change_frequency[at] = row.change_frequency;
+            columns.tier[at] = row.tier.as_ref().map_or(NONE, handle);
+            columns.session[at] = row.session.as_ref().map_or(NONE, handle);
+            columns.partial[at] = row.partial;
+            columns.origin[at] = Origin::of(&row.provenance, handle).map(Arc::new);
+        }
+        Ok(columns)
+    }
+
+    /// Sets the new handles of interned strings, if any is another.
+    fn rename(&mut self, renamed: &[InternedStr]) {
+        if renamed.iter().enumerate().all(|(at, handle)| at == handle.at()) {
+            return;
+        }
+        let now = |handle: &InternedStr| renamed.get(handle.at()).copied().unwrap_or(NONE);
+        let handles = self.tags.handles.iter_mut().chain(&mut self.tier).chain(&mut self.session);
+        handles.for_each(|handle| *handle = now(handle));
+        for origin in self.origin.iter_mut().flatten() {
+            *origin = Arc::new(origin.renamed(now));
+        }
+    }
+
     /// Empty columns with this capacity.
     fn with_room(count: usize) -> Self {
-        let names = || StringColumn::with_room(count);
         Self {
-            external_id: names(),
-            label: names(),
             node_type: Vec::with_capacity(count),
             tags: TagColumn { handles: Vec::new(), ends: Vec::with_capacity(count) },
             last_modified: Vec::with_capacity(count),
@@ -344,7 +437,6 @@ impl Columns {
             session: Vec::with_capacity(count),
             partial: Vec::with_capacity(count),
             origin: Vec::with_capacity(count),
-            metadata: names(),
             ..Self::default()
         }
     }
@@ -361,7 +453,7 @@ impl Columns {
                 self.tier.push(row.tier.as_ref().map_or(NONE, handle));
                 self.session.push(row.session.as_ref().map_or(NONE, handle));
                 self.tags.push(row.tags.iter().map(handle))?;
-                self.origin.push(Origin::of(&row.provenance, handle).map(Box::new));
+                self.origin.push(Origin::of(&row.provenance, handle).map(Arc::new));
             }
             RowView::Old(columns, at) => {
                 let handle = |before: &InternedStr| renamed.get(before.at()).copied().unwrap_or(NONE);
@@ -369,12 +461,9 @@ impl Columns {
                 self.session.push(handle(&columns.session[at]));
                 self.tags.push(columns.tags.get(at).iter().map(handle))?;
                 let origin = columns.origin[at].as_deref();
-                self.origin.push(origin.map(|known| Box::new(known.renamed(handle))));
+                self.origin.push(origin.map(|known| Arc::new(known.renamed(handle))));
             }
         }
-        self.external_id.push(row.external_id())?;
-        self.label.push(row.label())?;
-        self.metadata.push(row.metadata().unwrap_or_default())?;
         self.node_type.push(row.node_type().code());
         self.last_modified.push(row.last_modified().unwrap_or(NEVER));
         self.change_frequency.push(row.change_frequency());

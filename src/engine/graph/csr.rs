@@ -4,13 +4,17 @@
 //! of either range has a bound: the greatest effective weight of this block and all later ones. A reader stops at the
 //! first block whose bound cannot pass its threshold. Only cost depends on the order of a row, never correctness.
 //!
-//! Structure and base weights never change. Effective weights and bounds are updated in place by learning while others
+//! Structure and base weights never change, so graphs share them where a batch leaves them. Effective weights and bounds are
+//! those of one graph, and are updated in place by learning while others
 //! read: a bound is raised before its weight, and stays valid when the weight is lowered. There is one writer at a time.
 
 use super::Error;
+use super::builder::WeightRange;
 use super::index::{EdgeIdx, NodeId};
 use super::kinds::EdgeDirection;
-use super::raw::prefetch;
+use super::raw::{in_large_pages, prefetch};
+use std::ops::{Deref, Range};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Slots of a block.
@@ -68,17 +72,15 @@ impl Relation {
 /// Marks a slot whose kind is in `wide`.
 pub(super) const WIDE: u8 = u8::MAX;
 
-/// All slots.
-#[derive(Debug, Default)]
-pub(super) struct Csr {
+/// The structure of all slots, with their base weights.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Slots {
     /// Row bounds.
     pub(super) offsets: Vec<u32>,
     /// Start of the inhibitory slots of each row.
     pub(super) exc_end: Vec<u32>,
     pub(super) targets: Vec<u32>,
     pub(super) base: Vec<f32>,
-    /// Bits of effective weights.
-    pub(super) weights: Vec<AtomicU32>,
     pub(super) kind: Vec<u8>,
     /// Slots with kinds from 255 on.
     pub(super) wide: Vec<(u32, u32)>,
@@ -86,13 +88,29 @@ pub(super) struct Csr {
     pub(super) causal: Option<Vec<f32>>,
     /// Start of the blocks of each row, those of its excitatory slots first.
     pub(super) block_offsets: Vec<u32>,
-    pub(super) bounds: Vec<AtomicU32>,
-    /// One bit for each row: whether a weight in it was changed by learning.
-    pub(super) learned: Vec<AtomicU32>,
     pub(super) rev_offsets: Vec<u32>,
     pub(super) rev_sources: Vec<u32>,
     pub(super) rev_edge_idx: Vec<u32>,
     pub(super) kinds: Vec<SlotKind>,
+}
+
+/// All slots of a graph, with their effective weights.
+#[derive(Debug, Default)]
+pub(super) struct Csr {
+    pub(super) slots: Arc<Slots>,
+    /// Bits of effective weights.
+    weights: Vec<AtomicU32>,
+    bounds: Vec<AtomicU32>,
+    /// One bit for each row: whether a weight in it was changed by learning.
+    learned: Vec<AtomicU32>,
+}
+
+impl Deref for Csr {
+    type Target = Slots;
+
+    fn deref(&self) -> &Slots {
+        &self.slots
+    }
 }
 
 /// The excitatory or the inhibitory slots of a row.
@@ -153,10 +171,74 @@ pub fn atomic_write_weight(cell: &AtomicU32, weight: f32, slot: EdgeIdx, limit: 
     Err(Error::CasRetryExhausted { slot: slot.0, limit })
 }
 
-impl Csr {
+impl Slots {
     pub(super) fn row(&self, node: NodeId) -> (usize, usize, usize) {
         let at = node.at();
         (self.offsets[at] as usize, self.exc_end[at] as usize, self.offsets[at + 1] as usize)
+    }
+
+    pub(super) fn kind(&self, slot: usize) -> usize {
+        match self.kind[slot] {
+            WIDE => {
+                let at = self.wide.partition_point(|(wide, _)| (*wide as usize) < slot);
+                self.wide.get(at).map_or(0, |(_, kind)| *kind as usize)
+            }
+            kind => usize::from(kind),
+        }
+    }
+
+    pub(super) fn causal(&self, slot: usize) -> f32 {
+        match &self.causal {
+            Some(column) => column[slot],
+            None => causal_of(self.base[slot], &self.kinds[self.kind(slot)]),
+        }
+    }
+
+    /// Whether a causal strength is that of a slot by its kind.
+    pub(super) fn is_of_kind(&self, slot: usize, causal: f32) -> bool {
+        causal.to_bits() == causal_of(self.base[slot], &self.kinds[self.kind(slot)]).to_bits()
+    }
+
+    /// Whether the excitatory or the inhibitory slots of a row are in their order: by base weight descending, then by target, then
+    /// by kind.
+    pub(super) fn is_sorted(&self, part: Range<usize>) -> bool {
+        let place = |slot: usize| (self.targets[slot], self.kind[slot]);
+        let (base, from) = (&self.base[part.clone()], part.start);
+        let mut pairs = (from..).zip(base.windows(2));
+        pairs.all(|(slot, base)| base[0] > base[1] || base[0] >= base[1] && place(slot) <= place(slot + 1))
+    }
+
+    fn bytes(&self) -> usize {
+        let words = self.offsets.capacity()
+            + self.exc_end.capacity()
+            + self.targets.capacity()
+            + self.base.capacity()
+            + self.block_offsets.capacity()
+            + self.rev_offsets.capacity()
+            + self.rev_sources.capacity()
+            + self.rev_edge_idx.capacity()
+            + self.causal.as_ref().map_or(0, Vec::capacity);
+        4 * words + self.kind.capacity() + 8 * self.wide.capacity()
+    }
+}
+
+impl Csr {
+    /// Slots whose effective weights are their base weights.
+    pub(super) fn of(slots: Arc<Slots>, range: WeightRange) -> Self {
+        let effective = |base: &f32| AtomicU32::new(range.clamp(*base).to_bits());
+        let mut weights = in_large_pages(Vec::with_capacity(slots.base.len()));
+        weights.extend(slots.base.iter().map(effective));
+        let blocks = slots.block_offsets.last().map_or(0, |end| *end as usize);
+        let mut bounds = Vec::with_capacity(blocks);
+        for (row, tail) in slots.offsets.windows(2).zip(&slots.exc_end) {
+            let [begin, tail, end] = [row[0], *tail, row[1]].map(|slot| slot as usize);
+            for part in [begin..tail, tail..end] {
+                // Base weights descend, so the greatest of a block and all later ones is its first.
+                bounds.extend(slots.base[part].chunks(BOUND_BLOCK).map(|block| effective(&block[0])));
+            }
+        }
+        let learned = (0..slots.exc_end.len().div_ceil(32)).map(|_| AtomicU32::new(0)).collect();
+        Self { slots, weights, bounds, learned }
     }
 
     fn is_learned(&self, node: NodeId) -> bool {
@@ -182,23 +264,6 @@ impl Csr {
             bounds: &self.bounds[block..block + (end - begin).div_ceil(BOUND_BLOCK)],
             first: EdgeIdx(u32::try_from(begin).unwrap_or(u32::MAX)),
             learned: self.is_learned(node),
-        }
-    }
-
-    pub(super) fn kind(&self, slot: usize) -> usize {
-        match self.kind[slot] {
-            WIDE => {
-                let at = self.wide.partition_point(|(wide, _)| (*wide as usize) < slot);
-                self.wide.get(at).map_or(0, |(_, kind)| *kind as usize)
-            }
-            kind => usize::from(kind),
-        }
-    }
-
-    pub(super) fn causal(&self, slot: usize) -> f32 {
-        match &self.causal {
-            Some(column) => column[slot],
-            None => causal_of(self.base[slot], &self.kinds[self.kind(slot)]),
         }
     }
 
@@ -242,21 +307,15 @@ impl Csr {
         prefetch(&self.weights[slot.at()..]);
     }
 
+    /// The effective weight of a slot.
+    pub(super) fn weight(&self, slot: usize) -> f32 {
+        weight_of(&self.weights[slot])
+    }
+
     /// Size in bytes, with reverse index and bounds.
     pub(super) fn bytes(&self) -> usize {
-        let words = self.offsets.capacity()
-            + self.exc_end.capacity()
-            + self.targets.capacity()
-            + self.base.capacity()
-            + self.weights.capacity()
-            + self.block_offsets.capacity()
-            + self.bounds.capacity()
-            + self.learned.capacity()
-            + self.rev_offsets.capacity()
-            + self.rev_sources.capacity()
-            + self.rev_edge_idx.capacity()
-            + self.causal.as_ref().map_or(0, Vec::capacity);
-        4 * words + self.kind.capacity() + 8 * self.wide.capacity()
+        let own = self.weights.capacity() + self.bounds.capacity() + self.learned.capacity();
+        self.slots.bytes() + 4 * own
     }
 }
 

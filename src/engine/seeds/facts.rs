@@ -58,7 +58,7 @@ impl Facts {
         Self::of_sorted(graph, &sorted(graph, relations))
     }
 
-    /// As [`Self::build`], but shares `before`, the facts of a graph with the same nodes and labels, if they are the same.
+    /// As [`Self::build`], but shares `before`, the facts of a graph with the same nodes and the same labels of their ends, if they are the same.
     pub(crate) fn next<'a>(
         before: Option<&Arc<Self>>,
         graph: &Graph,
@@ -67,6 +67,11 @@ impl Facts {
         let all = sorted(graph, relations);
         let same = before.filter(|before| before.are(&all));
         same.map_or_else(|| Arc::new(Self::of_sorted(graph, &all)), Arc::clone)
+    }
+
+    /// Whether no end of a fact is among some nodes.
+    pub(crate) fn are_apart(&self, by_node: &[bool]) -> bool {
+        self.ends.iter().all(|(from, to)| !by_node[from.at()] && !by_node[to.at()])
     }
 
     /// Whether these are the facts, in their order.

@@ -76,6 +76,13 @@ impl<'a> Altered<'a> {
         Self { lineage, nodes, removed }
     }
 
+    /// For each node of a graph whether it is one of these.
+    pub(crate) fn by_node(&self, graph: &Graph) -> Vec<bool> {
+        let mut by_node = vec![false; graph.node_count()];
+        self.nodes.iter().for_each(|node| by_node[node.at()] = true);
+        by_node
+    }
+
     /// Whether all labels are as before.
     pub(crate) fn is_none(&self) -> bool {
         self.nodes.is_empty() && self.removed == 0
@@ -131,16 +138,20 @@ impl Labels {
     /// Builds the index of a graph. Spelling is half of the work, and is indexed in a thread of its own if there is much.
     #[must_use]
     pub fn build(graph: &Graph) -> Self {
-        let (ngrams, (known, suffixes)) = beside_spelling(graph, || {
-            let known = Dictionaries::of(graph, graph.nodes());
-            let suffixes = Suffixes::of(&known.words);
-            (known, suffixes)
-        });
+        let (ngrams, (known, suffixes)) = beside(
+            graph,
+            || spelling(graph),
+            || {
+                let known = Dictionaries::of(graph, graph.nodes());
+                let suffixes = Suffixes::of(&known.words);
+                (known, suffixes)
+            },
+        );
         Self { known, suffixes, ngrams }
     }
 
     /// The index of the next graph. Without altered labels it is shared, or all but its ids; with few, dictionaries are merged
-    /// with those of the altered nodes. Spelling is indexed anew, since each text counts in the weights of all.
+    /// with those of the altered nodes, and the postings of spelling get their new places.
     pub(crate) fn next(this: &Arc<Self>, graph: &Graph, altered: &Altered<'_>) -> Arc<Self> {
         if altered.is_none() {
             return match altered.lineage.keeps_ids {
@@ -151,7 +162,18 @@ impl Labels {
         if altered.nodes.len() + altered.removed > graph.node_count() / ANEW {
             return Arc::new(Self::build(graph));
         }
-        let (ngrams, (known, suffixes)) = beside_spelling(graph, || this.merged(graph, altered));
+        let is_altered = altered.by_node(graph);
+        let place = |node: u32| {
+            let place = altered.lineage.places[node as usize];
+            (place != Lineage::REMOVED && !is_altered[place as usize]).then_some(place)
+        };
+        let respelt = || {
+            let added = altered.nodes.iter().map(|node| (node.0, graph.label(*node), is_name(graph, *node)));
+            this.ngrams.changed(place, added)
+        };
+        let (ngrams, (known, suffixes)) = beside(graph, respelt, || {
+            this.merged(place, &Dictionaries::of(graph, altered.nodes.iter().copied()))
+        });
         Arc::new(Self { known, suffixes, ngrams })
     }
 
@@ -162,21 +184,15 @@ impl Labels {
         Self { known, suffixes: self.suffixes.clone(), ngrams: self.ngrams.renumbered(places) }
     }
 
-    /// The dictionaries and suffixes of the next graph.
-    fn merged(&self, graph: &Graph, altered: &Altered<'_>) -> (Dictionaries, Suffixes) {
-        let mut is_altered = vec![false; graph.node_count()];
-        altered.nodes.iter().for_each(|node| is_altered[node.at()] = true);
-        let place = |node: u32| {
-            let place = altered.lineage.places[node as usize];
-            (place != Lineage::REMOVED && !is_altered[place as usize]).then_some(place)
-        };
-        let added = Dictionaries::of(graph, altered.nodes.iter().copied());
+    /// The dictionaries and suffixes of the next graph: with the new ids of the nodes that keep their labels, and the labels of the
+    /// others.
+    fn merged(&self, place: impl Fn(u32) -> Option<u32>, added: &Dictionaries) -> (Dictionaries, Suffixes) {
         let known = &self.known;
-        let (words, suffixes) = known.words.renewed_with(&self.suffixes, place, &added.words);
+        let (words, suffixes) = known.words.renewed_with(&self.suffixes, &place, &added.words);
         let known = Dictionaries {
-            labels: known.labels.renewed(place, &added.labels),
-            phrases: known.phrases.renewed(place, &added.phrases),
-            tags: known.tags.renewed(place, &added.tags),
+            labels: known.labels.renewed(&place, &added.labels),
+            phrases: known.phrases.renewed(&place, &added.phrases),
+            tags: known.tags.renewed(&place, &added.tags),
             words,
         };
         (known, suffixes)
@@ -276,22 +292,25 @@ impl Labels {
     }
 }
 
-/// The index of the spelling of a graph, and the result of other work: beside each other if there is much to do.
-fn beside_spelling<T>(graph: &Graph, other: impl FnOnce() -> T) -> (CharNgramIndex, T) {
+/// The results of two works: beside each other if there is much to do.
+fn beside<A: Send, B>(graph: &Graph, one: impl FnOnce() -> A + Send, other: impl FnOnce() -> B) -> (A, B) {
     if graph.node_count() < APART_MIN {
-        return (spelling(graph), other());
+        return (one(), other());
     }
     std::thread::scope(|scope| {
-        let ngrams = scope.spawn(|| spelling(graph));
+        let one = scope.spawn(one);
         let other = other();
-        (ngrams.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), other)
+        (one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), other)
     })
 }
 
 /// Index of the spelling of the labels of a graph.
 fn spelling(graph: &Graph) -> CharNgramIndex {
-    let is_name = |node| graph.node_type(node) != NodeType::MEMORY;
-    CharNgramIndex::build_with_texts(graph.nodes().map(|node| (graph.label(node), is_name(node))))
+    CharNgramIndex::build_with_texts(graph.nodes().map(|node| (graph.label(node), is_name(graph, node))))
+}
+
+fn is_name(graph: &Graph, node: NodeId) -> bool {
+    graph.node_type(node) != NodeType::MEMORY
 }
 
 fn lowest<'a>(lists: impl Iterator<Item = &'a [u32]>) -> (Vec<u32>, bool) {

@@ -15,9 +15,14 @@
 //! window, and those of names apart from those of longer texts, so that a search of names does not read the others; each text has a
 //! 256-bit signature that rules most windows out. How a search uses these to read few postings is described in [`search`].
 //!
+//! After a change of some texts the rarity of all windows is another, and with it every norm and the order of texts. But a norm is
+//! a sum over postings, and most texts keep their windows: so postings are not gathered again, only moved to the new places of their
+//! texts. Squares are summed as whole numbers, which have one sum in any order.
+//!
 //! Invariants: scores equal the cosine computed for every pair (held by `trigram_oracle`); early termination does not
 //! change a result (held by `early_termination_changes_no_result`).
 
+mod changes;
 pub mod search;
 
 use crate::folded::Folded;
@@ -41,7 +46,7 @@ const HASH_MASK: u32 = 0x00ff_ffff;
 pub struct CharNgramIndex {
     /// The windows of all texts, ascending.
     windows: Arc<Vec<u32>>,
-    /// Bounds of the postings of each window.
+    /// Where the postings of each window begin, and the end of the last.
     starts: Arc<Vec<usize>>,
     /// The places of the texts with each window, ascending, and how often each has it.
     postings: Arc<Vec<u32>>,
@@ -79,6 +84,50 @@ impl Marks {
     }
 }
 
+/// What texts are grouped by: names first, then by the greatest count of a window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Class {
+    is_long: bool,
+    repeats: u8,
+}
+
+/// A text with what its place goes by, and its number or place before that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Ranked {
+    class: Class,
+    /// Square of its norm.
+    norm: u64,
+    text: u32,
+    before: u32,
+}
+
+/// The groups of texts in their order.
+fn groups(order: &[Ranked]) -> Vec<Group> {
+    let mut begin = 0;
+    let of_class = order.chunk_by(|a, b| a.class == b.class).map(|texts| {
+        let Class { is_long, repeats } = texts[0].class;
+        let group = Group { begin, end: begin + texts.len(), repeats, are_names: !is_long };
+        begin = group.end;
+        group
+    });
+    of_class.collect()
+}
+
+/// Parts of a whole in squares of norms: these are below 2^24, as a text has at most 198 windows and a rarity is below 24.
+const SQUARE_PARTS: f64 = 549_755_813_888.0;
+
+/// The square of the weight of a window in a text.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a square, below 2^63 in parts")]
+fn square(times: u8, rarity: f64) -> u64 {
+    (SQUARE_PARTS * (f64::from(times) * rarity).powi(2)).round() as u64
+}
+
+/// The norm of a text from its square.
+#[expect(clippy::cast_precision_loss, reason = "the digits lost are noise")]
+fn length(square: u64) -> f32 {
+    narrow(f64::sqrt(square as f64 / SQUARE_PARTS))
+}
+
 /// A range of places whose texts repeat no window more than a given number of times.
 #[derive(Debug, Clone, Copy)]
 struct Group {
@@ -113,6 +162,22 @@ impl CharNgramIndex {
             gathered.push(text, content, is_name);
         }
         gathered.into_index()
+    }
+
+    /// The index after a change of some texts: `number` is the new one of each text that stays; the others are added, each with its
+    /// number and whether it is a name.
+    #[must_use]
+    pub(crate) fn changed<'a>(
+        &self,
+        number: impl Fn(u32) -> Option<u32>,
+        added: impl IntoIterator<Item = (u32, &'a str, bool)>,
+    ) -> Self {
+        let (mut gathered, mut texts) = (Gathered::default(), Vec::new());
+        for (at, (text, content, is_name)) in (1..=u32::MAX).zip(added) {
+            gathered.push(at, content, is_name);
+            texts.push(text);
+        }
+        changes::changed(self, number, &gathered, &texts)
     }
 
     /// The same texts under other numbers: `places` has the new one of each.
@@ -209,34 +274,24 @@ impl Gathered {
         if text == 0 { 0 } else { self.ends[text - 1] }
     }
 
-    /// The windows of a text by number, in the order in which it has them, with how often.
-    fn of(&self, text: usize) -> impl Iterator<Item = (usize, f64)> {
+    /// The windows of a text by number, with how often it has each.
+    fn of(&self, text: usize) -> impl Iterator<Item = (usize, u8)> {
         let seen = &self.seen[self.begin(text)..self.ends[text]];
-        seen.iter().map(|seen| ((seen & HASH_MASK) as usize, f64::from(seen / ONCE)))
+        seen.iter().map(|seen| ((seen & HASH_MASK) as usize, u8::try_from(seen / ONCE).unwrap_or(u8::MAX)))
     }
 
-    /// Norms first, then postings in the order of the texts: so nothing but the texts and the windows is sorted.
+    /// Texts in an order of their own first, then postings in that of their places: so nothing but the texts and the windows is
+    /// sorted.
     fn into_index(self) -> CharNgramIndex {
         let count = self.ends.len();
         let rarities: Vec<f64> = self.windows.iter().map(|met| rarity(count, met.spread)).collect();
-        let square = |(number, times): (usize, f64)| (times * rarities[number]).powi(2);
-        // An empty sum is -0.
-        let norm = |text| f64::sqrt(self.of(text).map(square).sum::<f64>() + 0.0);
-        let norms: Vec<f64> = (0..count).map(norm).collect();
-        let group = |text: usize| u16::from(!self.is_name[text]) << 8 | u16::from(self.repeats[text]);
-        let mut order: Vec<(u16, u64, u32)> = (0..count)
+        let norm = |text| self.of(text).fold(0, |sum, (number, times)| sum + square(times, rarities[number]));
+        let class = |text: usize| Class { is_long: !self.is_name[text], repeats: self.repeats[text] };
+        let mut order: Vec<Ranked> = (0..count)
             .zip(0..)
-            // Norms are not negative, so their bits sort like the numbers.
-            .map(|(at, text)| (group(at), norms[at].to_bits(), text))
+            .map(|(at, text)| Ranked { class: class(at), norm: norm(at), text, before: text })
             .collect();
         order.sort_unstable();
-        let mut groups: Vec<Group> = Vec::new();
-        for texts in order.chunk_by(|a, b| a.0 == b.0) {
-            let begin = groups.last().map_or(0, |before| before.end);
-            let first = texts[0].2 as usize;
-            let (repeats, are_names) = (self.repeats[first], self.is_name[first]);
-            groups.push(Group { begin, end: begin + texts.len(), repeats, are_names });
-        }
         let mut by_window: Vec<usize> = (0..self.windows.len()).collect();
         by_window.sort_unstable_by_key(|number| self.windows[*number].window);
         let (mut starts, mut next, mut total) = (Vec::new(), vec![0; by_window.len()], 0);
@@ -248,8 +303,8 @@ impl Gathered {
         starts.push(total);
         let (mut postings, mut counts) = (in_large_pages(vec![0; total]), vec![0; total]);
         let (mut marks, mut places) = (vec![Marks::default(); count], vec![0; count]);
-        for (at, (.., text)) in order.iter().enumerate() {
-            if let Some((.., ahead)) = order.get(at + AHEAD) {
+        for (at, Ranked { text, .. }) in order.iter().enumerate() {
+            if let Some(Ranked { text: ahead, .. }) = order.get(at + AHEAD) {
                 prefetch(&self.seen[self.begin(*ahead as usize)..]);
             }
             let (text, place) = (*text as usize, u32::try_from(at).unwrap_or(u32::MAX));
@@ -267,11 +322,11 @@ impl Gathered {
             starts: Arc::new(starts),
             postings: Arc::new(postings),
             counts: Arc::new(counts),
-            lengths: Arc::new(order.iter().map(|(.., text)| narrow(norms[*text as usize])).collect()),
-            order: order.into_iter().map(|(.., text)| text).collect(),
+            lengths: Arc::new(order.iter().map(|ranked| length(ranked.norm)).collect()),
+            groups: Arc::new(groups(&order)),
+            order: order.into_iter().map(|ranked| ranked.text).collect(),
             places,
             marks: Arc::new(marks),
-            groups: Arc::new(groups),
         }
     }
 }

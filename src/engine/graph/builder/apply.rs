@@ -10,6 +10,7 @@
 mod moved;
 mod names;
 mod patch;
+mod reweigh;
 
 use super::assemble::{Parts, Slot, Source, assemble, canonical, merged, places, ranked, relations};
 use super::{EdgeRow, StagedKind, causal_parts, one_way, owned_key, part_of, stage_kind, within};
@@ -21,6 +22,7 @@ use crate::graph::raw::{in_large_pages, prefetch};
 use crate::graph::{Error, Graph, Lineage};
 use names::{Named, UNKNOWN};
 use patch::patched;
+use reweigh::reweighed;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -74,6 +76,11 @@ impl Graph {
     /// [`GraphBuilder::add_edge`](super::GraphBuilder::add_edge); a node that exists is replaced.
     pub fn apply(&self, batch: &Batch) -> Result<Self, Error> {
         let change = Change::of(self, batch)?;
+        if change.keeps_slots() {
+            let order: Vec<u32> = self.nodes().map(|node| node.0).collect();
+            let lineage = Some(change.lineage(&order));
+            return Ok(Self { generation: self.generation.next(), lineage, ..reweighed(&change)? });
+        }
         let (degrees, total) = change.degrees();
         let total = slots(total)? as usize;
         let by_rank = change.by_rank();
@@ -183,6 +190,12 @@ impl<'a> Change<'a> {
             new.extend((!stays).then_some((*source, *slot)));
             stays
         });
+        let mut reweighed = heaviest(reweighed);
+        reweighed.retain(|one| {
+            let at = one.at as usize;
+            let before = [graph.csr.base[at], graph.csr.causal(at)];
+            before.map(f32::to_bits) != [one.weight, one.causal].map(f32::to_bits)
+        });
         let mut change = Self {
             graph,
             rows: Vec::new(),
@@ -191,7 +204,7 @@ impl<'a> Change<'a> {
             added: named.added,
             removed: named.removed,
             new: merged_rows(new, &relations),
-            reweighed: heaviest(reweighed),
+            reweighed,
             reweighed_ends: Vec::new(),
             slot_kinds,
             renamed_narrow: renamed.iter().map(|kind| u8::try_from(*kind).unwrap_or(WIDE)).collect(),
@@ -249,11 +262,13 @@ impl<'a> Change<'a> {
     }
 
     fn row(&self, old: u32) -> RowView<'_> {
-        let changed = self.row_of.get(old as usize).and_then(|from_1| from_1.checked_sub(1));
-        match changed.and_then(|at| self.rows.get(at as usize)) {
-            Some(row) => RowView::New(row),
-            None => RowView::Old(&self.graph.columns, old as usize),
-        }
+        self.new_row(old).map_or(RowView::Old(&self.graph.columns, old as usize), RowView::New)
+    }
+
+    /// The new attributes of a node.
+    fn new_row(&self, old: u32) -> Option<&NodeRow> {
+        let from_1 = self.row_of.get(old as usize)?;
+        self.rows.get(from_1.checked_sub(1)? as usize)
     }
 
     fn is_gone(&self, source: u32, target: u32, kind: usize) -> bool {

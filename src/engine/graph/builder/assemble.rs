@@ -5,12 +5,11 @@
 use super::WeightRange;
 use crate::graph::Graph;
 use crate::graph::columns::Columns;
-use crate::graph::csr::{BOUND_BLOCK, Csr, SlotKind, WIDE};
+use crate::graph::csr::{BOUND_BLOCK, Csr, SlotKind, Slots, WIDE};
 use crate::graph::index::Generation;
 use crate::graph::kinds::Kinds;
 use crate::graph::raw::in_large_pages;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
 
 /// A slot of a row, its target in the ids of its [`Source`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -49,7 +48,7 @@ pub(super) fn assemble(parts: Parts, mut columns: Columns, mut source: impl Sour
     let Parts { range, kinds, slot_kinds, order, degrees, ranks, total } = parts;
     let place = placed(&mut columns, &order, &degrees, &ranks);
     drop((degrees, ranks));
-    let mut arrays = Arrays::of(&slot_kinds, range, order.len(), total);
+    let mut arrays = Arrays::of(&slot_kinds, order.len(), total);
     let mut row = Vec::new();
     for (at, old) in order.iter().enumerate() {
         if let Some(ahead) = order.get(at + AHEAD) {
@@ -67,15 +66,15 @@ pub(super) fn assemble(parts: Parts, mut columns: Columns, mut source: impl Sour
     }
     // Release the staged rows before the reverse index is built.
     drop((source, place));
-    let mut csr = arrays.finish();
-    csr.kinds = slot_kinds;
-    forget_unused(&mut csr);
-    turn_round(&mut csr, order.len());
+    let mut slots = arrays.finish();
+    slots.kinds = slot_kinds;
+    forget_unused(&mut slots);
+    turn_round(&mut slots, order.len());
     Graph {
         generation: Generation::default(),
         range,
         kinds,
-        csr,
+        csr: Csr::of(Arc::new(slots), range),
         columns,
         identity: Arc::default(),
         lineage: None,
@@ -84,8 +83,7 @@ pub(super) fn assemble(parts: Parts, mut columns: Columns, mut source: impl Sour
 
 /// The forward arrays, filled row by row.
 pub(super) struct Arrays {
-    pub(super) csr: Csr,
-    pub(super) range: WeightRange,
+    pub(super) slots: Slots,
     /// For each kind whether it is inhibitory, and its causal factor.
     inhibits: Vec<bool>,
     pub(super) causes: Vec<f32>,
@@ -96,24 +94,20 @@ pub(super) struct Arrays {
 }
 
 impl Arrays {
-    pub(super) fn of(kinds: &[SlotKind], range: WeightRange, count: usize, total: usize) -> Self {
-        let mut csr = Csr {
+    pub(super) fn of(kinds: &[SlotKind], count: usize, total: usize) -> Self {
+        let mut slots = Slots {
             offsets: Vec::with_capacity(count + 1),
             exc_end: Vec::with_capacity(count),
             targets: in_large_pages(Vec::with_capacity(total)),
             base: in_large_pages(Vec::with_capacity(total)),
-            weights: in_large_pages(Vec::with_capacity(total)),
             kind: in_large_pages(Vec::with_capacity(total)),
             block_offsets: Vec::with_capacity(count + 1),
-            bounds: Vec::with_capacity(total / BOUND_BLOCK + count),
-            learned: (0..count.div_ceil(32)).map(|_| AtomicU32::new(0)).collect(),
-            ..Csr::default()
+            ..Slots::default()
         };
-        csr.offsets.push(0);
-        csr.block_offsets.push(0);
+        slots.offsets.push(0);
+        slots.block_offsets.push(0);
         Self {
-            csr,
-            range,
+            slots,
             inhibits: kinds.iter().map(|kind| kind.inhibitory).collect(),
             causes: kinds.iter().map(|kind| kind.causal_share).collect(),
             keys: Vec::new(),
@@ -166,17 +160,15 @@ impl Arrays {
 
     /// Appends a sorted row.
     fn push(&mut self, row: &[Slot], exc: usize) {
-        let Self { csr, range, causes, causal, .. } = self;
-        let begin = csr.targets.len();
-        csr.targets.extend(row.iter().map(|slot| slot.target));
-        csr.base.extend(row.iter().map(|slot| slot.weight));
-        let effective = |slot: &Slot| AtomicU32::new(range.clamp(slot.weight).to_bits());
-        csr.weights.extend(row.iter().map(effective));
-        csr.kind.extend(row.iter().map(|slot| u8::try_from(slot.kind).unwrap_or(WIDE)));
+        let Self { slots, causes, causal, .. } = self;
+        let begin = slots.targets.len();
+        slots.targets.extend(row.iter().map(|slot| slot.target));
+        slots.base.extend(row.iter().map(|slot| slot.weight));
+        slots.kind.extend(row.iter().map(|slot| u8::try_from(slot.kind).unwrap_or(WIDE)));
         if causes.len() > usize::from(WIDE) {
             let wide =
-                (len(&csr.targets[..begin])..).zip(row).filter(|(_, slot)| slot.kind >= u32::from(WIDE));
-            csr.wide.extend(wide.map(|(at, slot)| (at, slot.kind)));
+                (len(&slots.targets[..begin])..).zip(row).filter(|(_, slot)| slot.kind >= u32::from(WIDE));
+            slots.wide.extend(wide.map(|(at, slot)| (at, slot.kind)));
         }
         let deviates = |slot: &Slot| {
             slot.causal.to_bits() != (slot.weight * causes[slot.kind as usize]).min(1.0).to_bits()
@@ -186,31 +178,39 @@ impl Arrays {
         } else if let Some(first) = row.iter().position(deviates) {
             causal.extend(row[first..].iter().map(|slot| slot.causal));
         }
-        for part in [&row[..exc], &row[exc..]] {
-            // Base weights descend, so the greatest of a block and all later ones is its first.
-            csr.bounds.extend(part.chunks(BOUND_BLOCK).map(|block| effective(&block[0])));
-        }
         self.end_row(begin + exc);
     }
 
     /// Ends a row whose slots are appended; `exc_end` is the end of the excitatory ones.
     pub(super) fn end_row(&mut self, exc_end: usize) {
-        let csr = &mut self.csr;
-        csr.exc_end.push(u32::try_from(exc_end).unwrap_or(u32::MAX));
-        csr.offsets.push(len(&csr.targets));
-        csr.block_offsets.push(len(&csr.bounds));
+        let slots = &mut self.slots;
+        let begin = slots.offsets.last().map_or(0, |begin| *begin as usize);
+        let blocks =
+            (exc_end - begin).div_ceil(BOUND_BLOCK) + (slots.targets.len() - exc_end).div_ceil(BOUND_BLOCK);
+        let before = slots.block_offsets.last().copied().unwrap_or(0);
+        slots.block_offsets.push(before + u32::try_from(blocks).unwrap_or(0));
+        slots.exc_end.push(u32::try_from(exc_end).unwrap_or(u32::MAX));
+        slots.offsets.push(len(&slots.targets));
     }
 
-    pub(super) fn finish(self) -> Csr {
-        let Self { mut csr, causes, causal, .. } = self;
-        csr.bounds.shrink_to_fit();
+    pub(super) fn finish(self) -> Slots {
+        let Self { mut slots, causes, causal, .. } = self;
         if !causal.is_empty() {
-            let first = csr.targets.len() - causal.len();
-            let before = (0..first).map(|slot| (csr.base[slot] * causes[csr.kind(slot)]).min(1.0));
-            csr.causal = Some(before.chain(causal).collect());
+            let first = slots.targets.len() - causal.len();
+            let before = (0..first).map(|slot| (slots.base[slot] * causes[slots.kind(slot)]).min(1.0));
+            slots.causal = Some(before.chain(causal).collect());
         }
-        csr
+        slots
     }
+}
+
+/// The sum of the clamped base weights of a row.
+pub(super) fn strength(range: WeightRange, bases: &[f32]) -> f32 {
+    let sum: f64 = bases.iter().map(|base| f64::from(range.clamp(*base))).sum();
+    #[expect(clippy::cast_possible_truncation, reason = "rounded once; at most 2^32 weights of 16")]
+    // An empty sum is -0.
+    let sum = (sum + 0.0) as f32;
+    sum
 }
 
 /// Fills the columns that depend on the position of a node; returns the new id of each old one.
@@ -229,48 +229,51 @@ pub(super) fn placed(columns: &mut Columns, order: &[u32], degrees: &[u32], rank
 }
 
 /// Builds the reverse index: for each node the sources of its incoming slots, ascending, and the slots.
-fn turn_round(csr: &mut Csr, count: usize) {
-    let total = csr.targets.len();
+fn turn_round(slots: &mut Slots, count: usize) {
+    let total = slots.targets.len();
     let mut offsets = vec![0_u32; count + 1];
-    for target in &csr.targets {
+    for target in &slots.targets {
         offsets[*target as usize + 1] += 1;
     }
     sum_up(&mut offsets);
     let mut next = offsets.clone();
-    csr.rev_sources = in_large_pages(vec![0; total]);
-    csr.rev_edge_idx = in_large_pages(vec![0; total]);
-    for (source, row) in (0..).zip(csr.offsets.windows(2)) {
-        for (slot, target) in (row[0]..).zip(&csr.targets[row[0] as usize..row[1] as usize]) {
+    slots.rev_sources = in_large_pages(vec![0; total]);
+    slots.rev_edge_idx = in_large_pages(vec![0; total]);
+    for (source, row) in (0..).zip(slots.offsets.windows(2)) {
+        for (slot, target) in (row[0]..).zip(&slots.targets[row[0] as usize..row[1] as usize]) {
             let place = &mut next[*target as usize];
-            csr.rev_sources[*place as usize] = source;
-            csr.rev_edge_idx[*place as usize] = slot;
+            slots.rev_sources[*place as usize] = source;
+            slots.rev_edge_idx[*place as usize] = slot;
             *place += 1;
         }
     }
-    csr.rev_offsets = offsets;
+    slots.rev_offsets = offsets;
 }
 
 /// Removes kinds without slots. The others keep their order, and so do the rows.
-pub(super) fn forget_unused(csr: &mut Csr) {
-    let mut used = vec![false; csr.kinds.len()];
-    csr.kind.iter().filter(|kind| **kind != WIDE).for_each(|kind| used[usize::from(*kind)] = true);
-    csr.wide.iter().for_each(|(_, kind)| used[*kind as usize] = true);
+pub(super) fn forget_unused(slots: &mut Slots) {
+    let mut used = vec![false; slots.kinds.len()];
+    slots.kind.iter().filter(|kind| **kind != WIDE).for_each(|kind| used[usize::from(*kind)] = true);
+    slots.wide.iter().for_each(|(_, kind)| used[*kind as usize] = true);
     if used.iter().all(|used| *used) {
         return;
     }
-    let kinds: Vec<usize> = (0..csr.targets.len()).map(|slot| csr.kind(slot)).collect();
+    let kinds: Vec<usize> = (0..slots.targets.len()).map(|slot| slots.kind(slot)).collect();
     let mut renamed = vec![0; used.len()];
     let mut kept = Vec::new();
-    for (kind, of) in std::mem::take(&mut csr.kinds).into_iter().enumerate().filter(|(kind, _)| used[*kind]) {
+    for (kind, of) in std::mem::take(&mut slots.kinds).into_iter().enumerate().filter(|(kind, _)| used[*kind])
+    {
         renamed[kind] = kept.len();
         kept.push(of);
     }
-    csr.kinds = kept;
-    csr.wide.clear();
+    slots.kinds = kept;
+    slots.wide.clear();
     for (slot, kind) in kinds.into_iter().map(|kind| renamed[kind]).enumerate() {
-        csr.kind[slot] = u8::try_from(kind).unwrap_or(WIDE);
+        slots.kind[slot] = u8::try_from(kind).unwrap_or(WIDE);
         if kind >= usize::from(WIDE) {
-            csr.wide.push((u32::try_from(slot).unwrap_or(u32::MAX), u32::try_from(kind).unwrap_or(u32::MAX)));
+            slots
+                .wide
+                .push((u32::try_from(slot).unwrap_or(u32::MAX), u32::try_from(kind).unwrap_or(u32::MAX)));
         }
     }
 }

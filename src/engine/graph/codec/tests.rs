@@ -14,6 +14,7 @@ use crate::graph::{Error, Graph};
 use crate::mutated::{MANY, mutated};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64;
 
 fn written(graph: Graph) -> String {
@@ -654,8 +655,11 @@ fn a_number_that_is_not_finite_is_not_written() {
     // No builder makes such a graph: the numbers are put where a defect would leave them.
     let places: [fn(&mut Graph, f32); 3] = [
         |graph, bad| graph.columns.change_frequency[0] = bad,
-        |graph, bad| graph.csr.base[0] = bad,
-        |graph, bad| graph.csr.causal = Some(vec![bad; graph.csr.targets.len()]),
+        |graph, bad| Arc::make_mut(&mut graph.csr.slots).base[0] = bad,
+        |graph, bad| {
+            let count = graph.slot_count();
+            Arc::make_mut(&mut graph.csr.slots).causal = Some(vec![bad; count]);
+        },
     ];
     for place in places {
         for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {

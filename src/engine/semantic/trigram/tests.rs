@@ -265,3 +265,27 @@ fn renumbered_texts_are_found_as_in_an_index_of_that_order() {
         assert_eq!(scores(&renumbered), scores(&anew), "{label}");
     }
 }
+
+#[test]
+fn after_a_change_an_index_is_as_if_built_anew() {
+    let before = labels(900);
+    let texts: Vec<(&str, bool)> =
+        before.iter().enumerate().map(|(n, label)| (label.as_str(), n % 3 == 0)).collect();
+    let index = CharNgramIndex::build_with_texts(texts.iter().copied());
+    let more = labels(1_000).split_off(900);
+    // One in `gone` is removed, the others change their order, and these are added behind them.
+    for (gone, added) in [(2, 100), (50, 3), (1_000, 1), (900, 0), (3, 0), (1, 5)] {
+        let mut stay: Vec<usize> = (0..900).filter(|n| gone > 1 && n % gone != 1).collect();
+        let turn = added.min(stay.len());
+        stay.rotate_left(turn);
+        let mut number = vec![None; 900];
+        (0..).zip(&stay).for_each(|(now, n)| number[*n] = Some(now));
+        let next: Vec<(&str, bool)> = more[..added].iter().map(|label| (label.as_str(), true)).collect();
+        let first = u32::try_from(stay.len()).unwrap();
+        let numbered = (first..).zip(&next).map(|(number, (label, is_name))| (number, *label, *is_name));
+        let changed = index.changed(|text| number[text as usize], numbered.clone().collect::<Vec<_>>());
+        let anew =
+            CharNgramIndex::build_with_texts(stay.iter().map(|n| texts[*n]).chain(next.iter().copied()));
+        assert!(format!("{changed:?}") == format!("{anew:?}"), "{gone} {added}");
+    }
+}

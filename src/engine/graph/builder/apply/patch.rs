@@ -6,16 +6,14 @@
 //!
 //! Invariant: the arrays are those of a builder, byte for byte (held by `graph::tests::apply_equals_build`).
 
-use super::super::assemble::{Arrays, Parts, Source, forget_unused, len, placed};
+use super::super::assemble::{Arrays, Parts, Source, forget_unused, len, placed, strength};
 use super::{Change, Rest};
 use crate::graph::columns::Columns;
-use crate::graph::csr::{BOUND_BLOCK, Csr, WIDE};
+use crate::graph::csr::{Csr, Slots, WIDE};
 use crate::graph::index::{Generation, NodeId};
 use crate::graph::raw::{in_large_pages, prefetch};
 use crate::graph::{Graph, Lineage};
-use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
 
 /// Share of slots in changed rows from which on copying the others is not worth it.
 const MUCH: usize = 4;
@@ -52,53 +50,46 @@ pub(super) fn patched(parts: Parts, mut columns: Columns, mut rest: Rest<'_>) ->
     let place = placed(&mut columns, &order, &degrees, &ranks);
     drop((degrees, ranks));
     let graph = rest.change.graph;
-    let mut arrays = Arrays::of(&slot_kinds, range, order.len(), total);
+    let mut arrays = Arrays::of(&slot_kinds, order.len(), total);
     let mut copied = in_large_pages(vec![Copied { place: REWRITTEN, shift: 0 }; graph.node_count()]);
     let mut rewritten: Vec<Rewritten> = Vec::new();
     let mut is_reweighed = vec![false; order.len()];
-    let strength = |bases: &[f32]| {
-        let sum: f64 = bases.iter().map(|base| f64::from(range.clamp(*base))).sum();
-        #[expect(clippy::cast_possible_truncation, reason = "rounded once; at most 2^32 weights of 16")]
-        // An empty sum is -0.
-        let sum = (sum + 0.0) as f32;
-        sum
-    };
     let mut row = Vec::new();
     for (at, (new, old)) in (0..).zip(&order).enumerate() {
         if let Some(ahead) = order.get(at + AHEAD) {
             rest.ahead(*ahead);
         }
-        let first = arrays.csr.targets.len();
+        let first = arrays.slots.targets.len();
         if rest.has_same_slots(*old) && copy_row(&mut arrays, &rest.change, *old, &place) {
             let (begin, tail, _) = graph.csr.row(NodeId(*old));
             let reweighed = rest.change.reweighed(*old);
             for one in reweighed {
-                is_reweighed[arrays.csr.targets[first + one.at as usize - begin] as usize] = true;
+                is_reweighed[arrays.slots.targets[first + one.at as usize - begin] as usize] = true;
             }
             let known = graph.columns.out_strength[*old as usize];
-            let exc = &arrays.csr.base[first..first + tail - begin];
-            columns.out_strength.push(if reweighed.is_empty() { known } else { strength(exc) });
-            let shift = len(&arrays.csr.targets[..first]).wrapping_sub(graph.csr.offsets[*old as usize]);
+            let exc = &arrays.slots.base[first..first + tail - begin];
+            columns.out_strength.push(if reweighed.is_empty() { known } else { strength(range, exc) });
+            let shift = len(&arrays.slots.targets[..first]).wrapping_sub(graph.csr.offsets[*old as usize]);
             copied[*old as usize] = Copied { place: new, shift };
             continue;
         }
         let exc = arrays.append(&mut rest, *old, &place, &mut row);
-        columns.out_strength.push(strength(&arrays.csr.base[first..first + exc]));
-        let slots = len(&arrays.csr.targets[..first])..;
+        columns.out_strength.push(strength(range, &arrays.slots.base[first..first + exc]));
+        let slots = len(&arrays.slots.targets[..first])..;
         rewritten.extend(slots.zip(&row).map(|(slot, of)| (of.target, new, slot)));
     }
     drop(place);
-    let mut csr = arrays.finish();
-    csr.kinds = slot_kinds;
-    forget_unused(&mut csr);
+    let mut slots = arrays.finish();
+    slots.kinds = slot_kinds;
+    forget_unused(&mut slots);
     rewritten.sort_unstable();
     let sources = Sources { graph, copied: &copied, rewritten: &rewritten, is_reweighed: &is_reweighed };
-    sources.turn_round(&mut csr, &mut columns, &order);
+    sources.turn_round(&mut slots, &mut columns, &order);
     Graph {
         generation: Generation::default(),
         range,
         kinds,
-        csr,
+        csr: Csr::of(Arc::new(slots), range),
         columns,
         identity: Arc::default(),
         lineage: None,
@@ -111,33 +102,21 @@ fn copy_row(arrays: &mut Arrays, change: &Change<'_>, old: u32, place: &[u32]) -
     let from = &change.graph.csr;
     let (begin, tail, end) = from.row(NodeId(old));
     let reweighed = change.reweighed(old);
-    let Arrays { csr, range, causes, causal, .. } = arrays;
-    let first = csr.targets.len();
-    csr.targets.extend(from.targets[begin..end].iter().map(|target| place[*target as usize]));
-    csr.base.extend_from_slice(&from.base[begin..end]);
+    let Arrays { slots, causes, causal, .. } = arrays;
+    let first = slots.targets.len();
+    slots.targets.extend(from.targets[begin..end].iter().map(|target| place[*target as usize]));
+    slots.base.extend_from_slice(&from.base[begin..end]);
+    slots.kind.extend(from.kind[begin..end].iter().map(|kind| change.renamed_narrow[usize::from(*kind)]));
     for one in reweighed {
-        csr.base[first + one.at as usize - begin] = one.weight;
+        slots.base[first + one.at as usize - begin] = one.weight;
     }
-    let exc = first + tail - begin;
-    let is_sorted = |range: Range<usize>| {
-        let (base, targets) = (&csr.base[range.clone()], &csr.targets[range]);
-        let pairs = base.windows(2).zip(targets.windows(2));
-        pairs
-            .into_iter()
-            .all(|(base, targets)| base[0] > base[1] || base[0] >= base[1] && targets[0] <= targets[1])
-    };
-    let end_now = csr.targets.len();
-    let is_left = change.removed.is_empty() || !csr.targets[first..].contains(&Lineage::REMOVED);
-    if !is_left || !is_sorted(first..exc) || !is_sorted(exc..end_now) {
-        csr.targets.truncate(first);
-        csr.base.truncate(first);
+    let (exc, end_now) = (first + tail - begin, slots.targets.len());
+    let is_left = change.removed.is_empty() || !slots.targets[first..].contains(&Lineage::REMOVED);
+    if !is_left || !slots.is_sorted(first..exc) || !slots.is_sorted(exc..end_now) {
+        slots.targets.truncate(first);
+        slots.base.truncate(first);
+        slots.kind.truncate(first);
         return false;
-    }
-    csr.kind.extend(from.kind[begin..end].iter().map(|kind| change.renamed_narrow[usize::from(*kind)]));
-    let effective = |base: &f32| AtomicU32::new(range.clamp(*base).to_bits());
-    csr.weights.extend(csr.base[first..].iter().map(effective));
-    for part in [first..exc, exc..end_now] {
-        csr.bounds.extend(csr.base[part].chunks(BOUND_BLOCK).map(|block| effective(&block[0])));
     }
     if from.causal.is_some() || !reweighed.is_empty() || !causal.is_empty() {
         let known = |slot: usize| {
@@ -146,7 +125,8 @@ fn copy_row(arrays: &mut Arrays, change: &Change<'_>, old: u32, place: &[u32]) -
         };
         let deviates = |slot: &usize| {
             let now = first + slot - begin;
-            known(*slot).to_bits() != (csr.base[now] * causes[usize::from(csr.kind[now])]).min(1.0).to_bits()
+            known(*slot).to_bits()
+                != (slots.base[now] * causes[usize::from(slots.kind[now])]).min(1.0).to_bits()
         };
         // Kept from the first slot on that differs from its kind.
         let from_here = if causal.is_empty() { (begin..end).find(deviates) } else { Some(begin) };
@@ -167,15 +147,15 @@ struct Sources<'a> {
 
 impl Sources<'_> {
     /// Builds the reverse index and the sums of incoming weights.
-    fn turn_round(&self, csr: &mut Csr, columns: &mut Columns, order: &[u32]) {
-        let (before, total) = (&self.graph.csr, csr.targets.len());
-        csr.rev_offsets = Vec::with_capacity(order.len() + 1);
-        csr.rev_offsets.push(0);
-        csr.rev_sources = in_large_pages(Vec::with_capacity(total));
-        csr.rev_edge_idx = in_large_pages(Vec::with_capacity(total));
+    fn turn_round(&self, slots: &mut Slots, columns: &mut Columns, order: &[u32]) {
+        let (before, total) = (&self.graph.csr, slots.targets.len());
+        slots.rev_offsets = Vec::with_capacity(order.len() + 1);
+        slots.rev_offsets.push(0);
+        slots.rev_sources = in_large_pages(Vec::with_capacity(total));
+        slots.rev_edge_idx = in_large_pages(Vec::with_capacity(total));
         let (mut rest, mut pairs) = (self.rewritten, Vec::<(u32, u32)>::new());
         for (at, old) in order.iter().enumerate() {
-            let first = csr.rev_sources.len();
+            let first = slots.rev_sources.len();
             let held = (*old as usize) < self.graph.node_count();
             let row = match held {
                 true => {
@@ -195,41 +175,41 @@ impl Sources<'_> {
             {
                 let Copied { place, shift } = self.copied[*source as usize];
                 if place != REWRITTEN {
-                    csr.rev_sources.push(place);
-                    csr.rev_edge_idx.push(slot.wrapping_add(shift));
+                    slots.rev_sources.push(place);
+                    slots.rev_edge_idx.push(slot.wrapping_add(shift));
                 }
             }
             let more = rest.iter().take_while(|(target, ..)| *target as usize == at).count();
             let (own, others) = rest.split_at(more);
             rest = others;
-            let is_sorted = csr.rev_sources[first..].is_sorted();
-            let is_same = own.is_empty() && is_sorted && csr.rev_sources.len() - first == row.len();
+            let is_sorted = slots.rev_sources[first..].is_sorted();
+            let is_same = own.is_empty() && is_sorted && slots.rev_sources.len() - first == row.len();
             if !own.is_empty() || !is_sorted {
                 pairs.clear();
-                let kept = csr.rev_sources[first..].iter().zip(&csr.rev_edge_idx[first..]);
+                let kept = slots.rev_sources[first..].iter().zip(&slots.rev_edge_idx[first..]);
                 pairs.extend(kept.map(|(source, slot)| (*source, *slot)));
                 pairs.extend(own.iter().map(|(_, source, slot)| (*source, *slot)));
                 // Two sorted runs mostly, which this merges.
                 pairs.sort();
-                csr.rev_sources.truncate(first);
-                csr.rev_edge_idx.truncate(first);
-                csr.rev_sources.extend(pairs.iter().map(|(source, _)| source));
-                csr.rev_edge_idx.extend(pairs.iter().map(|(_, slot)| slot));
+                slots.rev_sources.truncate(first);
+                slots.rev_edge_idx.truncate(first);
+                slots.rev_sources.extend(pairs.iter().map(|(source, _)| source));
+                slots.rev_edge_idx.extend(pairs.iter().map(|(_, slot)| slot));
             }
-            csr.rev_offsets.push(len(&csr.rev_sources));
+            slots.rev_offsets.push(len(&slots.rev_sources));
             columns.in_strength[at] = match held && is_same && !self.is_reweighed[at] {
                 true => self.graph.columns.in_strength[*old as usize],
-                false => self.strength(csr, first),
+                false => self.strength(slots, first),
             };
         }
     }
 
     /// Sum of the clamped base weights of the excitatory slots of the reverse index from one on.
-    fn strength(&self, csr: &Csr, first: usize) -> f64 {
+    fn strength(&self, slots: &Slots, first: usize) -> f64 {
         let range = self.graph.range;
-        let slots = csr.rev_sources[first..].iter().zip(&csr.rev_edge_idx[first..]);
-        let excitatory = slots.filter(|(source, slot)| **slot < csr.exc_end[**source as usize]);
+        let own = slots.rev_sources[first..].iter().zip(&slots.rev_edge_idx[first..]);
+        let excitatory = own.filter(|(source, slot)| **slot < slots.exc_end[**source as usize]);
         // An empty sum is -0.
-        excitatory.map(|(_, slot)| f64::from(range.clamp(csr.base[*slot as usize]))).sum::<f64>() + 0.0
+        excitatory.map(|(_, slot)| f64::from(range.clamp(slots.base[*slot as usize]))).sum::<f64>() + 0.0
     }
 }

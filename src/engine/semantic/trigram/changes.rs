@@ -1,0 +1,190 @@
+//! The index after a change of some texts: postings are moved to the places that texts have by their new norms.
+
+use super::{CharNgramIndex, Class, Gathered, Ranked, groups, length, rarity, square};
+use crate::graph::raw::in_large_pages;
+use std::sync::Arc;
+
+/// Place of a text that is not in the index any more.
+const GONE: u32 = u32::MAX;
+/// How many steps a list is sorted in for each of its postings before another method takes over.
+const STEPS: usize = 8;
+
+/// A window after the change, with its number in the index before and among the texts added.
+struct Window {
+    window: u32,
+    before: Option<usize>,
+    added: Option<usize>,
+    spread: usize,
+}
+
+/// The index with these texts added, of which `numbers` has the number of each.
+pub(super) fn changed(
+    index: &CharNgramIndex,
+    number: impl Fn(u32) -> Option<u32>,
+    added: &Gathered,
+    numbers: &[u32],
+) -> CharNgramIndex {
+    let kept: Vec<u32> = index.order.iter().map(|text| number(*text).unwrap_or(GONE)).collect();
+    let count = kept.iter().filter(|text| **text != GONE).count() + numbers.len();
+    let by_window = postings_of(added);
+    let windows = windows(index, &kept, &by_window, added);
+    let rarities: Vec<f64> = windows.iter().map(|of| rarity(count, of.spread)).collect();
+    let norms = norms(index, &windows, &rarities, (&by_window, numbers.len()));
+    let order = ranked(index, &kept, &norms, (added, numbers));
+    let (mut place, mut marks) = (vec![GONE; norms.len()], Vec::with_capacity(order.len()));
+    for (at, ranked) in (0..).zip(&order) {
+        place[ranked.before as usize] = at;
+        marks.push(index.marks.get(ranked.before as usize).copied().unwrap_or_default());
+    }
+    let total: usize = windows.iter().map(|of| of.spread).sum();
+    let mut starts = Vec::with_capacity(windows.len() + 1);
+    let mut postings = in_large_pages(Vec::with_capacity(total));
+    let mut counts = Vec::with_capacity(total);
+    let mut list: Vec<(u32, u8)> = Vec::new();
+    for of in &windows {
+        starts.push(postings.len());
+        list.clear();
+        if let Some(at) = of.before {
+            let range = index.starts[at]..index.starts[at + 1];
+            let held = index.postings[range.clone()].iter().zip(&index.counts[range]);
+            list.extend(held.map(|(at, count)| (place[*at as usize], *count)).filter(|(at, _)| *at != GONE));
+        }
+        for (text, count) in of.added.map_or(&[][..], |number| &by_window[number]) {
+            let at = place[index.texts() + text];
+            marks[at as usize].add(of.window);
+            list.push((at, *count));
+        }
+        sort(&mut list);
+        postings.extend(list.iter().map(|(place, _)| place));
+        counts.extend(list.iter().map(|(_, count)| count));
+    }
+    starts.push(postings.len());
+    let mut places = vec![0; order.len()];
+    (0..).zip(&order).for_each(|(at, ranked)| places[ranked.text as usize] = at);
+    CharNgramIndex {
+        windows: Arc::new(windows.iter().map(|of| of.window).collect()),
+        starts: Arc::new(starts),
+        postings: Arc::new(postings),
+        counts: Arc::new(counts),
+        lengths: Arc::new(order.iter().map(|ranked| length(ranked.norm)).collect()),
+        groups: Arc::new(groups(&order)),
+        order: order.into_iter().map(|ranked| ranked.text).collect(),
+        places,
+        marks: Arc::new(marks),
+    }
+}
+
+/// For each window of the texts added the texts that have it, ascending, and how often.
+fn postings_of(added: &Gathered) -> Vec<Vec<(usize, u8)>> {
+    let mut by_window = vec![Vec::new(); added.windows.len()];
+    for text in 0..added.ends.len() {
+        added.of(text).for_each(|(number, count)| by_window[number].push((text, count)));
+    }
+    by_window
+}
+
+/// The windows of all texts after the change, ascending.
+fn windows(
+    index: &CharNgramIndex,
+    kept: &[u32],
+    by_window: &[Vec<(usize, u8)>],
+    added: &Gathered,
+) -> Vec<Window> {
+    let is_kept: Vec<bool> = kept.iter().map(|text| *text != GONE).collect();
+    let stay = is_kept.iter().all(|is_kept| *is_kept);
+    let spread = |at: usize| {
+        let held = &index.postings[index.starts[at]..index.starts[at + 1]];
+        if stay {
+            return held.len();
+        }
+        held.iter().filter(|place| is_kept[**place as usize]).count()
+    };
+    let mut all: Vec<Window> = (0..)
+        .zip(index.windows.iter())
+        .map(|(at, window)| Window { window: *window, before: Some(at), added: None, spread: spread(at) })
+        .collect();
+    let held = all.len();
+    for (number, met) in added.windows.iter().enumerate() {
+        let more = by_window[number].len();
+        match index.windows.binary_search(&met.window) {
+            Ok(at) => (all[at].added, all[at].spread) = (Some(number), all[at].spread + more),
+            Err(_) => {
+                all.push(Window { window: met.window, before: None, added: Some(number), spread: more })
+            }
+        }
+    }
+    if all.len() > held {
+        all.sort_unstable_by_key(|of| of.window);
+    }
+    all.retain(|of| of.spread > 0);
+    all
+}
+
+/// The squares of the norms of all texts: by place before, then of those added.
+fn norms(
+    index: &CharNgramIndex,
+    windows: &[Window],
+    rarities: &[f64],
+    (by_window, more): (&[Vec<(usize, u8)>], usize),
+) -> Vec<u64> {
+    let mut norms = vec![0; index.texts() + more];
+    for (of, rarity) in windows.iter().zip(rarities) {
+        // A text has most windows once or twice.
+        let few = [0, 1, 2].map(|count| square(count, *rarity));
+        let of_count =
+            |count: u8| few.get(usize::from(count)).copied().unwrap_or_else(|| square(count, *rarity));
+        if let Some(at) = of.before {
+            let range = index.starts[at]..index.starts[at + 1];
+            for (place, count) in index.postings[range.clone()].iter().zip(&index.counts[range]) {
+                norms[*place as usize] += of_count(*count);
+            }
+        }
+        for (text, count) in of.added.map_or(&[][..], |number| &by_window[number]) {
+            norms[index.texts() + text] += of_count(*count);
+        }
+    }
+    norms
+}
+
+/// All texts after the change, in their order.
+fn ranked(
+    index: &CharNgramIndex,
+    kept: &[u32],
+    norms: &[u64],
+    (added, numbers): (&Gathered, &[u32]),
+) -> Vec<Ranked> {
+    let mut order = Vec::with_capacity(norms.len());
+    for group in index.groups.iter() {
+        let class = Class { is_long: !group.are_names, repeats: group.repeats };
+        let texts = (group.begin..group.end).filter(|at| kept[*at] != GONE);
+        order.extend(texts.map(|at| Ranked { class, norm: norms[at], text: kept[at], before: place_of(at) }));
+    }
+    let first = index.texts();
+    for (at, text) in numbers.iter().enumerate() {
+        let class = Class { is_long: !added.is_name[at], repeats: added.repeats[at] };
+        order.push(Ranked { class, norm: norms[first + at], text: *text, before: place_of(first + at) });
+    }
+    order.sort_unstable();
+    order
+}
+
+fn place_of(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(GONE)
+}
+
+/// Sorts postings by place. Most lists are almost sorted, as most texts keep their places, or pass a few others.
+fn sort(list: &mut [(u32, u8)]) {
+    let mut steps = STEPS * list.len();
+    for at in 1..list.len() {
+        let mut to = at;
+        while to > 0 && list[to - 1] > list[to] {
+            list.swap(to - 1, to);
+            to -= 1;
+            steps = steps.saturating_sub(1);
+        }
+        if steps == 0 {
+            list.sort_unstable();
+            return;
+        }
+    }
+}
