@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 /// Place of a text that is not in the index any more.
 const GONE: u32 = u32::MAX;
-/// How many steps a list is sorted in for each of its postings before another method takes over.
-const STEPS: usize = 8;
+/// A list of at least this share of all texts is sorted by a pass over all places, which are read so many at a time.
+const DENSE: usize = 64;
+const STEP: usize = 8;
 
 /// A window after the change, with its number in the index before and among the texts added.
 struct Window {
@@ -36,28 +37,19 @@ pub(super) fn changed(
         place[ranked.before as usize] = at;
         marks.push(index.marks.get(ranked.before as usize).copied().unwrap_or_default());
     }
-    let total: usize = windows.iter().map(|of| of.spread).sum();
+    let mut lists = Lists::with_room(order.len(), windows.iter().map(|of| of.spread).sum());
     let mut starts = Vec::with_capacity(windows.len() + 1);
-    let mut postings = in_large_pages(Vec::with_capacity(total));
-    let mut counts = Vec::with_capacity(total);
-    let mut list: Vec<(u32, u8)> = Vec::new();
     for of in &windows {
-        starts.push(postings.len());
-        list.clear();
-        if let Some(at) = of.before {
-            let range = index.starts[at]..index.starts[at + 1];
-            let held = index.postings[range.clone()].iter().zip(&index.counts[range]);
-            list.extend(held.map(|(at, count)| (place[*at as usize], *count)).filter(|(at, _)| *at != GONE));
-        }
-        for (text, count) in of.added.map_or(&[][..], |number| &by_window[number]) {
-            let at = place[index.texts() + text];
-            marks[at as usize].add(of.window);
-            list.push((at, *count));
-        }
-        sort(&mut list);
-        postings.extend(list.iter().map(|(place, _)| place));
-        counts.extend(list.iter().map(|(_, count)| count));
+        starts.push(lists.postings.len());
+        let range = of.before.map_or(0..0, |at| index.starts[at]..index.starts[at + 1]);
+        let held = index.postings[range.clone()].iter().zip(&index.counts[range]);
+        let held = held.map(|(at, count)| (place[*at as usize], *count)).filter(|(at, _)| *at != GONE);
+        let more = of.added.map_or(&[][..], |number| &by_window[number]);
+        let more = more.iter().map(|(text, count)| (place[index.texts() + text], *count));
+        more.clone().for_each(|(at, _)| marks[at as usize].add(of.window));
+        lists.push(of.spread, held.chain(more));
     }
+    let Lists { postings, counts, .. } = lists;
     starts.push(postings.len());
     let mut places = vec![0; order.len()];
     (0..).zip(&order).for_each(|(at, ranked)| places[ranked.text as usize] = at);
@@ -172,19 +164,45 @@ fn place_of(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(GONE)
 }
 
-/// Sorts postings by place. Most lists are almost sorted, as most texts keep their places, or pass a few others.
-fn sort(list: &mut [(u32, u8)]) {
-    let mut steps = STEPS * list.len();
-    for at in 1..list.len() {
-        let mut to = at;
-        while to > 0 && list[to - 1] > list[to] {
-            list.swap(to - 1, to);
-            to -= 1;
-            steps = steps.saturating_sub(1);
+/// Posting lists, one after the other.
+struct Lists {
+    postings: Vec<u32>,
+    counts: Vec<u8>,
+    /// How often the text at each place has the window at hand.
+    by_place: Vec<u8>,
+    /// Postings to sort: places above counts.
+    sorted: Vec<u64>,
+}
+
+impl Lists {
+    fn with_room(texts: usize, total: usize) -> Self {
+        Self {
+            postings: in_large_pages(Vec::with_capacity(total)),
+            counts: Vec::with_capacity(total),
+            by_place: vec![0; texts],
+            sorted: Vec::new(),
         }
-        if steps == 0 {
-            list.sort_unstable();
+    }
+
+    /// Adds a list of so many postings, in any order.
+    fn push(&mut self, count: usize, list: impl Iterator<Item = (u32, u8)>) {
+        if count < self.by_place.len() / DENSE {
+            self.sorted.clear();
+            self.sorted.extend(list.map(|(place, count)| u64::from(place) << 8 | u64::from(count)));
+            self.sorted.sort_unstable();
+            self.postings
+                .extend(self.sorted.iter().map(|posting| u32::try_from(posting >> 8).unwrap_or(GONE)));
+            self.counts.extend(self.sorted.iter().map(|posting| posting.to_le_bytes()[0]));
             return;
+        }
+        list.for_each(|(place, count)| self.by_place[place as usize] = count);
+        for (first, counts) in (0..).step_by(STEP).zip(self.by_place.chunks_mut(STEP)) {
+            if counts.iter().any(|count| *count > 0) {
+                let held = (first..).zip(counts.iter()).filter(|(_, count)| **count > 0);
+                self.postings.extend(held.map(|(place, _)| place));
+                self.counts.extend(counts.iter().filter(|count| **count > 0));
+                counts.fill(0);
+            }
         }
     }
 }
