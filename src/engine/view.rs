@@ -179,7 +179,7 @@ struct LazyIndexes {
     communities: Mutex<Option<(u64, Arc<Partition>)>>,
 }
 
-/// Sizes in bytes of the parts of a view. Texts may be shared with views of other generations.
+/// Sizes in bytes of the parts of a view. Slots, names and texts may be shared with views of other generations.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MemoryUsage {
     /// Slots, reverse index and bounds.

@@ -73,7 +73,7 @@ impl Relation {
 pub(super) const WIDE: u8 = u8::MAX;
 
 /// The structure of all slots, with their base weights.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Slots {
     /// Row bounds.
     pub(super) offsets: Vec<u32>,
@@ -92,6 +92,32 @@ pub(super) struct Slots {
     pub(super) rev_sources: Vec<u32>,
     pub(super) rev_edge_idx: Vec<u32>,
     pub(super) kinds: Vec<SlotKind>,
+}
+
+impl Clone for Slots {
+    fn clone(&self) -> Self {
+        Self {
+            offsets: self.offsets.clone(),
+            exc_end: self.exc_end.clone(),
+            targets: copied(&self.targets),
+            base: copied(&self.base),
+            kind: copied(&self.kind),
+            wide: self.wide.clone(),
+            causal: self.causal.clone(),
+            block_offsets: self.block_offsets.clone(),
+            rev_offsets: self.rev_offsets.clone(),
+            rev_sources: copied(&self.rev_sources),
+            rev_edge_idx: copied(&self.rev_edge_idx),
+            kinds: self.kinds.clone(),
+        }
+    }
+}
+
+/// A copy in large pages.
+fn copied<T: Copy>(column: &[T]) -> Vec<T> {
+    let mut copied = in_large_pages(Vec::with_capacity(column.len()));
+    copied.extend_from_slice(column);
+    copied
 }
 
 /// All slots of a graph, with their effective weights.

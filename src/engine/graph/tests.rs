@@ -9,6 +9,7 @@ use super::provenance::Provenance;
 use super::{Error, Graph, Lineage};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Content of a graph: nodes by external id, and edges.
 #[derive(Debug, Clone, Default)]
@@ -380,6 +381,7 @@ fn check_same_slots(graph: &Graph) {
             let next = graph.apply(&linked(graph, batch)).unwrap();
             assert!(arrays(&next) == arrays(&built), "where slots stay, an applied batch equals a build");
             check_lineage(graph, &next);
+            assert!(has_edges || Arc::ptr_eq(&next.csr.slots, &graph.csr.slots), "slots are shared");
             // An edge both ways replaces one of another direction.
             assert!(has_edges || next.lineage.unwrap().keeps_slots);
         }

@@ -67,20 +67,19 @@ pub struct CharNgramIndex {
 struct Marks([u64; 4]);
 
 impl Marks {
-    /// The word and the bit of a window: the first eight bits of its scrambled hash.
-    const fn bit(window: u32) -> (usize, u64) {
-        let bit = window.wrapping_mul(0x9e37_79b1) >> 24;
-        ((bit >> 6) as usize, 1 << (bit & 63))
+    /// The bit of a window: the first eight bits of its scrambled hash.
+    const fn bit(window: u32) -> u8 {
+        window.wrapping_mul(0x9e37_79b1).to_be_bytes()[0]
     }
 
     fn add(&mut self, window: u32) {
-        let (word, bit) = Self::bit(window);
-        self.0[word] |= bit;
+        let bit = Self::bit(window);
+        self.0[usize::from(bit >> 6)] |= 1 << (bit & 63);
     }
 
-    /// Whether a text may have the window of a bit.
-    fn may_have(&self, (word, bit): (usize, u64)) -> bool {
-        self.0[word & 3] & bit != 0
+    /// 1 if a text may have the window of a bit, else 0.
+    const fn may_have(&self, bit: u8) -> u64 {
+        self.0[(bit >> 6) as usize] >> (bit & 63) & 1
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! Only rows that the batch touches are recomputed; all others are copied with the new ids of their targets. Degrees,
 //! and with them ids, change only where a pair of nodes becomes joined or no longer is, which the sorted reverse
-//! index shows. So the computation grows with the batch, and the copying with the graph.
+//! index shows. So the computation grows with the batch, and the copying with the graph. Where no node and no slot is added or
+//! removed, nothing moves, and what the batch leaves is shared.
 //!
 //! A relationship that decays has another weight in each generation. Many of these are given as [`Links`] between ids, which
 //! need no look-up of names; where there is a slot already, it only gets its weight.

@@ -7,7 +7,8 @@
 //!
 //! * The posting lists are sorted by length, so that the common windows, which weigh least, come last. Once the last lists
 //!   together cannot lift a text to the threshold, they are only probed for texts that the others found (*MaxScore*: Turtle
-//!   and Flood, 1995), and only if the signature of a text allows the window.
+//!   and Flood, 1995), and only if the signature of a text allows the window. How many it allows bounds a text before any is
+//!   probed: by the most that so many lists can add.
 //! * Texts are sorted by norm. A text much shorter or longer than the query cannot be similar to it. Texts of similar and
 //!   greater norm come first, so that the threshold is high when the shorter are examined, and both ends are skipped where
 //!   the bound allows.
@@ -24,11 +25,8 @@
 use super::{CharNgramIndex, Group, Marks, NgramMatch, count_of, each_window, narrow, rarity};
 use crate::graph::raw::prefetch;
 use crate::top_k::TopK;
-use smallvec::SmallVec;
 use std::cmp::Reverse;
 
-/// Windows that a text and a query usually share at most, by the signature of the text.
-const POSSIBLE: usize = 32;
 /// Number of texts summed at once.
 const FRAME: usize = 256;
 /// [`FRAME`] as a number of places.
@@ -50,6 +48,8 @@ pub struct NgramQuery<'a> {
     index: &'a CharNgramIndex,
     /// Posting lists of its windows, the shortest first.
     lists: Vec<List<'a>>,
+    /// The bits of their windows in signatures.
+    bits: Vec<u8>,
     /// Norm of its vector.
     length: f64,
     /// Count of its most frequent window.
@@ -66,8 +66,8 @@ struct List<'a> {
     weight: f64,
     /// Contribution to a text with the window once, times the norm of the text.
     reach: f64,
-    /// Of the window in signatures.
-    bit: (usize, u64),
+    /// Bit of the window in signatures.
+    bit: u8,
 }
 
 /// Result of a search.
@@ -107,7 +107,8 @@ impl CharNgramIndex {
         }
         // A stable sort: of equal lists the smaller window stays first.
         lists.sort_by_key(|list| list.places.len());
-        NgramQuery { index: self, lists, length, repeats }
+        let bits = lists.iter().map(|list| list.bit).collect();
+        NgramQuery { index: self, lists, bits, length, repeats }
     }
 }
 
@@ -126,11 +127,10 @@ impl NgramQuery<'_> {
         let (marks, length) = (&self.index.marks[at], f64::from(self.index.lengths[at]));
         let group = self.index.groups.iter().find(|group| at < group.end);
         let repeats = group.map_or(u8::MAX, |group| group.repeats);
-        let possible: SmallVec<[&List<'_>; POSSIBLE]> =
-            self.lists.iter().filter(|list| marks.may_have(list.bit)).collect();
-        let mut left = Left::of(possible.iter().copied(), f64::from(repeats), length);
+        let possible = Possible::of(&self.bits, marks);
+        let mut left = Left::of(possible.map(|list| &self.lists[list]), f64::from(repeats), length);
         let mut sum = 0.0;
-        for list in possible {
+        for list in possible.map(|list| &self.lists[list]) {
             if left.is_below(least - sum / length) {
                 return 0.0;
             }
@@ -170,6 +170,61 @@ impl NgramQuery<'_> {
 fn score(sum: f64, length: f64) -> f32 {
     // A text without windows has no norm, and no contributions.
     if sum > 0.0 { narrow((sum / length).min(1.0)) } else { 0.0 }
+}
+
+/// Lists whose windows a text may have, ascending: a query has at most 198.
+#[derive(Debug, Clone, Copy)]
+struct Possible([u64; 4]);
+
+impl Possible {
+    /// Those among lists with these bits, without a branch for each.
+    fn of(bits: &[u8], marks: &Marks) -> Self {
+        let mut words = [0; 4];
+        for (word, bits) in words.iter_mut().zip(bits.chunks(64)) {
+            *word = (0..).zip(bits).fold(0, |word, (at, bit)| word | marks.may_have(*bit) << at);
+        }
+        Self(words)
+    }
+
+    fn count(self) -> usize {
+        self.0.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    /// The results for each list.
+    fn map<T>(self, of: impl Fn(usize) -> T) -> impl Iterator<Item = T> {
+        (0..).step_by(64).zip(self.0).flat_map(ones).map(of)
+    }
+}
+
+/// The numbers of the bits of a word, of which the first has this one, ascending.
+fn ones((first, mut word): (usize, u64)) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = word.trailing_zeros() as usize;
+        word &= word.checked_sub(1)?;
+        Some(first + bit)
+    })
+}
+
+/// For each number of lists what so many can add at most, whichever they are: the square of the norm of their weights in the query,
+/// and their reach.
+#[derive(Debug, Default)]
+struct Most {
+    /// The first of the lists.
+    from: usize,
+    gains: Vec<(f64, f64)>,
+}
+
+impl Most {
+    fn of(lists: &[List<'_>], from: usize) -> Self {
+        let sums = |number: fn(&List<'_>) -> f64| {
+            let mut numbers: Vec<f64> = lists[from..].iter().map(number).collect();
+            numbers.sort_unstable_by(|a, b| b.total_cmp(a));
+            let add = |sum: &mut f64, number| Some(std::mem::replace(sum, *sum + number));
+            numbers.into_iter().chain([0.0]).scan(0.0, add).collect::<Vec<f64>>()
+        };
+        let squares = sums(|list| list.weight * list.weight);
+        Self { from, gains: squares.into_iter().zip(sums(|list| list.reach)).collect() }
+    }
 }
 
 /// What a text can still gain from lists that its signature allows.
@@ -229,6 +284,8 @@ struct Search<'a> {
     cursors: Vec<Cursor>,
     /// By number of lists skipped from the front: the norm of the other weights, and the sum of their reach.
     rest: Vec<(f64, f64)>,
+    /// Of the lists that are not scanned.
+    most: Most,
     frame: Frame,
     least: f64,
     /// Texts that cannot reach this are skipped.
@@ -249,6 +306,7 @@ impl<'a> Search<'a> {
             query,
             cursors: vec![Cursor::default(); query.lists.len()],
             rest,
+            most: Most::of(&query.lists, query.lists.len()),
             frame: Frame { scores: [0.0; FRAME], squares: [0.0; FRAME], touched: [0; FRAME / 64] },
             least,
             threshold: least,
@@ -331,6 +389,9 @@ impl<'a> Search<'a> {
     /// Examines and clears the frame that begins at `first`.
     fn examine(&mut self, first: u32, scanned: usize, repeats: f64) {
         let gain_max = self.gain_max(scanned, repeats, self.length(first));
+        if self.most.from != scanned {
+            self.most = Most::of(&self.query.lists, scanned);
+        }
         for (word, place) in (0..FRAME / 64).zip((first..).step_by(64)) {
             let mut touched = std::mem::take(&mut self.frame.touched[word]);
             while touched != 0 {
@@ -349,13 +410,18 @@ impl<'a> Search<'a> {
     /// Completes the score of a text, which has `sum` from the scanned lists, by probing the other lists, and adds it if it
     /// is among the best.
     fn complete(&mut self, place: u32, mut sum: f64, square: f64, scanned: usize, repeats: f64) {
-        let marks = &self.query.index.marks[place as usize];
-        let others = &self.query.lists[scanned..];
-        let possible = others.iter().filter(|list| marks.may_have(list.bit));
+        let query = self.query;
+        let possible = Possible::of(&query.bits[scanned..], &query.index.marks[place as usize]);
         let length = self.length(place);
-        let mut left = Left::of(possible, repeats, length);
-        left.square -= square / (length * length);
-        for (list, other) in (scanned..).zip(others).filter(|(_, list)| marks.may_have(list.bit)) {
+        let square = 1.0 + SQUARE_SLACK - square / (length * length);
+        let (most, reach) = self.most.gains[possible.count()];
+        if (Left { query: most, square, reach, repeats, length }).is_below(self.threshold - sum / length) {
+            return;
+        }
+        let others = &query.lists[scanned..];
+        let mut left = Left { square, ..Left::of(possible.map(|list| &others[list]), repeats, length) };
+        for list in possible.map(|list| scanned + list) {
+            let other = &query.lists[list];
             if left.is_below(self.threshold - sum / length) {
                 return;
             }

@@ -92,7 +92,8 @@ fn early_termination_changes_no_result() {
     for (n, label) in labels.iter().enumerate().step_by(97) {
         let misspelt: String = label.chars().enumerate().filter(|(at, _)| *at != 3).map(|(_, c)| c).collect();
         let longer = format!("{label} and {}", labels[n / 2]);
-        for query in [label, &misspelt, &longer, &label[..label.len().min(5)]] {
+        let page = labels[n..].iter().take(12).cloned().collect::<Vec<_>>().join(" ");
+        for query in [label, &misspelt, &longer, &page, &label[..label.len().min(5)]] {
             for (least, most) in [
                 (SCORE_MIN, 1),
                 (SCORE_MIN, 10),
@@ -228,6 +229,10 @@ fn equal_texts_have_similarity_1_and_empty_texts_0() {
     assert_eq!((found[0].text, found.len()), (0, 1));
     assert!((found[0].score - 1.0).abs() < 1e-6);
     assert!(index.most_similar("", 5).is_empty());
+    // More windows than a word has bits.
+    let long = labels(40).join(" ");
+    let found = CharNgramIndex::build([long.as_str(), "chat handler"]).most_similar(&long, 5);
+    assert!((found[0].score - 1.0).abs() < 1e-6 && found[0].text == 0, "{found:?}");
     assert!(CharNgramIndex::build([]).most_similar("anything", 5).is_empty());
 }
 
