@@ -435,6 +435,7 @@ impl Graph {
     ///
     /// # Errors
     /// [`Error::NonFinite`]; [`Error::CasRetryExhausted`] if there is another writer.
+    #[inline]
     pub fn write_weight(&self, source: NodeId, slot: EdgeIdx, weight: f32) -> Result<(), Error> {
         if !weight.is_finite() {
             return Err(Error::NonFinite { field: "weight", owner: format!("slot {}", slot.0) });

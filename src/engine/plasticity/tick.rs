@@ -39,8 +39,9 @@ use crate::graph::raw::prefetch;
 use crate::graph::{self, Graph};
 use std::cmp::Reverse;
 
-/// Slots of a row that are scanned for each active node; in a longer row targets are looked up.
-const SCAN_EACH: usize = 16;
+/// Slots of a row that are scanned for each active node; in a longer row targets are looked up. A look-up, which is a search
+/// in the reverse index, takes as long as a scan of about so many slots.
+const SCAN_EACH: usize = 64;
 /// How many rows ahead their first slots are prefetched.
 const AHEAD: usize = 8;
 
@@ -242,7 +243,8 @@ impl Synapses {
         // Records are sorted by slot, and so by source, as active nodes are. The records between only decay.
         for (source, activated) in active {
             let begin = rest + learned[rest..].partition_point(|of| of.place.source < *source);
-            let end = begin + learned[begin..].partition_point(|of| of.place.source == *source);
+            let own = learned[begin..].iter().take_while(|of| of.place.source == *source).count();
+            let end = begin + own;
             fade(&mut learned[rest..begin], rest, (keep, marks), ticked, &mut left);
             for (at, of) in (begin..).zip(&mut learned[begin..end]) {
                 if marks.contains(of.target) {
@@ -326,26 +328,38 @@ fn fade(
     ticked: &mut TickResult,
     left: &mut Left,
 ) {
+    // A sum in memory would be what each record waits for.
+    let mut decayed = 0;
     for (at, of) in (first..).zip(records) {
-        fades(of, at, keep, ticked, left);
+        decayed += u64::from(of.synapse.delta > 0.0);
+        of.synapse.delta = faded(of.synapse.delta, keep);
+        if of.synapse.is_empty() {
+            expire(of, at, ticked, left);
+        }
         if marks.contains(of.target) {
             left.incoming.push(Incoming { target: of.target, at, strengthened: false });
         }
     }
+    ticked.counts.decayed += decayed;
 }
 
 /// Decays a record; returns whether it expired.
-#[inline]
 fn fades(of: &mut BoundSynapse, at: usize, keep: f32, ticked: &mut TickResult, left: &mut Left) -> bool {
     ticked.counts.decayed += u64::from(of.synapse.delta > 0.0);
     of.synapse.delta = faded(of.synapse.delta, keep);
     let expired = of.synapse.is_empty();
     if expired {
-        ticked.counts.dropped += 1;
-        ticked.touched.push(of.place);
-        left.expired.push(at);
+        expire(of, at, ticked, left);
     }
     expired
+}
+
+/// Lists an expired record.
+#[cold]
+fn expire(of: &BoundSynapse, at: usize, ticked: &mut TickResult, left: &mut Left) {
+    ticked.counts.dropped += 1;
+    ticked.touched.push(of.place);
+    left.expired.push(at);
 }
 
 /// The active nodes of an outcome by id, each once.
