@@ -16,6 +16,7 @@
 pub mod best_first;
 mod bloom;
 pub mod hybrid;
+mod marks;
 pub mod paths;
 pub mod scratch;
 pub mod wavefront;
@@ -150,7 +151,7 @@ pub struct ActivationCounters {
     pub slots_read: u64,
     /// Slots read whose signal was above the threshold.
     pub useful_slots: u64,
-    /// Rows read: one for each time a node sent.
+    /// Rows read: one for each time a node sent. A node of which no slot can pass the threshold does not send.
     pub rows: u64,
     /// Nodes whose cell was written.
     pub touched: u64,
@@ -221,19 +222,21 @@ pub(super) fn send(
     threshold: f32,
     mut arrive: impl FnMut(usize, u32, f32),
 ) -> (u64, u64) {
-    let (mut read, mut useful) = (0, 0);
     if !part.learned {
-        for (at, (target, weight)) in part.targets.iter().zip(part.weights).enumerate() {
-            read += 1;
-            let signal = k * weight_of(weight);
+        let (targets, weights) = (part.targets, &part.weights[..part.targets.len()]);
+        let mut useful = targets.len();
+        // A range counts without a check for overflow at each slot.
+        for at in 0..targets.len() {
+            let signal = k * weight_of(&weights[at]);
             if signal <= threshold {
+                useful = at;
                 break;
             }
-            useful += 1;
-            arrive(at, *target, signal);
+            arrive(at, targets[at], signal);
         }
-        return (read, useful);
+        return (targets.len().min(useful + 1) as u64, useful as u64);
     }
+    let (mut read, mut useful) = (0, 0);
     let blocks = part.targets.chunks(BOUND_BLOCK).zip(part.weights.chunks(BOUND_BLOCK));
     for (block, ((targets, weights), bound)) in blocks.zip(part.bounds).enumerate() {
         if k * weight_of(bound) <= threshold {

@@ -309,6 +309,11 @@ impl Graph {
         self.csr.inhibitory(node)
     }
 
+    /// A bound of the effective weights of all slots.
+    pub(crate) fn weight_bound(&self) -> f32 {
+        weight_of(&self.csr.bound)
+    }
+
     /// Prefetches the first slots of a node.
     pub(crate) fn prefetch_row(&self, node: NodeId) {
         self.csr.prefetch_row(node);

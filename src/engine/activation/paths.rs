@@ -186,7 +186,7 @@ struct Sent<'a> {
 
 impl<'a> Sent<'a> {
     fn of(graph: &Graph, params: &ActivationConfig, scratch: &'a mut Scratch) -> Self {
-        scratch.fit(graph.node_count(), false, false);
+        scratch.fit_cells(graph.node_count());
         let (cells, rows) = (&mut scratch.cells[..], &mut scratch.sent);
         Self { cells, rows, nodes: Vec::new(), depths: usize::from(params.max_depth) + 1 }
     }

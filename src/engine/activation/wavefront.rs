@@ -1,10 +1,11 @@
 //! Level-synchronous spreading: the reference for the other implementations.
 //!
-//! The sources of a level send in ascending id, which is the order of their rows in memory. Arrivals are written to the
-//! cells directly, since the values to send were copied when the level began: the maximum, or the sum of the level. A node
-//! that rises is listed once, with its value before, and sends in the next level.
+//! The sources of a level send in ascending id, which is the order of their rows in memory. What arrives at a node in a
+//! level is kept apart from its value: the maximum, or the sum. So an arrival is one load, one operation and one store,
+//! without a branch on whether the node rises, and the nodes that were reached are read in ascending id at the end of the
+//! level, without sorting them.
 
-use super::scratch::{LISTED, Scratch};
+use super::scratch::Scratch;
 use super::{
     ActivatedNode, ActivationConfig, ActivationCounters, ActivationResult, Aggregation, INHIBITORY_FACTOR,
     can_pass, send, strongest, write_initial_values,
@@ -50,15 +51,15 @@ fn run(
     params: &ActivationConfig,
     scratch: &mut Scratch,
 ) -> (ActivationCounters, bool) {
-    let inhibits = graph.has_inhibition();
-    scratch.fit(graph.node_count(), params.aggregation == Aggregation::Sum, inhibits);
+    scratch.fit(graph.node_count(), params.aggregation, graph.has_inhibition());
     let mut counters = ActivationCounters::default();
     write_initial_values(seeds, params, &mut scratch.seeds);
     for (node, value) in scratch.seeds.drain(..) {
         scratch.cells[node.at()] = value.to_bits();
-        scratch.touched.push(node.0);
+        scratch.touched.marker().insert(node.0);
+        counters.touched += 1;
         if value > params.threshold {
-            scratch.frontier.push((node, value));
+            scratch.frontier.extend(sender(graph, params, &scratch.blocked, node, value));
         }
     }
     let mut truncated = false;
@@ -71,97 +72,90 @@ fn run(
             break;
         }
         match params.aggregation {
-            Aggregation::Max => fire(graph, params, scratch, &mut counters, arrive_strongest),
-            Aggregation::Sum => fire(graph, params, scratch, &mut counters, arrive_convergent),
+            Aggregation::Max => {
+                let mut arrivals = std::mem::take(&mut scratch.strongest);
+                let strongest = |held, signal| if signal > held { signal } else { held };
+                fire(graph, params, scratch, &mut arrivals, &mut counters, strongest);
+                scratch.strongest = arrivals;
+            }
+            Aggregation::Sum => {
+                let mut arrivals = std::mem::take(&mut scratch.sums);
+                let sum = |held, signal| held + f64::from(signal);
+                fire(graph, params, scratch, &mut arrivals, &mut counters, sum);
+                scratch.sums = arrivals;
+            }
         }
-        settle(params, scratch);
+        settle(graph, params, scratch, &mut counters);
     }
-    counters.touched = scratch.touched.len() as u64;
-    for node in scratch.touched.drain(..) {
-        // Reset as it is read, so that a node listed twice counts once.
-        let bits = std::mem::take(&mut scratch.cells[node as usize]);
+    let Scratch { touched, cells, activated, frontier, .. } = scratch;
+    touched.drain(|node| {
+        let bits = std::mem::take(&mut cells[node as usize]);
         if bits != 0 {
-            scratch.activated.push(ActivatedNode { node: NodeId(node), value: f32::from_bits(bits) });
+            activated.push(ActivatedNode { node: NodeId(node), value: f32::from_bits(bits) });
         }
-    }
-    scratch.frontier.clear();
+    });
+    frontier.clear();
     (counters, truncated)
 }
 
-/// Sends the signals of one level.
-fn fire(
+/// A node that rose, with the signal that it sends over a slot of weight 1, if a slot of it can pass the threshold. In the last
+/// level of a spread hardly one can, and a bound says so for less than the first slot of its row.
+#[inline]
+fn sender(
+    graph: &Graph,
+    params: &ActivationConfig,
+    blocked: &[NodeId],
+    node: NodeId,
+    p: f32,
+) -> Option<(NodeId, f32)> {
+    let k = params.sends(graph, node, p);
+    if k * graph.weight_bound() <= params.threshold {
+        return None;
+    }
+    let passes = |part| can_pass(&part, k, params.threshold);
+    let sends = passes(graph.excitatory(node)) || graph.has_inhibition() && passes(graph.inhibitory(node));
+    (sends && blocked.binary_search(&node).is_err()).then_some((node, k))
+}
+
+/// Sends the signals of one level. Not inlined: the loop over slots needs all registers.
+#[inline(never)]
+fn fire<A: Copy>(
     graph: &Graph,
     params: &ActivationConfig,
     scratch: &mut Scratch,
+    arrivals: &mut [A],
     counters: &mut ActivationCounters,
-    arrive: impl Fn(&mut Scratch, u32, f32),
+    combine: impl Fn(A, f32) -> A,
 ) {
-    let mut frontier = std::mem::take(&mut scratch.frontier);
-    frontier.sort_unstable_by_key(|(node, _)| *node);
+    let Scratch { frontier, inhibition, reached, .. } = scratch;
+    let mut reached = reached.marker();
     let inhibits = graph.has_inhibition();
-    for (at, (node, p)) in frontier.iter().enumerate() {
+    counters.rows += frontier.len() as u64;
+    for (at, (node, k)) in frontier.iter().enumerate() {
         if let Some((ahead, _)) = frontier.get(at + AHEAD) {
             graph.prefetch_row(*ahead);
         }
-        if scratch.blocked.binary_search(node).is_ok() {
-            continue;
-        }
-        let k = params.sends(graph, *node, *p);
-        counters.rows += 1;
         let excitatory = graph.excitatory(*node);
-        // Where rows have two parts, reading one slot too many of each adds up: the bounds are checked first.
-        if !inhibits || can_pass(&excitatory, k, params.threshold) {
-            let arrive = |_, target, signal| arrive(scratch, target, signal);
-            counters.add(send(&excitatory, k, params.threshold, arrive));
+        // Where rows have two parts, reading one slot too many of each adds up: the bounds are checked again.
+        if !inhibits || can_pass(&excitatory, *k, params.threshold) {
+            counters.add(send(&excitatory, *k, params.threshold, |_, target, signal| {
+                let arrived = &mut arrivals[target as usize];
+                *arrived = combine(*arrived, signal);
+                reached.insert(target);
+            }));
         }
         if inhibits {
             let inhibitory = graph.inhibitory(*node);
-            if can_pass(&inhibitory, k, params.threshold) {
-                let inhibit = |_, target, signal| inhibit(scratch, target, signal);
-                counters.add(send(&inhibitory, k, params.threshold, inhibit));
+            if can_pass(&inhibitory, *k, params.threshold) {
+                counters.add(send(&inhibitory, *k, params.threshold, |_, target, signal| {
+                    let sum = &mut inhibition[target as usize];
+                    *sum = sum.saturating_add(fx40(signal * INHIBITORY_FACTOR));
+                    reached.insert(target);
+                }));
             }
         }
     }
     frontier.clear();
-    scratch.frontier = frontier;
-}
-
-#[inline]
-fn arrive_strongest(scratch: &mut Scratch, target: u32, signal: f32) {
-    let cell = &mut scratch.cells[target as usize];
-    // Bits of non-negative numbers sort like the numbers.
-    let (bits, held) = (signal.to_bits(), *cell & !LISTED);
-    if bits > held {
-        if *cell & LISTED == 0 {
-            scratch.rising.push((target, f32::from_bits(held)));
-            if held == 0 {
-                scratch.touched.push(target);
-            }
-        }
-        *cell = bits | LISTED;
-    }
-}
-
-#[inline]
-fn arrive_convergent(scratch: &mut Scratch, target: u32, signal: f32) {
-    let sum = &mut scratch.sums[target as usize];
-    if sum.to_bits() == 0 {
-        let held = scratch.cells[target as usize];
-        scratch.rising.push((target, f32::from_bits(held)));
-        if held == 0 {
-            scratch.touched.push(target);
-        }
-    }
-    *sum += f64::from(signal);
-}
-
-fn inhibit(scratch: &mut Scratch, target: u32, signal: f32) {
-    let units = fx40(signal * INHIBITORY_FACTOR);
-    let sum = &mut scratch.inhibition[target as usize];
-    if *sum == 0 && units > 0 {
-        scratch.inhibited.push(target);
-    }
-    *sum = sum.saturating_add(units);
 }
 
 /// Converts to units of 2^-40, rounded half to even.
@@ -182,39 +176,33 @@ fn of_fx40(sum: u64) -> f64 {
     sum as f64 / FX40
 }
 
-/// Ends a level: updates nodes that rose, fell or stayed, and lists those that send next.
+/// Ends a level: updates the nodes that were reached, and lists those that send next.
 #[expect(clippy::cast_possible_truncation, reason = "computed in f64 and rounded once")]
-fn settle(params: &ActivationConfig, scratch: &mut Scratch) {
-    let Scratch { cells, sums, inhibition, inhibited, frontier, rising, .. } = scratch;
+fn settle(
+    graph: &Graph,
+    params: &ActivationConfig,
+    scratch: &mut Scratch,
+    counters: &mut ActivationCounters,
+) {
+    let Scratch { cells, strongest, sums, inhibition, reached, touched, frontier, blocked, .. } = scratch;
     let cap = f64::from(params.cap);
-    let takes = |inhibition: &mut Vec<u64>, node: u32| match inhibition.get_mut(node as usize) {
-        Some(sum) if *sum > 0 => of_fx40(std::mem::take(sum)),
-        _ => 0.0,
-    };
-    for (node, old) in rising.drain(..) {
+    reached.drain_into(touched, |node| {
         let at = node as usize;
-        let less = takes(inhibition, node);
-        let (new, p) = match params.aggregation {
-            Aggregation::Max => {
-                let new = (f64::from(f32::from_bits(cells[at] & !LISTED)) - less).clamp(0.0, cap) as f32;
-                (new, new)
-            }
-            Aggregation::Sum => {
-                let sum = std::mem::take(&mut sums[at]);
-                let new = (f64::from(old) + sum - less).clamp(0.0, cap) as f32;
-                (new, new - old)
-            }
+        let old = f32::from_bits(cells[at]);
+        let less = inhibition.get_mut(at).map_or(0.0, |sum| of_fx40(std::mem::take(sum)));
+        let raised = match params.aggregation {
+            Aggregation::Max => f64::from(old.max(std::mem::take(&mut strongest[at]))),
+            Aggregation::Sum => f64::from(old) + std::mem::take(&mut sums[at]),
         };
-        cells[at] = (new + 0.0).to_bits();
+        let new = (raised - less).clamp(0.0, cap) as f32 + 0.0;
+        cells[at] = new.to_bits();
+        counters.touched += u64::from(old == 0.0 && raised > 0.0);
+        let p = match params.aggregation {
+            Aggregation::Max => new,
+            Aggregation::Sum => new - old,
+        };
         if new > old && p > params.threshold {
-            frontier.push((NodeId(node), p));
+            frontier.extend(sender(graph, params, blocked, NodeId(node), p));
         }
-    }
-    for node in inhibited.drain(..) {
-        let less = takes(inhibition, node);
-        if less > 0.0 {
-            let cell = &mut cells[node as usize];
-            *cell = ((f64::from(f32::from_bits(*cell)) - less).clamp(0.0, cap) as f32 + 0.0).to_bits();
-        }
-    }
+    });
 }

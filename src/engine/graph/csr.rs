@@ -6,7 +6,8 @@
 //!
 //! Structure and base weights never change, so graphs share them where a batch leaves them. Effective weights and bounds are
 //! those of one graph, and are updated in place by learning while others
-//! read: a bound is raised before its weight, and stays valid when the weight is lowered. There is one writer at a time.
+//! read: a bound is raised before its weight, and stays valid when the weight is lowered. There is one writer at a time. One
+//! more bound covers all slots: a signal that cannot pass over the heaviest of them needs no row.
 
 use super::Error;
 use super::builder::WeightRange;
@@ -127,6 +128,8 @@ pub(super) struct Csr {
     /// Bits of effective weights.
     weights: Vec<AtomicU32>,
     bounds: Vec<AtomicU32>,
+    /// A bound of all effective weights: the greatest of `bounds`.
+    bound: AtomicU32,
     /// One bit for each row: whether a weight in it was changed by learning.
     learned: Vec<AtomicU32>,
 }
@@ -180,6 +183,7 @@ pub fn atomic_max_weight(cell: &AtomicU32, weight: f32, slot: EdgeIdx, limit: u3
 }
 
 impl Slots {
+    #[inline]
     pub(super) fn row(&self, node: NodeId) -> (usize, usize, usize) {
         let at = node.at();
         (self.offsets[at] as usize, self.exc_end[at] as usize, self.offsets[at + 1] as usize)
@@ -246,25 +250,31 @@ impl Csr {
             }
         }
         let learned = (0..slots.exc_end.len().div_ceil(32)).map(|_| AtomicU32::new(0)).collect();
-        Self { slots, weights, bounds, learned }
+        // Bits of non-negative numbers sort like the numbers.
+        let bound = bounds.iter_mut().map(|bound: &mut AtomicU32| *bound.get_mut()).max().unwrap_or(0).into();
+        Self { slots, weights, bounds, bound, learned }
     }
 
+    #[inline]
     fn is_learned(&self, node: NodeId) -> bool {
         self.learned[node.at() / 32].load(Ordering::Relaxed) >> (node.at() % 32) & 1 == 1
     }
 
+    #[inline]
     pub(super) fn excitatory(&self, node: NodeId) -> SlotRange<'_> {
         let (begin, tail, _) = self.row(node);
         let block = self.block_offsets[node.at()] as usize;
         self.part(node, begin, tail, block)
     }
 
+    #[inline]
     pub(super) fn inhibitory(&self, node: NodeId) -> SlotRange<'_> {
         let (begin, tail, end) = self.row(node);
         let block = self.block_offsets[node.at()] as usize + (tail - begin).div_ceil(BOUND_BLOCK);
         self.part(node, tail, end, block)
     }
 
+    #[inline]
     fn part(&self, node: NodeId, begin: usize, end: usize, block: usize) -> SlotRange<'_> {
         SlotRange {
             targets: &self.targets[begin..end],
@@ -293,9 +303,11 @@ impl Csr {
         Ok(())
     }
 
-    /// Raises the bounds that cover a slot to its weight, from its own block to the first of the row.
+    /// Raises the bounds that cover a slot to its weight: that of all slots, and those from its own block to the first of
+    /// the row.
     #[inline(never)]
     fn raise_bounds(&self, source: NodeId, slot: EdgeIdx, weight: f32) -> Result<(), Error> {
+        atomic_max_weight(&self.bound, weight, slot, CAS_RETRY_LIMIT)?;
         let (begin, tail, _) = self.row(source);
         let part = if slot.at() < tail { self.excitatory(source) } else { self.inhibitory(source) };
         let from = if slot.at() < tail { begin } else { tail };

@@ -122,7 +122,9 @@ fn check_bounds(graph: &Graph) {
             assert_eq!(part.bounds.len(), part.targets.len().div_ceil(BOUND_BLOCK));
             for (block, bound) in part.bounds.iter().enumerate() {
                 for weight in &part.weights[block * BOUND_BLOCK..] {
-                    assert!(weight_of(weight) <= weight_of(bound));
+                    assert!(
+                        weight_of(weight) <= weight_of(bound) && weight_of(bound) <= graph.weight_bound()
+                    );
                 }
             }
         }
