@@ -311,7 +311,7 @@ impl Graph {
 
     /// A bound of the effective weights of all slots.
     pub(crate) fn weight_bound(&self) -> f32 {
-        weight_of(&self.csr.bound)
+        self.csr.bound()
     }
 
     /// Prefetches the first slots of a node.

@@ -331,6 +331,11 @@ impl Csr {
         prefetch(&self.weights[slot.at()..]);
     }
 
+    /// A bound of all effective weights.
+    pub(super) fn bound(&self) -> f32 {
+        weight_of(&self.bound)
+    }
+
     /// The effective weight of a slot.
     pub(super) fn weight(&self, slot: usize) -> f32 {
         weight_of(&self.weights[slot])
