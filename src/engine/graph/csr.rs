@@ -182,6 +182,25 @@ pub fn atomic_max_weight(cell: &AtomicU32, weight: f32, slot: EdgeIdx, limit: u3
     Err(Error::CasRetryExhausted { slot: slot.0, limit })
 }
 
+/// Stores a weight of at least 0 in a cell; returns whether it changed.
+///
+/// # Errors
+/// [`Error::CasRetryExhausted`], naming `slot`, after `limit` lost races.
+#[inline]
+pub fn atomic_write_weight(cell: &AtomicU32, weight: f32, slot: EdgeIdx, limit: u32) -> Result<bool, Error> {
+    let mut seen = cell.load(Ordering::Relaxed);
+    for _ in 0..limit {
+        if seen == weight.to_bits() {
+            return Ok(false);
+        }
+        match cell.compare_exchange_weak(seen, weight.to_bits(), Ordering::Release, Ordering::Relaxed) {
+            Ok(_) => return Ok(true),
+            Err(now) => seen = now,
+        }
+    }
+    Err(Error::CasRetryExhausted { slot: slot.0, limit })
+}
+
 impl Slots {
     #[inline]
     pub(super) fn row(&self, node: NodeId) -> (usize, usize, usize) {
@@ -298,9 +317,7 @@ impl Csr {
         if weight > weight_of(cell) {
             self.raise_bounds(source, slot, weight)?;
         }
-        // With one writer a swap would only make the writes wait for each other.
-        cell.store(weight.to_bits(), Ordering::Release);
-        Ok(())
+        atomic_write_weight(cell, weight, slot, CAS_RETRY_LIMIT).map(drop)
     }
 
     /// Raises the bounds that cover a slot to its weight: that of all slots, and those from its own block to the first of
@@ -381,7 +398,9 @@ mod tests {
         let cell = AtomicU32::new(0);
         let max = atomic_max_weight(&cell, 1.0, EdgeIdx(7), 0);
         assert!(matches!(max, Err(Error::CasRetryExhausted { slot: 7, limit: 0 })));
+        let write = atomic_write_weight(&cell, 1.0, EdgeIdx(7), 0);
+        assert!(matches!(write, Err(Error::CasRetryExhausted { slot: 7, limit: 0 })));
         assert_eq!(weight_of(&cell).to_bits(), 0);
-        assert!(atomic_max_weight(&cell, 1.0, EdgeIdx(7), 1).is_ok());
+        assert!(atomic_write_weight(&cell, 1.0, EdgeIdx(7), 1).is_ok());
     }
 }
