@@ -82,7 +82,8 @@ impl Push {
     }
 }
 
-/// P3: weights of an array are written in an order by lot, each by compare-and-swap, with nobody else there.
+/// P3: weights of an array are written in an order by lot, as learning writes them: by compare-and-swap, with nobody else
+/// there.
 pub(crate) struct Swap {
     order: Vec<u32>,
     weights: Vec<AtomicU32>,
