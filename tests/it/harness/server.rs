@@ -18,8 +18,6 @@ use testcontainers::runners::AsyncRunner;
 use testcontainers::{GenericImage, ImageExt};
 
 const PASSWORD: &str = "tests-of-ebb";
-/// Most of what a server does for the tests is to plan statements that it then runs a few times.
-const QUICK_COMPILER: &str = "-XX:TieredStopAtLevel=1";
 const DEFAULT_IMAGE: &str = "neo4j:5.26.31-community";
 
 /// How to reach it.
@@ -77,7 +75,6 @@ async fn container() -> Result<Address, String> {
         .with_env_var("NEO4J_db_lock_acquisition_timeout", "10s")
         .with_env_var("NEO4J_dbms_cypher_min__replan__interval", "1m")
         .with_env_var("NEO4J_db_tx__log_preallocate", "false")
-        .with_env_var("JAVA_TOOL_OPTIONS", QUICK_COMPILER)
         // Nothing of it is to survive, so no commit waits for a disk.
         .with_mount(Mount::tmpfs_mount("/data"))
         .with_startup_timeout(Duration::from_secs(180))
@@ -125,7 +122,7 @@ async fn managed(number: usize) -> Address {
         http_port: 0,
         heap_mb: 768,
         pagecache_mb: 128,
-        is_brief: true,
+        is_brief: false,
         keep: Duration::ZERO,
         ..settings.neo4j
     };
