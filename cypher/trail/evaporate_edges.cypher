@@ -8,7 +8,7 @@
 // names: :HALL
 // quarantine: SET r.ebbTrailReason = $reason, r.pheromone_cycle = null RETURN count(*) AS scanned, 0 AS changed, 0 AS silenced, count(*) AS quarantined
 //
-// As for places. An edge without a base cost gets that of its type.
+// As for places. An edge without a base cost gets that of its type. Each value is read once.
 CALL () {
   MATCH ()-[r:HALL]->()
   WHERE r.pheromone_cycle < $cycle
@@ -17,26 +17,27 @@ CALL () {
 WITH r
 LIMIT $limit
 SET r.ebbLock = true
-WITH r, r.pheromone_cycle < $cycle AS pending,
-  CASE WHEN NOT r.pheromone_cycle IS :: INTEGER THEN 'pheromone_cycle is not a whole number'
-    WHEN NOT (-1000000000000000 <= r.pheromone_cycle <= 1000000000000000) THEN 'pheromone_cycle is outside -1e15 to 1e15'
-    WHEN NOT r.success_pheromone IS :: FLOAT AND NOT r.success_pheromone IS :: INTEGER THEN 'success_pheromone is not a number'
-    WHEN NOT r.traversal_pheromone IS :: FLOAT AND NOT r.traversal_pheromone IS :: INTEGER THEN 'traversal_pheromone is not a number'
-    WHEN NOT r.recency_pheromone IS :: FLOAT AND NOT r.recency_pheromone IS :: INTEGER THEN 'recency_pheromone is not a number'
-    WHEN any(value IN [r.success_pheromone, r.traversal_pheromone, r.recency_pheromone] WHERE isNaN(toFloat(value)) OR value < 0.0 OR value > $most) THEN 'a pheromone is outside 0 to 1e6'
-    WHEN NOT r.base_cost IS :: FLOAT AND NOT r.base_cost IS :: INTEGER THEN 'base_cost is not a number'
-    WHEN isNaN(toFloat(r.base_cost)) OR r.base_cost < 0.0 OR r.base_cost > $most THEN 'base_cost is outside 0 to 1e6'
+WITH r, r.pheromone_cycle AS anchor, r.success_pheromone AS success, r.traversal_pheromone AS traversal, r.recency_pheromone AS recency, r.base_cost AS stored
+WITH r, anchor, success, traversal, recency, stored, anchor < $cycle AS pending,
+  CASE WHEN NOT anchor IS :: INTEGER THEN 'pheromone_cycle is not a whole number'
+    WHEN NOT (-1000000000000000 <= anchor <= 1000000000000000) THEN 'pheromone_cycle is outside -1e15 to 1e15'
+    WHEN NOT success IS :: FLOAT AND NOT success IS :: INTEGER THEN 'success_pheromone is not a number'
+    WHEN NOT traversal IS :: FLOAT AND NOT traversal IS :: INTEGER THEN 'traversal_pheromone is not a number'
+    WHEN NOT recency IS :: FLOAT AND NOT recency IS :: INTEGER THEN 'recency_pheromone is not a number'
+    WHEN any(value IN [success, traversal, recency] WHERE isNaN(toFloat(value)) OR value < 0.0 OR value > $most) THEN 'a pheromone is outside 0 to 1e6'
+    WHEN NOT stored IS :: FLOAT AND NOT stored IS :: INTEGER THEN 'base_cost is not a number'
+    WHEN isNaN(toFloat(stored)) OR stored < 0.0 OR stored > $most THEN 'base_cost is outside 0 to 1e6'
   END AS fault
-WITH r, pending, fault, CASE WHEN pending AND fault IS NULL THEN $cycle - r.pheromone_cycle END AS gone
+WITH r, success, traversal, recency, stored, pending, fault, CASE WHEN pending AND fault IS NULL THEN $cycle - anchor END AS gone
 WITH r, pending, fault, gone,
-  r.success_pheromone * (1.0 - $success) ^ gone AS successLeft,
-  r.traversal_pheromone * (1.0 - $traversal) ^ gone AS traversalLeft,
-  r.recency_pheromone * (1.0 - $recency) ^ gone AS recencyLeft,
-  CASE WHEN gone IS NULL THEN null ELSE CASE WHEN r.base_cost IS NOT NULL THEN toFloat(r.base_cost)
+  success * (1.0 - $success) ^ gone AS successLeft,
+  traversal * (1.0 - $traversal) ^ gone AS traversalLeft,
+  recency * (1.0 - $recency) ^ gone AS recencyLeft,
+  CASE WHEN gone IS NULL THEN null WHEN stored IS NOT NULL THEN toFloat(stored)
     WHEN type(r) = 'SIMILAR_TO' AND (r.similarity IS :: FLOAT NOT NULL OR r.similarity IS :: INTEGER NOT NULL)
       THEN CASE WHEN r.similarity >= 1.0 THEN 0.0 WHEN r.similarity <= 0.0 THEN 1.0 ELSE 1.0 - r.similarity END
     ELSE $bases[type(r)]
-  END END AS base
+  END AS base
 WITH r, pending, fault, gone, base,
   CASE WHEN successLeft < $floor THEN 0.0 ELSE successLeft END AS success,
   CASE WHEN traversalLeft < $floor THEN 0.0 ELSE traversalLeft END AS traversal,

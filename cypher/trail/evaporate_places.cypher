@@ -20,17 +20,18 @@ CALL () {
 WITH n
 LIMIT $limit
 SET n.ebbLock = true
-WITH n, n.pheromone_cycle < $cycle AS pending,
-  CASE WHEN NOT n.pheromone_cycle IS :: INTEGER THEN 'pheromone_cycle is not a whole number'
-    WHEN NOT (-1000000000000000 <= n.pheromone_cycle <= 1000000000000000) THEN 'pheromone_cycle is outside -1e15 to 1e15'
-    WHEN NOT n.exploitation_pheromone IS :: FLOAT AND NOT n.exploitation_pheromone IS :: INTEGER THEN 'exploitation_pheromone is not a number'
-    WHEN NOT n.exploration_pheromone IS :: FLOAT AND NOT n.exploration_pheromone IS :: INTEGER THEN 'exploration_pheromone is not a number'
-    WHEN any(value IN [n.exploitation_pheromone, n.exploration_pheromone] WHERE isNaN(toFloat(value)) OR value < 0.0 OR value > $most) THEN 'a pheromone is outside 0 to 1e6'
+WITH n, n.pheromone_cycle AS anchor, n.exploitation_pheromone AS exploitation, n.exploration_pheromone AS exploration
+WITH n, anchor, exploitation, exploration, anchor < $cycle AS pending,
+  CASE WHEN NOT anchor IS :: INTEGER THEN 'pheromone_cycle is not a whole number'
+    WHEN NOT (-1000000000000000 <= anchor <= 1000000000000000) THEN 'pheromone_cycle is outside -1e15 to 1e15'
+    WHEN NOT exploitation IS :: FLOAT AND NOT exploitation IS :: INTEGER THEN 'exploitation_pheromone is not a number'
+    WHEN NOT exploration IS :: FLOAT AND NOT exploration IS :: INTEGER THEN 'exploration_pheromone is not a number'
+    WHEN any(value IN [exploitation, exploration] WHERE isNaN(toFloat(value)) OR value < 0.0 OR value > $most) THEN 'a pheromone is outside 0 to 1e6'
   END AS fault
-WITH n, pending, fault, CASE WHEN pending AND fault IS NULL THEN $cycle - n.pheromone_cycle END AS gone
+WITH n, exploitation, exploration, pending, fault, CASE WHEN pending AND fault IS NULL THEN $cycle - anchor END AS gone
 WITH n, pending, fault, gone,
-  n.exploitation_pheromone * (1.0 - $exploitation) ^ gone AS exploitationLeft,
-  n.exploration_pheromone * (1.0 - $exploration) ^ gone AS explorationLeft
+  exploitation * (1.0 - $exploitation) ^ gone AS exploitationLeft,
+  exploration * (1.0 - $exploration) ^ gone AS explorationLeft
 WITH n, pending, fault, gone,
   CASE WHEN exploitationLeft < $floor THEN 0.0 ELSE exploitationLeft END AS exploitation,
   CASE WHEN explorationLeft < $floor THEN 0.0 ELSE explorationLeft END AS exploration
