@@ -163,6 +163,28 @@ impl CharNgramIndex {
         gathered.into_index()
     }
 
+    /// The index of texts in their order, with the postings of each window and the signature of each text.
+    fn of(
+        windows: Vec<u32>,
+        (starts, postings, counts): (Vec<usize>, Vec<u32>, Vec<u8>),
+        order: Vec<Ranked>,
+        marks: Vec<Marks>,
+    ) -> Self {
+        let mut places = vec![0; order.len()];
+        (0..).zip(&order).for_each(|(at, ranked)| places[ranked.text as usize] = at);
+        Self {
+            windows: Arc::new(windows),
+            starts: Arc::new(starts),
+            postings: Arc::new(postings),
+            counts: Arc::new(counts),
+            lengths: Arc::new(order.iter().map(|ranked| length(ranked.norm)).collect()),
+            groups: Arc::new(groups(&order)),
+            order: order.into_iter().map(|ranked| ranked.text).collect(),
+            places,
+            marks: Arc::new(marks),
+        }
+    }
+
     /// The index after a change of some texts: `number` is the new one of each text that stays; the others are added, each with its
     /// number and whether it is a name.
     #[must_use]
@@ -301,13 +323,12 @@ impl Gathered {
         }
         starts.push(total);
         let (mut postings, mut counts) = (in_large_pages(vec![0; total]), vec![0; total]);
-        let (mut marks, mut places) = (vec![Marks::default(); count], vec![0; count]);
+        let mut marks = vec![Marks::default(); count];
         for (at, Ranked { text, .. }) in order.iter().enumerate() {
             if let Some(Ranked { text: ahead, .. }) = order.get(at + AHEAD) {
                 prefetch(&self.seen[self.begin(*ahead as usize)..]);
             }
             let (text, place) = (*text as usize, u32::try_from(at).unwrap_or(u32::MAX));
-            places[text] = place;
             for seen in &self.seen[self.begin(text)..self.ends[text]] {
                 let number = (seen & HASH_MASK) as usize;
                 postings[next[number]] = place;
@@ -316,17 +337,8 @@ impl Gathered {
                 marks[at].add(self.windows[number].window);
             }
         }
-        CharNgramIndex {
-            windows: Arc::new(by_window.iter().map(|number| self.windows[*number].window).collect()),
-            starts: Arc::new(starts),
-            postings: Arc::new(postings),
-            counts: Arc::new(counts),
-            lengths: Arc::new(order.iter().map(|ranked| length(ranked.norm)).collect()),
-            groups: Arc::new(groups(&order)),
-            order: order.into_iter().map(|ranked| ranked.text).collect(),
-            places,
-            marks: Arc::new(marks),
-        }
+        let windows = by_window.iter().map(|number| self.windows[*number].window).collect();
+        CharNgramIndex::of(windows, (starts, postings, counts), order, marks)
     }
 }
 

@@ -1,8 +1,7 @@
 //! The index after a change of some texts: postings are moved to the places that texts have by their new norms.
 
-use super::{CharNgramIndex, Class, Gathered, Ranked, groups, length, rarity, square};
+use super::{CharNgramIndex, Class, Gathered, Ranked, rarity, square};
 use crate::graph::raw::in_large_pages;
-use std::sync::Arc;
 
 /// Place of a text that is not in the index any more.
 const GONE: u32 = u32::MAX;
@@ -51,19 +50,8 @@ pub(super) fn changed(
     }
     let Lists { postings, counts, .. } = lists;
     starts.push(postings.len());
-    let mut places = vec![0; order.len()];
-    (0..).zip(&order).for_each(|(at, ranked)| places[ranked.text as usize] = at);
-    CharNgramIndex {
-        windows: Arc::new(windows.iter().map(|of| of.window).collect()),
-        starts: Arc::new(starts),
-        postings: Arc::new(postings),
-        counts: Arc::new(counts),
-        lengths: Arc::new(order.iter().map(|ranked| length(ranked.norm)).collect()),
-        groups: Arc::new(groups(&order)),
-        order: order.into_iter().map(|ranked| ranked.text).collect(),
-        places,
-        marks: Arc::new(marks),
-    }
+    let windows = windows.iter().map(|of| of.window).collect();
+    CharNgramIndex::of(windows, (starts, postings, counts), order, marks)
 }
 
 /// For each window of the texts added the texts that have it, ascending, and how often.
