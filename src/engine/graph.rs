@@ -203,6 +203,13 @@ impl Lineage {
 }
 
 impl Graph {
+    /// A graph of these slots, which have learned nothing, and columns.
+    fn of(kinds: Kinds, range: WeightRange, slots: Arc<Slots>, columns: Columns) -> Self {
+        let csr = Csr::of(slots, range);
+        let (generation, identity) = (Generation::default(), Arc::default());
+        Self { generation, range, kinds, csr, columns, identity, lineage: None }
+    }
+
     /// The generation of the graph.
     #[must_use]
     pub const fn generation(&self) -> Generation {

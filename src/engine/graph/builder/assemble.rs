@@ -5,8 +5,7 @@
 use super::WeightRange;
 use crate::graph::Graph;
 use crate::graph::columns::Columns;
-use crate::graph::csr::{BOUND_BLOCK, Csr, SlotKind, Slots, WIDE};
-use crate::graph::index::Generation;
+use crate::graph::csr::{BOUND_BLOCK, SlotKind, Slots, WIDE};
 use crate::graph::kinds::Kinds;
 use crate::graph::raw::in_large_pages;
 use std::sync::Arc;
@@ -70,15 +69,7 @@ pub(super) fn assemble(parts: Parts, mut columns: Columns, mut source: impl Sour
     slots.kinds = slot_kinds;
     forget_unused(&mut slots);
     turn_round(&mut slots, order.len());
-    Graph {
-        generation: Generation::default(),
-        range,
-        kinds,
-        csr: Csr::of(Arc::new(slots), range),
-        columns,
-        identity: Arc::default(),
-        lineage: None,
-    }
+    Graph::of(kinds, range, Arc::new(slots), columns)
 }
 
 /// The forward arrays, filled row by row.

@@ -9,8 +9,8 @@
 use super::super::assemble::{Arrays, Parts, Source, forget_unused, len, placed, strength};
 use super::{Change, Rest};
 use crate::graph::columns::Columns;
-use crate::graph::csr::{Csr, Slots, WIDE};
-use crate::graph::index::{Generation, NodeId};
+use crate::graph::csr::{Slots, WIDE};
+use crate::graph::index::NodeId;
 use crate::graph::raw::{in_large_pages, prefetch};
 use crate::graph::{Graph, Lineage};
 use std::sync::Arc;
@@ -85,15 +85,7 @@ pub(super) fn patched(parts: Parts, mut columns: Columns, mut rest: Rest<'_>) ->
     rewritten.sort_unstable();
     let sources = Sources { graph, copied: &copied, rewritten: &rewritten, is_reweighed: &is_reweighed };
     sources.turn_round(&mut slots, &mut columns, &order);
-    Graph {
-        generation: Generation::default(),
-        range,
-        kinds,
-        csr: Csr::of(Arc::new(slots), range),
-        columns,
-        identity: Arc::default(),
-        lineage: None,
-    }
+    Graph::of(kinds, range, Arc::new(slots), columns)
 }
 
 /// Appends a row of the graph before, with its new weights; does nothing and returns `false` if it would not be sorted, or has a

@@ -8,8 +8,8 @@
 use super::{Change, Reweighed};
 use crate::graph::builder::assemble::strength;
 use crate::graph::columns::{Columns, shared};
-use crate::graph::csr::{Csr, Slots};
-use crate::graph::index::{Generation, NodeId};
+use crate::graph::csr::Slots;
+use crate::graph::index::NodeId;
 use crate::graph::{Error, Graph};
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -41,15 +41,7 @@ pub(super) fn reweighed(change: &Change<'_>) -> Result<Graph, Error> {
     if !change.reweighed.is_empty() {
         reweigh(Arc::make_mut(&mut slots), &mut columns, change);
     }
-    Ok(Graph {
-        generation: Generation::default(),
-        range: graph.range,
-        kinds: graph.kinds.clone(),
-        csr: Csr::of(slots, graph.range),
-        columns,
-        identity: Arc::default(),
-        lineage: None,
-    })
+    Ok(Graph::of(graph.kinds.clone(), graph.range, slots, columns))
 }
 
 /// Sets the new numbers of slots, and what follows from them.
