@@ -78,16 +78,17 @@ pub(super) fn next_size(rows: usize, took: Duration) -> usize {
     }
 }
 
-/// Processes pages of `size` rows until one is short or the budget is spent: for adoption, whose rows are not part of
-/// the limit in rows.
+/// Processes page after page, the first of `first` rows, until one is short or the budget is spent: for adoption, whose
+/// rows are not part of the limit in rows.
 pub(super) async fn until_short(
     work: &mut Work<'_>,
-    size: usize,
+    first: usize,
     mut page: impl AsyncFnMut(&Store, &mut Run, PageMode<'_>) -> Result<usize, Error>,
 ) -> Result<Completion, Error> {
     // A dry run takes its rows back, so that they would be on the next page again.
-    let size = if work.run.is_dry() { DRY_RUN_ROWS } else { size };
+    let mut size = if work.run.is_dry() { DRY_RUN_ROWS } else { first };
     loop {
+        let begun = Instant::now();
         let (rows, limit) = one(work, size, &mut page).await?;
         if rows < limit || work.run.is_dry() {
             return Ok(Completion::End);
@@ -95,6 +96,7 @@ pub(super) async fn until_short(
         if work.budget.is_spent() {
             return Ok(Completion::Budget);
         }
+        size = next_size(limit, begun.elapsed());
     }
 }
 
