@@ -7,6 +7,7 @@
 // names: :Room, n.id, n.lock
 UNWIND range(0, size($rows.keys) - 1) AS i
 MATCH (n:Room)
+USING INDEX SEEK n:Room(scope, id)
 WHERE n.id = $rows.keys[i] AND n.scope = $rows.scopes[i]
 SET n.lock = true
 RETURN count(n) AS locked

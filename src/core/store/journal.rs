@@ -28,12 +28,10 @@ use crate::domain::units::{Timestamp, maybe_millis, millis};
 use chrono::{DateTime, FixedOffset, SecondsFormat};
 use neo4rs::BoltType;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Properties of memories whose values are long and written by no job that has a journal: read as an empty text.
+/// Properties whose values may be long, and which no job that has a journal writes: `journal/read` has them empty.
 const LONG: [&str; 3] = ["content", "embedding", "tags"];
-/// Rows of one statement.
-const ROWS: usize = 2_000;
 /// Nodes of one page of a journal that is read.
 const NODES: i64 = 20;
 
@@ -179,8 +177,8 @@ async fn read_rows(tx: &mut Tx, rows: &BTreeSet<RowName>) -> Result<FoundRows, E
             (ROOM_ID, format!("n.{}", label.key())),
             (HALL, types),
         ]);
-        for page in named.chunks(ROWS) {
-            let call = keyed(&JOURNAL_READ, &text_of, page).set("long", list(LONG));
+        for page in slices(&JOURNAL_READ, &named, bytes) {
+            let call = keyed(&JOURNAL_READ, &text_of, page);
             let columns_of = ["row", "element", "labels", "properties", "edges", "degree", "claimed"];
             for row in tx.table(call, &columns_of).await? {
                 let [at, element, labels, properties, edges, degree, claimed] = columns(row);
@@ -191,7 +189,9 @@ async fn read_rows(tx: &mut Tx, rows: &BTreeSet<RowName>) -> Result<FoundRows, E
                 let relationships = items(edges).into_iter().filter_map(relationship);
                 let image = Image {
                     labels: items(labels).into_iter().filter_map(text).collect(),
-                    properties: pairs(properties).map(|(name, value)| (name, Some(value))).collect(),
+                    properties: pairs(properties)
+                        .map(|(name, value)| (name, Some(without_vector(value))))
+                        .collect(),
                     relationships: relationships.collect(),
                     degree: whole(&degree),
                 };
@@ -200,6 +200,11 @@ async fn read_rows(tx: &mut Tx, rows: &BTreeSet<RowName>) -> Result<FoundRows, E
         }
     }
     Ok(all)
+}
+
+/// Approximate bytes of a row's name in a request.
+fn bytes(row: &&RowName) -> usize {
+    row.scope.len() + row.key.len() + 6
 }
 
 /// A call about rows of one label.
@@ -231,11 +236,24 @@ fn relationship(edge: BoltType) -> Option<RowRelationship> {
 
 /// Names and values of properties, without locks.
 fn pairs(properties: BoltType) -> impl Iterator<Item = (String, Value)> {
-    items(properties).into_iter().filter_map(|pair| {
-        let [name, value] = columns(items(pair));
-        let name = text(name).filter(|name| !LOCKS.contains(&name.as_str()))?;
-        Some((name, of_bolt(value)))
+    let properties = match properties {
+        BoltType::Map(map) => map.value,
+        _ => HashMap::default(),
+    };
+    properties.into_iter().filter_map(|(name, value)| match value {
+        BoltType::Null(_) => None,
+        value => (!LOCKS.contains(&name.value.as_str())).then(|| (name.value, of_bolt(value))),
     })
+}
+
+/// A value, or an empty text for a vector: it is long, and no job that has a journal writes one.
+fn without_vector(value: Value) -> Value {
+    match value {
+        Value::List(numbers) if numbers.iter().all(|number| matches!(number, Value::Float(_))) => {
+            Value::Text(String::new())
+        }
+        value => value,
+    }
 }
 
 fn of_bolt(value: BoltType) -> Value {

@@ -8,11 +8,11 @@ use super::super::Store;
 use super::super::catalogue::{
     JOURNAL_CONNECT, JOURNAL_CREATE, JOURNAL_DELETE, JOURNAL_DISCONNECT, JOURNAL_LOCK, JOURNAL_WRITE,
 };
-use super::super::encode::list;
+use super::super::encode::{list, slices};
 use super::super::error::Error;
 use super::super::statement::{HALL, ROOM, ROOM_ID, Statement};
 use super::super::tx::{Mode, Tx};
-use super::{FoundRows, JournalHead, LONG, ROWS, RULES, decode, keyed, read_rows, record};
+use super::{FoundRows, JournalHead, LONG, RULES, bytes, decode, keyed, read_rows, record};
 use crate::domain::journal::{
     End, Entry, Image, RowChange, RowEdge, RowLabel, RowName, RowRelationship, Value,
 };
@@ -23,6 +23,8 @@ use neo4rs::{BoltMap, BoltNull, BoltString, BoltType};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Rows of one statement that writes.
+const ROWS: usize = 2_000;
 /// Placeholder of the property that locks a row.
 const LOCK: &str = "n.lock";
 
@@ -101,7 +103,7 @@ async fn apply(
             (ROOM_ID, format!("n.{}", label.key())),
             (LOCK, lock.to_owned()),
         ]);
-        for page in rows.chunks(ROWS) {
+        for page in slices(&JOURNAL_LOCK, &rows, bytes) {
             tx.run(keyed(&JOURNAL_LOCK, &text_of, page)).await?;
         }
     }
