@@ -259,6 +259,7 @@ catalogue! {
     REPORT_RELATIONSHIP_DAYS = "report/relationship_days";
     REPORT_RELATIONSHIP_INSTANTS = "report/relationship_instants";
     REPORT_RELATIONSHIP_KEYS = "report/relationship_keys";
+    REQUEST_EXTEND = "request/extend";
     REQUEST_OPEN = "request/open";
     REQUEST_RECORD = "request/record";
     REQUEST_TRIM = "request/trim";

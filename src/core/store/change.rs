@@ -13,7 +13,7 @@
 //! that changes more than it can name (an adoption, an evaporation) is recorded as such, and mirrors reload.
 
 use super::Store;
-use super::catalogue::{CHANGE_RECORD, CHANGE_SINCE, REQUEST_RECORD, SERVER_PING};
+use super::catalogue::{CHANGE_RECORD, CHANGE_SINCE, REQUEST_EXTEND, REQUEST_RECORD, SERVER_PING};
 use super::encode::{list, slices};
 use super::error::Error;
 use super::statement::Call;
@@ -232,7 +232,7 @@ impl Tx {
                 .set("hash", list(slice.iter().map(|one| one.hash.as_deref())))
                 .set("by", list(slice.iter().map(|one| one.by.as_str())))
                 .set("seed", list(slice.iter().map(|one| one.seed.as_deref())))
-                .set("answer", list(slice.iter().map(|one| one.answer.as_str())))
+                .set("answer", list(slice.iter().map(|one| one.answer_parts().next().unwrap_or_default())))
                 .set("waits", list(unlearned().map(|one| one.map(|one| one.scope.as_str()))))
                 .set("active", list(unlearned().map(active)))
                 .set("reward", list(unlearned().map(|one| one.map(|one| one.reward))));
@@ -242,6 +242,12 @@ impl Tx {
                 return Err(Error::Conflict("the request is answered already".to_owned()));
             }
             at.get_or_insert(now);
+            for receipt in slice {
+                for part in receipt.answer_parts().skip(1) {
+                    let call = REQUEST_EXTEND.call().set("id", receipt.request.as_str());
+                    self.run(call.set("part", part)).await?;
+                }
+            }
         }
         instant(REQUEST_RECORD.name, at.unwrap_or_default())
     }

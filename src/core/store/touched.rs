@@ -41,12 +41,30 @@ pub(super) struct Receipt {
     pub(super) unlearned: Option<Unlearned>,
 }
 
+/// Most bytes of a response that are sent at once.
+const ANSWER_PART: usize = 6_000;
+
 impl Receipt {
-    /// Approximate bytes of it in a request to the server.
+    /// Approximate bytes of it, without later parts of its response, in a request to the server.
     pub(super) fn bytes(&self) -> usize {
         let active = self.unlearned.iter().flat_map(|one| &one.active).map(|id| id.len() + 3);
         let texts = [&self.hash, &self.seed].into_iter().flatten().map(String::len);
-        self.request.len() + self.by.len() + self.answer.len() + active.chain(texts).sum::<usize>() + 24
+        let answer = self.answer.len().min(ANSWER_PART);
+        self.request.len() + self.by.len() + answer + active.chain(texts).sum::<usize>() + 24
+    }
+
+    /// The response in parts: that of a thousand items would make a request that the driver delays (see `encode`).
+    pub(super) fn answer_parts(&self) -> impl Iterator<Item = &str> {
+        let mut rest = self.answer.as_str();
+        std::iter::from_fn(move || {
+            let mut end = rest.len().min(ANSWER_PART);
+            while !rest.is_char_boundary(end) {
+                end -= 1;
+            }
+            let (part, later) = rest.split_at(end);
+            rest = later;
+            (!part.is_empty()).then_some(part)
+        })
     }
 }
 
