@@ -58,7 +58,7 @@ RETURN n, a, COUNT { (:Entity) } * 1.0 AS b";
 
 const DEPOSIT: &str = "UNWIND range(0, size(row.path) - 1) AS i
 MATCH (n:Room {scope: 'local', id: row.path[i]})
-USING INDEX n:Room(scope, id)
+USING INDEX SEEK n:Room(scope, id)
 SET n.exploitation_pheromone = coalesce(n.exploitation_pheromone, 0.0) + 0.2, n.pheromone_cycle = row.cycle
 WITH row, i, n WHERE i > 0
 MATCH (:Room {scope: 'local', id: row.path[i - 1]})-[r:HALL]->(n)
@@ -90,10 +90,10 @@ const TRODDEN: &str = "UNWIND range($from, $to - 1) AS i
 CREATE (:Room {scope: 'local', id: 'r-' + i, exploitation_pheromone: 0.4, pheromone_cycle: $cycle})";
 const HALLS: &str = "UNWIND range($from, $to - 1) AS i
 MATCH (a:Room {scope: 'local', id: 'r-' + i})
-USING INDEX a:Room(scope, id)
+USING INDEX SEEK a:Room(scope, id)
 UNWIND range(1, 10) AS step
 MATCH (b:Room {scope: 'local', id: 'r-' + (i + step) % $rooms})
-USING INDEX b:Room(scope, id)
+USING INDEX SEEK b:Room(scope, id)
 CREATE (a)-[:HALL {success_pheromone: step * 1.0, traversal_pheromone: 0.5, recency_pheromone: 1.0,
   base_cost: 0.5, current_cost: 0.25, pheromone_cycle: $cycle}]->(b)";
 
