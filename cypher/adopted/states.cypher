@@ -4,6 +4,7 @@
 // returns: key: String, pinned: Boolean, pinnedAt: Integer, hidden: Boolean, accesses: Integer, lastAccess: Integer (a row for each that is there)
 UNWIND $rows.keys AS key
 MATCH (s:EbbState {scope: $scope, kind: $kind, key: key})
+USING INDEX SEEK s:EbbState(scope, kind, key)
 RETURN key, s.pinned IS :: BOOLEAN NOT NULL AND s.pinned AS pinned,
   CASE WHEN datetime({epochMillis: -62135596800000}) <= s.pinnedAt < datetime({epochMillis: 253402300800000}) THEN s.pinnedAt.epochMillis END AS pinnedAt,
   s.hidden IS :: BOOLEAN NOT NULL AND s.hidden AS hidden,

@@ -11,11 +11,13 @@
 // while there is anything to claim. passedOver counts memories lost while waiting for their locks: the caller requests
 // that many again.
 MATCH (a:ConsolidationAttempt {id: $id})
+USING INDEX SEEK a:ConsolidationAttempt(id)
 SET a.lock = true
 WITH a
 WHERE a.state IN ['planned', 'claimed'] AND a.holder = $holder
 CALL (a) {
   MATCH (m:Memory)
+  USING INDEX SEEK m:Memory(ripeAt)
   WHERE m.ripeAt <= datetime({epochMillis: $now}) AND NOT m:EbbQuarantined AND m.scope IS :: STRING NOT NULL AND m.id IS :: STRING NOT NULL
     AND m.tier IN ['working', 'shortTerm'] AND coalesce(m.pinned, false) = false
     AND NOT EXISTS {

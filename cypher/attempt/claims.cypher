@@ -9,6 +9,7 @@
 // text, since a list has one type.
 UNWIND range(0, size($rows.id) - 1) AS i
 MATCH (m:Memory {scope: $rows.scope[i], id: $rows.id[i]})
+USING INDEX SEEK m:Memory(scope, id)
 SET m.ebbLock = true
 RETURN i AS memory,
   [(m)-[c:CONSOLIDATING]->(a:ConsolidationAttempt)

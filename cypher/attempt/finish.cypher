@@ -8,6 +8,7 @@
 //
 // $state may be claimed, for an attempt that claims and applies in the same transaction.
 MATCH (a:ConsolidationAttempt {id: $id})
+USING INDEX SEEK a:ConsolidationAttempt(id)
 SET a.lock = true
 WITH a
 WHERE a.state IN CASE $state WHEN 'claimed' THEN ['planned'] WHEN 'done' THEN ['claimed'] ELSE ['planned', 'claimed'] END

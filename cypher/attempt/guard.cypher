@@ -7,6 +7,7 @@
 // law: domain::attempt::step
 // clock: server
 MATCH (a:ConsolidationAttempt {id: $id})
+USING INDEX SEEK a:ConsolidationAttempt(id)
 SET a.lock = true
 WITH a
 WHERE a.holder = $holder AND a.state IN ['claimed', 'done']

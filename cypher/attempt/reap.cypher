@@ -10,6 +10,7 @@
 // $holder is the process that reaps, so that a wait for this lock can be distinguished from others. $anyLease is for
 // the holder of a scratch database's lock: its predecessor is dead, so its lease need not expire first.
 MATCH (a:ConsolidationAttempt {id: $id})
+USING INDEX SEEK a:ConsolidationAttempt(id)
 SET a.lock = $holder
 WITH a, datetime.realtime().epochMillis AS serverNow
 WHERE a.state IN ['planned', 'claimed'] AND ($anyLease OR a.leaseUntil <= serverNow)

@@ -8,6 +8,7 @@
 //
 // An attempt without a lease belongs to another writer and is kept; so is an attempt with any other relationship.
 MATCH (a:ConsolidationAttempt)
+USING INDEX SEEK a:ConsolidationAttempt(state)
 WHERE a.state IN ['done', 'aborted', 'expired']
   AND a.leaseUntil < datetime.realtime().epochMillis - $keptMs
   AND NOT (a)--()

@@ -6,6 +6,7 @@
 // Instants are epoch milliseconds of the server. A malformed record counts as a change of everything. A change without a scope
 // is one of all; where $scope is null, those of all scopes are listed. The record of a request has its own id as c.change.
 MATCH (c:EbbChange)
+USING INDEX SEEK c:EbbChange(at)
 WHERE datetime({epochMillis: $since}) <= c.at < datetime({epochMillis: 253402300800000})
 WITH c, c.labels IS :: LIST<STRING NOT NULL> NOT NULL AND c.scopes IS :: LIST<STRING NOT NULL> NOT NULL
   AND c.keys IS :: LIST<STRING NOT NULL> NOT NULL AND c.kinds IS :: LIST<STRING NOT NULL> NOT NULL AS sound

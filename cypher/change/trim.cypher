@@ -8,6 +8,7 @@
 //
 // A request stays as such where a repeat of it may come, and while its outcome is not yet learned.
 MATCH (c:EbbChange)
+USING INDEX SEEK c:EbbChange(at)
 WHERE c.at < datetime.realtime() - duration({hours: 1})
 WITH c LIMIT $limit
 WITH c, c:EbbRequest AND (c.hash IS NOT NULL OR c.waits IS NOT NULL) AS stays

@@ -9,8 +9,9 @@
 UNWIND $rows.id AS id
 CALL (id) {
   MATCH (c:SemanticCluster {id: id})
+  USING INDEX SEEK c:SemanticCluster(id)
   WHERE c.scope IS NULL AND EXISTS { (c)<-[:BELONGS_TO]-(:Memory {scope: $scope}) }
-    AND NOT EXISTS { MATCH (:SemanticCluster {scope: $scope, id: id}) }
+    AND NOT EXISTS { MATCH (same:SemanticCluster {scope: $scope, id: id}) USING INDEX SEEK same:SemanticCluster(scope, id) }
   RETURN c
   ORDER BY elementId(c)
   LIMIT 1

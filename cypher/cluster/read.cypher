@@ -5,14 +5,16 @@
 CALL () {
   UNWIND $rows.id AS id
   MATCH (c:SemanticCluster {scope: $scope, id: id})
+  USING INDEX SEEK c:SemanticCluster(scope, id)
   RETURN c
   UNION
   UNWIND $rows.key AS key
   MATCH (c:SemanticCluster {scope: $scope, key: key})
+  USING INDEX SEEK c:SemanticCluster(scope, key)
   RETURN c
 }
 WITH c
 WHERE c.id IS :: STRING NOT NULL
 RETURN c.id AS id, toStringOrNull(c.key) AS key, toFloatOrNull(c.strength) AS strength, toIntegerOrNull(c.size) AS size,
   c.dissolved IS NOT NULL AS dissolved,
-  [(c)<-[:BELONGS_TO]-(m:Memory {scope: $scope}) WHERE m.id IS :: STRING NOT NULL | m.id] AS members
+  [(c)<-[:BELONGS_TO]-(m:Memory {scope: $scope}) WHERE valueType(m.id) = 'STRING NOT NULL' | m.id] AS members

@@ -5,6 +5,7 @@
 // bound: $limit
 // idempotent: by clusterDue
 MATCH (m:Memory)
+USING INDEX SEEK m:Memory(id)
 WHERE m.id >= $afterId AND (m.id > $afterId OR coalesce(toStringOrNull(m.scope), '') > $afterScope)
 WITH m, m.id AS id, coalesce(toStringOrNull(m.scope), '') AS scope
 ORDER BY id, scope

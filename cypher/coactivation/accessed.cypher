@@ -9,12 +9,13 @@
 // The most recent come first, $most of them; all is the number of accesses of the session.
 UNWIND range(0, size($rows.id) - 1) AS i
 MATCH (s:Session {scope: $rows.scope[i], id: $rows.id[i]})
+USING INDEX SEEK s:Session(scope, id)
 SET s.ebbLock = true
 WITH i, s
 WHERE s.coactivateDue IS NOT NULL
 CALL (s) {
   MATCH (s)<-[a:ACCESSED_IN]-(m:Memory)
-  WHERE m.id IS :: STRING NOT NULL AND m.scope = s.scope AND NOT m:EbbQuarantined
+  WHERE valueType(m.id) = 'STRING NOT NULL' AND m.scope = s.scope AND NOT m:EbbQuarantined
     AND NOT coalesce(m.tier, 'working') IN ['archivedWorking', 'archivedShortTerm']
   WITH m.id AS id,
     max(CASE WHEN datetime({epochMillis: -62135596800000}) <= a.at < datetime({epochMillis: 253402300800000}) THEN a.at.epochMillis ELSE -62135596800000 END) AS at,

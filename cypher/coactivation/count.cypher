@@ -10,6 +10,7 @@
 // found by the difference.
 UNWIND range(0, size($rows.id) - 1) AS i
 MATCH (s:Session {scope: $rows.scope[i], id: $rows.id[i]})
+USING INDEX SEEK s:Session(scope, id)
 CALL (s, i) {
   MATCH (s)<-[a:ACCESSED_IN]-(m:Memory)
   WHERE coalesce(a.counted, false) = false AND ($rows.done[i] OR m.id IN $rows.memory[i]) AND NOT m:EbbQuarantined

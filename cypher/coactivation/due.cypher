@@ -6,6 +6,7 @@
 // The members are the $most most recent: they will be locked, in the order of their keys, before their session is read
 // again. all is the number of accesses of the session.
 MATCH (s:Session)
+USING INDEX SEEK s:Session(coactivateDue)
 WHERE s.coactivateDue >= datetime({epochMillis: -62135596800000}) AND s.coactivateDue <= datetime({epochMillis: $now})
   AND s.scope IS :: STRING NOT NULL AND s.id IS :: STRING NOT NULL AND NOT s:EbbQuarantined
 WITH s, s.coactivateDue AS due
@@ -13,7 +14,7 @@ ORDER BY due, s.scope, s.id
 LIMIT $limit
 CALL (s) {
   MATCH (s)<-[a:ACCESSED_IN]-(m:Memory)
-  WHERE m.id IS :: STRING NOT NULL AND m.scope = s.scope AND NOT m:EbbQuarantined
+  WHERE valueType(m.id) = 'STRING NOT NULL' AND m.scope = s.scope AND NOT m:EbbQuarantined
     AND NOT coalesce(m.tier, 'working') IN ['archivedWorking', 'archivedShortTerm']
   WITH m.id AS id, max(CASE WHEN datetime({epochMillis: -62135596800000}) <= a.at < datetime({epochMillis: 253402300800000}) THEN a.at.epochMillis ELSE -62135596800000 END) AS at
   ORDER BY at DESC, id

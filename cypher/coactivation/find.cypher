@@ -10,6 +10,7 @@
 // library and is left alone. One without a scope gets that of its memories, unless its id exists there. known is the
 // number of accesses of the page that wait for nothing.
 MATCH (s:Session)
+USING INDEX SEEK s:Session(id)
 WHERE s.id >= $afterId AND (s.id > $afterId OR coalesce(toStringOrNull(s.scope), '') > $afterScope)
 WITH s, s.id AS id, coalesce(toStringOrNull(s.scope), '') AS scope
 ORDER BY id, scope
@@ -22,9 +23,10 @@ CALL (s, counted, all) {
   RETURN min(m.scope) AS home
 }
 WITH s, id, scope, counted, all, home, s.scope IS NULL AND home IS NOT NULL AND size(s.id) <= 1024
-  AND NOT EXISTS { MATCH (:Session {scope: home, id: s.id}) }
+  AND NOT EXISTS { MATCH (same:Session {scope: home, id: s.id}) USING INDEX SEEK same:Session(scope, id) }
   AND NOT EXISTS {
     MATCH (o:Session {id: s.id})<-[:ACCESSED_IN]-(m:Memory)
+    USING INDEX SEEK o:Session(id)
     WHERE o.scope IS NULL AND elementId(o) < elementId(s) AND m:EbbMemory AND NOT m:EbbQuarantined
   } AS nameless
 FOREACH (_ IN CASE WHEN nameless THEN [1] ELSE [] END | SET s.scope = home)

@@ -8,7 +8,9 @@
 // Both ends of a pair above the threshold are queued for the cluster job.
 UNWIND range(0, size($rows.a) - 1) AS i
 MATCH (a:Memory {scope: $rows.scope[i], id: $rows.a[i]})
+USING INDEX SEEK a:Memory(scope, id)
 MATCH (b:Memory {scope: $rows.scope[i], id: $rows.b[i]})
+USING INDEX SEEK b:Memory(scope, id)
 MERGE (a)-[c:COACTIVATED]->(b)
 SET c.weight = CASE WHEN 0 <= c.weight <= 1000000000000 THEN toInteger(c.weight) ELSE 0 END + $rows.gain[i],
   c.firstCoactivation = CASE

@@ -12,6 +12,7 @@ CALL () {
 }
 CALL () {
   MATCH (s:Session)
+  USING INDEX SEEK s:Session(coactivateDue)
   WHERE s.coactivateDue >= datetime({epochMillis: -62135596800000}) AND s.scope IS :: STRING NOT NULL
   RETURN coalesce(sum(COUNT { (s)<-[:ACCESSED_IN]-() } - CASE WHEN 0 <= s.coactivated <= 1000000000000 THEN toInteger(s.coactivated) ELSE 0 END), 0) AS waiting
 }

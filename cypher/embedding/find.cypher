@@ -8,6 +8,7 @@
 // An embedding counts as Ebb's if its first and last numbers are those that Ebb has written; any other is of its writer,
 // and stays. A row that another program changes meanwhile is queued in vain: embedding/due decides again.
 MATCH (m:Memory)
+USING INDEX SEEK m:Memory(id)
 WHERE m.id >= $afterId AND (m.id > $afterId OR coalesce(toStringOrNull(m.scope), '') > $afterScope)
 WITH m, m.id AS id, coalesce(toStringOrNull(m.scope), '') AS scope
 ORDER BY id, scope

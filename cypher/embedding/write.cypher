@@ -12,6 +12,7 @@
 // others, another program has replaced it.
 UNWIND range(0, size($rows.id) - 1) AS i
 MATCH (m:Memory {scope: $rows.scope[i], id: $rows.id[i]})
+USING INDEX SEEK m:Memory(scope, id)
 SET m.ebbLock = true
 WITH m, i
 WHERE m.embedDue IS NOT NULL

@@ -8,7 +8,7 @@
 // list, unlike a filter, keeps the scan from beginning.
 UNWIND range(0, size($rows.name) - 1) AS i
 WITH $rows.scope[i] AS scope, $rows.name[i] AS name
-WHERE NOT EXISTS { MATCH (:EbbEntity {scope: scope, name: name}) }
+WHERE NOT EXISTS { MATCH (same:EbbEntity {scope: scope, name: name}) USING INDEX SEEK same:EbbEntity(scope, name) }
 WITH collect([scope, name]) AS missing
 WHERE size(missing) > 0
 CALL () { MATCH (e:Entity) RETURN count(e) AS all }

@@ -8,7 +8,8 @@ UNWIND range(0, size($rows.name) - 1) AS i
 WITH $rows.scope[i] AS scope, $rows.name[i] AS name
 CALL (scope, name) {
   MATCH (e:Entity {scope: scope, name: name})
-  WHERE NOT e:EbbEntity AND e.uuid IS NULL AND e.id IS NULL AND NOT EXISTS { MATCH (:EbbEntity {scope: scope, name: name}) }
+  USING INDEX SEEK e:Entity(name)
+  WHERE NOT e:EbbEntity AND e.uuid IS NULL AND e.id IS NULL AND NOT EXISTS { MATCH (same:EbbEntity {scope: scope, name: name}) USING INDEX SEEK same:EbbEntity(scope, name) }
   WITH e ORDER BY elementId(e) LIMIT 1
   SET e:EbbEntity
   RETURN count(e) AS taken

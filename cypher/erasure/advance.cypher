@@ -5,5 +5,6 @@
 // bound: one key
 // idempotent: by its values
 MATCH (e:EbbErasure {open: $scope})
+USING INDEX SEEK e:EbbErasure(open)
 SET e.labels = $rows.labels, e.counts = $rows.counts, e.emptied = $emptied
 RETURN count(e) AS receipts

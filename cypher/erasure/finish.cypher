@@ -6,6 +6,7 @@
 // idempotent: by the open receipt
 // clock: server
 MATCH (e:EbbErasure {open: $scope})
+USING INDEX SEEK e:EbbErasure(open)
 WHERE e.id = $id
 SET e.finished = datetime.realtime()
 REMOVE e.open, e.lock

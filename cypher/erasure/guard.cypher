@@ -5,6 +5,7 @@
 // bound: one key
 // idempotent: by writing nothing but the lock
 MATCH (e:EbbErasure {open: $scope})
+USING INDEX SEEK e:EbbErasure(open)
 SET e.lock = true
 WITH e
 WHERE e.id = $id

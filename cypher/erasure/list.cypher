@@ -3,6 +3,7 @@
 // params: $scope: String, $limit: Integer
 // returns: id: String, scope: String, by: String, requests: List, at: Integer, finished: Integer, labels: List, counts: List, emptied: Integer (at most $limit rows)
 MATCH (e:EbbErasure)
+USING INDEX SEEK e:EbbErasure(scope, at)
 WHERE e.scope = $scope AND datetime({epochMillis: -62135596800000}) <= e.at < datetime({epochMillis: 253402300800000}) AND e.id IS :: STRING NOT NULL
 WITH e
 ORDER BY e.at DESC

@@ -5,6 +5,7 @@
 //
 // The scope is compared as text so that no index on it is used: a scope has more facts than one entity.
 MATCH (e:EbbEntity {scope: $scope, name: $entity})<-[:ABOUT]-(f:Fact)
+USING INDEX SEEK e:EbbEntity(scope, name)
 WHERE f.id > $after AND toStringOrNull(f.scope) = $scope AND ($relation IS NULL OR f.relation = $relation) AND f:EbbFact AND NOT f:EbbQuarantined
   AND ($history OR EXISTS { (f)<-[:HEAD]-(:EbbLineage) })
 WITH f

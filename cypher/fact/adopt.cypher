@@ -23,6 +23,7 @@ FOREACH (_ IN CASE WHEN fault IS NULL THEN [1] ELSE [] END |
 WITH f, i, fault
 CALL (f, i, fault) {
   MATCH (e:EbbEntity {scope: $rows.scope[i], name: $rows.entity[i]})
+  USING INDEX SEEK e:EbbEntity(scope, name)
   WHERE fault IS NULL AND NOT EXISTS { (f)-[:ABOUT]->(e) }
   CREATE (f)-[:ABOUT]->(e)
 }

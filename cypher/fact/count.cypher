@@ -3,6 +3,6 @@
 // params: $scope: String
 // returns: lineages: Integer (one row)
 MATCH (l:EbbLineage)
-USING INDEX l:EbbLineage(scope, key)
+USING INDEX SEEK l:EbbLineage(scope, key)
 WHERE l.scope = $scope AND l.key > ''
 RETURN count(l) AS lineages

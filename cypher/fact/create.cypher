@@ -6,6 +6,7 @@
 // idempotent: by the unique id, and by the receipt of its transaction
 UNWIND range(0, size($rows.id) - 1) AS i
 MATCH (e:EbbEntity {scope: $rows.scope[i], name: $rows.entity[i]})
+USING INDEX SEEK e:EbbEntity(scope, name)
 CREATE (f:Fact:EbbFact {
   id: $rows.id[i],
   entity: $rows.entity[i],

@@ -8,7 +8,9 @@
 // The new fact has the same tuple with the confidence that the sweep computed; the former head is unchanged.
 UNWIND range(0, size($rows.key) - 1) AS i
 MATCH (l:EbbLineage {key: $rows.key[i]})
+USING INDEX SEEK l:EbbLineage(key)
 MATCH (f:Fact {scope: l.scope, id: $rows.from[i]})
+USING INDEX SEEK f:Fact(scope, id)
 CREATE (d:Fact:EbbFact {
   id: $rows.id[i],
   entity: f.entity,

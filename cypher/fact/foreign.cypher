@@ -34,6 +34,6 @@ RETURN elementId(f) AS element,
     WHEN NOT (datetime({epochMillis: -62135596800000}) <= f.assertedAt < datetime({epochMillis: 253402300800000})) THEN 'assertedAt is outside the years 0001 to 9999'
     WHEN NOT f.validUntil IS :: ZONED DATETIME THEN 'validUntil is not a date with time and zone'
     WHEN NOT (datetime({epochMillis: -62135596800000}) <= f.validUntil < datetime({epochMillis: 253402300800000})) THEN 'validUntil is outside the years 0001 to 9999'
-    WHEN f.scope IS NULL AND (EXISTS { MATCH (:Fact {scope: 'local', id: f.id}) }
+    WHEN f.scope IS NULL AND (EXISTS { MATCH (same:Fact {scope: 'local', id: f.id}) USING INDEX SEEK same:Fact(scope, id) }
       OR any(o IN page WHERE o.id = f.id AND o.scope IS NULL AND elementId(o) < elementId(f))) THEN 'id is that of another fact of the scope local'
   END AS fault

@@ -6,6 +6,8 @@
 // idempotent: by what it leaves: one head
 UNWIND range(0, size($rows.key) - 1) AS i
 MATCH (l:EbbLineage {key: $rows.key[i]})
+USING INDEX SEEK l:EbbLineage(key)
 MATCH (f:Fact {scope: l.scope, id: $rows.id[i]})
+USING INDEX SEEK f:Fact(scope, id)
 FOREACH (h IN [(l)-[h:HEAD]->() | h] | DELETE h)
 CREATE (l)-[:HEAD]->(f)

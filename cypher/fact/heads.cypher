@@ -6,7 +6,7 @@
 //
 // A value of a wrong type comes back as null, or is named by fault where null has a meaning.
 MATCH (l:EbbLineage)
-USING INDEX l:EbbLineage(scope, key)
+USING INDEX SEEK l:EbbLineage(scope, key)
 WHERE l.scope = $scope AND l.key > $after
 WITH l
 ORDER BY l.scope, l.key

@@ -3,7 +3,7 @@
 // params: $scope: String, $relation: String, $after: String, $limit: Integer
 // returns: as fact/list, the id as cursor (at most $limit rows)
 MATCH (f:Fact)
-USING INDEX f:Fact(scope, id)
+USING INDEX SEEK f:Fact(scope, id)
 WHERE f.scope = $scope AND f.id > $after AND ($relation IS NULL OR f.relation = $relation)
   AND f:EbbFact AND NOT f:EbbQuarantined
 WITH f

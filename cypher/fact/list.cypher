@@ -3,7 +3,7 @@
 // params: $scope: String, $relation: String, $after: String, $limit: Integer
 // returns: cursor: String, id, entity, relation, scope, text, whole, number, truth, confidence, source, assertedAt, validUntil, originConfidence, originAt, isHead (at most $limit rows)
 MATCH (l:EbbLineage)
-USING INDEX l:EbbLineage(scope, key)
+USING INDEX SEEK l:EbbLineage(scope, key)
 WHERE l.scope = $scope AND l.key > $after AND ($relation IS NULL OR l.relation = $relation)
 MATCH (l)-[:HEAD]->(f:Fact)
 WHERE NOT f:EbbQuarantined

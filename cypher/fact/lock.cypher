@@ -6,6 +6,7 @@
 // idempotent: by writing nothing but the lock
 UNWIND $rows.key AS key
 MATCH (l:EbbLineage {key: key})
+USING INDEX SEEK l:EbbLineage(key)
 SET l.lock = true
 WITH l
 MATCH (l)-[:HEAD]->(f:Fact)

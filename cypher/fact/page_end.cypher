@@ -5,7 +5,7 @@
 //
 // Only the index is read: a twentieth of the cost of the page.
 MATCH (l:EbbLineage)
-USING INDEX l:EbbLineage(scope, key)
+USING INDEX SEEK l:EbbLineage(scope, key)
 WHERE l.scope = $scope AND l.key > $after
 RETURN l.key AS key
 ORDER BY l.scope, l.key

@@ -6,5 +6,6 @@
 // idempotent: by the label
 UNWIND range(0, size($rows.id) - 1) AS i
 MATCH (f:Fact {scope: $scope, id: $rows.id[i]})
+USING INDEX SEEK f:Fact(scope, id)
 SET f:EbbQuarantined, f.ebbReason = $rows.reason[i]
 RETURN count(f) AS quarantined

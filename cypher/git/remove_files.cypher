@@ -6,6 +6,7 @@
 // idempotent: by their absence
 UNWIND $rows.id AS id
 MATCH (f:File {scope: $scope, id: id})
+USING INDEX SEEK f:File(scope, id)
 WHERE f.repository = $repository
 DETACH DELETE f
 RETURN count(*) AS changed

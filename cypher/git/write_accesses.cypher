@@ -6,8 +6,10 @@
 // idempotent: by the pair
 UNWIND range(0, size($rows.file) - 1) AS i
 MATCH (f:File {scope: $scope, id: $rows.file[i]})
+USING INDEX SEEK f:File(scope, id)
 WHERE f.repository = $repository
 MATCH (s:Session {scope: $scope, id: $rows.commit[i]})
+USING INDEX SEEK s:Session(scope, id)
 MERGE (f)-[a:ACCESSED_IN]->(s)
 WITH a, s
 WHERE a.at IS NULL

@@ -7,12 +7,14 @@
 UNWIND range(0, size($rows.from) - 1) AS i
 CALL (i) {
   MATCH (a:File {scope: $scope, id: $rows.from[i]})
+  USING INDEX SEEK a:File(scope, id)
   WHERE a.repository = $repository
   RETURN a
   LIMIT 1
 }
 CALL (i) {
   MATCH (b:File {scope: $scope, id: $rows.to[i]})
+  USING INDEX SEEK b:File(scope, id)
   WHERE b.repository = $repository
   RETURN b
   LIMIT 1

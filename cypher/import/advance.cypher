@@ -5,6 +5,7 @@
 // bound: one key
 // idempotent: by the number of lines
 MATCH (i:EbbImport {key: $key})
+USING INDEX SEEK i:EbbImport(key)
 SET i.lines = $lines, i.digest = $digest,
   i.at = CASE WHEN $at IS NULL THEN i.at ELSE datetime({epochMillis: $at}) END
 RETURN i.lines AS lines

@@ -5,6 +5,7 @@
 // bound: one key
 // idempotent: by the number of lines
 MATCH (i:EbbImport {key: $key})
+USING INDEX SEEK i:EbbImport(key)
 SET i.ebbLock = true
 WITH i
 WHERE i.lock = $holder

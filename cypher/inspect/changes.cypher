@@ -6,6 +6,7 @@
 //
 // by is the id of an API key (ebb key list), cli, mcp, import, worker for a job, or anonymous where no key is needed.
 MATCH (c:EbbChange)
+USING INDEX SEEK c:EbbChange(at)
 WHERE c.at > datetime({epochMillis: 0})
 WITH c
 ORDER BY c.at DESC

@@ -8,6 +8,7 @@ OPTIONAL MATCH (scratch:EbbScratch {name: 'scratch'})
 WITH coalesce(scratch.now, datetime()) AS now
 MATCH (config:ConsolidationConfig {name: 'default'})
 MATCH (m:Memory {tier: 'working'})
+USING INDEX SEEK m:Memory(tier)
 WHERE NOT coalesce(m.pinned = true, false) AND m.ripeAt IS NULL AND NOT m:EbbQuarantined AND 0.0 < m.energy <= 1e12
   AND datetime({epochMillis: -62135596800000}) <= m.energyAt < datetime({epochMillis: 253402300800000}) AND datetime({epochMillis: -62135596800000}) <= m.lastAccessed < datetime({epochMillis: 253402300800000})
 WITH m, now, CASE WHEN m.lastAccessed > m.energyAt THEN m.lastAccessed ELSE m.energyAt END AS anchor, config

@@ -4,6 +4,7 @@
 // params: none
 // returns: path (at most 80 rows)
 MATCH (m:Memory {tier: 'longTerm'})
+USING INDEX SEEK m:Memory(tier)
 WITH m ORDER BY m.energy DESC, m.id LIMIT 12
 MATCH path = (m)-[:PROMOTED_TO|CRYSTALLIZED_INTO|MENTIONS]-()
 RETURN path

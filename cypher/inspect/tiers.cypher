@@ -6,6 +6,7 @@
 UNWIND ['longTerm', 'shortTerm', 'working'] AS tier
 CALL (tier) {
   MATCH (m:Memory {tier: tier})
+  USING INDEX SEEK m:Memory(tier)
   WHERE NOT m:EbbQuarantined
   RETURN m ORDER BY m.energy DESC, m.id LIMIT 10
 }

@@ -3,6 +3,7 @@
 // params: $run: String, $skip: Integer, $limit: Integer
 // returns: job: String, at: Integer, entries: List (a row for each node)
 MATCH (j:EbbJournal {run: $run})
+USING INDEX SEEK j:EbbJournal(run)
 WITH j
 ORDER BY j.recorded DESC, j.part DESC
 SKIP $skip LIMIT $limit

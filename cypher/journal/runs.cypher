@@ -3,6 +3,7 @@
 // params: $limit: Integer
 // returns: run: String, job: String, at: Integer, recorded: Integer, by: String, changes: Integer (at most $limit rows)
 MATCH (j:EbbJournal)
+USING INDEX SEEK j:EbbJournal(recorded)
 WHERE j.run IS :: STRING NOT NULL AND j.changes IS :: INTEGER NOT NULL
   AND datetime({epochMillis: -62135596800000}) <= j.at < datetime({epochMillis: 253402300800000})
   AND datetime({epochMillis: -62135596800000}) <= j.recorded < datetime({epochMillis: 253402300800000})

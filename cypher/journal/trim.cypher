@@ -6,6 +6,7 @@
 // idempotent: by what is left
 // clock: server
 MATCH (j:EbbJournal)
+USING INDEX SEEK j:EbbJournal(recorded)
 WHERE j.recorded < datetime.realtime() - duration({milliseconds: $keptMs})
 WITH j LIMIT $limit
 DELETE j

@@ -40,7 +40,7 @@ WITH m, tier, now, tier IN ['working', 'shortTerm', 'longTerm'] AS live,
     WHEN NOT m.ripeAt IS :: ZONED DATETIME THEN 'ripeAt is not a date with time and zone'
     WHEN NOT (datetime({epochMillis: -62135596800000}) <= m.ripeAt < datetime({epochMillis: 253402300800000})) THEN 'ripeAt is outside the years 0001 to 9999'
     WHEN NOT tier IN ['working', 'shortTerm', 'longTerm', 'expiredWorking', 'archivedWorking', 'archivedShortTerm'] THEN 'tier is unknown'
-    WHEN m.scope IS NULL AND (EXISTS { MATCH (:Memory {scope: 'local', id: m.id}) }
+    WHEN m.scope IS NULL AND (EXISTS { MATCH (same:Memory {scope: 'local', id: m.id}) USING INDEX SEEK same:Memory(scope, id) }
       OR EXISTS { MATCH (o:Memory {id: m.id}) WHERE o.scope IS NULL AND elementId(o) < elementId(m) }) THEN 'id is that of another memory of the scope local'
   END AS fault
 WITH m, tier, now, fault, live AND fault IS NULL AS lives,
@@ -69,8 +69,9 @@ FOREACH (_ IN CASE WHEN lives THEN [1] ELSE [] END |
       WHEN pinned OR (tier <> 'working' AND energy < $floor) THEN null
       ELSE datetime({epochMillis: anchor.epochMillis + CASE tier WHEN 'longTerm' THEN $longTermRewriteMs ELSE 0 END})
     END)
-FOREACH (session IN CASE WHEN lives AND m.sessionId IS NOT NULL AND (EXISTS { MATCH (:Session {scope: m.scope, id: m.sessionId}) } OR NOT EXISTS {
+FOREACH (session IN CASE WHEN lives AND m.sessionId IS NOT NULL AND (EXISTS { MATCH (same:Session {scope: m.scope, id: m.sessionId}) USING INDEX SEEK same:Session(scope, id) } OR NOT EXISTS {
     MATCH (o:Session {id: m.sessionId})
+    USING INDEX SEEK o:Session(id)
     WHERE o.scope IS NULL AND EXISTS { (o)--() } AND NOT EXISTS { (o)<-[:ACCESSED_IN]-(:Memory) }
   }) THEN [m.sessionId] ELSE [] END |
   MERGE (s:Session {scope: m.scope, id: session})

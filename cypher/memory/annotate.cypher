@@ -8,6 +8,7 @@
 // A null leaves the property unchanged: a request adds and never removes.
 UNWIND range(0, size($rows.id) - 1) AS i
 MATCH (m:Memory {scope: $rows.scope[i], id: $rows.id[i]})
+USING INDEX SEEK m:Memory(scope, id)
 SET m.tags = coalesce($rows.tags[i], m.tags),
   m.metadata = coalesce($rows.metadata[i], m.metadata),
   m.sourcePath = coalesce($rows.sourcePath[i], m.sourcePath),

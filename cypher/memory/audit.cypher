@@ -9,6 +9,7 @@
 // A live memory without a dueAt never decays, so it gets the one of its anchor; a dueAt or ripeAt of a pinned or
 // terminal memory only keeps the index busy and is removed. Each row is locked first and checked after.
 MATCH (m:Memory)
+USING INDEX SEEK m:Memory(id)
 WHERE m.id >= $afterId AND (m.id > $afterId OR coalesce(toStringOrNull(m.scope), '') > $afterScope)
 WITH m, m.id AS id, coalesce(toStringOrNull(m.scope), '') AS scope
 ORDER BY id, scope

@@ -34,11 +34,13 @@ CREATE (m:Memory:EbbMemory {
 WITH m, i
 CALL (m, i) {
   MATCH (s:Session {scope: $rows.scope[i], id: $rows.session[i]})
+  USING INDEX SEEK s:Session(scope, id)
   CREATE (m)-[:ACCESSED_IN {at: datetime({epochMillis: $rows.at[i]}), count: $rows.count[i], counted: false}]->(s)
   SET s.coactivateDue = s.started
 }
 CALL (m, i) {
   UNWIND $rows.mentions[i] AS name
   MATCH (e:EbbEntity {scope: $rows.scope[i], name: name})
+  USING INDEX SEEK e:EbbEntity(scope, name)
   CREATE (m)-[:MENTIONS]->(e)
 }

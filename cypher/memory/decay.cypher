@@ -15,6 +15,7 @@
 // Each value is read once, and what most rows do not need is behind one condition: the expressions take more time than the
 // writes.
 MATCH (m:Memory)
+USING INDEX SEEK m:Memory(dueAt)
 WHERE m.dueAt >= datetime({epochSeconds: $afterSecond, nanosecond: $afterNano})
   AND m.dueAt <= datetime({epochMillis: $now})
   AND (m.dueAt > datetime({epochSeconds: $afterSecond, nanosecond: $afterNano})

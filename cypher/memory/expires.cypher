@@ -6,6 +6,7 @@
 //
 // A memory whose values no law can use is due at once, to be quarantined. One that waits for promotion does not expire.
 MATCH (m:Memory)
+USING INDEX SEEK m:Memory(dueAt)
 WHERE m.dueAt >= datetime({epochMillis: -62135596800000}) AND m.tier = 'working' AND m.ripeAt IS NULL
   AND NOT coalesce(m.pinned = true, false) AND NOT m:EbbQuarantined
 WITH CASE WHEN m.energy IS :: FLOAT NOT NULL OR m.energy IS :: INTEGER NOT NULL THEN toFloat(m.energy) END AS energy,

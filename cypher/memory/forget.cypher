@@ -10,6 +10,7 @@ MERGE (t:EbbTombstone {hash: $hash})
 ON CREATE SET t.at = datetime({epochMillis: $at}), t.scope = $scope
 WITH t
 OPTIONAL MATCH (m:Memory {scope: $scope, id: $id})
+USING INDEX SEEK m:Memory(scope, id)
 OPTIONAL MATCH (s:Memory)-[:PROMOTED_TO|CRYSTALLIZED_INTO]->(m)
 OPTIONAL MATCH (m)-[:PREVIOUS_VERSION]->(v:EbbVersion)
 WITH collect(DISTINCT m) AS memories, collect(DISTINCT s) AS stubs, collect(DISTINCT v) AS versions

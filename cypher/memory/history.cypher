@@ -3,6 +3,7 @@
 // params: $scope: String, $id: String
 // returns: what: String, at: Integer, energy: Float, detail: String, count: Integer (a row an event, at most 400, newest first)
 MATCH (m:Memory {scope: $scope, id: $id})
+USING INDEX SEEK m:Memory(scope, id)
 CALL (m) {
   MATCH (s:Memory)-[p:PROMOTED_TO|CRYSTALLIZED_INTO]->(m)
   RETURN type(p) AS what, CASE WHEN datetime({epochMillis: -62135596800000}) <= p.at < datetime({epochMillis: 253402300800000}) THEN p.at.epochMillis END AS at, toFloatOrNull(p.energy) AS energy, toStringOrNull(s.tier) AS detail, 1 AS count

@@ -6,6 +6,7 @@
 // A null and an empty list leave their condition out. $text is sought in any case. The conditions on metadata are
 // checked by the caller, in what contains $rows.fragments.
 MATCH (m:Memory)
+USING INDEX SEEK m:Memory(scope, id)
 WHERE m.scope = $scope AND m.id > $after
   AND ($rows.tiers = [] OR m.tier IN $rows.tiers) AND ($session IS NULL OR m.sessionId = $session)
   AND all(tag IN $rows.tags WHERE tag IN m.tags)

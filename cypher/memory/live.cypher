@@ -3,5 +3,6 @@
 // params: $scope: String
 // returns: live: Integer (one row)
 MATCH (m:Memory {scope: $scope})
+USING INDEX SEEK m:Memory(tier)
 WHERE m.tier IN ['working', 'shortTerm', 'longTerm']
 RETURN count(m) AS live

@@ -16,8 +16,10 @@
 // A memory that another writer made without a scope, and that no job has adopted, has the scope local.
 UNWIND range(0, size($rows.id) - 1) AS i
 OPTIONAL MATCH (own:Memory {scope: $rows.scope[i], id: $rows.id[i]})
+USING INDEX SEEK own:Memory(scope, id)
 CALL (own, i) {
   OPTIONAL MATCH (bare:Memory {id: CASE WHEN own IS NULL AND $rows.scope[i] = 'local' THEN $rows.id[i] END})
+  USING INDEX SEEK bare:Memory(id)
   WHERE bare.scope IS NULL
   RETURN bare
   ORDER BY elementId(bare)
@@ -53,8 +55,8 @@ RETURN i AS at, m.id AS id,
     instance: CASE WHEN m.instanceId IS :: STRING THEN m.instanceId END,
     promotedFrom: CASE WHEN m.promotedFrom IS :: STRING THEN m.promotedFrom END,
     reinforcementCount: CASE WHEN m.reinforcementCount IS :: INTEGER THEN m.reinforcementCount END,
-    clusters: [(m)-[:BELONGS_TO]->(c:SemanticCluster) WHERE c.id IS :: STRING NOT NULL | c.id],
-    mentions: [(m)-[:MENTIONS]->(e:Entity) WHERE e.name IS :: STRING NOT NULL | e.name],
+    clusters: [(m)-[:BELONGS_TO]->(c:SemanticCluster) WHERE valueType(c.id) = 'STRING NOT NULL' | c.id],
+    mentions: [(m)-[:MENTIONS]->(e:Entity) WHERE valueType(e.name) = 'STRING NOT NULL' | e.name],
     tags: CASE WHEN m.tags IS :: LIST<STRING NOT NULL> NOT NULL THEN m.tags END,
     metadata: CASE WHEN m.metadata IS :: STRING NOT NULL THEN m.metadata END,
     updated: CASE WHEN first <= m.updated < end THEN m.updated.epochMillis END,

@@ -6,5 +6,7 @@
 // idempotent: by MERGE of the pair
 UNWIND range(0, size($rows.id) - 1) AS i
 MATCH (m:Memory {scope: $rows.scope[i], id: $rows.id[i]})
+USING INDEX SEEK m:Memory(scope, id)
 MATCH (e:EbbEntity {scope: $rows.scope[i], name: $rows.name[i]})
+USING INDEX SEEK e:EbbEntity(scope, name)
 MERGE (m)-[:MENTIONS]->(e)

@@ -7,7 +7,9 @@
 //
 // What the duplicate said becomes a version of the other memory, and so do its own versions, each with its id as mergedFrom.
 MATCH (m:Memory {scope: $scope, id: $id})
+USING INDEX SEEK m:Memory(scope, id)
 MATCH (d:Memory {scope: $scope, id: $duplicate})
+USING INDEX SEEK d:Memory(scope, id)
 WITH m, d, [(d)-[r:PREVIOUS_VERSION]->(:EbbVersion) | r] AS former,
   [(d)-[:MENTIONS]->(e:Entity) WHERE e.scope = $scope | e] AS mentioned
 CREATE (m)-[:PREVIOUS_VERSION]->(:EbbVersion {

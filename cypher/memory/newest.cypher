@@ -7,6 +7,7 @@
 // that of the index.
 WITH datetime({epochSeconds: $seconds, nanosecond: $nanoseconds}) AS before
 MATCH (m:Memory)
+USING INDEX SEEK m:Memory(scope, created)
 WHERE m.scope = $scope AND m.created <= before AND m.created >= datetime({epochMillis: coalesce($createdSince, -62135596800000)})
   AND CASE WHEN m.created = before THEN m.id > $after ELSE true END
   AND ($rows.tiers = [] OR m.tier IN $rows.tiers) AND ($session IS NULL OR m.sessionId = $session)

@@ -6,5 +6,6 @@
 // idempotent: by the label
 UNWIND range(0, size($rows.id) - 1) AS i
 MATCH (m:Memory {scope: $rows.scope[i], id: $rows.id[i]})
+USING INDEX SEEK m:Memory(scope, id)
 SET m:EbbQuarantined, m.ebbReason = $rows.reason[i]
 RETURN count(m) AS quarantined

@@ -8,8 +8,10 @@
 // of a wrong type are null, and so is updated where it is no date.
 UNWIND range(0, size($rows.id) - 1) AS i
 OPTIONAL MATCH (own:Memory {scope: $rows.scope[i], id: $rows.id[i]})
+USING INDEX SEEK own:Memory(scope, id)
 CALL (own, i) {
   OPTIONAL MATCH (bare:Memory {id: CASE WHEN own IS NULL AND $rows.scope[i] = 'local' THEN $rows.id[i] END})
+  USING INDEX SEEK bare:Memory(id)
   WHERE bare.scope IS NULL
   RETURN bare
   ORDER BY elementId(bare)
@@ -30,8 +32,8 @@ RETURN m.id AS id, toStringOrNull(m.content) AS content,
   CASE WHEN m.instanceId IS :: STRING THEN m.instanceId END AS instance,
   CASE WHEN m.promotedFrom IS :: STRING THEN m.promotedFrom END AS promotedFrom,
   CASE WHEN m.reinforcementCount IS :: INTEGER THEN m.reinforcementCount END AS reinforcementCount,
-  [(m)-[:BELONGS_TO]->(c:SemanticCluster) WHERE c.id IS :: STRING NOT NULL | c.id] AS clusters,
-  [(m)-[:MENTIONS]->(e:Entity) WHERE e.name IS :: STRING NOT NULL | e.name] AS mentions,
+  [(m)-[:BELONGS_TO]->(c:SemanticCluster) WHERE valueType(c.id) = 'STRING NOT NULL' | c.id] AS clusters,
+  [(m)-[:MENTIONS]->(e:Entity) WHERE valueType(e.name) = 'STRING NOT NULL' | e.name] AS mentions,
   CASE WHEN m.tags IS :: LIST<STRING NOT NULL> NOT NULL THEN m.tags END AS tags,
   CASE WHEN m.metadata IS :: STRING NOT NULL THEN m.metadata END AS metadata,
   CASE WHEN first <= m.updated < end THEN m.updated.epochMillis END AS updated,

@@ -6,5 +6,6 @@
 // The range, from the year 1 on, excludes values that are no instants.
 RETURN EXISTS {
   MATCH (m:Memory)
+  USING INDEX SEEK m:Memory(ripeAt)
   WHERE datetime({epochMillis: -62135596800000}) <= m.ripeAt <= datetime({epochMillis: $now}) AND NOT m:EbbQuarantined
 } AS isRipe

@@ -8,6 +8,7 @@
 // The memory keeps its node. The stub has its former tier, its energy then, its dates and its access count.
 UNWIND range(0, size($rows.id) - 1) AS i
 MATCH (m:Memory {scope: $rows.scope[i], id: $rows.id[i]})
+USING INDEX SEEK m:Memory(scope, id)
 CREATE (s:Memory:EbbMemory {
   id: $rows.stub[i],
   promotionKey: $rows.key[i],

@@ -9,6 +9,7 @@
 // first three there is no version. With $isEmbedded the embedding is replaced as well, or removed if $rows.embedding is empty; if $embeds, a memory without one is
 // queued to be embedded. A memory has its last change as updated; a version has the instants between which it was in force.
 MATCH (m:Memory {scope: $scope, id: $id})
+USING INDEX SEEK m:Memory(scope, id)
 FOREACH (_ IN CASE WHEN $isReworded OR $isRetagged OR $isRedescribed THEN [1] ELSE [] END |
   CREATE (m)-[:PREVIOUS_VERSION]->(:EbbVersion {
     scope: $scope,

@@ -3,6 +3,7 @@
 // params: $scope: String, $id: String
 // returns: content: String, tags: List, metadata: String, since: Integer, until: Integer, mergedFrom: String (a row a version, newest first)
 MATCH (m:Memory {scope: $scope, id: $id})-[:PREVIOUS_VERSION]->(v:EbbVersion)
+USING INDEX SEEK m:Memory(scope, id)
 WITH v, datetime({epochMillis: -62135596800000}) AS first, datetime({epochMillis: 253402300800000}) AS end
 RETURN toStringOrNull(v.content) AS content,
   CASE WHEN v.tags IS :: LIST<STRING NOT NULL> NOT NULL THEN v.tags ELSE [] END AS tags,

@@ -10,6 +10,7 @@
 // on how events are cut into batches. Without an embedding it is queued to be embedded, if $embeds.
 UNWIND range(0, size($rows.id) - 1) AS i
 MATCH (m:Memory {scope: $rows.scope[i], id: $rows.id[i]})
+USING INDEX SEEK m:Memory(scope, id)
 SET m.clusterDue = CASE
     WHEN m.tier = 'expiredWorking' AND $rows.tier[i] = 'working' THEN coalesce(m.clusterDue, m.energyAt, m.lastAccessed)
     ELSE m.clusterDue

@@ -8,6 +8,7 @@
 // Words are counted in expired memories alone, since the order of others needs none.
 // Instants are epoch milliseconds. A value of a wrong type is null: the jobs find such a row and quarantine it.
 MATCH (n:Room)
+USING INDEX SEEK n:Room(scope, id)
 WHERE n.scope = $scope AND n.id IS :: STRING NOT NULL
   AND NOT n:EbbQuarantined AND n.dissolved IS NULL
   AND NOT coalesce(n.tier, '') IN ['archivedWorking', 'archivedShortTerm']

@@ -10,6 +10,7 @@ OPTIONAL MATCH (m:EbbMigration {version: 'V001'})
 OPTIONAL MATCH (k:EbbChange) WHERE elementId(k) = $element
 CALL () {
   OPTIONAL MATCH (c:EbbChange)
+  USING INDEX SEEK c:EbbChange(at)
   WHERE datetime({epochMillis: 0}) <= c.at < datetime({epochMillis: 253402300800000})
   RETURN c
   ORDER BY c.at DESC

@@ -8,5 +8,6 @@
 // once for each label.
 UNWIND $rows.key AS key
 MATCH (n:Room)
+USING INDEX SEEK n:Room(scope, id)
 WHERE n.scope = $scope AND n.id = key
 RETURN key, elementId(n) AS element

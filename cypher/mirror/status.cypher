@@ -6,6 +6,7 @@
 //
 // A malformed row is left out until its process publishes again.
 MATCH (c:EbbCounter)
+USING INDEX SEEK c:EbbCounter(name)
 WHERE c.name STARTS WITH 'mirror:' AND c.scope IS :: STRING NOT NULL AND c.process IS :: STRING NOT NULL
   AND datetime({epochMillis: -62135596800000}) <= c.seen < datetime({epochMillis: 253402300800000}) AND c.whole IS :: BOOLEAN NOT NULL
   AND all(n IN [c.generation, c.nodes, c.slots, c.bytes, coalesce(c.tick, 0), coalesce(c.learned, 0), c.refreshMs, c.staleMs] WHERE n IS :: INTEGER NOT NULL AND n >= 0)

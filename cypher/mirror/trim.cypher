@@ -6,6 +6,7 @@
 // idempotent: by what is left
 // clock: server
 MATCH (c:EbbCounter)
+USING INDEX SEEK c:EbbCounter(name)
 WHERE c.name STARTS WITH 'mirror:' AND c.seen < datetime.realtime() - duration({hours: 24})
 WITH c LIMIT $limit
 DELETE c

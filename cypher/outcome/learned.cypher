@@ -8,6 +8,7 @@
 // A request that nobody can repeat was kept for its outcome alone.
 UNWIND $rows.id AS id
 MATCH (r:EbbRequest {id: id})
+USING INDEX SEEK r:EbbRequest(id)
 REMOVE r.waits, r.active, r.reward
 WITH r, r.hash IS NULL AND NOT r:EbbChange AS done
 FOREACH (_ IN CASE WHEN done THEN [1] ELSE [] END | DELETE r)

@@ -6,7 +6,7 @@
 // $after is a scope: the scopes after it are listed. A list of ids of a wrong type counts as empty, and a number of a
 // wrong type is null: such an outcome teaches nothing, but still counts as an outcome.
 MATCH (r:EbbRequest)
-USING INDEX r:EbbRequest(waits, at, id)
+USING INDEX SEEK r:EbbRequest(waits, at, id)
 WHERE r.waits > $after AND r.at IS NOT NULL AND r.id IS NOT NULL AND r.id IS :: STRING
 WITH r
 ORDER BY r.waits, r.at, r.id

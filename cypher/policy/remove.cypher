@@ -9,6 +9,7 @@ DELETE p
 WITH count(*) AS removed
 CALL () {
   MATCH (c:EbbCounter)
+  USING INDEX SEEK c:EbbCounter(name)
   WHERE c.name IN ['guard:local:' + $id, 'guard:team:' + $id, 'guard:company:' + $id, 'guard:public:' + $id]
   DELETE c
 }

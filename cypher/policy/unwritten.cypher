@@ -6,5 +6,5 @@ CALL () { MATCH (f:Fact) RETURN count(f) AS facts }
 CALL () { MATCH (s:EbbFact) RETURN count(s) AS seen }
 UNWIND $rows.scope AS scope
 WITH scope
-WHERE facts = seen AND NOT EXISTS { MATCH (l:EbbLineage) WHERE l.scope = scope AND l.key > '' }
+WHERE facts = seen AND NOT EXISTS { MATCH (l:EbbLineage) USING INDEX SEEK l:EbbLineage(scope, key) WHERE l.scope = scope AND l.key > '' }
 RETURN scope

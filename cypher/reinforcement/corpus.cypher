@@ -3,6 +3,7 @@
 // params: $scope: String, $limit: Integer
 // returns: id: String, text: String (at most $limit rows, by id)
 MATCH (m:Memory)
+USING INDEX SEEK m:Memory(scope, id)
 WHERE m.tier IN ['shortTerm', 'longTerm'] AND m.scope = $scope AND NOT m:EbbQuarantined
   AND m.id IS :: STRING NOT NULL AND m.content IS :: STRING NOT NULL
 WITH m, toFloatOrNull(m.energy) AS energy

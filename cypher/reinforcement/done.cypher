@@ -6,5 +6,6 @@
 // idempotent: by removing what is there
 UNWIND range(0, size($rows.id) - 1) AS i
 MATCH (m:Memory {scope: $rows.scope[i], id: $rows.id[i]})
+USING INDEX SEEK m:Memory(scope, id)
 SET m.reinforceDue = null
 RETURN count(m) AS done

@@ -6,7 +6,9 @@
 // idempotent: by MERGE of the pair, each of which its transaction has found undrawn
 UNWIND range(0, size($rows.new) - 1) AS i
 MATCH (n:Memory {scope: $rows.scope[i], id: $rows.new[i]})
+USING INDEX SEEK n:Memory(scope, id)
 MATCH (o:Memory {scope: $rows.scope[i], id: $rows.old[i]})
+USING INDEX SEEK o:Memory(scope, id)
 MERGE (n)-[r:REINFORCES]->(o)
 SET r.strength = $rows.strength[i],
   r.at = datetime({epochMillis: $now}),

@@ -5,6 +5,7 @@
 //
 // The text is the part that is compared; embedded says whether the memory has an embedding of $dimensions numbers.
 MATCH (m:Memory)
+USING INDEX SEEK m:Memory(reinforceDue)
 WHERE m.reinforceDue >= datetime({epochMillis: -62135596800000}) AND m.reinforceDue <= datetime({epochMillis: $now})
   AND NOT m:EbbQuarantined AND m.id IS :: STRING NOT NULL AND m.scope IS :: STRING NOT NULL
 WITH m, m.reinforceDue AS due

@@ -8,6 +8,7 @@
 // embedding/write. The score is (1 + cosine) / 2, computed from the embeddings themselves, since the index keeps them with
 // fewer digits.
 MATCH (n:Memory {scope: $scope, id: $id})
+USING INDEX SEEK n:Memory(scope, id)
 CALL db.index.vector.queryNodes($index, $limit, n.embedding) YIELD node AS m
 WITH n, m,
   CASE WHEN n.ebbEmbeddingEnds = [n.embedding[0], n.embedding[-1]] THEN n.ebbEmbeddingModel END AS model,

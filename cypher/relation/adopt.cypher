@@ -14,7 +14,7 @@ SET r.ebbLock = true
 WITH r, i
 WHERE r.ebbKey IS NULL AND r.ebbReason IS NULL
 WITH r, i, CASE WHEN $rows.fault[i] IS NOT NULL THEN $rows.fault[i]
-    WHEN EXISTS { MATCH ()-[:RELATES_TO {ebbKey: $rows.key[i]}]->() } THEN 'the same relation exists already'
+    WHEN EXISTS { MATCH ()-[same:RELATES_TO {ebbKey: $rows.key[i]}]->() USING INDEX SEEK same:RELATES_TO(ebbKey) } THEN 'the same relation exists already'
   END AS fault
 FOREACH (_ IN CASE WHEN fault IS NULL THEN [1] ELSE [] END |
   SET r.ebbKey = $rows.key[i], r.weight = $rows.base[i], r.baseWeight = $rows.base[i], r.pinned = $rows.pinned[i],

@@ -8,7 +8,9 @@
 // Created, not merged: merging relationships by a unique key deadlocks where several writers share entities.
 UNWIND range(0, size($rows.key) - 1) AS i
 MATCH (a:EbbEntity {scope: $rows.scope[i], name: $rows.from[i]})
+USING INDEX SEEK a:EbbEntity(scope, name)
 MATCH (b:EbbEntity {scope: $rows.scope[i], name: $rows.to[i]})
+USING INDEX SEEK b:EbbEntity(scope, name)
 CREATE (a)-[r:RELATES_TO {
   ebbKey: $rows.key[i],
   type: $rows.type[i],

@@ -8,6 +8,7 @@
 // A value of a wrong type comes back as null and is named by fault, so that no law takes it for absent.
 UNWIND $rows.key AS key
 MATCH ()-[r:RELATES_TO {ebbKey: key}]->()
+USING INDEX SEEK r:RELATES_TO(ebbKey)
 SET r.ebbLock = true
 RETURN key,
   CASE WHEN r.baseWeight IS :: FLOAT OR r.baseWeight IS :: INTEGER THEN toFloat(r.baseWeight) END AS base,

@@ -8,6 +8,7 @@
 // A quarantined relation becomes valid again: every value that a law reads is written.
 UNWIND range(0, size($rows.key) - 1) AS i
 MATCH ()-[r:RELATES_TO {ebbKey: $rows.key[i]}]->()
+USING INDEX SEEK r:RELATES_TO(ebbKey)
 SET r.weight = $rows.base[i],
   r.baseWeight = $rows.base[i],
   r.weightAt = datetime({epochMillis: $rows.weightAt[i]}),

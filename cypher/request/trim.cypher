@@ -8,6 +8,7 @@
 //
 // A request with an outcome that is not yet learned is kept until it is, however long that takes.
 MATCH (r:EbbRequest)
+USING INDEX SEEK r:EbbRequest(at)
 WHERE r.at < datetime.realtime() - duration({milliseconds: $keptMs}) AND r.waits IS NULL
 WITH r LIMIT $limit
 DELETE r

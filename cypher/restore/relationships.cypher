@@ -6,9 +6,9 @@
 // idempotent: by the receipt of its transaction
 UNWIND range(0, size($rows.kind) - 1) AS i
 MATCH (a:EbbRestored {ebbRestored: $rows.from[i]})
-USING INDEX a:EbbRestored(ebbRestored)
+USING INDEX SEEK a:EbbRestored(ebbRestored)
 MATCH (b:EbbRestored {ebbRestored: $rows.to[i]})
-USING INDEX b:EbbRestored(ebbRestored)
+USING INDEX SEEK b:EbbRestored(ebbRestored)
 CREATE (a)-[r:$($rows.kind[i])]->(b)
 SET r = $rows.values[i]
 RETURN count(r) AS created

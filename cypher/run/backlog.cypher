@@ -7,37 +7,43 @@
 // run.
 CALL () {
   OPTIONAL MATCH (m:Memory)
+  USING INDEX SEEK m:Memory(dueAt)
   WHERE m.dueAt >= datetime({epochMillis: -62135596800000}) AND NOT m:EbbQuarantined
   RETURN m.dueAt AS due ORDER BY due LIMIT 1
 }
 CALL () {
   OPTIONAL MATCH (m:Memory)
+  USING INDEX SEEK m:Memory(ripeAt)
   WHERE m.ripeAt >= datetime({epochMillis: -62135596800000}) AND NOT m:EbbQuarantined
   RETURN m.ripeAt AS ripe ORDER BY ripe LIMIT 1
 }
 CALL () {
   OPTIONAL MATCH (s:Session)
+  USING INDEX SEEK s:Session(coactivateDue)
   WHERE s.coactivateDue >= datetime({epochMillis: -62135596800000}) AND NOT s:EbbQuarantined
   RETURN s.coactivateDue AS coactivate ORDER BY coactivate LIMIT 1
 }
 CALL () {
   OPTIONAL MATCH (m:Memory)
+  USING INDEX SEEK m:Memory(clusterDue)
   WHERE m.clusterDue >= datetime({epochMillis: -62135596800000})
   RETURN m.clusterDue AS cluster ORDER BY cluster LIMIT 1
 }
 CALL () {
   OPTIONAL MATCH (m:Memory)
+  USING INDEX SEEK m:Memory(embedDue)
   WHERE m.embedDue >= datetime({epochMillis: -62135596800000}) AND NOT m:EbbQuarantined
   RETURN m.embedDue AS embed ORDER BY embed LIMIT 1
 }
 CALL () {
   OPTIONAL MATCH (m:Memory)
+  USING INDEX SEEK m:Memory(reinforceDue)
   WHERE m.reinforceDue >= datetime({epochMillis: -62135596800000}) AND NOT m:EbbQuarantined
   RETURN m.reinforceDue AS reinforce ORDER BY reinforce LIMIT 1
 }
 CALL () {
   OPTIONAL MATCH (r:EbbRequest)
-  USING INDEX r:EbbRequest(waits, at, id)
+  USING INDEX SEEK r:EbbRequest(waits, at, id)
   WHERE r.waits > '' AND r.at IS NOT NULL AND r.id IS NOT NULL
   RETURN r IS NOT NULL AS outcomes LIMIT 1
 }

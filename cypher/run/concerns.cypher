@@ -11,6 +11,7 @@ CALL () {
 }
 CALL () {
   MATCH (a:ConsolidationAttempt)
+  USING INDEX SEEK a:ConsolidationAttempt(state)
   WHERE a.state IN ['planned', 'claimed'] AND a.leaseUntil <= datetime.realtime().epochMillis - $overdueMs
   RETURN count(a) AS stuck
 }

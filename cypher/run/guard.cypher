@@ -7,6 +7,7 @@
 // law: domain::attempt::step
 // clock: server
 MATCH (r:EbbRun {job: $job, occurrence: $occurrence})
+USING INDEX SEEK r:EbbRun(job, occurrence)
 SET r.lock = true
 WITH r, datetime.realtime().epochMillis AS serverNow
 WHERE r.state = 'open' AND r.fence = $fence AND r.holder = $holder

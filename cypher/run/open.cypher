@@ -6,6 +6,7 @@
 //
 // leaseLeft is in milliseconds, by the server's clock.
 MATCH (r:EbbRun)
+USING INDEX SEEK r:EbbRun(state)
 WHERE r.state = 'open'
 RETURN r.job AS job, r.occurrence AS occurrence, toStringOrNull(r.holder) AS holder,
   CASE WHEN r.fence IS :: INTEGER NOT NULL THEN r.fence ELSE 0 END AS fence, CASE WHEN r.batch IS :: INTEGER NOT NULL THEN r.batch ELSE 0 END AS batch,

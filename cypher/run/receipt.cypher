@@ -8,4 +8,5 @@
 // The totals come from the holder of the run, which read them in the guard: named here one by one, they took a server
 // that had just restarted longer to plan than the guard.
 MATCH (r:EbbRun {job: $job, occurrence: $occurrence})
+USING INDEX SEEK r:EbbRun(job, occurrence)
 SET r.batch = $batch, r += $did

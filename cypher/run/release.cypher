@@ -8,6 +8,7 @@
 //
 // One that is left to others is without a holder from now on.
 MATCH (r:EbbRun {job: $job, occurrence: $occurrence})
+USING INDEX SEEK r:EbbRun(job, occurrence)
 SET r.lock = true
 WITH r
 WHERE r.state = 'open' AND r.holder = $holder

@@ -8,6 +8,7 @@
 //
 // The last run of a schedule is stored apart, on the counter of its job, so that no occurrence is due again.
 MATCH (r:EbbRun)
+USING INDEX SEEK r:EbbRun(state)
 WHERE r.state IN ['done', 'guarded', 'failed'] AND r.finished < datetime.realtime() - duration({milliseconds: $keptMs})
 WITH r LIMIT $limit
 DELETE r

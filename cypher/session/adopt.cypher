@@ -14,12 +14,13 @@ WITH m, CASE WHEN m.scope IS :: STRING NOT NULL THEN m.scope ELSE 'local' END AS
 WHERE m.id IS :: STRING NOT NULL
 UNWIND [(m)-[:ACCESSED_IN]->(s:Session) | s] + COLLECT {
   MATCH (s:Session {id: m.sessionId})
+  USING INDEX SEEK s:Session(id)
   WHERE EXISTS { MATCH (s)<-[:ACCESSED_IN]-(a:Memory) WHERE NOT a:EbbQuarantined AND a.id IS :: STRING NOT NULL }
   RETURN s
 } AS s
 WITH s, min(scope) AS scope
 WHERE s.scope IS NULL AND s.id IS :: STRING NOT NULL AND size(s.id) <= 1024
-  AND NOT EXISTS { MATCH (:Session {scope: scope, id: s.id}) }
+  AND NOT EXISTS { MATCH (same:Session {scope: scope, id: s.id}) USING INDEX SEEK same:Session(scope, id) }
 WITH s, scope
 ORDER BY elementId(s)
 WITH scope, s.id AS id, collect(s)[0] AS s

@@ -9,7 +9,9 @@
 // counted, since weights count sessions.
 UNWIND range(0, size($rows.memory) - 1) AS i
 MATCH (m:Memory {scope: $rows.scope[i], id: $rows.memory[i]})
+USING INDEX SEEK m:Memory(scope, id)
 MATCH (s:Session {scope: $rows.scope[i], id: $rows.session[i]})
+USING INDEX SEEK s:Session(scope, id)
 MERGE (m)-[a:ACCESSED_IN]->(s)
 ON CREATE SET a.at = datetime({epochMillis: $rows.at[i]}), a.count = $rows.count[i], a.counted = false,
   s.coactivateDue = s.started

@@ -3,7 +3,7 @@
 // params: $scope: String, $session: String, $after: String, $limit: Integer
 // returns: id: String (at most $limit rows, by id)
 MATCH (m:Memory {sessionId: $session})
-USING INDEX m:Memory(sessionId)
+USING INDEX SEEK m:Memory(sessionId)
 WHERE m.tier = 'working' AND m.scope = $scope AND m.id > $after AND NOT m:EbbQuarantined
 RETURN m.id AS id
 ORDER BY id

@@ -18,5 +18,6 @@ END
 SET s.coactivateDue = CASE WHEN s.coactivateDue IS NOT NULL THEN s.started END
 RETURN max(CASE WHEN NOT EXISTS { (s)<-[:ACCESSED_IN]-() } AND EXISTS {
     MATCH (o:Session {id: s.id})
+    USING INDEX SEEK o:Session(id)
     WHERE o.scope IS NULL AND EXISTS { (o)--() } AND NOT EXISTS { (o)<-[:ACCESSED_IN]-(:Memory) }
   } THEN s.id END) AS foreign

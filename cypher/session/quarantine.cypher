@@ -7,5 +7,6 @@
 //
 // It stays in the backlog, so that it is counted once it is released.
 MATCH (s:Session {scope: $scope, id: $id})
+USING INDEX SEEK s:Session(scope, id)
 SET s:EbbQuarantined, s.ebbReason = $reason
 RETURN count(s) AS quarantined

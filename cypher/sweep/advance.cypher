@@ -5,6 +5,7 @@
 // bound: one key
 // idempotent: by the receipt of its transaction, and by the cursor
 MATCH (j:EbbSweepJob {id: $id})
+USING INDEX SEEK j:EbbSweepJob(id)
 SET j.state = 'running', j.cursor = $cursor, j.live = $live, j.evaluated = $evaluated,
   j.retracted = $retracted, j.reduced = $reduced, j.wouldRetract = $wouldRetract, j.wouldReduce = $wouldReduce,
   j.matched = $rows.matched

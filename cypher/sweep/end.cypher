@@ -5,5 +5,6 @@
 // bound: one key
 // idempotent: by the state
 MATCH (j:EbbSweepJob {id: $id})
+USING INDEX SEEK j:EbbSweepJob(id)
 SET j.state = $state, j.reason = $reason, j.answered = $answered, j.applied = $rows.applied
 RETURN j.state AS state

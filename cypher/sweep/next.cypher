@@ -3,7 +3,8 @@
 // params: none
 // returns: id: String, now: Integer (one row, or none)
 MATCH (j:EbbSweepJob)
-WHERE j.state = 'pending' AND NOT EXISTS { MATCH (:EbbRun {job: 'sweep', occurrence: 'job/' + j.id}) }
+USING INDEX SEEK j:EbbSweepJob(state)
+WHERE j.state = 'pending' AND NOT EXISTS { MATCH (same:EbbRun {job: 'sweep', occurrence: 'job/' + j.id}) USING INDEX SEEK same:EbbRun(job, occurrence) }
 RETURN j.id AS id, j.now.epochMillis AS now
 ORDER BY j.id
 LIMIT 1

@@ -6,7 +6,7 @@
 // A value of a wrong type is null: the reader skips such a row.
 UNWIND $rows.id AS id
 MATCH (s:EbbSynapse)
-USING INDEX s:EbbSynapse(scope, target)
+USING INDEX SEEK s:EbbSynapse(scope, target)
 WHERE s.scope = $scope AND s.target = id
 RETURN toStringOrNull(s.source) AS source, toStringOrNull(s.relation) AS relation, toStringOrNull(s.target) AS target,
   toFloatOrNull(s.base) AS base, toFloatOrNull(s.delta) AS delta, toFloatOrNull(s.perm) AS perm,

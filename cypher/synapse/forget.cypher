@@ -12,7 +12,7 @@ SET c.lock = true
 WITH $scope AS scope
 CALL (scope) {
   MATCH (s:EbbSynapse)
-  USING INDEX s:EbbSynapse(scope, source)
+  USING INDEX SEEK s:EbbSynapse(scope, source)
   WHERE s.scope = scope AND s.source IN $rows.name
   WITH s LIMIT $limit
   DELETE s
@@ -20,7 +20,7 @@ CALL (scope) {
 }
 CALL (scope) {
   MATCH (s:EbbSynapse)
-  USING INDEX s:EbbSynapse(scope, target)
+  USING INDEX SEEK s:EbbSynapse(scope, target)
   WHERE s.scope = scope AND s.target IN $rows.name
   WITH s LIMIT $limit
   DELETE s

@@ -5,7 +5,7 @@
 //
 // A value of a wrong type is null: the reader skips such a row.
 MATCH (s:EbbSynapse)
-USING INDEX s:EbbSynapse(scope, tick)
+USING INDEX SEEK s:EbbSynapse(scope, tick)
 WHERE s.scope = $scope AND s.tick > $tick
 RETURN toStringOrNull(s.source) AS source, toStringOrNull(s.relation) AS relation, toStringOrNull(s.target) AS target,
   toFloatOrNull(s.base) AS base, toFloatOrNull(s.delta) AS delta, toFloatOrNull(s.perm) AS perm,

@@ -8,7 +8,7 @@
 // By the tick $before every decaying part is gone. A lasting bonus or penalty is kept, and so is the record that it was
 // given.
 MATCH (s:EbbSynapse)
-USING INDEX s:EbbSynapse(scope, tick)
+USING INDEX SEEK s:EbbSynapse(scope, tick)
 WHERE s.scope = $scope AND s.tick <= $before AND s.perm = 0.0 AND s.ltp = false AND s.ltd = false
 WITH s LIMIT $limit
 DELETE s

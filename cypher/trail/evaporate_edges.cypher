@@ -11,6 +11,7 @@
 // As for places. An edge without a base cost gets that of its type. Each value is read once.
 CALL () {
   MATCH ()-[r:HALL]->()
+  USING INDEX SEEK r:HALL(pheromone_cycle)
   WHERE r.pheromone_cycle < $cycle
   RETURN r
 }

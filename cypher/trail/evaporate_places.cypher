@@ -14,6 +14,7 @@
 // cycle, so that no page reads it again; its pheromones are unchanged.
 CALL () {
   MATCH (n:Room)
+  USING INDEX SEEK n:Room(pheromone_cycle)
   WHERE n.pheromone_cycle < $cycle
   RETURN n
 }

@@ -8,6 +8,7 @@
 // that no law takes it for absent.
 UNWIND range(0, size($rows.id) - 1) AS i
 MATCH (n:Room)
+USING INDEX SEEK n:Room(id)
 WHERE n.id = $rows.id[i] AND coalesce(n.scope, 'local') = $rows.scope[i]
 RETURN elementId(n) AS element, $rows.scope[i] AS scope, $rows.id[i] AS id,
   CASE WHEN n.exploitation_pheromone IS :: FLOAT OR n.exploitation_pheromone IS :: INTEGER THEN toFloat(n.exploitation_pheromone) END AS exploitation,

@@ -7,6 +7,7 @@
 //
 // $least is below any cycle: the index of cycles lists all edges with pheromone left.
 MATCH (a)-[r:HALL]->(b)
+USING INDEX SEEK r:HALL(pheromone_cycle)
 WHERE r.pheromone_cycle > $least
   AND coalesce(a.scope, 'local') = $scope AND coalesce(b.scope, 'local') = $scope AND r.ebbTrailReason IS NULL
 WITH a, r, b, CASE WHEN -1000000000000000 <= r.pheromone_cycle < $cycle THEN $cycle - r.pheromone_cycle ELSE 0 END AS gone

@@ -8,6 +8,7 @@
 //
 // As for places.
 MATCH ()-[r:HALL]->()
+USING INDEX SEEK r:HALL(pheromone_cycle)
 WHERE r.pheromone_cycle > $cycle
 WITH r LIMIT $limit
 SET r.ebbLock = true

@@ -8,6 +8,7 @@
 //
 // They evaporate from now on. ebbMoved keeps the former cycle.
 MATCH (n:Room)
+USING INDEX SEEK n:Room(pheromone_cycle)
 WHERE n.pheromone_cycle > $cycle
 WITH n LIMIT $limit
 SET n.ebbLock = true

@@ -216,12 +216,6 @@ const SCANS: &[(&str, &str)] = &[
     ("run/history", "a person asks, now and then; the ledger is trimmed"),
 ];
 
-/// Statements that scan only by a plan that was made for an empty database, and why they may.
-const SCANS_WHERE_NOTHING_IS: &[(&str, &str)] = &[
-    ("report/hub_relationships", "a person asks, now and then, about what was there before the question"),
-    ("trail/mark_edges", "marks edges that were read, so they were there when its plan was made"),
-];
-
 /// Statements that read in two ways and put the rows together, and why they may.
 const UNIONS: &[(&str, &str)] = &[
     ("embedding/due", "each reads up to its limit, from its end of one index; one of the limits is 0"),
@@ -291,20 +285,41 @@ async fn no_statement_scans_because_its_plan_was_made_for_an_empty_database() {
     let db = fresh().await;
     db.client.run(include_str!("../../cypher/schema/restored.cypher"), &[]).await;
     db.client.run("CALL db.awaitIndexes(300)", &[]).await;
+    // A person asks about what was there before the question; edges are marked that were read before.
+    none_scans(&db, &["report/hub_relationships", "trail/mark_edges"]).await;
+}
+
+/// The server estimates what an index holds from a sample that it takes now and then. In the first seconds of a first import
+/// a sample tells of nothing, and to scan a whole index for each row seems to cost as little: look-ups name an index to seek in.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_statement_scans_because_its_index_was_sampled_before_it_grew() {
+    let db = fresh().await;
+    db.client.run("CALL db.prepareForReplanning(300)", &[]).await;
+    rows(&db).await;
+    // The key of another library's row has the index that the library gave it, which was there before Ebb; a deletion of a
+    // scope, once a page, goes by keys whose names differ by label.
+    none_scans(&db, &["adopted/", "scope/"]).await;
+}
+
+/// Plans every statement anew, but for those that may scan.
+async fn none_scans(db: &Fresh, excused: &[&str]) {
     db.client.run("CALL db.clearQueryCaches()", &[]).await;
-    let mut offences = Vec::new();
-    let may_scan = |name: &str| SCANS.iter().chain(SCANS_WHERE_NOTHING_IS).any(|(scans, _)| *scans == name);
+    let (mut offences, mut looked) = (Vec::new(), 0);
+    let may_scan = |name: &str| {
+        SCANS.iter().any(|(scans, _)| *scans == name) || excused.iter().any(|scans| name.starts_with(scans))
+    };
     for statement in ALL.iter().filter(|one| !one.name.starts_with("schema/") && !may_scan(one.name)) {
-        let plan = Plan::of(&db, statement.body()).await;
+        let plan = Plan::of(db, statement.body()).await;
         let scans = |leaf: &&Plan| leaf.kind().contains("Scan");
         offences.extend(
             plan.leaves()
                 .into_iter()
                 .filter(scans)
-                .map(|leaf| format!("{}: {}", statement.name, leaf.kind())),
+                .map(|leaf| format!("{}: {} {}", statement.name, leaf.kind(), leaf.start())),
         );
+        looked += 1;
     }
-    assert!(offences.is_empty(), "{offences:#?}");
+    assert!(looked > 200 && offences.is_empty(), "{looked}: {offences:#?}");
 }
 
 /// What quarantines a row on which a statement failed is a statement of its own to the server, and sets a mark.
@@ -399,10 +414,14 @@ fn gate(
 
 /// Rows, and the statistics that the planner goes by.
 async fn fill(db: &Fresh) {
+    rows(db).await;
+    db.client.run("CALL db.prepareForReplanning(300)", &[]).await;
+}
+
+async fn rows(db: &Fresh) {
     let text = include_str!("../fixtures/plans.cypher");
     for statement in text.split(";\n").filter(|statement| !statement.trim().is_empty()) {
         db.client.run(statement, &[]).await;
     }
     db.client.run("CALL db.awaitIndexes(300)", &[]).await;
-    db.client.run("CALL db.prepareForReplanning(300)", &[]).await;
 }

@@ -73,7 +73,9 @@ async fn container() -> Result<Address, String> {
         .with_env_var("NEO4J_AUTH", format!("neo4j/{PASSWORD}"))
         .with_env_var("NEO4J_db_transaction_timeout", "30s")
         .with_env_var("NEO4J_db_lock_acquisition_timeout", "10s")
-        .with_env_var("NEO4J_dbms_cypher_min__replan__interval", "1m")
+        // A statement is planned once, whatever the tests before left, and from samples that are taken where a test says so.
+        .with_env_var("NEO4J_dbms_cypher_min__replan__interval", "1h")
+        .with_env_var("NEO4J_db_index__sampling_background__enabled", "false")
         .with_env_var("NEO4J_db_tx__log_preallocate", "false")
         // Nothing of it is to survive, so no commit waits for a disk.
         .with_mount(Mount::tmpfs_mount("/data"))
