@@ -51,6 +51,19 @@ pub(crate) const START: i64 = 1_767_225_600_000;
 /// The one constraint that a test makes as a person would; whoever wipes the database drops it.
 pub(crate) const OWN_CONSTRAINT: &str = "a_persons_own";
 
+/// Constraints as a person could have them, each on a property of its own that only rows of a test have. They stand from
+/// the server's first test on: to make or to drop one takes every plan from the server, and tests after it wait for new ones.
+const STANDING_CONSTRAINTS: [(&str, &str); 8] = [
+    ("(m:Memory)", "(m.energyAt, m.poison_energyAt)"),
+    ("(m:Memory)", "(m.dueAt, m.poison_dueAt)"),
+    ("(m:Memory)", "(m.tier, m.poison_tier)"),
+    ("(f:Fact)", "(f.assertedAt, f.poison_assertedAt)"),
+    ("(n:Room)", "(n.pheromone_cycle, n.poison_cycle)"),
+    ("()-[r:HALL]-()", "(r.pheromone_cycle, r.poison_cycle)"),
+    ("()-[r:RELATES_TO]-()", "(r.weight, r.poison_weight)"),
+    ("()-[r:RELATES_TO]-()", "(r.baseWeight, r.poison_baseWeight)"),
+];
+
 /// The instant that many hours after [`START`].
 pub(crate) fn at(hours: f64) -> Timestamp {
     Timestamp::from_millis(START).unwrap().after(hours * 3_600_000.0)
@@ -167,6 +180,11 @@ async fn wipe(client: &Client) {
         client
             .run("CREATE INDEX test_harness_of_ebb IF NOT EXISTS FOR (n:EbbTestHarness) ON (n.marker)", &[])
             .await;
+        for (rows, unique) in STANDING_CONSTRAINTS {
+            client
+                .run(&format!("CREATE CONSTRAINT IF NOT EXISTS FOR {rows} REQUIRE {unique} IS UNIQUE"), &[])
+                .await;
+        }
     }
     client.run(&format!("DROP CONSTRAINT {OWN_CONSTRAINT} IF EXISTS"), &[]).await;
     client.run("DROP CONSTRAINT ebb_restored IF EXISTS", &[]).await;

@@ -1,7 +1,8 @@
 //! A row on which a statement fails: found by halving, quarantined with the server's message, and nobody held up by it.
 //!
 //! The failures are real. A person's own uniqueness constraint lets two rows stand that differ now and that a job makes the
-//! same, so the statement fails on the second of them, as a whole and without a word about which.
+//! same, so the statement fails on the second of them, as a whole and without a word about which. Most of these constraints
+//! stand at all times, and hold for rows with a property `poison_…`.
 
 use super::sweep::{fact, policies};
 use crate::harness::ebb::{UNGUARDED, by_hand};
@@ -27,12 +28,38 @@ pub(super) const ASIDE: &str = "CALL () {
       MATCH (a)-[r:HALL]->(b) WHERE r.ebbTrailReason IS NOT NULL RETURN coalesce(toStringOrNull(a.id), '?') + coalesce(toStringOrNull(b.id), '?') AS name, r.ebbTrailReason AS reason }
     RETURN coalesce(toStringOrNull(name), '?') + ': ' + coalesce(toStringOrNull(reason), '?') AS line ORDER BY line";
 
-/// A constraint that makes a job fail on one row.
+/// What makes two rows fail once they are the same.
+enum Unique {
+    /// The standing constraint on this property, which a person removes.
+    Standing(&'static str),
+    /// A constraint such as `(m:Memory) REQUIRE m.tier`, which a person drops.
+    Made(&'static str),
+}
+
+impl Unique {
+    async fn begin(&self, db: &Fresh) {
+        if let Self::Made(unique) = self {
+            db.client.run(&format!("CREATE CONSTRAINT {OWN_CONSTRAINT} FOR {unique} IS UNIQUE"), &[]).await;
+        }
+    }
+
+    async fn end(&self, db: &Fresh) {
+        match self {
+            Self::Standing(property) => {
+                for rows in ["(n)", "()-[n]->()"] {
+                    db.client.run(&format!("MATCH {rows} REMOVE n.{property}"), &[]).await;
+                }
+            }
+            Self::Made(_) => db.client.run(&format!("DROP CONSTRAINT {OWN_CONSTRAINT}"), &[]).await,
+        }
+    }
+}
+
+/// A job that fails on one row.
 struct Case {
     job: JobName,
     hours: f64,
-    /// What is unique, such as `(m:Memory) REQUIRE m.tier`.
-    unique: &'static str,
+    unique: Unique,
     /// Which row is quarantined. Adoption has no order of its own: either of the two, as the server hands them out.
     row: &'static str,
     /// The statement that failed on it.
@@ -40,10 +67,9 @@ struct Case {
 }
 
 impl Case {
-    /// Runs the job with the constraint, again, and after a person dropped it and asked for the row. Answers what it did.
+    /// Runs the job with the constraint, again, and after a person ended it and asked for the row. Answers what it did.
     async fn holds(&self, db: &Fresh, store: &Store) -> Tally {
-        let constraint = format!("CREATE CONSTRAINT {OWN_CONSTRAINT} FOR {} IS UNIQUE", self.unique);
-        db.client.run(&constraint, &[]).await;
+        self.unique.begin(db).await;
         let first = by_hand(store, self.job, self.hours).await.tally;
         assert_eq!(first.quarantined, 1, "{first:?}");
         let aside: Vec<String> = db.client.column(ASIDE).await;
@@ -66,7 +92,7 @@ impl Case {
         // A person asks too early: what fails, fails again.
         self.released(db, store, 1).await;
         assert_eq!(db.client.column::<String>(ASIDE).await.len(), 1, "judged anew");
-        db.client.run(&format!("DROP CONSTRAINT {OWN_CONSTRAINT}"), &[]).await;
+        self.unique.end(db).await;
         self.released(db, store, 2).await;
         assert_eq!(db.client.column::<String>(ASIDE).await, [""; 0]);
         first
@@ -94,15 +120,15 @@ async fn decay_goes_past_it() {
     db.put(&rows).await;
     db.client
         .run(
-            "MATCH (m:Memory) WHERE m.id IN ['m077', 'm130'] SET m.poison = 1
-             WITH m WHERE m.id = 'm130' SET m.energyAt = m.energyAt + duration('PT1S')",
+            "MATCH (m:Memory) WHERE m.id IN ['m077', 'm130']
+             SET m.energyAt = m.energyAt + duration({seconds: CASE m.id WHEN 'm130' THEN 1 ELSE 0 END}), m.poison_energyAt = 1",
             &[],
         )
         .await;
     let case = Case {
         job: JobName::Decay,
         hours: 1.0,
-        unique: "(m:Memory) REQUIRE (m.energyAt, m.poison)",
+        unique: Unique::Standing("poison_energyAt"),
         row: "m130",
         statement: "memory/decay",
     };
@@ -118,14 +144,14 @@ async fn adoption_of_memories_goes_past_it() {
     db.client
         .run(
             "UNWIND range(1, 30) AS i CREATE (:Memory {id: 'f' + i, content: 'x', tier: 'working', lastAccessed: datetime({epochMillis: $start}),
-               poison: CASE WHEN i IN [9, 20] THEN 1 END})",
+               poison_energyAt: CASE WHEN i IN [9, 20] THEN 1 END})",
             &[("start", START.into())],
         )
         .await;
     let case = Case {
         job: JobName::Decay,
         hours: 0.0,
-        unique: "(m:Memory) REQUIRE (m.energyAt, m.poison)",
+        unique: Unique::Standing("poison_energyAt"),
         row: "f9 or f20",
         statement: "memory/adopt",
     };
@@ -139,11 +165,11 @@ async fn audit_goes_past_it() {
         &(0..40).map(|n| Row { due: None, ..row(&format!("m{n:02}"), "working", 1.0) }).collect::<Vec<_>>(),
     )
     .await;
-    db.client.run("MATCH (m:Memory) WHERE m.id IN ['m07', 'm30'] SET m.poison = 1", &[]).await;
+    db.client.run("MATCH (m:Memory) WHERE m.id IN ['m07', 'm30'] SET m.poison_dueAt = 1", &[]).await;
     let case = Case {
         job: JobName::Audit,
         hours: 0.0,
-        unique: "(m:Memory) REQUIRE (m.dueAt, m.poison)",
+        unique: Unique::Standing("poison_dueAt"),
         row: "m30",
         statement: "memory/audit",
     };
@@ -157,7 +183,7 @@ async fn fade_goes_past_it() {
         .run(
             "WITH datetime({epochMillis: $start}) AS at UNWIND range(10, 59) AS i
              CREATE (:Entity {scope: 'local', name: 'a' + i})-[:RELATES_TO {type: 'knows', ebbKey: 'k' + i, weight: i / 100.0,
-               baseWeight: 1.0, weightAt: at, lastObserved: at, created: at, poison: CASE WHEN i IN [20, 41] THEN 1 END}]->
+               baseWeight: 1.0, weightAt: at, lastObserved: at, created: at, poison_weight: CASE WHEN i IN [20, 41] THEN 1 END}]->
                (:Entity {scope: 'local', name: 'b' + i})",
             &[("start", START.into())],
         )
@@ -165,7 +191,7 @@ async fn fade_goes_past_it() {
     let case = Case {
         job: JobName::Fade,
         hours: 24.0,
-        unique: "()-[r:RELATES_TO]-() REQUIRE (r.weight, r.poison)",
+        unique: Unique::Standing("poison_weight"),
         row: "a41b41",
         statement: "relation/fade",
     };
@@ -182,14 +208,14 @@ async fn adoption_of_relations_goes_past_it() {
         .run(
             "UNWIND range(10, 59) AS i
              CREATE (:Entity {scope: 'local', name: 'a' + i})-[:RELATES_TO {type: 'knows', weight: 0.5,
-               poison: CASE WHEN i IN [20, 41] THEN 1 END}]->(:Entity {scope: 'local', name: 'b' + i})",
+               poison_baseWeight: CASE WHEN i IN [20, 41] THEN 1 END}]->(:Entity {scope: 'local', name: 'b' + i})",
             &[],
         )
         .await;
     let case = Case {
         job: JobName::Fade,
         hours: 0.0,
-        unique: "()-[r:RELATES_TO]-() REQUIRE (r.baseWeight, r.poison)",
+        unique: Unique::Standing("poison_baseWeight"),
         row: "a20b20 or a41b41",
         statement: "relation/adopt",
     };
@@ -213,13 +239,13 @@ async fn evaporation_of_places_goes_past_it() {
     rooms(
         &db,
         "SET a.exploitation_pheromone = 9.0, a.pheromone_cycle = $cycle - CASE a.i WHEN 41 THEN 11 ELSE 12 END,
-           a.poison = CASE WHEN a.i IN [20, 41] THEN 1 END",
+           a.poison_cycle = CASE WHEN a.i IN [20, 41] THEN 1 END",
     )
     .await;
     let case = Case {
         job: JobName::Evaporate,
         hours: 20.0,
-        unique: "(n:Room) REQUIRE (n.pheromone_cycle, n.poison)",
+        unique: Unique::Standing("poison_cycle"),
         row: "r41",
         statement: "trail/evaporate_places",
     };
@@ -232,13 +258,13 @@ async fn evaporation_of_edges_goes_past_it() {
     rooms(
         &db,
         "SET r.success_pheromone = 9.0, r.pheromone_cycle = $cycle - CASE a.i WHEN 41 THEN 11 ELSE 12 END,
-           r.poison = CASE WHEN a.i IN [20, 41] THEN 1 END",
+           r.poison_cycle = CASE WHEN a.i IN [20, 41] THEN 1 END",
     )
     .await;
     let case = Case {
         job: JobName::Evaporate,
         hours: 20.0,
-        unique: "()-[r:HALL]-() REQUIRE (r.pheromone_cycle, r.poison)",
+        unique: Unique::Standing("poison_cycle"),
         row: "r41r42",
         statement: "trail/evaporate_edges",
     };
@@ -247,23 +273,27 @@ async fn evaporation_of_edges_goes_past_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn adoption_of_trails_goes_past_it() {
-    for (set, unique, row, statement) in [
+    for (set, row, statement) in [
         (
-            "SET a.exploitation_pheromone = 9.0, a.poison = CASE WHEN a.i IN [20, 41] THEN 1 END",
-            "(n:Room) REQUIRE (n.pheromone_cycle, n.poison)",
+            "SET a.exploitation_pheromone = 9.0, a.poison_cycle = CASE WHEN a.i IN [20, 41] THEN 1 END",
             "r20 or r41",
             "trail/adopt_places",
         ),
         (
-            "SET r.success_pheromone = 9.0, r.poison = CASE WHEN a.i IN [20, 41] THEN 1 END",
-            "()-[r:HALL]-() REQUIRE (r.pheromone_cycle, r.poison)",
+            "SET r.success_pheromone = 9.0, r.poison_cycle = CASE WHEN a.i IN [20, 41] THEN 1 END",
             "r20r21 or r41r42",
             "trail/adopt_edges",
         ),
     ] {
         let db = fresh().await;
         rooms(&db, set).await;
-        let case = Case { job: JobName::Evaporate, hours: 20.0, unique, row, statement };
+        let case = Case {
+            job: JobName::Evaporate,
+            hours: 20.0,
+            unique: Unique::Standing("poison_cycle"),
+            row,
+            statement,
+        };
         assert_eq!(case.holds(&db, &db.store).await.adopted, 48);
     }
 }
@@ -274,11 +304,11 @@ async fn promotion_goes_past_it() {
     let mut rows: Vec<Row> = (0..25).map(|n| ripe(&format!("m{n:02}"))).collect();
     rows.push(row("old", "shortTerm", 3.0));
     db.put(&rows).await;
-    db.client.run("MATCH (m:Memory) WHERE m.id IN ['m13', 'old'] SET m.poison = 1", &[]).await;
+    db.client.run("MATCH (m:Memory) WHERE m.id IN ['m13', 'old'] SET m.poison_tier = 1", &[]).await;
     let case = Case {
         job: JobName::Promote,
         hours: 0.0,
-        unique: "(m:Memory) REQUIRE (m.tier, m.poison)",
+        unique: Unique::Standing("poison_tier"),
         row: "m13",
         statement: "memory/write",
     };
@@ -303,7 +333,7 @@ async fn clusters_go_past_it() {
     let case = Case {
         job: JobName::Cluster,
         hours: 0.0,
-        unique: "(c:SemanticCluster) REQUIRE c.size",
+        unique: Unique::Made("(c:SemanticCluster) REQUIRE c.size"),
         row: "b1",
         statement: "cluster/form",
     };
@@ -334,7 +364,7 @@ async fn strengthening_goes_past_it() {
     let case = Case {
         job: JobName::Reinforce,
         hours: 0.0,
-        unique: "()-[r:REINFORCES]-() REQUIRE r.at",
+        unique: Unique::Made("()-[r:REINFORCES]-() REQUIRE r.at"),
         row: "new2",
         statement: "reinforcement/draw",
     };
@@ -358,7 +388,7 @@ async fn coactivation_goes_past_it() {
     let case = Case {
         job: JobName::Coactivate,
         hours: 1.0,
-        unique: "()-[c:COACTIVATED]-() REQUIRE c.firstCoactivation",
+        unique: Unique::Made("()-[c:COACTIVATED]-() REQUIRE c.firstCoactivation"),
         row: "s5",
         statement: "coactivation/raise",
     };
@@ -390,7 +420,7 @@ async fn the_sweep_goes_past_it() {
     let case = Case {
         job: JobName::Sweep,
         hours: 5.0,
-        unique: "(f:Fact) REQUIRE (f.value, f.confidence)",
+        unique: Unique::Made("(f:Fact) REQUIRE (f.value, f.confidence)"),
         row: if one < other { "f41" } else { "f20" },
         statement: "fact/decay",
     };
@@ -404,14 +434,14 @@ async fn adoption_of_facts_goes_past_it() {
     db.client
         .run(
             "UNWIND range(10, 59) AS i CREATE (:Fact {id: 'f' + i, entity: 'e' + i, relation: 'likes', value: 'tea',
-               poison: CASE WHEN i IN [20, 41] THEN 1 END})",
+               poison_assertedAt: CASE WHEN i IN [20, 41] THEN 1 END})",
             &[],
         )
         .await;
     let case = Case {
         job: JobName::Sweep,
         hours: 0.0,
-        unique: "(f:Fact) REQUIRE (f.assertedAt, f.poison)",
+        unique: Unique::Standing("poison_assertedAt"),
         row: "f20 or f41",
         statement: "fact/adopt",
     };
@@ -425,23 +455,19 @@ async fn a_fault_of_all_rows_ends_the_run() {
     db.put(&(0..300).map(|n| row(&format!("m{n:03}"), "working", 1.0)).collect::<Vec<_>>()).await;
     db.client
         .run(
-            "MATCH (m:Memory) SET m.poison = 1, m.energyAt = m.energyAt + duration({seconds: toInteger(right(m.id, 3))})",
+            "MATCH (m:Memory) SET m.energyAt = m.energyAt + duration({seconds: toInteger(right(m.id, 3))}), m.poison_energyAt = 1",
             &[],
         )
         .await;
     db.put(&[row("first", "working", 1.0)]).await;
     db.client
         .run(
-            "MATCH (m:Memory {id: 'first'}) SET m.poison = 1, m.dueAt = null, m.energyAt = datetime({epochMillis: $at})",
+            "MATCH (m:Memory {id: 'first'}) SET m.dueAt = null, m.energyAt = datetime({epochMillis: $at}), m.poison_energyAt = 1",
             &[("at", at(2.0).millis().into())],
         )
         .await;
-    let constraint =
-        format!("CREATE CONSTRAINT {OWN_CONSTRAINT} FOR (m:Memory) REQUIRE (m.energyAt, m.poison) IS UNIQUE");
-    db.client.run(&constraint, &[]).await;
     let ran =
         run_job(&db.store, JobName::Decay, &Wanted::by_hand(at(2.0), Right::Lease), Request::default()).await;
-    db.client.run(&format!("DROP CONSTRAINT {OWN_CONSTRAINT}"), &[]).await;
     let why = ran.unwrap_err();
     assert!(why.is_of_data() && why.to_string().contains("already exists"), "{why}");
     assert_eq!(db.client.column::<String>(ASIDE).await.len(), 100);
