@@ -41,23 +41,31 @@ pub(super) struct Receipt {
     pub(super) unlearned: Option<Unlearned>,
 }
 
-/// Most bytes of a response that are sent at once.
+/// Bytes of a part of a response.
 const ANSWER_PART: usize = 6_000;
+/// Most bytes of a response that is sent in parts. Each part is stored with all before it once more, so to send a larger
+/// one at once takes less time, though the driver delays that request (see `encode`).
+const ANSWER_IN_PARTS: usize = 16 * ANSWER_PART;
 
 impl Receipt {
     /// Approximate bytes of it, without later parts of its response, in a request to the server.
     pub(super) fn bytes(&self) -> usize {
         let active = self.unlearned.iter().flat_map(|one| &one.active).map(|id| id.len() + 3);
         let texts = [&self.hash, &self.seed].into_iter().flatten().map(String::len);
-        let answer = self.answer.len().min(ANSWER_PART);
+        let answer = self.answer.len().min(self.part());
         self.request.len() + self.by.len() + answer + active.chain(texts).sum::<usize>() + 24
     }
 
-    /// The response in parts: that of a thousand items would make a request that the driver delays (see `encode`).
+    /// Bytes of a part of its response.
+    fn part(&self) -> usize {
+        if self.answer.len() > ANSWER_IN_PARTS { self.answer.len() } else { ANSWER_PART }
+    }
+
+    /// The response in parts: that of some hundred items would make a request that the driver delays (see `encode`).
     pub(super) fn answer_parts(&self) -> impl Iterator<Item = &str> {
-        let mut rest = self.answer.as_str();
+        let (mut rest, part) = (self.answer.as_str(), self.part());
         std::iter::from_fn(move || {
-            let mut end = rest.len().min(ANSWER_PART);
+            let mut end = rest.len().min(part);
             while !rest.is_char_boundary(end) {
                 end -= 1;
             }
@@ -120,5 +128,33 @@ impl Changes {
     /// The scopes of which something changed; `None` if that may be any.
     pub(super) fn scopes(&self) -> Option<BTreeSet<&str>> {
         scopes(self.everything, &self.touched)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn receipt(answer: String) -> Receipt {
+        let request = "a request".to_owned();
+        Receipt { request, hash: None, by: "a test".to_owned(), seed: None, answer, unlearned: None }
+    }
+
+    #[test]
+    fn a_response_is_the_sum_of_its_parts_and_a_large_one_is_whole() {
+        for length in
+            [0, 1, ANSWER_PART - 1, ANSWER_PART, ANSWER_PART + 1, ANSWER_IN_PARTS - 4, ANSWER_IN_PARTS + 1]
+        {
+            // A character of several bytes may lie across the end of a part.
+            for text in ["a", "é", "a😀"] {
+                let one = receipt(text.repeat(length / text.len()));
+                let parts: Vec<&str> = one.answer_parts().collect();
+                assert_eq!(parts.concat(), one.answer, "{length} bytes of {text}");
+                assert!(
+                    one.answer.len() > ANSWER_IN_PARTS || parts.iter().all(|part| part.len() <= ANSWER_PART)
+                );
+                assert!(one.bytes() < 8_000 || parts.len() == 1);
+            }
+        }
     }
 }
