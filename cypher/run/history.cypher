@@ -5,6 +5,7 @@
 //
 // $rows.count names the counts of a run. A malformed run shows no counts, or is left out where it has no name.
 MATCH (r:EbbRun)
+USING SCAN r:EbbRun
 WHERE ($job IS NULL OR r.job = $job) AND r.job IS :: STRING NOT NULL AND r.occurrence IS :: STRING NOT NULL
   AND r.id IS :: STRING NOT NULL AND r.trigger IS :: STRING NOT NULL AND r.state IS :: STRING NOT NULL
 RETURN r.job AS job, r.occurrence AS occurrence, r.id AS runId, r.trigger AS trigger, r.state AS state,
