@@ -38,8 +38,8 @@ const CYCLE: i64 = 3_600_000;
 const WIPE: &str = "MATCH (n) WHERE NOT n:EbbMigration AND NOT n:ConsolidationConfig AND NOT n:EbbCounter
 CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS";
 
-/// The statements by hand name the index that they go by, as ours do where it matters: a plan that was made for the empty database of
-/// before would scan.
+/// The statements by hand name the index that they go by, and compare neighbours by what no index serves, as ours do where it matters:
+/// a plan that was made for the empty database of before would scan.
 ///
 /// A thousand rooms, from each of which one comes to the next and to the seventh after it.
 const PALACE: &str = "UNWIND range(0, 999) AS i CREATE (:Room {scope: 'local', id: 'r-' + i})
@@ -61,7 +61,7 @@ MATCH (n:Room {scope: 'local', id: row.path[i]})
 USING INDEX SEEK n:Room(scope, id)
 SET n.exploitation_pheromone = coalesce(n.exploitation_pheromone, 0.0) + 0.2, n.pheromone_cycle = row.cycle
 WITH row, i, n WHERE i > 0
-MATCH (:Room {scope: 'local', id: row.path[i - 1]})-[r:HALL]->(n)
+MATCH (m)-[r:HALL]->(n) WHERE coalesce(m.id, '') = row.path[i - 1]
 SET r.success_pheromone = coalesce(r.success_pheromone, 0.0) + row.reward * (1.0 - (i - 1) / (size(row.path) - 1.0)),
   r.traversal_pheromone = coalesce(r.traversal_pheromone, 0.0) + 0.1,
   r.recency_pheromone = 1.0, r.pheromone_cycle = row.cycle
