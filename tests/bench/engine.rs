@@ -10,7 +10,8 @@
 //! `--scale 16` takes smaller graphs than 2^20 nodes; `--quick` does that, and watches readers beside a learner for seconds
 //! and not for a minute. `--only T1,T2` measures what counts for these targets (`recall` for a whole recall), `--peers PATH`
 //! names the program of `peers/`, without which what is divided by a peer is not measured. `--record` writes the file of
-//! results, or adds to that of the same day and commit.
+//! results, or adds to that of the same day and commit. `--edges rmat-s16` writes that graph to standard output for another
+//! program, an edge a line: source, target, weight (`peers/graphs.py`).
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark talks to a person")]
 
@@ -50,6 +51,7 @@ mod standing;
 mod waves;
 
 use record::{Part, Record, Run, SCHEMA, State, TARGETS, folder, records, slug, verdicts};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -134,6 +136,9 @@ fn main() {
         return;
     }
     let after = |flag: &str| words.iter().position(|word| word == flag).and_then(|at| words.get(at + 1));
+    if let Some(set) = after("--edges") {
+        return write_edges(set).expect("standard output takes the edges");
+    }
     let quick = words.iter().any(|word| word == "--quick");
     let usual = if quick { 16 } else { 20 };
     let scale = after("--scale").map_or(usual, |scale| scale.parse().expect("a scale such as 16"));
@@ -175,6 +180,17 @@ fn main() {
         eprintln!("not measured, since they failed: {}", all.failed.join(", "));
         std::process::exit(1);
     }
+}
+
+fn write_edges(set: &str) -> std::io::Result<()> {
+    let graph = sets::Set::named(set).expect("a set").graph(sets::Shape::PLAIN);
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    for node in graph.nodes() {
+        for slot in graph.slots(node) {
+            writeln!(out, "{} {} {}", node.0, graph.target(slot).0, graph.weight(slot))?;
+        }
+    }
+    out.flush()
 }
 
 /// In the process of a job.
