@@ -54,9 +54,7 @@ def best(run):
 
 
 def networkit_graph(nodes, source, target, weight, directed):
-    graph = networkit.GraphFromCoo((weight, (source, target)), n=nodes, weighted=True, directed=directed)
-    graph.indexEdges()
-    return graph
+    return networkit.GraphFromCoo((weight, (source, target)), n=nodes, weighted=True, directed=directed)
 
 
 def communities(program, name, source, target, weight):
