@@ -4,6 +4,8 @@
 //! the service, which locks what it changes, counts a request once, and answers what each item did; beside it what a
 //! developer writes by hand over neo4rs, one statement an item or one `UNWIND` a batch, which does none of that. Both leave
 //! the same graph, which is looked at after each round. Judged are ratios of one run: the median of three rounds in turn.
+//! The statements by hand name the index that they go by, and compare neighbours by what no index serves, as ours do where it
+//! matters: a plan that was made for the empty database of before would scan.
 //! After that every edge of a palace evaporates (`--edges N`, a million unless said). With `--quick` a tenth of it all.
 
 #![expect(clippy::print_stdout, reason = "a benchmark talks to a person")]
@@ -38,9 +40,6 @@ const CYCLE: i64 = 3_600_000;
 const WIPE: &str = "MATCH (n) WHERE NOT n:EbbMigration AND NOT n:ConsolidationConfig AND NOT n:EbbCounter
 CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS";
 
-/// The statements by hand name the index that they go by, and compare neighbours by what no index serves, as ours do where it matters:
-/// a plan that was made for the empty database of before would scan.
-///
 /// A thousand rooms, from each of which one comes to the next and to the seventh after it.
 const PALACE: &str = "UNWIND range(0, 999) AS i CREATE (:Room {scope: 'local', id: 'r-' + i})
 WITH count(*) AS made UNWIND range(0, 999) AS i UNWIND [1, 7] AS step

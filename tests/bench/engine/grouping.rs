@@ -31,8 +31,7 @@ pub(crate) fn beside_textbook(name: &str) -> Part {
         || seconds(|| grouped(&graph)) / edges,
         || seconds(|| grouping::communities(&plain)) / edges,
     );
-    let target = name.starts_with("rmat").then_some("T7");
-    let figure = run(target, "a textbook's hash maps over communities", name, "");
+    let figure = run(None, "a textbook's hash maps over communities", name, "");
     let beside = [
         ("m_edges_per_s", 1e-6 / pairs.a()),
         ("textbook_m_edges_per_s", 1e-6 / pairs.b()),

@@ -4,6 +4,8 @@
 //! `graph` counts slots into rows both ways and leaves them as they come; ours also merges equal slots, renames nodes by
 //! degree, sorts rows by weight and sums them up. `petgraph`'s rows go one way, from edges that are sorted already.
 
+#![expect(dead_code, reason = "the bench's modules hold more than a peer needs")]
+
 #[path = "../../measure.rs"]
 mod measure;
 #[path = "../../probes.rs"]
@@ -15,7 +17,7 @@ mod record;
 #[path = "../../sets.rs"]
 mod sets;
 
-use ebb::engine::pagerank;
+use ebb_engine::pagerank;
 use graph::prelude::{CsrLayout, DirectedCsrGraph, GraphBuilder, PageRankConfig, page_rank};
 use measure::{Pairs, run, seconds, with};
 use probes::Push;
@@ -72,7 +74,8 @@ fn build(name: &str) -> Part {
     };
     let pairs = Pairs::of(|| push.run(), apply, || built(&edges) / count);
     let rates = [("m_slots_per_s", 1e-6 / pairs.a()), ("peer_m_edges_per_s", 1e-6 / pairs.b())];
-    let apply = with(pairs.b_over_a(run(Some("T11 apply"), "applying 1 %, over `graph` building", name, "")), rates);
+    let apply =
+        with(pairs.b_over_a(run(Some("T11 apply"), "applying 1 %, over `graph` building", name, "")), rates);
 
     let mut sorted = edges.clone();
     sorted.sort_by_key(|edge| (edge.0, edge.1));
@@ -83,7 +86,8 @@ fn build(name: &str) -> Part {
     };
     let pairs = Pairs::of(|| push.run(), ours, petgraph);
     let rates = [("m_edges_per_s", 1e-6 / pairs.a()), ("peer_m_edges_per_s", 1e-6 / pairs.b())];
-    let petgraph = with(pairs.b_over_a(run(None, "building, over `petgraph` of sorted edges one way", name, "")), rates);
+    let petgraph =
+        with(pairs.b_over_a(run(None, "building, over `petgraph` of sorted edges one way", name, "")), rates);
     Part { datasets: vec![set.told()], runs: vec![build, apply, petgraph], ..Part::default() }
 }
 
@@ -95,8 +99,9 @@ fn standing(name: &str) -> Part {
     // The same slots, by the ids that they came with.
     let slots = graph.nodes().flat_map(|node| graph.targets(node).map(move |target| (node, target)));
     let by_name = |node| graph.rank(node);
-    let edges: Vec<(u32, u32)> =
-        slots.map(|(node, target)| (by_name(node), by_name(ebb::graph::index::NodeId(target)))).collect();
+    let edges: Vec<(u32, u32)> = slots
+        .map(|(node, target)| (by_name(node), by_name(ebb_engine::graph::index::NodeId(target))))
+        .collect();
     let each = edges.len() as f64 * f64::from(iterations);
     let peer: DirectedCsrGraph<u32> = GraphBuilder::new().csr_layout(CsrLayout::Sorted).edges(edges).build();
     let config = PageRankConfig::new(iterations as usize, 0.0, 0.85);
