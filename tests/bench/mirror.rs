@@ -303,11 +303,20 @@ async fn main() {
     let view = current(&mirror).view;
     let bytes = view.bytes();
     let slots = view.graph().slot_count().max(1);
+    let node = |bytes: usize| bytes as f64 / view.graph().node_count().max(1) as f64;
     println!(
         "holds {} nodes, {slots} slots; {:.1} bytes a slot, {:.0} bytes a node for the rest",
         view.graph().node_count(),
         bytes.slots as f64 / slots as f64,
-        (bytes.total() - bytes.slots) as f64 / view.graph().node_count().max(1) as f64
+        node(bytes.total() - bytes.slots)
+    );
+    println!(
+        "of these: columns {:.0}, labels {:.0}, facts {:.0}, texts {:.0}, documents {:.0}",
+        node(bytes.columns),
+        node(bytes.labels),
+        node(bytes.facts),
+        node(bytes.texts),
+        node(bytes.documents)
     );
     drop(view);
     let mut random = SplitMix64(11);

@@ -213,9 +213,11 @@ impl Relations {
         dropped
     }
 
-    /// Adds the relations of other nodes.
-    pub(super) fn append(&mut self, mut other: Self) {
-        Arc::make_mut(&mut self.0).append(Arc::make_mut(&mut other.0));
+    /// Adds the relations of other nodes: one by one, since a whole tree is built anew to append another.
+    pub(super) fn append(&mut self, other: Self) {
+        if !other.is_empty() {
+            Arc::make_mut(&mut self.0).extend(Arc::unwrap_or_clone(other.0));
+        }
     }
 
     /// The nodes of a graph at the ends of each, in their order.

@@ -26,7 +26,7 @@ use super::raw::prefetch;
 use super::{Error, Graph};
 use assemble::{Parts, assemble, canonical, len, ordered, places};
 use rows::{Rows, Staging};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// How many nodes ahead their attributes are prefetched.
 const AHEAD: usize = 8;
@@ -102,12 +102,26 @@ pub struct StagedNode(u32);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StagedKind(u32);
 
+/// Marks an edge, in its kind, of which only one slot is added: a saved graph has a slot a row, many millions of them.
+const HALF: u32 = 1 << 31;
+
 #[derive(Debug, Clone, Copy)]
 struct PendingEdge {
     source: u32,
     target: u32,
     kind: u32,
     weight: f32,
+}
+
+impl PendingEdge {
+    const fn kind(&self) -> usize {
+        (self.kind & !HALF) as usize
+    }
+
+    /// Whether it becomes two slots, where `doubles` says so of a kind.
+    fn is_both(&self, doubles: impl Fn(usize) -> bool) -> bool {
+        self.kind & HALF == 0 && self.source != self.target && doubles(self.kind())
+    }
 }
 
 /// Collects nodes and relationships for a [`Graph`].
@@ -122,11 +136,9 @@ pub struct GraphBuilder {
     edges: Vec<PendingEdge>,
     /// Causal shares by kind, where those of its two slots differ.
     one_way: Vec<Option<[f32; 2]>>,
-    /// Causal strengths by index of the edge, where they differ from those of its kind.
-    causal: BTreeMap<usize, [f32; 2]>,
+    /// Causal strengths by index of the edge, ascending, where they differ from those of its kind.
+    causal: Vec<(usize, [f32; 2])>,
     doubled: usize,
-    /// Indexes of edges of which only one slot is added.
-    halves: BTreeSet<usize>,
 }
 
 impl Default for GraphBuilder {
@@ -148,9 +160,8 @@ impl GraphBuilder {
             known_kinds: BTreeMap::new(),
             edges: Vec::new(),
             one_way: Vec::new(),
-            causal: BTreeMap::new(),
+            causal: Vec::new(),
             doubled: 0,
-            halves: BTreeSet::new(),
         }
     }
 
@@ -197,6 +208,10 @@ impl GraphBuilder {
     /// [`Error::DanglingEdge`] for an unknown node; [`Error::NonFinite`], [`Error::ParameterOutOfRange`] for a weight outside
     /// its range; [`Error::TooManySlots`].
     pub fn add_edge(&mut self, edge: &EdgeRow) -> Result<(), Error> {
+        self.add(edge, 0)
+    }
+
+    fn add(&mut self, edge: &EdgeRow, mark: u32) -> Result<(), Error> {
         let end = |name: &String| {
             self.find(name).ok_or_else(|| Error::DanglingEdge {
                 source_id: edge.source.clone(),
@@ -208,7 +223,7 @@ impl GraphBuilder {
         let causal = causal_parts(edge)?;
         let weight = part_of("weight", edge.weight, f64::from(f32::MAX), edge)?;
         let kind = self.kind(&edge.relation, edge.direction, edge.inhibitory);
-        self.connect_causal(source, target, kind, weight, causal)
+        self.stage([source, target], kind, weight, causal, mark)
     }
 
     /// Adds a relationship between nodes, with the direction and polarity that [`Kinds`] has for its type.
@@ -252,28 +267,37 @@ impl GraphBuilder {
         weight: f32,
         causal: Option<[f32; 2]>,
     ) -> Result<(), Error> {
+        self.stage([source, target], kind, weight, causal, 0)
+    }
+
+    fn stage(
+        &mut self,
+        [source, target]: [StagedNode; 2],
+        kind: StagedKind,
+        weight: f32,
+        causal: Option<[f32; 2]>,
+        mark: u32,
+    ) -> Result<(), Error> {
         let weight = within("weight", weight, 0.0, f64::from(f32::MAX))?.min(self.range.cap) + 0.0;
-        if self.is_doubled(source.0, target.0, kind.0) {
-            self.doubled += 1;
-        }
+        let edge = PendingEdge { source: source.0, target: target.0, kind: kind.0 | mark, weight };
+        let doubles = |kind: usize| self.slot_kinds[kind].direction == EdgeDirection::Bidirectional;
+        self.doubled += usize::from(edge.is_both(doubles));
         slots(self.edges.len() + 1 + self.doubled)?;
         let shares = self.one_way[kind.0 as usize];
         let by_shares = || shares.map(|shares| shares.map(|share| (weight * share).min(1.0)));
         if let Some(causal) = causal.or_else(by_shares) {
             let of_its_kind = causal_of(weight, &self.slot_kinds[kind.0 as usize]);
             if causal.iter().any(|causal| causal.to_bits() != of_its_kind.to_bits()) {
-                self.causal.insert(self.edges.len(), causal);
+                self.causal.push((self.edges.len(), causal));
             }
         }
-        self.edges.push(PendingEdge { source: source.0, target: target.0, kind: kind.0, weight });
+        self.edges.push(edge);
         Ok(())
     }
 
     /// Adds a single slot, also for a type that can be traversed both ways.
     pub fn add_slot(&mut self, edge: &EdgeRow) -> Result<(), Error> {
-        self.add_edge(edge)?;
-        self.halve_last();
-        Ok(())
+        self.add(edge, HALF)
     }
 
     /// As [`Self::add_slot`], between nodes of this builder, with its causal strength, `0 ..= 1`.
@@ -289,22 +313,7 @@ impl GraphBuilder {
         causal: f32,
     ) -> Result<(), Error> {
         let causal = within("causal_strength", causal, 0.0, 1.0)?;
-        self.connect_causal(source, target, kind, weight, Some([causal; 2]))?;
-        self.halve_last();
-        Ok(())
-    }
-
-    /// Leaves one slot of the edge that was added last.
-    fn halve_last(&mut self) {
-        let Some(added) = self.edges.last() else { return };
-        if self.is_doubled(added.source, added.target, added.kind) {
-            self.doubled -= 1;
-            self.halves.insert(self.edges.len() - 1);
-        }
-    }
-
-    fn is_doubled(&self, source: u32, target: u32, kind: u32) -> bool {
-        source != target && self.slot_kinds[kind as usize].direction == EdgeDirection::Bidirectional
+        self.stage([source, target], kind, weight, Some([causal; 2]), HALF)
     }
 
     /// Builds the graph.
@@ -318,12 +327,7 @@ impl GraphBuilder {
             .iter()
             .map(|kind| slot_kinds[*kind as usize].direction == EdgeDirection::Bidirectional)
             .collect();
-        let halves = std::mem::take(&mut self.halves);
-        let both = |at: usize, edge: &PendingEdge| {
-            doubles[edge.kind as usize]
-                && edge.source != edge.target
-                && (halves.is_empty() || !halves.contains(&at))
-        };
+        let both = |edge: &PendingEdge| edge.is_both(|kind| doubles[kind]);
         let staging = Staging {
             nodes: self.rows.len(),
             edges: std::mem::take(&mut self.edges),

@@ -7,7 +7,6 @@ use super::PendingEdge;
 use super::assemble::{Slot, Source, merged, relations, sum_up};
 use crate::graph::csr::{SlotKind, causal_of};
 use crate::graph::raw::{in_large_pages, prefetch};
-use std::collections::BTreeMap;
 
 /// How many edges ahead their destinations are prefetched.
 const AHEAD: usize = 24;
@@ -30,8 +29,8 @@ pub(super) struct Rows<'a> {
 pub(super) struct Staging<'a> {
     pub(super) nodes: usize,
     pub(super) edges: Vec<PendingEdge>,
-    /// Causal strengths by index of the edge.
-    pub(super) causal: BTreeMap<usize, [f32; 2]>,
+    /// Causal strengths by index of the edge, ascending.
+    pub(super) causal: Vec<(usize, [f32; 2])>,
     pub(super) kinds: &'a [SlotKind],
     /// New number of each kind.
     pub(super) renamed: &'a [u32],
@@ -39,13 +38,13 @@ pub(super) struct Staging<'a> {
 
 impl<'a> Rows<'a> {
     /// The rows of staged edges, and the degrees of the nodes. `both` is true for an edge that is two slots.
-    pub(super) fn of(staging: Staging<'a>, both: impl Fn(usize, &PendingEdge) -> bool) -> (Self, Vec<u32>) {
+    pub(super) fn of(staging: Staging<'a>, both: impl Fn(&PendingEdge) -> bool) -> (Self, Vec<u32>) {
         let Staging { nodes, edges, causal, kinds, renamed } = staging;
         let (mut begins, mut back) = (vec![0_u32; nodes + 1], vec![0_u32; nodes + 1]);
-        for (at, edge) in edges.iter().enumerate() {
+        for edge in &edges {
             begins[edge.source as usize + 1] += 1;
             back[edge.target as usize + 1] += 1;
-            if both(at, edge) {
+            if both(edge) {
                 begins[edge.target as usize + 1] += 1;
                 back[edge.source as usize + 1] += 1;
             }
@@ -62,18 +61,20 @@ impl<'a> Rows<'a> {
             begins,
         };
         let (mut sources, mut next) = (in_large_pages(vec![0_u32; total]), back.clone());
+        let mut deviating = causal.iter().peekable();
         for (at, edge) in edges.iter().enumerate() {
             if let Some(ahead) = edges.get(at + AHEAD) {
                 prefetch(&rows.slots[rows.ends[ahead.source as usize] as usize..]);
                 prefetch(&sources[next[ahead.target as usize] as usize..]);
             }
-            let kind = renamed[edge.kind as usize];
+            let kind = renamed[edge.kind()];
+            let own = deviating.next_if(|(of, _)| *of == at).map(|(_, causal)| *causal);
             let mut put = |source: u32, target: u32, against: usize| {
                 let place = &mut rows.ends[source as usize];
                 rows.slots[*place as usize] = [target, kind, edge.weight.to_bits()];
                 if let Some(caused) = rows.causal.get_mut(*place as usize) {
                     let of_its_kind = || causal_of(edge.weight, &kinds[kind as usize]);
-                    *caused = causal.get(&at).map_or_else(of_its_kind, |causal| causal[against]);
+                    *caused = own.map_or_else(of_its_kind, |causal| causal[against]);
                 }
                 *place += 1;
                 let place = &mut next[target as usize];
@@ -81,7 +82,7 @@ impl<'a> Rows<'a> {
                 *place += 1;
             };
             put(edge.source, edge.target, 0);
-            if both(at, edge) {
+            if both(edge) {
                 put(edge.target, edge.source, 1);
             }
         }
