@@ -11,8 +11,10 @@ pub(crate) fn in_page(page: &str, records: &[(String, Record)]) -> String {
     let (_, after) = rest.split_once(END).expect("the mark that ends them");
     let (mut told, mut tables): (Vec<&str>, Vec<String>) = (Vec::new(), Vec::new());
     for (name, record) in records.iter().rev() {
-        let is_new =
-            |verdict: &&Verdict| verdict.state != State::NotRun && !told.contains(&verdict.target.as_str());
+        let is_new = |verdict: &&Verdict| {
+            let is_target = TARGETS.iter().any(|target| target.id == verdict.target);
+            is_target && verdict.state != State::NotRun && !told.contains(&verdict.target.as_str())
+        };
         let verdicts: Vec<&Verdict> = record.verdicts.iter().filter(is_new).collect();
         if !verdicts.is_empty() {
             tables.push(table(name, record, &verdicts));

@@ -191,7 +191,7 @@ const fn at_most(id: &'static str, what: &'static str, must: f64, stretch: f64) 
 }
 
 /// All of them. Each stands in every file.
-pub(crate) const TARGETS: [Target; 19] = [
+pub(crate) const TARGETS: [Target; 20] = [
     at_least("T1", "activation, heavy: useful edges/s over a bare frontier push", 0.35, 0.5),
     at_least("T2 heavy", "activation over a full scan, state in L2: times faster", 1.5, 3.0),
     at_least("T2 medium", "the same, medium", 10.0, 30.0),
@@ -211,6 +211,7 @@ pub(crate) const TARGETS: [Target; 19] = [
     at_most("T16 time", "trigram look-up, a posting read over a random gather", 4.0, 2.0),
     at_most("T16 share", "trigram look-up, share of the postings read", 0.3, 0.1),
     at_most("T17", "slowest 1 % of queries while something is learned", 2.0, 1.3),
+    at_most("T17 torn", "torn weights, answers of no tick and lost updates meanwhile", 0.0, 0.0),
 ];
 
 /// How all targets stand by these runs.

@@ -306,7 +306,7 @@ pub(crate) fn for_a_while(name: &str, seconds: u64) -> Part {
         + u64::from(records(&twin, &again) != records(&place, &learner));
     let offences = torn + wrong + impossible + lost;
     let what = "torn weights, answers of no tick and updates lost beside a learner";
-    let figure = with(counted(Some("T17"), what, name, offences as f64), beside);
+    let figure = with(counted(Some("T17 torn"), what, name, offences as f64), beside);
     let run = Run { correct: offences == 0, ..figure };
     Part { datasets: vec![set.told()], runs: vec![run], ..Part::default() }
 }
