@@ -22,6 +22,7 @@
 
 use super::scratch::Scratch;
 use super::{ActivationConfig, FanOut, initial_values, send};
+use crate::folded::Folded;
 use crate::graph::Graph;
 use crate::graph::index::{EdgeIdx, NodeId};
 use std::collections::btree_map::Entry;
@@ -87,7 +88,7 @@ pub fn paths(
     let mut rest: BTreeSet<NodeId> =
         wanted.iter().filter(|node| !found.contains_key(node)).copied().collect();
     if !rest.is_empty() {
-        let reached: HashSet<NodeId> = reached.iter().copied().collect();
+        let reached: HashSet<NodeId, Folded> = reached.iter().copied().collect();
         found.extend(fewest_hops(graph, seeds, params, &rest, |node| reached.contains(&node)));
         rest.retain(|node| !found.contains_key(node));
     }
@@ -225,6 +226,9 @@ impl<'a> Sent<'a> {
     }
 }
 
+/// By node: its signal, and the hop that brought it; none for a seed.
+type Arrivals = HashMap<NodeId, (f32, Option<(NodeId, EdgeIdx)>), Folded>;
+
 /// A path with the fewest hops to each of `wanted`, through nodes that may be `passed`; of several the one whose last hop
 /// brings most.
 fn fewest_hops(
@@ -235,9 +239,7 @@ fn fewest_hops(
     passed: impl Fn(NodeId) -> bool,
 ) -> BTreeMap<NodeId, Path> {
     let initial: BTreeMap<NodeId, f32> = initial_values(seeds, params).into_iter().collect();
-    // By node: its signal, and the hop that brought it; none for a seed.
-    let mut arrivals: HashMap<NodeId, (f32, Option<(NodeId, EdgeIdx)>)> =
-        initial.iter().map(|(node, value)| (*node, (*value, None))).collect();
+    let mut arrivals: Arrivals = initial.iter().map(|(node, value)| (*node, (*value, None))).collect();
     let mut level: Vec<NodeId> = initial.keys().copied().collect();
     let mut missing = wanted.iter().filter(|node| !arrivals.contains_key(node)).count();
     for _ in 0..params.max_depth {
@@ -245,7 +247,7 @@ fn fewest_hops(
             break;
         }
         level.sort_unstable_by_key(|node| graph.rank(*node));
-        let mut next: BTreeMap<NodeId, (f32, Option<(NodeId, EdgeIdx)>)> = BTreeMap::new();
+        let mut next = Arrivals::default();
         for source in level {
             let part = graph.excitatory(source);
             let k = params.sends(graph, source, arrivals[&source].0);
