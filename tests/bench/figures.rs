@@ -1,6 +1,6 @@
 //! The page of figures: tables of the files of results, the newest first, between two marks. Nobody types them.
 
-use crate::record::{Record, State, TARGETS, Verdict};
+use crate::record::{Record, State, TARGETS, Target, Verdict};
 
 const BEGIN: &str = "<!-- figures: EBB_UPDATE=1 cargo test --test gates writes what stands here -->\n";
 const END: &str = "<!-- end of the figures -->\n";
@@ -11,14 +11,14 @@ pub(crate) fn in_page(page: &str, records: &[(String, Record)]) -> String {
     let (_, after) = rest.split_once(END).expect("the mark that ends them");
     let (mut told, mut tables): (Vec<&str>, Vec<String>) = (Vec::new(), Vec::new());
     for (name, record) in records.iter().rev() {
-        let is_new = |verdict: &&Verdict| {
-            let is_target = TARGETS.iter().any(|target| target.id == verdict.target);
-            is_target && verdict.state != State::NotRun && !told.contains(&verdict.target.as_str())
+        let is_new = |(target, verdict): &(&Target, &Verdict)| {
+            verdict.state != State::NotRun && !told.contains(&target.id)
         };
-        let verdicts: Vec<&Verdict> = record.verdicts.iter().filter(is_new).collect();
+        let verdicts: Vec<(&Target, &Verdict)> =
+            record.verdicts.iter().filter_map(of_target).filter(is_new).collect();
         if !verdicts.is_empty() {
             tables.push(table(name, record, &verdicts));
-            told.extend(verdicts.iter().map(|verdict| verdict.target.as_str()));
+            told.extend(verdicts.iter().map(|(target, _)| target.id));
         }
     }
     let left: Vec<&str> = TARGETS.iter().map(|target| target.id).filter(|id| !told.contains(id)).collect();
@@ -28,7 +28,12 @@ pub(crate) fn in_page(page: &str, records: &[(String, Record)]) -> String {
     [before, BEGIN, &tables.join("\n"), END, after].concat()
 }
 
-fn table(name: &str, record: &Record, verdicts: &[&Verdict]) -> String {
+/// A verdict with its target; `None` for one that is no target any more.
+fn of_target(verdict: &Verdict) -> Option<(&'static Target, &Verdict)> {
+    Some((TARGETS.iter().find(|target| target.id == verdict.target)?, verdict))
+}
+
+fn table(name: &str, record: &Record, verdicts: &[(&Target, &Verdict)]) -> String {
     let machine = &record.machine;
     let mut text = format!(
         "Of {}, commit {}, on {} ({} cores, {}), one thread. Ratios, by the bad-side quartile of interleaved pairs:\n\n",
@@ -39,10 +44,8 @@ fn table(name: &str, record: &Record, verdicts: &[&Verdict]) -> String {
         if machine.kind == "vm" { "virtual" } else { "bare" },
     );
     text.push_str("| | | must be | is | |\n|---|---|---|---|---|\n");
-    for verdict in verdicts {
-        let target = TARGETS.iter().find(|target| target.id == verdict.target);
-        let (what, sign) =
-            target.map_or(("", ""), |target| (target.what, if target.more_is_better { "≥" } else { "≤" }));
+    for (target, verdict) in verdicts {
+        let sign = if target.more_is_better { "≥" } else { "≤" };
         let state = match verdict.state {
             State::Pass => "met",
             State::AtRisk => "at risk",
@@ -50,8 +53,9 @@ fn table(name: &str, record: &Record, verdicts: &[&Verdict]) -> String {
         };
         let is = verdict.value.unwrap_or_default();
         text.push_str(&format!(
-            "| {} | {what} | {sign} {} | {} | {state} |\n",
-            verdict.target,
+            "| {} | {} | {sign} {} | {} | {state} |\n",
+            target.id,
+            target.what,
             verdict.must,
             short(is)
         ));

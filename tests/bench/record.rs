@@ -190,7 +190,7 @@ const fn at_most(id: &'static str, what: &'static str, must: f64, stretch: f64) 
     Target { id, what, must, stretch, more_is_better: false }
 }
 
-/// All of them. Each stands in every file.
+/// All of them. Each stands in the newest file.
 pub(crate) const TARGETS: [Target; 20] = [
     at_least("T1", "activation, heavy: useful edges/s over a bare frontier push", 0.35, 0.5),
     at_least("T2 heavy", "activation over a full scan, state in L2: times faster", 1.5, 3.0),

@@ -34,7 +34,7 @@ use ebb_engine::text::ranking::{Content, TextIndex};
 use ebb_engine::text::stop::stop_words;
 use ebb_engine::vectors::VectorIndex;
 use ebb_engine::{Texts, View};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Weak};
@@ -73,8 +73,8 @@ struct Edge {
 #[derive(Default)]
 struct Edges {
     list: Vec<Edge>,
-    /// Causal strengths by index of the edge, where they differ from those of its kind.
-    causal: BTreeMap<usize, [f32; 2]>,
+    /// Causal strengths by index of the edge, ascending, where they differ from those of its kind.
+    causal: Vec<(usize, [f32; 2])>,
     kinds: Vec<String>,
     relations: Relations,
     facts: ReadFacts,
@@ -582,11 +582,12 @@ fn build(load: &Load, read: Read, generation: Generation) -> Result<(View, Relat
     };
     let staged_kinds: Vec<_> = kinds.iter().map(|kind| both(kind)).collect();
     let related = both(RELATES_TO);
+    let mut deviating = causal.into_iter().peekable();
     for (at, edge) in edges.into_iter().enumerate() {
+        let causal = deviating.next_if(|(of, _)| *of == at).map(|(_, causal)| causal);
         // A node deleted during the read removes its relationships.
         if let (Some(from), Some(to)) = (staged[edge.from as usize], staged[edge.to as usize]) {
-            let (kind, causal) = (staged_kinds[edge.kind as usize], causal.get(&at).copied());
-            builder.connect_causal(from, to, kind, edge.weight, causal)?;
+            builder.connect_causal(from, to, staged_kinds[edge.kind as usize], edge.weight, causal)?;
         }
     }
     for (from, to, weight) in relations.weighed(&config.kinds, *at, store.fading()) {
