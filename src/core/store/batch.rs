@@ -23,7 +23,7 @@ use super::error::{Error, RefusedWhy};
 use super::memory::{Locked, Record, forgotten, lock_and_read, read as read_whole, refused};
 use super::request::{RequestMode, answer, open_seeded};
 use super::shared::Request;
-use super::tx::Tx;
+use super::tx::{PriorTry, Tx};
 use crate::domain::annotations::Annotations;
 use crate::domain::event::{Access, Event, Remember};
 use crate::domain::ids::{InstanceId, MemoryKey, SessionId};
@@ -127,12 +127,11 @@ impl Store {
             shared::write(tx, all, self.similarity.embeds()).await
         };
         let shared = self.share("events.shared", &self.sharing.events, request, write);
-        let looks_up = match shared.await {
+        let prior = match shared.await {
             Ok((done, records)) => return Ok((BatchOutcome::Written(done), None, records)),
-            Err(looks_up) => looks_up,
+            Err(prior) => prior,
         };
         let body = async |tx: &mut Tx| {
-            tx.looks_up |= looks_up;
             let answered: Option<(Vec<EventEffect>, _)> = open_seeded(tx, mode, seed).await?;
             let (applied, first) = match answered {
                 Some((done, first)) => (BatchOutcome::Written(done), first),
@@ -155,7 +154,7 @@ impl Store {
             let records = read_whole(tx, &keys(first.as_deref())).await?;
             Ok((applied, (first, records)))
         };
-        let (applied, (first, records)) = self.apply_or_rollback("events.request", body).await?;
+        let (applied, (first, records)) = self.apply_or_rollback(prior, "events.request", body).await?;
         Ok((applied, first, records))
     }
 
@@ -163,6 +162,7 @@ impl Store {
     /// again, and then finds the memory there.
     pub(super) async fn apply_or_rollback<T, F>(
         &self,
+        prior: PriorTry,
         name: &'static str,
         body: F,
     ) -> Result<(BatchOutcome, T), Error>
@@ -170,7 +170,7 @@ impl Store {
         F: AsyncFn(&mut Tx) -> Result<(BatchOutcome, T), Error>,
     {
         self.transactions
-            .retry_on_unique_conflict(name, async |tx: &mut Tx| {
+            .retry_on_unique_conflict(prior, name, async |tx: &mut Tx| {
                 let answer = body(tx).await?;
                 if matches!(answer.0, BatchOutcome::Rejected(_)) {
                     tx.abandon();

@@ -6,8 +6,9 @@
 //!
 //! # Design notes
 //! A leader may vanish at any point, as when its client hangs up. Its followers then learn that they have no result, and are
-//! on their own: they look up their receipts first, since the transaction may have been committed. The same holds for a
-//! request that cannot share, because it is refused or a repeat.
+//! on their own: they look up their receipts first, since the transaction may have been committed. So does a request that
+//! cannot share, because it is refused or a repeat, and one whose transaction failed. Where that may have been committed all the
+//! same, and the server then refuses the request, its outcome is unknown and not "refused".
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -40,6 +41,8 @@ enum Message<J, R> {
     Done(R),
     /// It leads now, and gets its request back.
     Lead(J),
+    /// It is written alone.
+    Alone(Option<String>),
 }
 
 /// What a request does.
@@ -48,9 +51,12 @@ pub(super) enum Turn<'g, J, R> {
     Done(R),
     /// It leads.
     Lead(J, Leader<'g, J, R>),
-    /// It looks up its receipt, and is written alone.
-    Alone,
+    /// It looks up its receipt, and is written alone: why it may have been written already, if it may.
+    Alone(Option<String>),
 }
+
+/// What is said of a request whose leader has vanished.
+const VANISHED: &str = "the request that led its transaction was given up";
 
 /// The right to write, until it is dropped; then the next one leads.
 pub(super) struct Leader<'g, J, R>(&'g Gathering<J, R>);
@@ -87,7 +93,8 @@ impl<'g, J, R> Waiter<'g, J, R> {
         match (&mut self.result).await {
             Ok(Message::Done(result)) => Turn::Done(result),
             Ok(Message::Lead(job)) => Turn::Lead(job, Leader(self.of)),
-            Err(_) => Turn::Alone,
+            Ok(Message::Alone(unknown)) => Turn::Alone(unknown),
+            Err(_) => Turn::Alone(Some(VANISHED.to_owned())),
         }
     }
 }
@@ -124,10 +131,15 @@ impl<J, R> Drop for Leader<'_, J, R> {
 }
 
 impl<J, R> Follower<J, R> {
-    /// Passes on its result. Without it, it is written alone.
+    /// Passes on its result.
     pub(super) fn send(self, result: R) {
         // One who has hung up needs none.
         let _ = self.sender.send(Message::Done(result));
+    }
+
+    /// Leaves it to be written alone, with the reason why it may have been written already.
+    pub(super) fn leave(self, unknown: Option<String>) {
+        let _ = self.sender.send(Message::Alone(unknown));
     }
 }
 
@@ -140,7 +152,7 @@ mod tests {
     async fn work(gathering: &Gathering<u32, (u32, usize)>, job: u32) -> Option<(u32, usize)> {
         match gathering.join(job).await {
             Turn::Done(result) => Some(result),
-            Turn::Alone => None,
+            Turn::Alone(_) => None,
             Turn::Lead(job, leader) => {
                 tokio::task::yield_now().await;
                 let followers = leader.followers();
@@ -176,7 +188,7 @@ mod tests {
         assert_eq!(followers.iter().map(|one| one.job).collect::<Vec<_>>(), [2]);
         assert!(futures_are_pending(&mut next).await && futures_are_pending(&mut last).await);
         drop(followers);
-        assert!(matches!(left_alone.await, Turn::Alone));
+        assert!(matches!(left_alone.await, Turn::Alone(Some(why)) if why == VANISHED));
         drop(leader);
         // The next was told to lead, and gives up without having looked.
         drop(next);

@@ -14,7 +14,7 @@ use super::relation::observe;
 use super::request::RequestMode;
 use super::session::EndedSession;
 use super::trail::{TraceOutcome, trace};
-use super::tx::{Mode, Tx};
+use super::tx::{Mode, PriorTry, Tx};
 use crate::domain::event::{Observe, Trace};
 use crate::domain::fact::Assertion;
 use crate::domain::ids::{Scope, SessionId};
@@ -97,7 +97,7 @@ impl Store {
             }
             Ok((applied, ()))
         };
-        Ok(self.apply_or_rollback("import.events", body).await?.0)
+        Ok(self.apply_or_rollback(PriorTry::default(), "import.events", body).await?.0)
     }
 
     /// Ends a session as the next line of a file.

@@ -15,7 +15,7 @@ use super::error::Error;
 use super::request::{RequestMode, answer, open};
 use super::run::Run;
 use super::tally::Tally;
-use super::tx::{Mode, Tx};
+use super::tx::{Mode, PriorTry, Tx};
 use crate::domain::fact::FactScope;
 use crate::domain::policy::{Draft, Given, Measure, Policies, Policy};
 use crate::domain::units::Timestamp;
@@ -106,7 +106,7 @@ impl Store {
         let accepted = self.accepted_policies().await?;
         let lacking = accepted::new_policies(std::slice::from_ref(policy), &accepted);
         self.transactions
-            .retry_on_unique_conflict("policy.set", async |tx: &mut Tx| {
+            .retry_on_unique_conflict(PriorTry::default(), "policy.set", async |tx: &mut Tx| {
                 if let Some(new) = open(tx, mode).await? {
                     return Ok(new);
                 }
@@ -123,7 +123,7 @@ impl Store {
     /// Removes a policy, once under a request id, or as a dry run.
     pub async fn remove_policy(&self, mode: RequestMode<'_>, id: &str) -> Result<(), Error> {
         self.transactions
-            .retry_on_unique_conflict("policy.remove", async |tx: &mut Tx| {
+            .retry_on_unique_conflict(PriorTry::default(), "policy.remove", async |tx: &mut Tx| {
                 if open::<()>(tx, mode).await?.is_some() {
                     return Ok(());
                 }

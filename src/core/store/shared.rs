@@ -9,7 +9,7 @@ use super::gather::{Gathering, Turn};
 use super::relation::ObservationEffect;
 use super::request::{RequestMode, answer, open, response};
 use super::trail::TraceEffect;
-use super::tx::{Mode, Tx};
+use super::tx::{Mode, PriorTry, Tx};
 use crate::domain::event::{Observe, Trace};
 use crate::domain::fact::Assertion;
 use serde::Serialize;
@@ -78,49 +78,52 @@ impl<J> Request<J> {
 
 impl Store {
     /// Writes a request with those that came during the last transaction, by a body that does all of them, each whole or not
-    /// at all (`None`). The error says that it is left to be written alone, and whether its receipt is to be looked up then:
-    /// it may be a repeat, or is refused, or its transaction failed.
+    /// at all (`None`). The error says that it is left to be written alone, and what is open then: it may be a repeat, or is
+    /// refused, or its transaction failed.
     pub(super) async fn share<J, R>(
         &self,
         name: &'static str,
         sharing: &Sharing<J, R>,
         request: Option<Request<J>>,
         write: impl AsyncFn(&mut Tx, &[&J]) -> Result<Vec<Option<Done<R>>>, Error>,
-    ) -> Result<R, bool> {
-        let (own, leader) = match sharing.join(request.ok_or(false)?).await {
+    ) -> Result<R, PriorTry> {
+        let (own, leader) = match sharing.join(request.ok_or_else(PriorTry::default)?).await {
             Turn::Done((done, token)) => {
                 set_committed(token);
                 return Ok(done.result);
             }
-            Turn::Alone => return Err(true),
+            Turn::Alone(unknown) => return Err(PriorTry { looks_up: true, unknown }),
             Turn::Lead(own, leader) => (own, leader),
         };
         let followers = leader.followers();
         let requests: Vec<&Request<J>> =
             std::iter::once(&own).chain(followers.iter().map(|follower| &follower.job)).collect();
         let body = async |tx: &mut Tx| write_all(tx, &requests, &write).await;
-        let (done, token) = committing(self.transactions.run_once(name, Mode::Write, body)).await;
-        let mut done = done
-            .unwrap_or_else(|why| {
+        let (done, token) = committing(self.transactions.try_once(name, Mode::Write, body)).await;
+        let (done, unknown) = match done {
+            Ok(done) => (done, None),
+            Err((why, unknown)) => {
                 debug!(tx = name, requests = requests.len(), %why, "each is written alone");
                 if why.is_of_server() {
                     self.transactions.counters.retried.fetch_add(1, Ordering::Relaxed);
                 }
-                Vec::new()
-            })
-            .into_iter();
+                (Vec::new(), unknown)
+            }
+        };
+        let mut done = done.into_iter();
         let own = done.next().flatten();
         if own.is_some() {
             set_committed(token.clone());
         }
-        for (follower, done) in followers.into_iter().zip(done) {
-            if let Some(done) = done {
-                follower.send((done, token.clone()));
+        for follower in followers {
+            match done.next().flatten() {
+                Some(done) => follower.send((done, token.clone())),
+                None => follower.leave(unknown.clone()),
             }
         }
         drop(leader);
         self.transactions.trim_if_due().await;
-        own.map(|done| done.result).ok_or(true)
+        own.map(|done| done.result).ok_or(PriorTry { looks_up: true, unknown })
     }
 
     /// Writes the items of a request by a body that does such items in order, all or none, and returns a result for each:
@@ -140,12 +143,11 @@ impl Store {
     {
         let request = Request::of(mode, None, items.len(), || items.to_vec());
         let all = async |tx: &mut Tx, all: &[&Vec<T>]| in_order(tx, all, &write).await;
-        let looks_up = match self.share(name, sharing, request, all).await {
+        let prior = match self.share(name, sharing, request, all).await {
             Ok(results) => return Ok(results),
-            Err(looks_up) => looks_up,
+            Err(prior) => prior,
         };
         let alone = async |tx: &mut Tx| {
-            tx.looks_up |= looks_up;
             if let Some(results) = open(tx, mode).await? {
                 return Ok(results);
             }
@@ -153,7 +155,7 @@ impl Store {
             answer(tx, mode, &results);
             Ok(results)
         };
-        self.transactions.retry_on_unique_conflict(name, alone).await
+        self.transactions.retry_on_unique_conflict(prior, name, alone).await
     }
 }
 

@@ -242,6 +242,15 @@ pub(super) struct Transactions {
     pub(super) listener: Arc<Listener>,
 }
 
+/// State left by an earlier transaction of the same write.
+#[derive(Debug, Clone, Default)]
+pub(super) struct PriorTry {
+    /// Whether one may have been committed, so that the write is looked up first.
+    pub(super) looks_up: bool,
+    /// Why the outcome of one is unknown, if it is.
+    pub(super) unknown: Option<String>,
+}
+
 impl Transactions {
     pub(super) fn new(
         driver: Driver,
@@ -262,8 +271,22 @@ impl Transactions {
     where
         F: AsyncFn(&mut Tx) -> Result<T, Error>,
     {
+        self.run_after(PriorTry::default(), name, mode, body).await
+    }
+
+    /// As [`Self::run`], after other transactions.
+    async fn run_after<T, F>(
+        &self,
+        prior: PriorTry,
+        name: &'static str,
+        mode: Mode,
+        body: F,
+    ) -> Result<T, Error>
+    where
+        F: AsyncFn(&mut Tx) -> Result<T, Error>,
+    {
         let mut tries = 0;
-        let (mut unknown, mut looks_up) = (None, false);
+        let PriorTry { mut looks_up, mut unknown } = prior;
         loop {
             tries += 1;
             let span = info_span!("store.tx", tx = name, attempt = tries);
@@ -292,11 +315,10 @@ impl Transactions {
                 }
                 Error::Query { class: Class::Transient, .. } => pause(tries, 20, 2_000),
                 Error::Query { class: Class::Terminated, .. } if tries == 1 => Duration::from_millis(20),
-                // Stopped by the server, so it says nothing of an earlier try.
-                Error::Query { class: Class::TooBig | Class::Terminated, .. } => {
+                // Stopped or not let in by the server, so it says nothing of an earlier try.
+                _ if why.is_of_server() || matches!(why, Error::Login { .. }) => {
                     return Err(final_error(why, unknown, name));
                 }
-                _ if why.refusal().is_some() => return Err(final_error(why, unknown, name)),
                 _ => return Err(why),
             };
             if tries >= TRIES_MAX {
@@ -325,13 +347,18 @@ impl Transactions {
 
     /// Runs a body that creates something unique. One that lost the race for a new key is run again, and then finds it
     /// there.
-    pub(super) async fn retry_on_unique_conflict<T, F>(&self, name: &'static str, body: F) -> Result<T, Error>
+    pub(super) async fn retry_on_unique_conflict<T, F>(
+        &self,
+        prior: PriorTry,
+        name: &'static str,
+        body: F,
+    ) -> Result<T, Error>
     where
         F: AsyncFn(&mut Tx) -> Result<T, Error>,
     {
         let mut races = 0;
         loop {
-            match self.run(name, Mode::Write, &body).await {
+            match self.run_after(prior.clone(), name, Mode::Write, &body).await {
                 Err(why) if why.is_taken() && races < 3 => races += 1,
                 outcome => return outcome,
             }
@@ -343,9 +370,26 @@ impl Transactions {
     where
         F: AsyncFn(&mut Tx) -> Result<T, Error>,
     {
+        self.try_once(name, mode, body).await.map_err(|(why, _)| why)
+    }
+
+    /// As [`Self::run_once`]; the error comes with the reason why the transaction may have been committed, if it may.
+    pub(super) async fn try_once<T, F>(
+        &self,
+        name: &'static str,
+        mode: Mode,
+        body: F,
+    ) -> Result<T, (Error, Option<String>)>
+    where
+        F: AsyncFn(&mut Tx) -> Result<T, Error>,
+    {
         Box::pin(self.once(name, mode, false, &body)).await.map_err(|why| match why {
-            Failure::Known(why) | Failure::Unknown(why) => why,
-            Failure::Repeat => Error::Conflict("the request may be a repeat".to_owned()),
+            Failure::Known(why) => (why, None),
+            Failure::Unknown(why) => {
+                let unknown = Some(why.to_string());
+                (why, unknown)
+            }
+            Failure::Repeat => (Error::Conflict("the request may be a repeat".to_owned()), None),
         })
     }
 

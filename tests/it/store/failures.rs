@@ -1,9 +1,11 @@
 //! Failures that a real server cannot be brought to at will, from one that answers by a script: how often the store tries,
 //! how soon it gives up, and what it says of a commit that nobody can settle.
 
+use crate::harness::ebb::remember;
 use crate::harness::fake_bolt::{Answer, Cell, FakeBolt};
 use crate::harness::proxy::{BEGIN, COMMIT, RUN};
 use crate::harness::random::Random;
+use ebb_core::domain::event::Event;
 use ebb_core::domain::tunables::ConsolidationConfig;
 use ebb_core::store::{Batch, BatchOutcome, Config, Error, EventEffect, Store};
 use std::sync::Mutex;
@@ -193,4 +195,32 @@ async fn an_unknown_commit_that_nobody_settles_is_said_to_be_unknown() {
     let why = request(&store).await.unwrap_err();
     assert!(matches!(why, Error::OutcomeUnknown { .. }), "{why}");
     assert_eq!((server.seen(BEGIN), server.seen(RUN)), (1, 1), "the statement was seen once");
+}
+
+/// A request that shares a transaction, whose commit may have landed, and a server that refuses all writes from then on: the refusal
+/// says nothing of the first transaction.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unknown_commit_of_a_shared_transaction_stays_unknown_where_the_next_is_refused() {
+    let server = FakeBolt::start(|tag, before| match (tag, before) {
+        (COMMIT, 0) => Answer::Close,
+        // The fourth statement of a new memory records its request.
+        (RUN, 3) => receipt(None),
+        (RUN, 4..) => {
+            Answer::Failure("Neo.ClientError.General.WriteOnReadOnlyAccessDatabase", "by the script")
+        }
+        _ => Answer::Success,
+    })
+    .await;
+    let store = store(&server);
+    let tunables = ConsolidationConfig::DOCUMENTED.check().unwrap();
+    let events = [Event::Remember(remember("m", 0.0))];
+    let once = ebb_core::store::RequestMode::Once { request: "r", hash: "h", by: "test" };
+    let batch = Batch { events: &events, tunables: &tunables };
+    let why = store
+        .apply_request(once, None, batch, |_| Vec::new())
+        .await
+        .map(|(applied, ..)| applied)
+        .unwrap_err();
+    assert_eq!((server.seen(COMMIT), store.counters().unknown_commits.load(Ordering::Relaxed)), (1, 1));
+    assert!(matches!(why, Error::OutcomeUnknown { .. }), "{why}");
 }

@@ -15,7 +15,7 @@ use crate::store::error::Error;
 use crate::store::run::Run;
 use crate::store::statement::Call;
 use crate::store::tally::Tally;
-use crate::store::tx::Tx;
+use crate::store::tx::{PriorTry, Tx};
 use serde::Deserialize;
 
 /// A policy that is accepted in a scope.
@@ -82,7 +82,7 @@ impl Store {
             return Ok(());
         }
         self.transactions
-            .retry_on_unique_conflict("policy.unwritten", async |tx: &mut Tx| {
+            .retry_on_unique_conflict(PriorTry::default(), "policy.unwritten", async |tx: &mut Tx| {
                 accept_unwritten(tx, &new, now).await
             })
             .await
