@@ -333,6 +333,29 @@ fn i13_a_run_or_a_memory_that_is_dated_ahead() {
 }
 
 #[test]
+fn i14_an_access_of_an_adopted_row_that_is_lost_or_counted_twice() {
+    let end = r#""learned": {"#;
+    let counted = |accesses: u8| format!(r#""states": [{{"row": "n1", "accesses": {accesses}}}], {end}"#);
+    let outcome = r#""op": 5, "known": "ok", "what": "outcome", "id": "outcome-1"}"#;
+    let access = |op: u8, known: &str| {
+        format!(
+            r#"{{"at": 1800402{op}, "process": "client-1", "op": 9{op}, "known": "{known}", "what": "access_row", "row": "n1"}}"#
+        )
+    };
+    let twice = format!("{outcome}\n{}\n{}", access(1, "ok"), access(2, "ok"));
+    keeps(&[(end, &counted(2)), (outcome, &twice)]);
+    breaks(Invariant::Adopted, &[(outcome, &twice)], "0 accesses of n1 are counted, of 2 to 2");
+    breaks(Invariant::Adopted, &[(end, &counted(3)), (outcome, &twice)], "3 accesses of n1 are counted");
+    breaks(Invariant::Adopted, &[(end, &counted(1))], "1 accesses of n1 are counted, of 0 to 0");
+    let unknown = format!("{outcome}\n{}\n{}", access(1, "ok"), access(2, "info"));
+    for accesses in [1, 2] {
+        keeps(&[(end, &counted(accesses)), (outcome, &unknown)]);
+    }
+    let refused = format!("{outcome}\n{}\n{}", access(1, "ok"), access(2, "fail"));
+    keeps(&[(end, &counted(1)), (outcome, &refused)]);
+}
+
+#[test]
 fn what_a_server_acknowledged_while_it_was_stopped_is_unknown() {
     let outcome = r#""op": 5, "known": "ok", "what": "outcome", "id": "outcome-1"}"#;
     let learned = r#""ticks": 1, "strengthened": 1"#;

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 pub(crate) struct Arguments {
     pub(crate) rounds: u64,
     pub(crate) workers: usize,
+    pub(crate) apis: usize,
     pub(crate) seed: u64,
     pub(crate) from: u64,
     pub(crate) mix: Vec<Kind>,
@@ -24,6 +25,7 @@ impl Arguments {
         let mut arguments = Self {
             rounds: 10,
             workers: 4,
+            apis: 2,
             seed: 1,
             from: 0,
             mix: vec![Kind::Kill],
@@ -39,6 +41,7 @@ impl Arguments {
             match flag.as_str() {
                 "--rounds" => arguments.rounds = number(value()?)?,
                 "--workers" => arguments.workers = usize::try_from(number(value()?)?).unwrap_or(1).max(2),
+                "--apis" => arguments.apis = usize::try_from(number(value()?)?).unwrap_or(1).max(1),
                 "--seed" => arguments.seed = number(value()?)?,
                 "--from" => arguments.from = number(value()?)?,
                 "--mix" => arguments.mix = value()?.split(',').map(Kind::named).collect::<Result<_, _>>()?,

@@ -1,4 +1,4 @@
-//! Judges a round by its history and the graph it left: thirteen invariants, each a function of its own.
+//! Judges a round by its history and the graph it left: fourteen invariants, each a function of its own.
 //!
 //! It shares no code with the product, the law of decay included: what it says of an energy it has worked out again.
 //!
@@ -17,6 +17,7 @@
 //! | I11 | each acknowledged outcome is learned once, each unknown one 0 or 1 times | `outcomes` |
 //! | I12 | rows of other programs are there once, and say what they said | `others` |
 //! | I13 | nothing is dated ahead of the history by more than a minute | `rest` |
+//! | I14 | each acknowledged access of a row of the adopted graph is counted once, each unknown one 0 or 1 times | `others` |
 
 mod energy;
 mod memories;
@@ -47,6 +48,7 @@ pub(crate) enum Invariant {
     Outcomes,
     Others,
     Dates,
+    Adopted,
 }
 
 impl fmt::Display for Invariant {
@@ -75,6 +77,8 @@ pub(crate) struct Judged {
     pub(crate) unknown: usize,
     pub(crate) commits: usize,
     pub(crate) takes: usize,
+    /// Acknowledged accesses of adopted rows.
+    pub(crate) rows: usize,
 }
 
 impl Verdict {
@@ -107,6 +111,7 @@ pub(crate) fn check(history: &[Line], graph: &Graph) -> Verdict {
     outcomes::count_once(&operations, graph, &mut verdict);
     others::are_left_alone(&operations, graph, &mut verdict);
     rest::nothing_is_ahead(history, graph, &mut verdict);
+    others::accesses_count_once(&operations, graph, &mut verdict);
     verdict.violations.sort();
     verdict.judged = operations.judged(graph);
     verdict

@@ -1,21 +1,25 @@
-//! Clients: each has memories of its own and does one thing after the other to them, through Ebb's service, while workers
-//! are killed around it and its own connections are cut.
+//! Clients: each has memories of its own and does one thing after the other to them, half of it through Ebb's service and half through
+//! API processes, while these and workers are killed around it and connections are cut.
 
+use super::api::{Outcome, Ports, Request};
 use super::history::{Known, Left, Line, What};
 use super::proxy::{COMMIT, Cut, Proxy, ProxyFault, RUN};
 use super::random::Random;
+use super::rows::{ADOPTED, adopted_key};
 use super::server::Host;
 use ebb::wiring;
+use ebb_core::api::adopted::StateRequest;
 use ebb_core::api::memory::Memory;
 use ebb_core::clock::Clock;
 use ebb_core::domain::annotations::Annotations;
 use ebb_core::domain::event::{Access, Remember};
-use ebb_core::domain::ids::{MemoryId, Scope, SessionId};
+use ebb_core::domain::ids::{MemoryId, Scope, SessionId, Term};
 use ebb_core::domain::memory::Revive;
 use ebb_core::domain::units::Timestamp;
 use ebb_core::service::memories::{RequestId, WriteMode};
 use ebb_core::service::{Error, EventEffect, Service};
 use ebb_provision::{Endpoint, Origin};
+use serde_json::{Value, json};
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
@@ -95,13 +99,21 @@ pub(crate) struct Client {
     proxy: Proxy,
     journal: Journal,
     random: Random,
+    /// Where API processes serve.
+    ports: Ports,
     memories: Vec<(String, bool)>,
     made: usize,
     session: usize,
 }
 
 impl Client {
-    pub(crate) async fn new(host: &Host, folder: &Path, name: &str, seed: u64) -> Result<Self, String> {
+    pub(crate) async fn new(
+        host: &Host,
+        folder: &Path,
+        name: &str,
+        seed: u64,
+        ports: Ports,
+    ) -> Result<Self, String> {
         let proxy = Proxy::before(&host.uri).await;
         let service = service(host, &proxy.uri())?;
         let journal = Journal::open(folder, name)?;
@@ -111,6 +123,7 @@ impl Client {
             proxy,
             journal,
             random: Random(seed),
+            ports,
             memories: Vec::new(),
             made: 0,
             session: 0,
@@ -146,6 +159,7 @@ impl Client {
             0..=15 => self.forget(which).await,
             16..=25 => self.pin(which).await,
             26..=29 => self.end_session().await,
+            95..=99 => self.access_row().await,
             // Bursts are what makes a memory rise.
             30..=64 => {
                 for _ in 0..3 + self.random.below(4) {
@@ -193,6 +207,31 @@ impl Client {
         (known, answer)
     }
 
+    /// Whether the next request goes to an API process.
+    fn uses_api(&mut self) -> bool {
+        self.random.once_in(2)
+    }
+
+    /// As [`Self::ask`], over HTTP.
+    fn send_to_api(
+        &mut self,
+        what: What,
+        (method, path): (&'static str, String),
+        body: Option<Value>,
+        told: impl FnOnce(&Value, What) -> What,
+    ) -> Known {
+        let op = self.journal.next();
+        self.journal.line(op, Known::Invoke, None, &what);
+        let request = Request { method, path, body, key: format!("{}-{op}", self.name) };
+        let (known, why, what) = match request.send(&self.ports, &mut self.random) {
+            Outcome::Done(answer) => (Known::Ok, None, told(&answer, what)),
+            Outcome::Refused(why) => (Known::Fail, Some(why), what),
+            Outcome::Unknown(why) | Outcome::Broken(why) => (Known::Info, Some(why), what),
+        };
+        self.journal.line(op, known, why, &what);
+        known
+    }
+
     fn request(&mut self) -> RequestId {
         RequestId::or_new("test", None)
     }
@@ -209,6 +248,15 @@ impl Client {
             now: at.millis(),
             session: Some(session.clone()),
         };
+        if self.uses_api() {
+            let body = json!({"id": id, "content": content, "session": session, "at": at});
+            let known =
+                self.send_to_api(what, ("POST", "/v1/memories".to_owned()), Some(body), |_, what| what);
+            if known != Known::Fail {
+                self.memories.push((id, false));
+            }
+            return;
+        }
         let remember = Remember {
             at,
             id: MemoryId::new(&id).expect("a name"),
@@ -231,6 +279,15 @@ impl Client {
     async fn access(&mut self, which: usize) {
         let (id, at) = (self.memories[which].0.clone(), Self::now());
         let what = What::Access { id: id.clone(), now: at.millis(), revived: false };
+        if self.uses_api() {
+            let told = |answer: &Value, what| match what {
+                What::Access { id, now, .. } => What::Access { id, now, revived: answer["did"] == "revived" },
+                other => other,
+            };
+            let path = format!("/v1/memories/{id}/access");
+            self.send_to_api(what, ("POST", path), Some(json!({ "at": at })), told);
+            return;
+        }
         let access = Access {
             at,
             id: MemoryId::new(&id).expect("a name"),
@@ -283,10 +340,15 @@ impl Client {
         let (id, at) = (self.memories[which].0.clone(), Self::now());
         let ids = [MemoryId::new(&id).expect("a name")];
         let intent = WriteMode::Once(self.request());
+        let path = format!("/v1/memories/{id}");
         let what = What::Forget { id, now: at.millis() };
-        let (known, _) = self
-            .ask(what, self.service.forget(&intent, (&Scope::local(), &ids), at, None), |_, what| what)
-            .await;
+        let known = if self.uses_api() {
+            self.send_to_api(what, ("DELETE", path), None, |_, what| what)
+        } else {
+            let scope = Scope::local();
+            let forgotten = self.service.forget(&intent, (&scope, &ids), at, None);
+            self.ask(what, forgotten, |_, what| what).await.0
+        };
         if known != Known::Fail {
             self.memories.swap_remove(which);
         }
@@ -296,11 +358,33 @@ impl Client {
         let (session, at) = (format!("{}-s{}", self.name, self.session), Self::now());
         self.session += 1;
         let what = What::EndSession { session: session.clone(), now: at.millis() };
+        if self.uses_api() {
+            let path = format!("/v1/sessions/{session}/end");
+            self.send_to_api(what, ("POST", path), Some(json!({ "at": at })), |_, what| what);
+            return;
+        }
         let Ok(session) = SessionId::new(&session) else { return };
         let intent = WriteMode::Once(self.request());
         let scope = Scope::local();
         let ended = self.service.end_session(&intent, &scope, &session, at, None);
         self.ask(what, ended, |_, what| what).await;
+    }
+
+    /// Accesses a row of the adopted graph.
+    async fn access_row(&mut self) {
+        let row = adopted_key(self.random.below(ADOPTED));
+        let (what, at) = (What::AccessRow { row: row.clone() }, Self::now());
+        if self.uses_api() {
+            let body = json!({"keys": [row], "accessed": true, "at": at});
+            self.send_to_api(what, ("POST", "/v1/states".to_owned()), Some(body), |_, what| what);
+            return;
+        }
+        let Ok(key) = Term::try_from(row) else { return };
+        let request = StateRequest { keys: vec![key], accessed: true, ..StateRequest::default() };
+        let intent = WriteMode::Once(self.request());
+        let scope = Scope::local();
+        let set = self.service.set_states(&intent, &scope, &request, at);
+        self.ask(what, set, |_, what| what).await;
     }
 }
 

@@ -9,6 +9,8 @@ use std::time::Duration;
 pub(crate) enum Kind {
     /// A worker is killed.
     Kill,
+    /// An API process is killed.
+    Api,
     /// A worker is paused.
     Pause,
     /// A worker is cut off.
@@ -30,8 +32,9 @@ pub(crate) enum Kind {
 }
 
 /// Every kind, by its name on the command line.
-const KINDS: [(&str, Kind); 10] = [
+const KINDS: [(&str, Kind); 11] = [
     ("kill", Kind::Kill),
+    ("api", Kind::Api),
     ("pause", Kind::Pause),
     ("partition", Kind::Partition),
     ("skew", Kind::Skew),
@@ -57,9 +60,9 @@ impl Kind {
         matches!(self, Self::Server | Self::Full | Self::ReadOnly)
     }
 
-    /// Whether it only adds to the graph.
-    pub(crate) fn is_of_graph(self) -> bool {
-        matches!(self, Self::Foreign | Self::Poison)
+    /// Whether it concerns no worker and is over at once.
+    pub(crate) fn is_immediate(self) -> bool {
+        matches!(self, Self::Api | Self::Foreign | Self::Poison)
     }
 }
 
@@ -128,7 +131,9 @@ impl Disruption {
                 Self::Skew { ms, lives: soon(&mut random) + LIVES }
             }
             Kind::Slow => Self::Slow { lives: soon(&mut random) + LIVES },
-            Kind::Server | Kind::Full | Kind::ReadOnly | Kind::Foreign | Kind::Poison => Self::None,
+            Kind::Api | Kind::Server | Kind::Full | Kind::ReadOnly | Kind::Foreign | Kind::Poison => {
+                Self::None
+            }
         }
     }
 }

@@ -21,6 +21,18 @@ pub(crate) struct Graph {
     /// Rows of other programs.
     #[serde(default)]
     pub(crate) others: Vec<Other>,
+    /// What Ebb keeps of rows of the adopted graph.
+    #[serde(default)]
+    pub(crate) states: Vec<State>,
+}
+
+/// What Ebb keeps of a row of the adopted graph.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct State {
+    /// The key of the row.
+    pub(crate) row: String,
+    /// How often it was accessed.
+    pub(crate) accesses: i64,
 }
 
 /// A row of another program.

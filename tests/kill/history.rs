@@ -69,6 +69,8 @@ pub(crate) enum What {
     },
     /// A client forgets a memory for good.
     Forget { id: String, now: i64 },
+    /// A client accesses a row of the adopted graph, by its key.
+    AccessRow { row: String },
     /// A client ends a session.
     EndSession { session: String, now: i64 },
     /// Another program writes rows, by the names that they carry as their `row`.
@@ -147,9 +149,15 @@ pub(crate) fn read(folder: &Path) -> Result<Vec<Line>, String> {
     for path in files {
         let text = std::fs::read_to_string(&path).map_err(|why| said(&path, &why))?;
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+        let process = path.file_stem().unwrap_or_default().to_string_lossy();
         for (number, line) in whole.lines().enumerate() {
             let read = serde_json::from_str(line);
-            lines.push(read.map_err(|why| said(&path, &format!("line {}: {why}", number + 1)))?);
+            let mut line: Line = read.map_err(|why| said(&path, &format!("line {}: {why}", number + 1)))?;
+            // A worker knows the number of its process, which the system gives to another one hours later.
+            if line.process.starts_with("worker-") {
+                line.process = process.clone().into_owned();
+            }
+            lines.push(line);
         }
     }
     lines.sort_by_key(|line: &Line| line.at);

@@ -4,14 +4,15 @@
 //! cargo test --test kill -- --rounds 300 --workers 8 --seed 7             kills at every stop point, short leases
 //! cargo test --test kill -- --rounds 30 --workers 8 --seed 7 --defaults   at default leases, with the times of re-takes
 //! cargo test --test kill -- --rounds 40 --mix pause,partition,server      what else can happen
-//! cargo test --test kill -- --rounds 40 --mix skew,slow,full,readonly,foreign,poison
+//! cargo test --test kill -- --rounds 40 --mix skew,slow,full,readonly,foreign,poison,api
 //! cargo test --test kill -- --planted all --rounds 200
 //! ```
 //!
-//! A **round** is one hurt in a standing population: clients go on making, using, pinning and forgetting memories and
-//! ending sessions through Ebb's own service, eight or so workers run the jobs every second, and one of them is killed,
-//! paused, cut off, has a wrong clock or slow clients; or the server is killed, has a full disk or takes no writes; or
-//! another program writes rows of its own, or values that no law can use. Every ten rounds the clients pause, the workers come to rest and are told to
+//! A **round** is one hurt in a standing population: clients go on making, using, pinning and forgetting memories, ending
+//! sessions and accessing rows of another library's graph, through Ebb's own service and, but for pins, half of it through API processes,
+//! whose connections are cut at commits now and then; eight or so workers run the jobs every second and learn from outcomes. One of the workers is killed,
+//! paused, cut off, has a wrong clock or slow clients; or an API process is killed; or the server is killed, has a full disk or takes no
+//! writes; or another program writes rows of its own, or values that no law can use. Every ten rounds the clients pause, the workers come to rest and are told to
 //! stop; the graph is read, and the checker, a process of its own (`--check FOLDER`), judges it by the whole history.
 //!
 //! What befalls whom follows from seed and round alone, and is printed: `--seed S --from R` goes on at round R. When the
@@ -21,9 +22,10 @@
 //! | flag | default | |
 //! |---|---|---|
 //! | `--rounds` | 10 | how many hurts |
-//! | `--workers` | 4 | processes |
+//! | `--workers` | 4 | processes that work |
+//! | `--apis` | 2 | processes that serve HTTP |
 //! | `--seed`, `--from` | 1, 0 | the schedule, and where in it to begin |
-//! | `--mix` | `kill` | kinds of rounds, in turns: `kill`, `pause`, `partition`, `skew`, `slow`, `server`, `full`, `readonly`, `foreign`, `poison` |
+//! | `--mix` | `kill` | kinds of rounds, in turns: `kill`, `api`, `pause`, `partition`, `skew`, `slow`, `server`, `full`, `readonly`, `foreign`, `poison` |
 //! | `--defaults` | no | leases of 15 s rather than 1.5 s |
 //! | `--planted` | none | a bug of `tests/kill/planted`, or `all`: each built into a copy of the sources; succeeds when it is caught |
 
@@ -31,6 +33,7 @@
 #![expect(clippy::large_futures, reason = "a handful of them, for as long as the program")]
 #![expect(clippy::print_stdout, reason = "what a campaign says is its result")]
 
+mod api;
 mod arguments;
 mod checker;
 mod client;

@@ -6,7 +6,7 @@
     reason = "a second client, apart from the store that is judged"
 )]
 
-use super::graph::{Graph, Learned, Memory, Other, Stub, Tunables};
+use super::graph::{Graph, Learned, Memory, Other, State, Stub, Tunables};
 use super::history::{AttemptSeen, RunSeen, What};
 use super::server::Host;
 use neo4rs::{BoltType, query};
@@ -197,11 +197,16 @@ impl Observer {
             .rows(
                 "MATCH (n) WHERE n.row IS NOT NULL AND n.promotionKey IS NULL \
                  RETURN n.row AS row, n.said = 'what ' + n.row + ' says' \
-                 AND coalesce(toString(n[n.poisoned]) = n.was, n.poisoned IS NULL) AS same",
+                 AND coalesce(toString(n[n.poisoned]) = n.was, n.poisoned IS NULL) \
+                 AND (NOT n.row STARTS WITH 'note-' OR n.own = size(keys(n)) AND labels(n) = ['Note'] AND COUNT { (n)--() } = 2 \
+                 AND COUNT { (n)-[r:NEXT]->(:Note) WHERE properties(r) = {since: 1} } = 1) AS same",
             )
             .await?;
+        let states: Vec<State> =
+            self.rows("MATCH (s:EbbState) RETURN s.key AS row, s.accesses AS accesses").await?;
         Ok(Graph {
             others,
+            states,
             learned: learned.first().copied().unwrap_or_default(),
             tunables: tunables.first().copied().ok_or("no ConsolidationConfig")?,
             memories,

@@ -2,7 +2,7 @@
 //!
 //! A bug is a patch of the sources, `tests/kill/planted/<name>.patch`; its first line says what it breaks. The harness copies
 //! the repository below the target folder, applies one patch, builds the copy, and runs the campaign of the copy: clients
-//! call the store in the harness's own process, so they have the bug as well as the workers. The copy has a target folder of
+//! also call the store in the harness's own process, so they have the bug as well as the workers. The copy has a target folder of
 //! its own, which all bugs share; in the repository's own, Cargo could take an artefact with a bug for one without.
 //!
 //! That each patch still applies is held by `planted::each_bug_still_applies` in `tests/tidy.rs`. To renew one: make the

@@ -1,5 +1,6 @@
 //! A campaign: rounds of hurts, rest and judgement every ten.
 
+use super::api::{Api, Ports};
 use super::arguments::Arguments;
 use super::client::{Client, Gate, Journal, service};
 use super::disruption::{Disruption, Kind};
@@ -10,12 +11,12 @@ use super::random::Random;
 use super::report::{distribution, retakes};
 use super::rows::{self, Rows};
 use super::server::Host;
-use super::server_rounds::{Says, all_say, post};
+use super::server_rounds::{Says, all_say, post, until as wait_until};
 use super::worker::{Struck, Timing, Worker};
 use ebb_core::clock::Clock;
 use ebb_core::jobs::JobName;
 use ebb_core::scheduler::driver::dry_run_job;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -89,6 +90,10 @@ pub(super) struct Campaign<'a> {
     pub(super) journal: Journal,
     timing: Timing,
     pub(super) workers: Vec<Worker>,
+    /// The oldest first.
+    apis: VecDeque<Api>,
+    ports: Ports,
+    random: Random,
     /// Proxies whose connections are to stay open though their workers are gone.
     silent: Vec<Worker>,
     /// Workers that are paused, and until when.
@@ -115,17 +120,29 @@ async fn campaign(arguments: &Arguments) -> Result<(), Ended> {
         arguments.workers,
         folder.display()
     );
+    let mapping = folder.join("notes.toml");
+    let adopts = format!("adopt = [{{ file = {mapping:?} }}]\n");
+    for (file, text) in [(&mapping, rows::MAPPING), (&folder.join("ebb.toml"), adopts.as_str())] {
+        std::fs::write(file, text).map_err(|why| format!("{}: {why}", file.display()))?;
+    }
     let host = Host::start(&folder).await?;
     prepare(&host).await?;
     let observer = Observer::open(&host)?;
+    let journal = Journal::open(&folder, "harness")?;
+    let Rows { names, text } = rows::adopted();
+    observer.run(&text).await?;
+    journal.tell(&What::Leave { rows: names });
     let mut campaign = Campaign {
         arguments,
         observer,
-        journal: Journal::open(&folder, "harness")?,
+        journal,
         timing: Timing { defaults: arguments.defaults },
         folder,
         host,
         workers: Vec::new(),
+        apis: VecDeque::new(),
+        ports: Ports::default(),
+        random: Random(arguments.seed),
         silent: Vec::new(),
         paused: Vec::new(),
         met: BTreeSet::new(),
@@ -134,8 +151,8 @@ async fn campaign(arguments: &Arguments) -> Result<(), Ended> {
         done: 0,
     };
     let ended = campaign.run().await;
-    let Campaign { host, workers, silent, paused, .. } = campaign;
-    drop((workers, silent, paused));
+    let Campaign { host, workers, apis, silent, paused, .. } = campaign;
+    drop((workers, apis, silent, paused));
     host.end().await;
     ended
 }
@@ -155,10 +172,11 @@ async fn prepare(host: &Host) -> Result<(), String> {
 
 impl Campaign<'_> {
     async fn run(&mut self) -> Result<(), Ended> {
-        let mut random = Random(self.arguments.seed);
+        self.start_apis().await?;
         let mut clients = Vec::new();
         for n in 0..CLIENTS {
-            clients.push(Client::new(&self.host, &self.folder, &format!("client-{n}"), random.bits()).await?);
+            let (name, seed, ports) = (format!("client-{n}"), self.random.bits(), self.ports.clone());
+            clients.push(Client::new(&self.host, &self.folder, &name, seed, ports).await?);
         }
         while self.done < self.arguments.rounds {
             let until = self.arguments.rounds.min(self.done + JUDGED_EVERY);
@@ -187,6 +205,7 @@ impl Campaign<'_> {
         let mut moved = Instant::now();
         while self.done < until {
             self.hire(until).await?;
+            self.look_at_apis()?;
             self.write_past_slow_clients().await?;
             let struck: Vec<(usize, Struck)> = self
                 .workers
@@ -201,6 +220,10 @@ impl Campaign<'_> {
             self.wake();
             if looked.elapsed() > Duration::from_millis(150) {
                 looked = Instant::now();
+                if self.random.once_in(4) {
+                    let one = self.random.below(self.apis.len());
+                    self.apis[one].cut(&mut self.random);
+                }
                 // A server that is gone is no look.
                 if let Ok(look) = self.observer.look().await {
                     self.journal.tell(&look);
@@ -248,7 +271,7 @@ impl Campaign<'_> {
     /// its turn.
     async fn hire(&mut self, until: u64) -> Result<(), Ended> {
         while self.workers.len() < self.arguments.workers {
-            self.write_rows(until).await?;
+            self.run_immediate_rounds(until).await?;
             let armed =
                 self.workers.iter().filter(|worker| worker.disruption != Disruption::None).count() as u64;
             let last = self.arguments.from + until;
@@ -312,30 +335,74 @@ impl Campaign<'_> {
         Ok(())
     }
 
-    /// The rounds that only add to the graph, if it is their turn.
-    async fn write_rows(&mut self, until: u64) -> Result<(), Ended> {
+    /// None of the API processes ends by itself, and none answers as no request may be answered.
+    fn look_at_apis(&mut self) -> Result<(), Ended> {
+        if let Some(port) = self.apis.iter_mut().find_map(|api| api.is_gone().then(|| api.port())) {
+            return Err(self.found(format!("API processes\nthat at port {port} has ended; see apis.log")));
+        }
+        match self.ports.broken() {
+            Some(why) => Err(self.found(format!("API processes\na request was answered with {why}"))),
+            None => Ok(()),
+        }
+    }
+
+    /// As many API processes as there are to be.
+    async fn start_apis(&mut self) -> Result<(), Ended> {
+        while self.apis.len() < self.arguments.apis {
+            self.apis.push_back(Api::start(&self.host, &self.folder).await?);
+            self.ports.set(self.apis.iter().map(Api::port).collect());
+        }
+        Ok(())
+    }
+
+    /// The rounds that concern no worker, if it is their turn.
+    async fn run_immediate_rounds(&mut self, until: u64) -> Result<(), Ended> {
         while self.done < until
             && self.next < self.arguments.from + until
-            && self.kind(self.next).is_of_graph()
+            && self.kind(self.next).is_immediate()
         {
             let round = self.next;
-            let rows = match self.kind(round) {
-                Kind::Foreign => rows::foreign(round),
-                _ => rows::poisoned(round),
-            };
-            println!("round {round}: {} rows of another program", rows.names.len());
-            let Rows { names, text } = rows;
-            let left = What::Leave { rows: names };
-            self.journal.ask(&left, self.observer.run(&text)).await;
+            match self.kind(round) {
+                Kind::Api => self.kill_api(round).await?,
+                Kind::Foreign => self.write_rows(round, rows::foreign(round)).await,
+                _ => self.write_rows(round, rows::poisoned(round)).await,
+            }
             self.next += 1;
             self.done += 1;
         }
         Ok(())
     }
 
+    /// Kills the API process that is there the longest, whatever it does just then, and starts another. All of them are at work
+    /// before that.
+    async fn kill_api(&mut self, round: u64) -> Result<(), Ended> {
+        let answered = self.ports.answered();
+        let is_at_work = async || {
+            let ports: Vec<u16> = self.apis.iter().map(Api::port).collect();
+            all_say(&ports, Says::Ready).await && self.ports.answered() > answered
+        };
+        if wait_until(Duration::from_secs(60), is_at_work).await.is_none() {
+            return Err(
+                self.found("API processes\nnot ready, or no request answered, within 60 s".to_owned())
+            );
+        }
+        let how = "kill".to_owned();
+        if let Some(api) = self.apis.pop_front() {
+            println!("round {round}: the API process at port {}: {how}", api.port());
+            self.journal.tell(&What::Hurt { victim: format!("api-{}", api.port()), how });
+        }
+        self.start_apis().await
+    }
+
+    async fn write_rows(&self, round: u64, rows: Rows) {
+        println!("round {round}: {} rows of another program", rows.names.len());
+        let Rows { names, text } = rows;
+        self.journal.ask(&What::Leave { rows: names }, self.observer.run(&text)).await;
+    }
+
     fn struck(&mut self, index: usize, struck: Struck) {
         let worker = self.workers.remove(index);
-        let (victim, how) = (worker.name(), worker.disruption.to_string());
+        let (victim, how) = (worker.name.clone(), worker.disruption.to_string());
         self.journal.tell(&What::Hurt { victim: victim.clone(), how: how.clone() });
         if worker.disruption == Disruption::None {
             println!("{victim} ended by itself; see workers.log");
@@ -440,6 +507,9 @@ impl Campaign<'_> {
                 let after = self.observer.hash().await?;
                 self.journal.tell(&What::DryRun { job: job.name().to_owned(), before, after });
             }
+        }
+        if self.ports.answered() == 0 {
+            return Err(self.found("API processes\nno request was answered by them".to_owned()));
         }
         let graph = self.observer.read().await?;
         let text = serde_json::to_string(&graph).map_err(|why| why.to_string())?;

@@ -1,7 +1,8 @@
 //! Rows of other programs: those of their own kind, and those whose values no law can use.
 //!
 //! Each carries its name (`row`), a text that must stay (`said`), and where a value is bad, which and what it was
-//! (`poisoned`, `was`): nothing of that may be lost or changed.
+//! (`poisoned`, `was`): nothing of that may be lost or changed. Those of the adopted graph also know how many properties they have
+//! (`own`), since Ebb may write none.
 
 /// What another program writes at once: the names of its rows, and the statement.
 pub(crate) struct Rows {
@@ -72,5 +73,43 @@ pub(crate) fn poisoned(round: u64) -> Rows {
         );
     }
     text += "RETURN made";
+    Rows { names, text }
+}
+
+/// Rows of the adopted graph.
+pub(crate) const ADOPTED: usize = 12;
+
+/// The key and name of a row of the adopted graph.
+pub(crate) fn adopted_key(n: usize) -> String {
+    format!("note-{n}")
+}
+
+/// The mapping of the adopted graph.
+pub(crate) const MAPPING: &str = r#"
+library = "notes"
+releases = "notes 1"
+scope = { default = "local" }
+
+[[nodes]]
+label = "Note"
+role = "memory"
+key = "uuid"
+text = ["said"]
+observed = ["created_at"]
+written = ["created_at"]
+
+[[relationships]]
+role = "link"
+"#;
+
+/// The graph of another library, which is adopted: notes in a ring.
+pub(crate) fn adopted() -> Rows {
+    let names: Vec<String> = (0..ADOPTED).map(adopted_key).collect();
+    let text = format!(
+        "UNWIND {names:?} AS name CREATE (n:Note {{uuid: name, created_at: datetime(), row: name, said: 'what ' + name + ' says', \
+         own: 5}}) WITH collect(n) AS notes UNWIND range(0, size(notes) - 1) AS i \
+         WITH notes[i] AS one, notes[(i + 1) % size(notes)] AS other CREATE (one)-[:NEXT {{since: 1}}]->(other) \
+         RETURN count(*) AS made"
+    );
     Rows { names, text }
 }

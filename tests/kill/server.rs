@@ -16,10 +16,11 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    /// Starts one with an empty database, in the folder of the campaign.
+    /// Starts one with an empty database, in the folder of the campaign, with the settings that stand there.
     pub(crate) async fn start(folder: &Path) -> Result<Self, String> {
         let home = folder.join("neo4j");
-        let mut settings = Settings::load(&Flags::default(), &Environment::of_process())
+        let config = Some(folder.join("ebb.toml"));
+        let mut settings = Settings::load(&Flags { config, ..Flags::default() }, &Environment::of_process())
             .map_err(|faults| format!("{:?}", faults.list()))?;
         let (heap_mb, pagecache_mb) = (768, 128);
         settings.neo4j = ebb_provision::Config {

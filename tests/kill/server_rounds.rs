@@ -2,6 +2,7 @@
 //!
 //! Times are held against limits where it is killed alone: they mean something on a quiet machine.
 
+use super::api::agent;
 use super::disruption::Kind;
 use super::history::{self, What};
 use super::rounds::{Campaign, Ended};
@@ -130,7 +131,10 @@ impl Campaign<'_> {
 }
 
 /// Asks until the answer is yes; how long that took.
-async fn until<F: Future<Output = bool>>(limit: Duration, ask: impl Fn() -> F) -> Option<Duration> {
+pub(super) async fn until<F: Future<Output = bool>>(
+    limit: Duration,
+    ask: impl Fn() -> F,
+) -> Option<Duration> {
     let began = Instant::now();
     while began.elapsed() < limit {
         if ask().await {
@@ -153,11 +157,7 @@ pub(super) enum Says {
 pub(super) async fn all_say(ports: &[u16], says: Says) -> bool {
     for &port in ports {
         let said = tokio::task::spawn_blocking(move || {
-            let agent: ureq::Agent = ureq::Agent::config_builder()
-                .http_status_as_error(false)
-                .timeout_global(Some(Duration::from_millis(500)))
-                .build()
-                .into();
+            let agent = agent(Duration::from_millis(500));
             let mut answer = agent.get(format!("http://127.0.0.1:{port}/readyz")).call().ok()?;
             Some((answer.status().as_u16(), answer.body_mut().read_to_string().ok()?))
         });
@@ -177,12 +177,7 @@ pub(super) async fn all_say(ports: &[u16], says: Says) -> bool {
 pub(super) async fn post(port: u16, path: &str, body: serde_json::Value) -> Result<u16, String> {
     let url = format!("http://127.0.0.1:{port}{path}");
     let asked = tokio::task::spawn_blocking(move || {
-        let agent: ureq::Agent = ureq::Agent::config_builder()
-            .http_status_as_error(false)
-            .timeout_global(Some(Duration::from_secs(30)))
-            .build()
-            .into();
-        agent.post(url).send_json(body).map(|answer| answer.status().as_u16())
+        agent(Duration::from_secs(30)).post(url).send_json(body).map(|answer| answer.status().as_u16())
     });
     asked.await.map_err(|why| why.to_string())?.map_err(|why| why.to_string())
 }

@@ -9,10 +9,16 @@ use std::fs::File;
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+
+/// Workers that were started.
+static STARTED: AtomicU64 = AtomicU64::new(1);
 
 /// A running worker.
 pub(crate) struct Worker {
+    /// How it is called in histories: as the file of its own.
+    pub(crate) name: String,
     child: Child,
     pub(crate) disruption: Disruption,
     pub(crate) round: u64,
@@ -62,7 +68,7 @@ impl Worker {
         let port = free_port()?;
         let log = File::options().create(true).append(true).open(folder.join("workers.log"));
         let log = log.map_err(|why| why.to_string())?;
-        let name = format!("worker-{round}-{port}.ndjson");
+        let name = format!("worker-{}-of-{round}", STARTED.fetch_add(1, Ordering::Relaxed));
         let mut command = Command::new(env!("CARGO_BIN_EXE_ebb"));
         let api = matches!(disruption, Disruption::Slow { .. }).then(free_port).transpose()?;
         match api {
@@ -85,7 +91,7 @@ impl Worker {
             .env("EBB__JOBS__LEARN__EVERY", "1s")
             // What it adds to energies is no deposit that a client was told of.
             .env("EBB__JOBS__REINFORCE__ENABLED", "false")
-            .env("EBB_HISTORY", folder.join(name))
+            .env("EBB_HISTORY", folder.join(format!("{name}.ndjson")))
             .current_dir(folder)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -105,6 +111,7 @@ impl Worker {
         let child = command.spawn().map_err(|why| format!("ebb worker: {why}"))?;
         let slow = api.map(SlowClients::of);
         Ok(Self {
+            name,
             child,
             disruption,
             round,
@@ -135,11 +142,6 @@ impl Worker {
 
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
-    }
-
-    /// How it is called in histories.
-    pub(crate) fn name(&self) -> String {
-        format!("worker-{}", self.pid())
     }
 
     /// Lets befall it what its time has come for. Whether something did.
@@ -212,7 +214,7 @@ impl Drop for Worker {
 }
 
 /// A port that is free: taken and given back, and nobody else asks.
-fn free_port() -> Result<u16, String> {
+pub(crate) fn free_port() -> Result<u16, String> {
     let free = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr());
     free.map(|free| free.port()).map_err(|why| why.to_string())
 }

@@ -101,6 +101,7 @@ impl Operations {
             unknown: self.all.iter().filter(|op| op.known == Known::Info).count(),
             commits: count(|what| matches!(what, What::Commit { .. })),
             takes: count(|what| matches!(what, What::Take { .. })),
+            rows: count(|what| matches!(what, What::AccessRow { .. })),
         }
     }
 }

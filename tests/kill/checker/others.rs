@@ -1,4 +1,4 @@
-//! I12: what other programs wrote is there, once, and says what it said.
+//! I12 and I14: what other programs wrote is there, once, and says what it said; what Ebb keeps of it counts each access once.
 
 use super::super::graph::Graph;
 use super::super::history::What;
@@ -29,5 +29,26 @@ pub(super) fn are_left_alone(operations: &Operations, graph: &Graph, verdict: &m
     }
     for row in found.keys() {
         broken(format!("the row {row} is there and nobody wrote it"));
+    }
+}
+
+/// I14.
+pub(super) fn accesses_count_once(operations: &Operations, graph: &Graph, verdict: &mut Verdict) {
+    // Of each row: the acknowledged accesses, all that may have happened, and what is counted.
+    let mut rows: BTreeMap<&str, (i64, i64, i64)> = BTreeMap::new();
+    for operation in operations.all.iter().filter(|operation| operation.may_count()) {
+        let What::AccessRow { row } = &operation.what else { continue };
+        let (least, most, _) = rows.entry(row).or_default();
+        *least += i64::from(operation.counts());
+        *most += 1;
+    }
+    for state in &graph.states {
+        rows.entry(&state.row).or_default().2 += state.accesses;
+    }
+    for (row, (least, most, counted)) in rows {
+        if !(least..=most).contains(&counted) {
+            let why = format!("{counted} accesses of {row} are counted, of {least} to {most}");
+            verdict.broken(Invariant::Adopted, why);
+        }
     }
 }
