@@ -6,7 +6,7 @@ pub(crate) struct Random(pub(crate) u64);
 impl Random {
     /// Begins with a seed, and prints it so that a failure can be drawn again.
     pub(crate) fn seeded(seed: u64) -> Self {
-        eprintln!("seed {seed:#x}");
+        eprintln!("seed {seed}");
         Self(seed)
     }
 
@@ -47,4 +47,10 @@ impl Random {
     pub(crate) fn unless_once_in<T>(&mut self, times: usize, value: T) -> Option<T> {
         (!self.once_in(times)).then_some(value)
     }
+}
+
+/// A number that the environment may state instead: how far a random test goes, or the seed from which it goes on.
+#[expect(clippy::disallowed_methods, reason = "campaigns ask for more than a run of the tests")]
+pub(crate) fn number_from_env(name: &str, default: u64) -> u64 {
+    std::env::var(name).map_or(default, |number| number.parse().expect("a whole number"))
 }

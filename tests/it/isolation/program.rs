@@ -92,6 +92,13 @@ pub(super) struct Keys {
     every: String,
 }
 
+impl Keys {
+    /// The secret of the key of a scope.
+    pub(super) fn of(&self, scope: &str) -> &str {
+        &self.of[scope]
+    }
+}
+
 /// The program over a database.
 pub(super) struct Program {
     router: TowerToHyperService<Router>,
@@ -163,11 +170,17 @@ impl Program {
             request = request.header("idempotency-key", once);
         }
         let body = ask.body.as_ref().map_or_else(Body::empty, |body| Body::from(body.to_string()));
-        let response = self.router.call(request.body(body).unwrap()).await.unwrap();
+        let (status, answer) = self.answer(request.body(body).unwrap()).await;
+        format!("{status}{answer}")
+    }
+
+    /// The answer to a request: status, then link and body.
+    pub(super) async fn answer(&self, request: Request<Body>) -> (u16, String) {
+        let response = self.router.call(request).await.unwrap();
         let (head, body) = response.into_parts();
         let body = body.collect().await.unwrap().to_bytes();
         let link = head.headers.get("link").map(|link| format!(" {}", link.to_str().unwrap()));
-        format!("{}{} {}", head.status.as_u16(), link.unwrap_or_default(), String::from_utf8_lossy(&body))
+        (head.status.as_u16(), format!("{} {}", link.unwrap_or_default(), String::from_utf8_lossy(&body)))
     }
 
     /// Moves the clock, runs jobs, brings mirrors up to date. Answers how the jobs ended, which is well, whatever is stored.

@@ -3,7 +3,7 @@
 use crate::harness::ebb::{access, remember};
 use crate::harness::neo4j::{Fresh, fresh};
 use crate::harness::proxy::{BEGIN, COMMIT, Cut, PULL, Proxy, ProxyFault, RESET, ROLLBACK, RUN};
-use crate::harness::random::Random;
+use crate::harness::random::{Random, number_from_env};
 use ebb_core::domain::event::Event;
 use ebb_core::domain::tunables::Tunables;
 use ebb_core::store::{Batch, BatchOutcome, Config, Error, Store};
@@ -77,16 +77,16 @@ async fn each_kind_of_message_cut_before_and_after_has_no_second_effect() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hundred_seeded_faults_have_one_effect_each() {
+async fn each_of_many_seeded_faults_has_one_effect() {
     let db = fresh().await;
     let tunables = db.tunables().await;
     let proxy = Proxy::before(&db.config.uri).await;
     let store = through(&db, &proxy);
     ask(&store, "make", Event::Remember(remember("m", 0.0)), &tunables).await;
-    let mut random = Random::seeded(0xb017);
+    let mut random = Random::seeded(number_from_env("EBB_BOLT_SEED", 0xb017));
     let hows = [ProxyFault::Fin, ProxyFault::Rst, ProxyFault::Delay(Duration::from_millis(30))];
-    let (mut faults, mut asked) = (0, 0);
-    while faults < 100 {
+    let (mut faults, mut accesses, wanted) = (0, 0, number_from_env("EBB_BOLT_FAULTS", 100));
+    while faults < wanted {
         // Nothing is rolled back here but by the server.
         let (_, tag) =
             random.pick(&KINDS.map(|kind| if kind.1 == ROLLBACK { ("COMMIT", COMMIT) } else { kind }));
@@ -94,12 +94,17 @@ async fn a_hundred_seeded_faults_have_one_effect_each() {
         let cuts = proxy.cuts();
         proxy.hurt(cut, how, tag, 1 + random.below(4));
         while proxy.cuts() == cuts {
-            asked += 1;
-            ask(&store, &format!("use-{asked}"), Event::Access(access("m", 1.0)), &tunables).await;
+            accesses += 1;
+            ask(&store, &format!("use-{accesses}"), Event::Access(access("m", 1.0)), &tunables).await;
         }
         faults += 1;
+        if faults % 1_000 == 0 {
+            let counted = db.state("m").await.access_count;
+            println!("{faults} faults in {accesses} requests; next seed {}", random.0);
+            assert_eq!(counted, 1 + accesses, "{faults} faults in {accesses} requests");
+        }
     }
-    assert_eq!(db.state("m").await.access_count, 1 + asked, "{faults} faults in {asked} requests");
+    assert_eq!(db.state("m").await.access_count, 1 + accesses, "{faults} faults in {accesses} requests");
 }
 
 /// Whoever asked has lost patience with a server that fell silent, and asks again on another connection.
