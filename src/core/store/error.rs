@@ -119,7 +119,8 @@ impl Refusal {
         match self {
             Self::ReadOnly => {
                 "make it writable: see server.databases.default_to_read_only and server.databases.read_only of the \
-                 server; in a cluster, connect to the leader with neo4j://"
+                 server; in a cluster, connect with neo4j://, so that any server forwards writes to the leader \
+                 (dbms.routing.enabled)"
             }
             Self::Forbidden => {
                 "give the user a role that may read, write and create names, such as publisher, or architect for ebb init"
@@ -259,6 +260,11 @@ impl Error {
         let codes = ["EquivalentSchemaRuleAlreadyExists", "ConstraintAlreadyExists", "IndexAlreadyExists"];
         matches!(self, Self::Query { code, .. }
             if code.strip_prefix("Neo.ClientError.Schema.").is_some_and(|code| codes.contains(&code)))
+    }
+
+    /// Whether the server is a member of a cluster and not the leader, or no longer.
+    pub(super) fn is_not_leader(&self) -> bool {
+        matches!(self, Self::Query { code, .. } if code == "Neo.ClientError.Cluster.NotALeader")
     }
 
     /// Whether a uniqueness constraint was violated.

@@ -15,6 +15,12 @@
 //! Transient errors: eight tries, 20 ms doubled, full jitter, at most 2 s apart. A lost connection: as many, 100 ms
 //! doubled, at most 10 s apart, but within half a second when another transaction has had a response meanwhile; a
 //! server that was never reached is reported at once. Page too big: the caller halves it.
+//!
+//! # Clusters
+//! With `neo4j://` the driver tells the server to route: every transaction begins as a write, reads too, and so a
+//! server that is not the leader forwards it to the leader. Reads of another member could be older than a write that
+//! was acknowledged, and the mirror would take them for newer. A leader that changes meanwhile is retried like a lost
+//! connection.
 
 use super::Config;
 use super::change::{Listener, Recorded};
@@ -57,6 +63,11 @@ impl Driver {
             user: config.username.clone(),
             acquire_timeout: config.acquire_timeout,
         })
+    }
+
+    /// Whether the server forwards transactions to the leader of its cluster.
+    fn is_routed(&self) -> bool {
+        self.uri.starts_with("neo4j")
     }
 }
 
@@ -315,6 +326,8 @@ impl Transactions {
                 }
                 Error::Query { class: Class::Transient, .. } => pause(tries, 20, 2_000),
                 Error::Query { class: Class::Terminated, .. } if tries == 1 => Duration::from_millis(20),
+                // An election: once it is over, the server forwards transactions to the new leader.
+                _ if why.is_not_leader() && self.driver.is_routed() => pause(tries, 100, 10_000),
                 // Stopped or not let in by the server, so it says nothing of an earlier try.
                 _ if why.is_of_server() || matches!(why, Error::Login { .. }) => {
                     return Err(final_error(why, unknown, name));

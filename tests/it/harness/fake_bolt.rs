@@ -11,7 +11,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
-const HELLO: u8 = 0x01;
+pub(crate) const HELLO: u8 = 0x01;
 const GOODBYE: u8 = 0x02;
 const RESET: u8 = 0x0f;
 const RUN: u8 = 0x10;
@@ -50,12 +50,15 @@ impl Cell {
     }
 }
 
+/// By tag, how many messages came, and the bytes of the last one.
+type Seen = BTreeMap<u8, (usize, Vec<u8>)>;
+
 type Script = dyn Fn(u8, usize) -> Answer + Send + Sync;
 
 /// A running server; it ends when it is dropped.
 pub(crate) struct FakeBolt {
     address: SocketAddr,
-    seen: Arc<Mutex<BTreeMap<u8, usize>>>,
+    seen: Arc<Mutex<Seen>>,
     _tasks: JoinSet<()>,
 }
 
@@ -88,9 +91,21 @@ impl FakeBolt {
         format!("bolt://{}", self.address)
     }
 
+    /// The same address under a scheme that asks the server to route.
+    pub(crate) fn routed_uri(&self) -> String {
+        format!("neo4j://{}", self.address)
+    }
+
     /// How many messages of that tag came.
     pub(crate) fn seen(&self, tag: u8) -> usize {
-        self.seen.lock().unwrap().get(&tag).copied().unwrap_or(0)
+        self.seen.lock().unwrap().get(&tag).map_or(0, |(count, _)| *count)
+    }
+
+    /// Whether the last message of that tag has a key or a text.
+    pub(crate) fn last_names(&self, tag: u8, text: &str) -> bool {
+        let seen = self.seen.lock().unwrap();
+        let (_, message) = seen.get(&tag).expect("such a message came");
+        message.windows(text.len()).any(|window| window == text.as_bytes())
     }
 }
 
@@ -99,22 +114,19 @@ enum Ended {
     Server,
 }
 
-async fn serve(
-    mut client: TcpStream,
-    script: &Script,
-    seen: &Mutex<BTreeMap<u8, usize>>,
-) -> std::io::Result<Ended> {
+async fn serve(mut client: TcpStream, script: &Script, seen: &Mutex<Seen>) -> std::io::Result<Ended> {
     client.set_nodelay(true)?;
     let mut hello = [0; 20];
     client.read_exact(&mut hello).await?;
     client.write_all(&[0, 0, 4, 4]).await?;
     let (mut failed, mut row) = (false, Vec::new());
     loop {
-        let tag = receive(&mut client).await?;
+        let message = receive(&mut client).await?;
+        let tag = message.get(1).copied().unwrap_or_default();
         let before = {
             let mut seen = seen.lock().unwrap();
-            let count = seen.entry(tag).or_default();
-            *count += 1;
+            let (count, last) = seen.entry(tag).or_default();
+            (*count, *last) = (*count + 1, message);
             *count - 1
         };
         let answer = match tag {
@@ -165,13 +177,13 @@ async fn serve(
     }
 }
 
-/// Reads one message and returns its tag.
-async fn receive(client: &mut TcpStream) -> std::io::Result<u8> {
+/// Reads one message; its second byte is its tag.
+async fn receive(client: &mut TcpStream) -> std::io::Result<Vec<u8>> {
     let mut message = Vec::new();
     loop {
         let length = client.read_u16().await?;
         if length == 0 {
-            return Ok(message.get(1).copied().unwrap_or_default());
+            return Ok(message);
         }
         let from = message.len();
         message.resize(from + usize::from(length), 0);

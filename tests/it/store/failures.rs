@@ -2,12 +2,12 @@
 //! how soon it gives up, and what it says of a commit that nobody can settle.
 
 use crate::harness::ebb::remember;
-use crate::harness::fake_bolt::{Answer, Cell, FakeBolt};
+use crate::harness::fake_bolt::{Answer, Cell, FakeBolt, HELLO};
 use crate::harness::proxy::{BEGIN, COMMIT, RUN};
 use crate::harness::random::Random;
 use ebb_core::domain::event::Event;
 use ebb_core::domain::tunables::ConsolidationConfig;
-use ebb_core::store::{Batch, BatchOutcome, Config, Error, EventEffect, Store};
+use ebb_core::store::{Batch, BatchOutcome, Config, Error, EventEffect, Refusal, Store};
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -16,8 +16,12 @@ const TRANSIENT: Answer =
     Answer::Failure("Neo.TransientError.Transaction.DeadlockDetected", "a deadlock, by the script");
 
 fn store(server: &FakeBolt) -> Store {
+    store_at(server.uri())
+}
+
+fn store_at(uri: String) -> Store {
     Store::connect(&Config {
-        uri: server.uri(),
+        uri,
         username: "neo4j".to_owned(),
         password: "any".to_owned().into(),
         database: "neo4j".to_owned(),
@@ -129,6 +133,26 @@ async fn a_permanent_error_is_said_at_once() {
     assert!(matches!(why, Error::Query { .. }), "{why}");
     assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
     assert_eq!((server.seen(BEGIN), server.seen(RUN)), (2, 2), "it might be a repeat, and is looked up once");
+}
+
+/// A member of a cluster forwards transactions to the leader if its client lets it route, and answers so during an election;
+/// without that, it would answer so for ever.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_election_is_waited_for_where_the_server_routes() {
+    let no_leader = |tag, nth| match (tag, nth) {
+        (RUN, 0 | 1) => Answer::Failure("Neo.ClientError.Cluster.NotALeader", "by the script"),
+        _ => new_request(tag),
+    };
+    let server = FakeBolt::start(no_leader).await;
+    request(&store_at(server.routed_uri())).await.unwrap();
+    assert_eq!(server.seen(BEGIN), 3);
+    assert!(server.last_names(HELLO, "routing"));
+    assert!(!server.last_names(BEGIN, "mode"), "a transaction that is no write would be run by a follower");
+
+    let server = FakeBolt::start(no_leader).await;
+    let why = request(&store(&server)).await.unwrap_err();
+    assert_eq!((why.refusal(), server.seen(BEGIN)), (Some(Refusal::ReadOnly), 1), "{why}");
+    assert!(!server.last_names(HELLO, "routing"));
 }
 
 /// The message of a transaction that was ended by somebody may come under a permanent code: one more try, not eight.
