@@ -243,7 +243,9 @@ impl Error {
     pub(super) fn is_doubtful_at_commit(&self) -> bool {
         let certain =
             ["Neo.ClientError.", "Neo.TransientError.Transaction.", "Neo.TransientError.General.MemoryPool"];
-        matches!(self, Self::Query { code, .. } if !certain.iter().any(|start| code.starts_with(start)))
+        // A leader that is deposed may have passed the commit on before.
+        self.is_not_leader()
+            || matches!(self, Self::Query { code, .. } if !certain.iter().any(|start| code.starts_with(start)))
     }
 
     /// Whether the work was interrupted: another holder has the run, or the server is unreachable. It may continue
@@ -310,6 +312,7 @@ mod tests {
         };
         for code in [
             "Neo.DatabaseError.Transaction.TransactionLogError",
+            "Neo.ClientError.Cluster.NotALeader",
             "Neo.TransientError.General.DatabaseUnavailable",
             "Neo.DatabaseError.General.UnknownError",
         ] {
