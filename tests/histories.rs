@@ -111,20 +111,48 @@ fn i2_a_tier_step_without_its_stub_or_with_two() {
     assert!(broken(&verdict, Invariant::Stubs), "a stub of a memory that did not rise");
 }
 
+/// What the graph says of the memory u, one of whose accesses has an unknown outcome.
+fn life_of_u() -> &'static str {
+    let seen = GRAPH.lines().find(|line| line.contains(r#""id": "u""#)).expect("the memory u");
+    &seen[seen.find(r#""energy": "#).expect("an energy")..seen.find(r#", "pinned""#).expect("its end")]
+}
+
 #[test]
 fn i3_a_deposit_that_is_lost_or_counts_twice() {
     breaks(Invariant::Energy, &[(r#""energy": 2.134046809947373"#, r#""energy": 2.134046800"#)], "a is");
     // The access of unknown outcome counts once or not at all, and not twice.
     let counted = r#""energy": 0.21742, "energy_at": 18000000, "last_accessed": 3600000, "access_count": 2"#;
-    let seen = GRAPH.lines().find(|line| line.contains(r#""id": "u""#)).expect("the memory u");
-    let from =
-        &seen[seen.find(r#""energy": "#).expect("an energy")..seen.find(r#", "pinned""#).expect("its end")];
+    let from = life_of_u();
     breaks(Invariant::Energy, &[(from, counted)], "u is");
     let uncounted = format!(
         r#""energy": {}, "energy_at": 18000000, "last_accessed": 0, "access_count": 1"#,
         (-2.5_f64).exp()
     );
     keeps(&[(from, &uncounted)]);
+}
+
+#[test]
+fn i3_an_access_of_unknown_outcome_may_count_after_the_next_one() {
+    // The next one finds the memory expired, which it would not have been with the first.
+    let last = HISTORY.lines().last().expect("a line");
+    let next = |known, revived| {
+        format!(
+            r#"{{"at": 19800050, "process": "client-1", "op": 90, "known": "{known}", "what": "access", "id": "u", "now": 19800000, "revived": {revived}}}"#
+        )
+    };
+    let history = format!("{last}\n{}\n{}", next("invoke", false), next("ok", true));
+    let left = |energy: f64, accesses: i64| {
+        format!(
+            r#""energy": {energy}, "energy_at": 19800000, "last_accessed": 19800000, "access_count": {accesses}"#
+        )
+    };
+    let late = (-2.25_f64).exp();
+    for sound in [left(1.0, 2), left(1.0 + late, 3)] {
+        keeps(&[(last, &history), (life_of_u(), &sound)]);
+    }
+    for unsound in [left(1.0, 3), left(1.0 + late, 2), left(1.0 + 2.0 * late, 4)] {
+        breaks(Invariant::Energy, &[(last, &history), (life_of_u(), &unsound)], "u is");
+    }
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! I3: every energy, worked out again from what clients were told.
 //!
-//! A memory's life is a chain of operations of clients, each counted if it was acknowledged, and counted or not if its
-//! outcome is unknown; between them the jobs may have promoted it or let it expire. So what is carried along is the set
-//! of all lives that fit what was told, and the graph must hold one of them.
+//! A memory's life is a chain of operations of clients, each counted if it was acknowledged; between them the jobs may have
+//! promoted it or let it expire. One whose outcome is unknown counts or not; where no response came, at any time after it was
+//! asked for: a client that has given up a request may have done the next thing before the process that still holds the
+//! request applies it. So what is carried along is the set of all lives that fit what was told, and the graph must hold one of
+//! them.
 //!
 //! A stub says when its promotion came: after as many accesses as it counts, the latest of them its own. The instant from
 //! which the new tier's rate holds is that of the promotion or, where it is later, the anchor that a sweep had left; so
@@ -61,7 +63,7 @@ pub(super) fn is_what_deposits_make(operations: &Operations, graph: &Graph, verd
             verdict.inconclusive.push(format!("{id} has {unknown} operations of unknown outcome"));
             continue;
         }
-        let lives = laws.lives(id, &operations);
+        let lives = laws.lives(memory, &operations);
         if !lives.iter().flatten().any(|life| laws.leads_to(life, memory)) {
             let (told, seen) = (
                 laws.told(&lives, memory),
@@ -99,28 +101,62 @@ impl Laws<'_> {
         [from].into_iter().chain(swept).collect()
     }
 
-    /// Every life that fits these operations.
-    fn lives(&self, id: &str, operations: &[&Operation]) -> Vec<Option<Life>> {
-        let mut lives: Vec<Option<Life>> = vec![None];
+    /// Every life that fits these operations, but for those with more accesses than the memory counts.
+    fn lives(&self, memory: &Memory, operations: &[&Operation]) -> Vec<Option<Life>> {
+        let mut open: Vec<&Operation> = Vec::new();
+        let mut lives = vec![(None, 0)];
         for operation in operations.iter().filter(|operation| operation.may_count()) {
-            let mut next = Vec::new();
-            for life in &lives {
-                let reached = self.promoted(id, *life);
-                if operation.known == Known::Info {
-                    next.extend(reached.iter().copied());
-                }
-                for life in reached {
-                    self.apply(life, operation, &mut next);
-                }
+            if operation.is_open() {
+                lives.iter_mut().for_each(|(_, left)| *left |= 1 << open.len());
+                open.push(operation);
+                continue;
             }
-            lives = Vec::new();
-            for life in next {
-                if !lives.contains(&life) {
-                    lives.push(life);
+            let mut next = Vec::new();
+            for (life, left) in self.reached(memory, lives, &open, operation.told) {
+                let mut applied = Vec::new();
+                self.apply(life, operation, operation.told, &mut applied);
+                if operation.known == Known::Info {
+                    applied.push(life);
                 }
+                next.extend(applied.into_iter().map(|life| (life, left)));
+            }
+            lives = next;
+        }
+        self.reached(memory, lives, &open, i64::MAX).into_iter().map(|(life, _)| life).collect()
+    }
+
+    /// These lives, and what promotions and open operations may have made of them until an instant. Each comes with the
+    /// operations that may still count: a bit for each.
+    fn reached(
+        &self,
+        memory: &Memory,
+        lives: Vec<(Option<Life>, u32)>,
+        open: &[&Operation],
+        until: i64,
+    ) -> Vec<(Option<Life>, u32)> {
+        let mut reached = Vec::new();
+        // Energies that were met, by all else: the order in which they were added makes no other life.
+        let mut met: BTreeMap<_, Vec<f64>> = BTreeMap::new();
+        let mut waiting = lives;
+        while let Some((life, left)) = waiting.pop() {
+            let but_energy = life.map(|life| (life.anchor, life.tier, life.pinned, life.accesses, life.last));
+            let energy = life.map_or(0.0, |life| life.energy);
+            let met = met.entry((left, but_energy)).or_default();
+            if life.is_some_and(|life| life.accesses > memory.access_count)
+                || met.iter().any(|met| close(*met, energy))
+            {
+                continue;
+            }
+            met.push(energy);
+            reached.push((life, left));
+            waiting.extend(self.promoted(&memory.id, life).into_iter().skip(1).map(|life| (life, left)));
+            for (n, operation) in open.iter().enumerate().filter(|(n, _)| left & (1 << n) != 0) {
+                let mut applied = Vec::new();
+                self.apply(life, operation, until, &mut applied);
+                waiting.extend(applied.into_iter().map(|life| (life, left & !(1 << n))));
             }
         }
-        lives.into_iter().flat_map(|life| self.promoted(id, life)).collect()
+        reached
     }
 
     /// The life itself, and what promotions that have left a stub may have made of it by now.
@@ -146,8 +182,8 @@ impl Laws<'_> {
         reached
     }
 
-    /// What one operation makes of a life; nothing, if it cannot have happened to it.
-    fn apply(&self, life: Option<Life>, operation: &Operation, next: &mut Vec<Option<Life>>) {
+    /// What one operation that took effect until an instant makes of a life; nothing, if it cannot have happened to it.
+    fn apply(&self, life: Option<Life>, operation: &Operation, until: i64, next: &mut Vec<Option<Life>>) {
         match (&operation.what, life) {
             (What::Remember { now, .. }, None) => {
                 let born =
@@ -160,11 +196,11 @@ impl Laws<'_> {
                     next.push(Some(self.lifted(life, *now)));
                 }
                 if !told || *revived {
-                    self.revived(life, *now, operation.ended, next);
+                    self.revived(life, *now, until, next);
                 }
             }
             (What::Pin { now, pin: true, .. }, Some(life)) if !life.pinned => {
-                let until = operation.ended.min(now.saturating_add(60_000));
+                let until = until.min(now.saturating_add(60_000));
                 let at = self.at_or_swept(*now, until);
                 next.extend(at.into_iter().map(|at| Some(Life { pinned: true, ..self.brought(life, at) })));
             }

@@ -14,6 +14,8 @@ pub(super) struct Operation {
     pub(super) ended: i64,
     /// What came of it.
     pub(super) known: Known,
+    /// When a response said that it has happened, even one of a server that was stopped meanwhile; for ever after without one.
+    pub(super) told: i64,
     /// What it is: as its last line has it.
     pub(super) what: What,
 }
@@ -22,6 +24,11 @@ impl Operation {
     /// Whether it has happened or may have.
     pub(super) fn may_count(&self) -> bool {
         self.known != Known::Fail
+    }
+
+    /// Whether it may happen at any time from now on, since nobody was told that it did.
+    pub(super) fn is_open(&self) -> bool {
+        self.told == i64::MAX
     }
 
     /// Whether it has certainly happened.
@@ -60,6 +67,7 @@ impl Operations {
                     began: line.at,
                     ended: i64::MAX,
                     known: Known::Info,
+                    told: i64::MAX,
                     what: line.what.clone(),
                 });
                 all.len() - 1
@@ -69,6 +77,7 @@ impl Operations {
                 let is_doubtful = line.known == Known::Ok && while_stopping(line.at);
                 operation.known = if is_doubtful { Known::Info } else { line.known };
                 operation.ended = if operation.known == Known::Info { i64::MAX } else { line.at };
+                operation.told = if line.known == Known::Info { i64::MAX } else { line.at };
                 operation.what = line.what.clone();
             }
         }
