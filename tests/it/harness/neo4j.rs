@@ -172,6 +172,19 @@ pub(crate) async fn empty() -> Fresh {
     Fresh { store, config, client, http: address.http.clone(), _turn: turn, _permit: permit }
 }
 
+impl Fresh {
+    /// Makes room for a vector index of embeddings of so many numbers, which whoever initialises the database makes. One that is there
+    /// already stays, also after the test: to make or to drop one takes every plan from the server.
+    pub(crate) async fn embeds(&self, dimensions: usize) {
+        let index = "SHOW VECTOR INDEXES YIELD name, options WHERE name = 'ebb_memory_embedding'
+                     RETURN options.indexConfig['vector.dimensions'] AS dimensions";
+        let found: Vec<i64> = self.client.column(index).await;
+        if found.iter().any(|found| usize::try_from(*found) != Ok(dimensions)) {
+            self.client.run("DROP INDEX ebb_memory_embedding", &[]).await;
+        }
+    }
+}
+
 async fn wipe(client: &Client) {
     let ours: Vec<String> = client
         .column(

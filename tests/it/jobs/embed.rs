@@ -30,15 +30,11 @@ fn similarity(model: Option<&str>) -> Similarity {
 /// A database whose memories are embedded by a model, if one is named.
 async fn bed(model: Option<&str>) -> Fresh {
     let mut db = fresh().await;
-    db.client.run("DROP INDEX ebb_memory_embedding IF EXISTS", &[]).await;
+    db.embeds(DIMENSIONS).await;
     db.config = Config { similarity: similarity(model), ..db.config.clone() };
     db.store = Store::connect(&db.config).unwrap();
     db.store.initialise(&ConsolidationConfig::DOCUMENTED, at(0.0)).await.unwrap();
     db
-}
-
-async fn leave(db: Fresh) {
-    db.client.run("DROP INDEX ebb_memory_embedding", &[]).await;
 }
 
 fn with(client: &Arc<Embedder>) -> Request {
@@ -109,7 +105,6 @@ async fn memories_without_an_embedding_get_one_and_the_change_is_recorded() {
         .column("MATCH (c:EbbChange) WHERE c.by = 'worker' AND 'pay' IN c.keys RETURN c.keys AS keys")
         .await;
     assert_eq!(keys.len(), 1);
-    leave(db).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -137,7 +132,6 @@ async fn twice_is_once() {
     assert_eq!((again.scanned, again.changed), (0, 0));
     same(&before, &remembered(&db.client).await, "a second run");
     assert_eq!(embedder.requests().len(), asked);
-    leave(db).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -168,7 +162,6 @@ async fn a_refused_text_is_put_off_alone() {
         embedder.behave(Manner::Well);
         assert_eq!(run(&db, &client, hours + 25.1).await.tally.changed, 1, "{status}");
     }
-    leave(db).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -211,7 +204,6 @@ async fn an_embedder_that_cannot_be_used_ends_the_run_and_all_stays_due() {
     let runs = "MATCH (r:EbbRun {job: 'embed', state: 'done'}) WHERE r.reason CONTAINS 'answered 500' RETURN count(r) AS n";
     assert_eq!(db.client.value::<i64>(runs).await, 1, "the ledger says so");
     assert_eq!(run(&db, &TestEmbedder::start().client(MODEL), 1.0).await.tally.changed, 20);
-    leave(db).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -229,7 +221,6 @@ async fn after_a_failure_the_embedder_is_left_alone_for_a_while() {
     // Another process knows nothing of it. A failure that passes puts no text off.
     embedder.behave(Manner::Once(429));
     assert_eq!(run(&db, &embedder.client(MODEL), 1.0).await.tally.changed, 1);
-    leave(db).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -242,7 +233,6 @@ async fn an_embedder_that_takes_few_texts_at_once_gets_fewer() {
     assert_eq!((report.tally.changed, report.tally.skipped, report.reason), (20, 0, None));
     let too_many: Vec<usize> = embedder.requests().iter().map(Vec::len).filter(|texts| *texts > 3).collect();
     assert_eq!(too_many, [8, 4]);
-    leave(db).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -255,7 +245,6 @@ async fn a_new_memory_does_not_wait_for_all_older_ones() {
     let waiting = due(&db).await;
     assert_eq!((report.tally.changed, waiting.len()), (8, 23));
     assert!(!waiting.contains(&"new".to_owned()), "{waiting:?}");
-    leave(db).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -287,7 +276,6 @@ async fn another_model_replaces_what_the_first_one_embedded_and_nothing_else() {
     db.client.run("MATCH (m {id: 'a'}) SET m.embedding = null", &[]).await;
     assert_eq!(run(&db, &embedder.client("large"), 5.0).await.tally.changed, 0);
     assert_eq!(run(&db, &embedder.client("large"), 29.0).await.tally.changed, 1);
-    leave(db).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -305,7 +293,6 @@ async fn two_programs_with_two_models_do_not_replace_each_other() {
     assert_eq!((stopped.tally.changed, stopped.truncated), (0, true));
     // The other program is gone.
     assert_eq!(run(&db, &large, 2.1).await.tally.changed, 1);
-    leave(db).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -330,7 +317,6 @@ async fn a_text_that_changes_meanwhile_is_embedded_as_it_is_then() {
         [format!("a {MODEL} {}", numbers("salary")), "b - 0.0 0.0 0.0 1.0 ".to_owned()]
     );
     assert!(due(&db).await.is_empty());
-    leave(db).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -351,7 +337,6 @@ async fn four_programs_at_once_embed_each_memory_once() {
     run(&db, &embedder.client(MODEL), 1.0).await;
     assert_eq!((embedded(&db).await.len(), due(&db).await.len()), (60, 0));
     assert_eq!(embedder.requests().concat().len(), 60);
-    leave(db).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -393,5 +378,4 @@ async fn killed_anywhere_it_leaves_nothing_half_done() {
     assert!(killed >= 5, "{killed} were killed");
     run(None).json();
     assert_eq!((embedded(&db).await.len(), due(&db).await.len()), (30, 0));
-    leave(db).await;
 }

@@ -126,7 +126,7 @@ async fn twenty_at_most_of_the_same_scope_and_none_that_is_working() {
 
 /// The same store, for memories with embeddings of three numbers.
 async fn embedding(db: &Fresh) -> Store {
-    db.client.run("DROP INDEX ebb_memory_embedding IF EXISTS", &[]).await;
+    db.embeds(3).await;
     let similarity = Similarity { dimensions: Some(3), text_threshold: 0.5, model: None };
     let store = Store::connect(&Config { similarity, ..db.config.clone() }).unwrap();
     store.initialise(&ConsolidationConfig::DOCUMENTED, at(0.0)).await.unwrap();
@@ -165,7 +165,6 @@ async fn memories_with_embeddings_are_compared_by_them() {
         let found: f64 = db.client.value(&strength(id)).await;
         assert!((found - wanted).abs() < 1e-6, "{id}: {found} is not {wanted}");
     }
-    db.client.run("DROP INDEX ebb_memory_embedding", &[]).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -177,7 +176,6 @@ async fn an_index_for_another_dimension_is_named_with_both_numbers() {
     let why = store.initialise(&ConsolidationConfig::DOCUMENTED, at(0.0)).await.unwrap_err();
     assert!(matches!(why, Error::Conflict(_)), "{why}");
     assert!(why.to_string().contains("embeddings of 3 numbers") && why.to_string().contains("is 4"), "{why}");
-    db.client.run("DROP INDEX ebb_memory_embedding", &[]).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -26,7 +26,7 @@ struct Bed {
 impl Bed {
     async fn new() -> Self {
         let db = fresh().await;
-        db.client.run("DROP INDEX ebb_memory_embedding IF EXISTS", &[]).await;
+        db.embeds(DIMENSIONS).await;
         let (embedder, folder) = (TestEmbedder::start(), tempfile::tempdir().unwrap());
         let file = folder.path().join("key");
         std::fs::write(&file, format!("{KEY}\n")).unwrap();
@@ -57,10 +57,6 @@ impl Bed {
 
     fn serve(&self, roles: &str, more: &[(&str, &str)]) -> TestServer {
         TestServer::with_roles(&self.db, roles, &[&self.variables(), more].concat())
-    }
-
-    async fn leave(self) {
-        self.db.client.run("DROP INDEX ebb_memory_embedding IF EXISTS", &[]).await;
     }
 }
 
@@ -109,7 +105,6 @@ async fn memories_and_questions_in_words_meet_by_meaning() {
     assert_eq!((&job["enabled"], &job["every_seconds"]), (&json!(true), &json!(1)));
     assert!(!api.log().contains(KEY), "{}", api.log());
     drop(api);
-    bed.leave().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -136,7 +131,6 @@ async fn a_recall_is_answered_without_an_embedder_and_says_so() {
         assert!(!api.log().contains(KEY) && !api.log().contains("salary"), "{}", api.log());
         bed.embedder.behave(Manner::Well);
     }
-    bed.leave().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -185,7 +179,6 @@ async fn no_filter_of_the_log_shows_the_key_or_a_text() {
     assert_eq!(bed.embedder.requests().concat(), ["The salary comes on Friday"]);
     assert!(run.err.contains("TRACE") && !run.err.contains("ureq"), "{}", run.err);
     assert!(!run.err.contains(KEY) && !run.err.contains("salary"), "{}", run.err);
-    bed.leave().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -230,7 +223,6 @@ async fn a_run_of_the_job_and_the_doctor_say_what_is_wrong() {
     bed.run(&["status"]).fails(1, "[embedding] cannot be used: the key in embedding.api_key_file has spaces");
     std::fs::remove_file(bed.folder.path().join("key")).unwrap();
     bed.run(&["status"]).fails(1, "cannot be used");
-    bed.leave().await;
 }
 
 /// Memories `m0` to `m2999` about lunch, hotter than those about wages: of these `cold` alone may be found.
@@ -333,7 +325,6 @@ async fn memories_that_did_not_fit_into_the_mirror_are_found_by_the_index() {
     let table = bed.run(&["recall", "wages", "--why", "-o", "table"]).out;
     assert!(table.contains("cold: similarity 1.00; from the database"), "{table}");
     drop(api);
-    bed.leave().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -363,5 +354,4 @@ async fn a_recall_is_answered_without_the_index_and_says_so() {
     bed.db.client.run("DROP INDEX ebb_memory_embedding", &[]).await;
     assert_eq!(flags(&ask()), ["vector_index_unavailable"]);
     drop(api);
-    bed.leave().await;
 }

@@ -118,7 +118,7 @@ async fn an_embedding_finds_what_words_do_not() {
     let run = |args: &[&str]| -> super::CliOutput {
         command(&db, folder.path(), args).envs(settings).output().unwrap().into()
     };
-    db.client.run("DROP INDEX ebb_memory_embedding IF EXISTS", &[]).await;
+    db.embeds(3).await;
     run(&["init", "--yes"]).json();
     let add = |id: &str, text: &str, numbers: &str| {
         run(&["memory", "add", text, "--id", id, &format!("--embedding={numbers}")]).json();
@@ -148,7 +148,6 @@ async fn an_embedding_finds_what_words_do_not() {
     .await;
     let bare = ebb(&db, &["recall", "wages", "--embedding", folder.path().join("q.json").to_str().unwrap()]);
     bare.fails(2, "embedding.dimensions is not set");
-    db.client.run("DROP INDEX ebb_memory_embedding", &[]).await;
 }
 
 /// A memory is given tags and a source by each surface, and each shows them.

@@ -100,7 +100,7 @@ async fn a_least_relevance_leaves_out_hits_and_says_if_none_is_left() {
 #[tokio::test(flavor = "multi_thread")]
 async fn relevance_is_the_same_however_a_mirror_came_to_its_state() {
     let (db, folder) = (fresh().await, tempfile::tempdir().unwrap());
-    db.client.run("DROP INDEX ebb_memory_embedding IF EXISTS", &[]).await;
+    db.embeds(3).await;
     let settings = [("EBB__EMBEDDING__DIMENSIONS", "3")];
     let run = |args: &[&str]| -> CliOutput {
         command(&db, folder.path(), args).envs(settings).output().unwrap().into()
@@ -135,5 +135,4 @@ async fn relevance_is_the_same_however_a_mirror_came_to_its_state() {
     let loaded = run(&["recall", "harbour office", "--embedding", "q.json"]).json();
     assert_eq!(relevances(&loaded), followed);
     drop(api);
-    db.client.run("DROP INDEX ebb_memory_embedding IF EXISTS", &[]).await;
 }

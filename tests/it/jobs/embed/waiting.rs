@@ -1,7 +1,7 @@
 //! Memories that wait for an embedding: new ones strengthen no other meanwhile, revived ones wait as well, and dates ahead of
 //! the clock are brought back.
 
-use super::{MODEL, bed, due, leave, run, says};
+use super::{MODEL, bed, due, run, says};
 use crate::harness::ebb::{access, by_hand};
 use crate::harness::embedder::{Manner, TestEmbedder};
 use crate::harness::neo4j::{Fresh, at};
@@ -48,7 +48,6 @@ async fn a_new_memory_strengthens_others_once_it_is_embedded_or_a_day_later() {
         assert_eq!(by_hand(&db.store, JobName::Reinforce, hours).await.tally.scanned, scanned, "{hours}");
     }
     assert_eq!(pairs(&db).await, ["late old", "meant old", "refused old"]);
-    leave(db).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -63,7 +62,6 @@ async fn a_revived_memory_waits_for_an_embedding_if_it_has_none() {
         let revive = |id| Event::Access(Access { revive: Revive::Yes, ..access(id, 1.0) });
         db.apply(&["accessed", "embedded"].map(revive)).await;
         assert_eq!(due(&db).await, wanted);
-        leave(db).await;
     }
 }
 
@@ -88,5 +86,4 @@ async fn waits_of_more_than_a_day_are_of_a_wrong_clock() {
     );
     let moved: String = db.client.value("MATCH (m:Memory {id: 'ahead'}) RETURN m.ebbMoved AS moved").await;
     assert!(moved.starts_with("reinforceDue ") && moved.contains(" embedDue "), "{moved}");
-    leave(db).await;
 }
