@@ -3,7 +3,9 @@
 //! Nothing here writes to stdout, which is for data. Log lines hold ids, names, counts and durations, never the text of a memory and
 //! never a secret. The message of a panic may contain a string of the data, for example of a failed slice: so only its place is
 //! logged, and the message only if it is a literal of the program. The client of the embedder logs whole requests at the
-//! levels debug and trace, with the key and the texts: those lines are left out whatever the filter is.
+//! levels debug and trace, with the key and the texts: those lines are left out whatever the filter is. So are the warnings of the
+//! driver's connections: they are about addresses, which Ebb has checked, and about routing by the driver, which `neo4j://` does not
+//! turn on here.
 //!
 //! The lines about a managed server also say what a command waits for, whether or not the filter lets them through.
 
@@ -99,7 +101,7 @@ pub fn start(config: &Config, color: bool) -> Result<(), Error> {
         .parse(&config.filter)
         .map_err(|source| Error::Filter { filter: config.filter.clone(), source })?;
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(color);
-    let filter = filter.and(filter_fn(is_safe));
+    let filter = filter.and(filter_fn(is_told));
     let registry = tracing_subscriber::registry().with(waits());
     match config.format {
         LogFormat::Text => registry.with(lines.with_target(false).with_filter(filter)).try_init(),
@@ -146,9 +148,13 @@ impl Visit for Waits {
     }
 }
 
-/// Whether a line may be logged: `ureq` and `ureq_proto` log requests.
-fn is_safe(line: &Metadata<'_>) -> bool {
-    !line.target().starts_with("ureq") || *line.level() <= LevelFilter::INFO
+/// Whether a line is logged if the filter lets it through: `ureq` and `ureq_proto` log requests.
+fn is_told(line: &Metadata<'_>) -> bool {
+    match line.target() {
+        "neo4rs::connection" => *line.level() != Level::WARN,
+        target if target.starts_with("ureq") => *line.level() <= LevelFilter::INFO,
+        _ => true,
+    }
 }
 
 fn log_panic(info: &PanicHookInfo<'_>) {

@@ -29,6 +29,14 @@ async fn an_uninitialised_database_is_refused_by_all_but_those_that_look() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_address_at_which_the_server_routes_answers_without_a_warning() {
+    let (db, folder) = (fresh().await, tempfile::tempdir().unwrap());
+    let uri = db.config.uri.replacen("bolt", "neo4j", 1);
+    let told = command(&db, folder.path(), &["status"]).env("NEO4J_URI", uri).output().unwrap();
+    assert_eq!((told.status.code(), String::from_utf8_lossy(&told.stderr).as_ref()), (Some(0), ""));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_configuration_is_written_once_and_replaced_only_with_a_yes() {
     let db = fresh().await;
     let folder = tempfile::tempdir().unwrap();
