@@ -261,9 +261,8 @@ impl Size {
     async fn jobs(&self, options: &Options, rows: &mut Rows) {
         let begun = Instant::now();
         let backlog = Backlog { graph: &self.graph, sizes: &self.sizes };
-        if backlog.is_there().await {
-            println!("the backlog is there already; jobs find what an earlier run left of it");
-        } else {
+        let is_there = backlog.is_there().await;
+        if !is_there {
             backlog.write().await;
             println!("backlog of the jobs written in {:.1} s", begun.elapsed().as_secs_f64());
         }
@@ -278,6 +277,10 @@ impl Size {
             (JobName::Sweep, 10 * 24 * HOUR),
         ];
         for (job, later) in jobs {
+            if is_there && rows.has(self.nodes, job.name()) {
+                println!("{job} was measured by an earlier run, which left nothing of its backlog");
+                continue;
+            }
             let request = Request { force: true, time_limit: Some(options.limit), ..Request::default() };
             let begun = Instant::now();
             let (done, truncated) = self.run(job, AT + later, request).await;
