@@ -272,6 +272,14 @@ impl Ebb {
     }
 }
 
+/// A run that fails leaves no process behind.
+impl Drop for Ebb {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 async fn counts(graph: &Graph) -> Vec<f64> {
     let mut rows = graph.execute(query(COUNTS)).await.expect("counted");
     let row = rows.next().await.expect("counted").expect("a row");

@@ -364,14 +364,16 @@ impl Traffic {
     /// Moves to the next scope at each turn, deletes the one before the former, and makes it ready for the turn after.
     fn change_scopes(&self, begun: Instant) {
         for turn in 1.. {
-            let due = begun + self.plan.turn * turn;
+            // A turn that took longer than it should is followed by a whole one.
+            let passed = begun.elapsed().as_secs() / self.plan.turn.as_secs();
+            let due = begun + Duration::from_secs(self.plan.turn.as_secs() * (passed + 1));
             while Instant::now() < due {
                 if self.is_over.load(Ordering::Relaxed) {
                     return;
                 }
                 std::thread::sleep(Duration::from_millis(200));
             }
-            self.turn.store(u64::from(turn), Ordering::Relaxed);
+            self.turn.store(turn, Ordering::Relaxed);
             std::thread::sleep(GRACE);
             // The connections of the turn before were closed for idleness.
             let agent = agent(LONG_TIMEOUT);
