@@ -32,6 +32,7 @@ mod relevance;
 mod scopes;
 mod stories;
 mod trails;
+mod upgrade;
 mod why_not;
 mod wrong;
 
