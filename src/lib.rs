@@ -1,5 +1,8 @@
 //! Ebb: the maintenance layer for agent memory in Neo4j.
 
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub mod fuzzing;
 #[cfg(test)]
 #[path = "../tests/shared/mutated.rs"]
 mod mutated;

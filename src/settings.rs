@@ -21,6 +21,8 @@ mod agreement;
 pub mod engine;
 mod environment;
 mod fault;
+#[cfg(fuzzing)]
+pub(crate) mod fuzzing;
 mod keys;
 mod layers;
 mod policies;

@@ -18,6 +18,9 @@ mod questions;
 mod request_size;
 
 pub use address::Address;
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub use client::fuzzing::read as read_response;
 pub use client::{Failure, FailureKind};
 
 use client::Client;

@@ -20,6 +20,9 @@ pub mod api;
 pub mod clock;
 pub mod domain;
 pub mod embedder;
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod jobs;
 pub mod mirror;
 #[cfg(test)]

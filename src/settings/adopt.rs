@@ -97,7 +97,7 @@ impl Adopt {
     }
 }
 
-fn parse(text: &str) -> Result<Mapping, String> {
+pub(super) fn parse(text: &str) -> Result<Mapping, String> {
     let draft: Draft = toml_edit::de::from_str(text).map_err(|why| why.to_string().trim_end().to_owned())?;
     Mapping::new(draft)
 }

@@ -12,6 +12,8 @@ mod api;
 mod authorization;
 pub(super) mod body;
 mod browser;
+#[cfg(fuzzing)]
+pub(crate) mod fuzzing;
 mod listener;
 mod min_rate;
 mod openapi;

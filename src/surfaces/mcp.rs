@@ -14,6 +14,8 @@
 //! of the protocol.
 
 pub(super) mod decay;
+#[cfg(fuzzing)]
+pub(crate) mod fuzzing;
 mod plain;
 mod schema;
 
@@ -151,11 +153,7 @@ impl Tools {
                 tool.name
             )));
         }
-        arguments.retain(|_, value| !value.is_null());
-        if let Some(name) = arguments.keys().find(|name| !tool.fields.contains(&name.as_str())) {
-            let fields = tool.fields.join("`, `");
-            return Err(Problem::validation(format!("unknown field `{name}`, expected one of `{fields}`")));
-        }
+        check_names(tool, &mut arguments)?;
         let dry_run = if tool.needs_dry_run { self.checked(&caller, &mut arguments)? } else { None };
         let request_id = request_id(&mut arguments)?;
         (tool.prepare)(&mut arguments);
@@ -184,6 +182,18 @@ fn result(tool: &Tool, answer: Value) -> CallToolResult {
         result.content = vec![ContentBlock::text(UNTRUSTED), ContentBlock::text(text)];
     }
     result
+}
+
+/// Removes arguments that are null, and refuses those that the tool does not take.
+fn check_names(tool: &Tool, arguments: &mut Fields) -> Result<(), Problem> {
+    arguments.retain(|_, value| !value.is_null());
+    match arguments.keys().find(|name| !tool.fields.contains(&name.as_str())) {
+        Some(name) => {
+            let fields = tool.fields.join("`, `");
+            Err(Problem::validation(format!("unknown field `{name}`, expected one of `{fields}`")))
+        }
+        None => Ok(()),
+    }
 }
 
 fn request_id(arguments: &mut Fields) -> Result<Option<String>, Problem> {

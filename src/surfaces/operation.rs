@@ -7,6 +7,8 @@
 
 mod backend;
 mod call;
+#[cfg(fuzzing)]
+pub(super) mod fuzzing;
 pub(super) mod lines;
 pub(super) mod pages;
 pub(super) mod problem;
@@ -16,7 +18,7 @@ pub(super) use backend::Backend;
 pub(super) use call::{Answer, Call, Reply, ReplyBody};
 
 use super::http::body::{self, BATCH_MAX, BODY_MAX};
-use super::limits::{Permit, QUEUE_TIMEOUT, Work};
+use super::limits::{Limits, Permit, QUEUE_TIMEOUT, Work};
 use axum::RequestExt;
 use axum::extract::{Path, Request};
 use axum::http::{HeaderMap, Method};
@@ -118,6 +120,8 @@ pub(super) struct Operation {
     pub(super) query_schema: Schemas,
     pub(super) body_schema: Option<Schemas>,
     pub(super) answer_schema: Schemas,
+    #[cfg(fuzzing)]
+    pub(super) readers: fuzzing::Readers,
     handler: Handler,
 }
 
@@ -164,7 +168,7 @@ impl Operation {
             Box::pin(async move {
                 // A permit is taken after the request has been read: one that comes slowly keeps no other out.
                 let (read, held) = match incoming {
-                    Incoming::Http(request) => from_http(request, body_max, &backend, &caller).await?,
+                    Incoming::Http(request) => from_http(request, body_max, &backend.limits, &caller).await?,
                     Incoming::Tool { arguments, request_id, held } => {
                         (from_arguments(arguments, request_id, path)?, held)
                     }
@@ -200,6 +204,8 @@ impl Operation {
             query_schema: SchemaGenerator::root_schema_for::<Q>,
             body_schema: has_body.then_some(SchemaGenerator::subschema_for::<B>),
             answer_schema: SchemaGenerator::subschema_for::<A>,
+            #[cfg(fuzzing)]
+            readers: fuzzing::Readers::of::<P, Q, B>(),
             handler,
         }
     }
@@ -277,7 +283,7 @@ struct ReadRequest<P, Q, B> {
 async fn from_http<P, Q, B>(
     mut request: Request,
     body_max: usize,
-    backend: &Backend,
+    limits: &Limits,
     caller: &Caller,
 ) -> Result<(ReadRequest<P, Q, B>, Arc<Option<Permit>>), Problem>
 where
@@ -293,8 +299,7 @@ where
     let (body, held) = if TypeId::of::<B>() == TypeId::of::<Nothing>() {
         (body::json(&HeaderMap::new(), b"")?, None)
     } else {
-        let (bytes, held) =
-            body::read(&parts.headers, sent, body_max, &backend.limits, caller.name()).await?;
+        let (bytes, held) = body::read(&parts.headers, sent, body_max, limits, caller.name()).await?;
         (body::json(&parts.headers, &bytes)?, held)
     };
     Ok((ReadRequest { path, query, body, request_id }, Arc::new(held)))

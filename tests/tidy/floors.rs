@@ -214,6 +214,7 @@ const FLOORS: &[Floor] = &[
             "toml_edit",
         ],
     },
+    Floor { module: "fuzzing", inside: &[EVERYTHING], outside: &[] },
     Floor { module: "telemetry", inside: &[], outside: &["tracing", "tracing_subscriber"] },
     Floor { module: "wiring", inside: &[EVERYTHING], outside: &[EVERYTHING] },
     Floor { module: "worker", inside: &[EVERYTHING], outside: &[EVERYTHING] },

@@ -11,7 +11,7 @@ use std::path::Path;
 /// Lines of code, comments and tests apart, from which a file is looked at.
 const LINES_MAX: usize = 400;
 /// Data and goldens: not written for people, or not by them.
-const DATA: [&str; 3] = ["Cargo.lock", "config/demo/", "tests/fixtures/"];
+const DATA: [&str; 4] = ["Cargo.lock", "config/demo/", "tests/fixtures/", "tests/fuzz/corpus/"];
 
 fn pages() -> impl Iterator<Item = &'static File> {
     files()

@@ -14,6 +14,9 @@ use std::time::Duration;
 use ureq::http::StatusCode;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
+#[cfg(fuzzing)]
+pub(crate) mod fuzzing;
+
 /// Bytes of one number of a response, at most: sign, digits, exponent, comma and spaces.
 const NUMBER_BYTES: u64 = 40;
 /// Bytes of a response besides its numbers.
@@ -116,11 +119,16 @@ impl Client {
             }
             why => self.unreached(&why, timeout),
         })?;
+        self.read(&body, texts.len())
+    }
+
+    /// The vectors in the body of a response.
+    fn read(&self, body: &[u8], texts: usize) -> Result<Vec<Vec<f64>>, Failure> {
         // The error of the parser may quote the response, and so a text.
-        let response: Response = serde_json::from_slice(&body).map_err(|_| {
+        let response: Response = serde_json::from_slice(body).map_err(|_| {
             self.failure(Refused, "sent no JSON with data[].index and data[].embedding of numbers", MODEL)
         })?;
-        self.check(response, texts.len())
+        self.check(response, texts)
     }
 
     /// The vectors of a response in the order of the texts.

@@ -43,6 +43,9 @@ use std::path::Path;
 use std::sync::Arc;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
+#[cfg(fuzzing)]
+pub(crate) mod fuzzing;
+
 /// First bytes of a file.
 const FORMAT: &[u8] = b"ebb mirror state 8\n";
 const HASH_BYTES: usize = size_of::<u64>();
@@ -232,6 +235,11 @@ pub(super) fn find(path: &Path, config: &Config) -> Result<Option<Candidate>, St
     }
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).map_err(|why| unreadable(&why))?;
+    candidate(bytes).map(Some)
+}
+
+/// Checks format and hash of the bytes of a file, and reads all but graph and texts.
+fn candidate(mut bytes: Vec<u8>) -> Result<Candidate, String> {
     if !bytes.starts_with(FORMAT) {
         return Err("it has another format".to_owned());
     }
@@ -245,7 +253,7 @@ pub(super) fn find(path: &Path, config: &Config) -> Result<Option<Candidate>, St
     let (identity, rest) = take::<Identity>(rest)?;
     let (position, rest) = take::<Position>(rest)?;
     let at = bytes.len() - rest.len();
-    Ok(Some(Candidate { identity, found: Found { at, bytes, position } }))
+    Ok(Candidate { identity, found: Found { at, bytes, position } })
 }
 
 fn take<T: DeserializeOwned>(bytes: &[u8]) -> Result<(T, &[u8]), String> {

@@ -33,6 +33,10 @@ use tokio_util::sync::CancellationToken;
 use tracing::warn;
 use uuid::Uuid;
 
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub mod fuzzing;
+
 /// Interval of comparisons of the crate's jobs with the schedules.
 const COMPARE_EVERY: Duration = Duration::from_secs(1);
 

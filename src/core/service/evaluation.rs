@@ -19,6 +19,9 @@ mod questions;
 mod tests;
 pub mod ways;
 
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub use questions::fuzzing::read as read_questions;
 pub use questions::{Question, questions};
 
 use super::Service;

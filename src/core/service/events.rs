@@ -6,6 +6,9 @@
 //! same graph.
 
 mod feed;
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod in_memory;
 mod line;
 pub(super) mod lines;

@@ -11,6 +11,9 @@ use super::Service;
 use crate::domain::ids::Scope;
 use crate::store::{Error, GitRows};
 use log::History;
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub use log::fuzzing::read as read_log;
 use std::path::Path;
 use std::time::Instant;
 

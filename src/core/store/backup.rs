@@ -8,6 +8,8 @@
 //! All of it is read in one transaction, as a stream. Neo4j has no snapshots: rows that others write meanwhile are in
 //! it or not.
 
+#[cfg(fuzzing)]
+mod fuzzing;
 mod value;
 
 use super::Store;

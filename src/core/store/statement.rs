@@ -25,6 +25,10 @@ use super::error::Error;
 use crate::domain::trail::{Allowed, EdgeType, PlaceLabel};
 use neo4rs::{BoltMap, BoltType, Query};
 
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub mod fuzzing;
+
 /// One file under `cypher/`.
 #[derive(Debug)]
 pub struct Statement {
@@ -59,36 +63,11 @@ pub struct Header<'a> {
     pub quarantine: &'a str,
 }
 
-/// Mode in which a statement handles a page.
-#[derive(Debug, Clone, Copy)]
-pub enum PageMode<'a> {
-    /// Does the statement's work on at most this many rows.
-    Rows(usize),
-    /// Quarantines the first row, on which the statement failed with this error.
-    Quarantine(&'a Error),
-}
-
-/// Placeholders: the label of places, its key, and the type of edges.
-pub(super) const ROOM: &str = ":Room";
-pub(super) const ROOM_ID: &str = "n.id";
-pub(super) const HALL: &str = ":HALL";
-
-impl Statement {
-    /// Text to send: the file from its first line that is not a comment.
-    #[must_use]
-    pub fn body(&self) -> &'static str {
-        let mut rest = self.file;
-        while rest.starts_with("//") {
-            rest = rest.split_once('\n').map_or("", |(_, rest)| rest);
-        }
-        rest
-    }
-
-    /// The header. A missing key is empty.
-    #[must_use]
-    pub fn header(&self) -> Header<'static> {
-        let mut header = Header::default();
-        for line in self.file.lines().map_while(|line| line.strip_prefix("//")) {
+impl<'a> Header<'a> {
+    /// The header of a statement file. A missing key is empty.
+    fn of(file: &'a str) -> Self {
+        let mut header = Self::default();
+        for line in file.lines().map_while(|line| line.strip_prefix("//")) {
             let Some((key, value)) = line.trim().split_once(": ") else { continue };
             let value = value.trim();
             match key {
@@ -111,6 +90,34 @@ impl Statement {
             }
         }
         header
+    }
+}
+
+/// Mode in which a statement handles a page.
+#[derive(Debug, Clone, Copy)]
+pub enum PageMode<'a> {
+    /// Does the statement's work on at most this many rows.
+    Rows(usize),
+    /// Quarantines the first row, on which the statement failed with this error.
+    Quarantine(&'a Error),
+}
+
+/// Placeholders: the label of places, its key, and the type of edges.
+pub(super) const ROOM: &str = ":Room";
+pub(super) const ROOM_ID: &str = "n.id";
+pub(super) const HALL: &str = ":HALL";
+
+impl Statement {
+    /// Text to send: the file from its first line that is not a comment.
+    #[must_use]
+    pub fn body(&self) -> &'static str {
+        body(self.file)
+    }
+
+    /// The header. A missing key is empty.
+    #[must_use]
+    pub fn header(&self) -> Header<'static> {
+        Header::of(self.file)
     }
 
     /// The text with these instead of the placeholders of its header. The only place where a name is inserted into a text:
@@ -198,6 +205,15 @@ impl Statement {
     pub(super) fn call(&'static self) -> Call {
         self.reading(self.body())
     }
+}
+
+/// A file from its first line that is not a comment.
+fn body(file: &str) -> &str {
+    let mut rest = file;
+    while rest.starts_with("//") {
+        rest = rest.split_once('\n').map_or("", |(_, rest)| rest);
+    }
+    rest
 }
 
 /// A text with this key in its hints, which name the key without its node.

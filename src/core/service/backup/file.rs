@@ -20,6 +20,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::sync::mpsc;
 
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub mod fuzzing;
+
 /// Version of the format.
 const FORMAT: u32 = 1;
 /// Longest line, in bytes.
@@ -261,9 +265,9 @@ impl End {
 }
 
 /// A file that is read line by line.
-pub(super) struct Reader {
+pub(super) struct Reader<R = File> {
     path: PathBuf,
-    file: BufReader<File>,
+    file: BufReader<R>,
     raw: Vec<u8>,
     number: u64,
     hash: Sha256,
@@ -278,6 +282,13 @@ impl Reader {
     pub(super) fn open(path: &Path) -> Result<Self, FileError> {
         let opened = File::open(path);
         let file = opened.map_err(|why| FileError::Read { path: path.display().to_string(), why })?;
+        Self::of(path, file)
+    }
+}
+
+impl<R: Read> Reader<R> {
+    /// Checks the header of an open file.
+    fn of(path: &Path, file: R) -> Result<Self, FileError> {
         let header = Header::new(Timestamp::EPOCH, 0, 0, None);
         let done = Written::default();
         let mut reader = Self {

@@ -8,7 +8,11 @@ use crate::service::events::lines::Lines;
 use crate::service::recall::TEXT_BYTES_MAX;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
 use std::path::Path;
+
+#[cfg(fuzzing)]
+pub(crate) mod fuzzing;
 
 /// Most gold memories of one question.
 const GOLD_MAX: usize = 1_000;
@@ -44,8 +48,17 @@ struct Line {
 /// [`FeedError`] for a file that cannot be read or has no question, or for its first line that is none or repeats the text of
 /// another in the same scope: two evaluations are compared by these.
 pub fn questions(path: &Path, scope: &Scope, similarity: &Similarity) -> Result<Vec<Question>, FeedError> {
+    read(path, Lines::open(path)?, scope, similarity)
+}
+
+fn read<R: Read>(
+    path: &Path,
+    file: Lines<R>,
+    scope: &Scope,
+    similarity: &Similarity,
+) -> Result<Vec<Question>, FeedError> {
     let (mut questions, mut lines) = (Vec::new(), BTreeMap::new());
-    Lines::open(path)?.read_all(|number, text| {
+    file.read_all(|number, text| {
         let question = question(text, scope, similarity)?;
         if let Some(first) = lines.insert((question.scope.clone(), question.text.clone()), number) {
             return Err(format!(

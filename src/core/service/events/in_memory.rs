@@ -12,6 +12,7 @@ use crate::service::evaluation::Views;
 use ebb_engine::graph::builder::WeightRange;
 use ebb_engine::graph::kinds::Kinds;
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -44,9 +45,13 @@ impl FileEvents {
             allowed,
             latest: None,
         };
+        Self::of(Lines::open(path)?, &reading)
+    }
+
+    pub(super) fn of<R: Read>(lines: Lines<R>, reading: &Reading) -> Result<Self, FeedError> {
         let (mut read, mut ids) = (Self::default(), BTreeSet::new());
-        Lines::open(path)?.read_all(|number, text| {
-            match parse(text, number, &reading)? {
+        lines.read_all(|number, text| {
+            match parse(text, number, reading)? {
                 // A memory that is stored again keeps its content.
                 Line::Event(Event::Remember(memory))
                     if ids.insert((memory.scope.clone(), memory.id.clone())) =>

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 pub(super) const LINE_BYTES_MAX: u64 = 3 * 1024 * 1024;
 
 /// A file that is read line by line.
-pub(in crate::service) struct Lines {
+pub(in crate::service) struct Lines<R = File> {
     path: PathBuf,
-    reader: BufReader<File>,
+    reader: BufReader<R>,
     raw: Vec<u8>,
     number: u64,
     bytes_done: u64,
@@ -22,8 +22,10 @@ impl Lines {
     pub(in crate::service) fn open(path: &Path) -> Result<Self, FeedError> {
         Ok(Self::of(path, File::open(path).map_err(|why| io(path, why))?))
     }
+}
 
-    pub(super) fn of(path: &Path, file: File) -> Self {
+impl<R: Read> Lines<R> {
+    pub(in crate::service) fn of(path: &Path, file: R) -> Self {
         let reader = BufReader::with_capacity(256 * 1024, file);
         Self { path: path.to_owned(), reader, raw: Vec::new(), number: 0, bytes_done: 0 }
     }

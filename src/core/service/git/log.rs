@@ -11,6 +11,9 @@ use std::path::Path;
 use std::process::Stdio;
 use tokio::process::Command;
 
+#[cfg(fuzzing)]
+pub(crate) mod fuzzing;
+
 /// Greatest number of commits, the latest.
 const COMMITS_MAX: &str = "--max-count=100000";
 /// A commit with more files says nothing of any two of them: a move of a folder, a new format, a copied library.

@@ -156,7 +156,7 @@ fn typed_value(kind: &str, value: &Value) -> Option<BoltType> {
 }
 
 /// Whether two values are one to the bit, except that all NaN are one.
-fn is_same(one: &BoltType, other: &BoltType) -> bool {
+pub(super) fn is_same(one: &BoltType, other: &BoltType) -> bool {
     match (one, other) {
         (BoltType::Float(one), BoltType::Float(other)) => {
             one.value.to_bits() == other.value.to_bits() || one.value.is_nan() && other.value.is_nan()
