@@ -122,6 +122,7 @@ async fn bad_input_is_refused_with_its_place() {
 #[tokio::test(flavor = "multi_thread")]
 async fn jobs_may_run_before_the_questions() {
     let db = empty().await;
+    db.embeds(2).await;
     let folder = written(&[("e.ndjson", EVENTS), ("q.ndjson", QUESTIONS)]);
     let run = |args: &[&str]| on(&db, folder.path(), &[DIMENSIONS, LIVE_ONLY], args);
     let before = run(&["eval", "e.ndjson", "q.ndjson"]);
