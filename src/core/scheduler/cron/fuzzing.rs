@@ -39,7 +39,7 @@ pub fn read(bytes: &[u8]) {
         assert_eq!(pattern.next(zone, before), Some(latest));
     }
     // A pattern that the timers refuse would be accepted and never fire.
-    let timer = repeating(&Rhythm::Cron(pattern, zone)).expect("a pattern repeats");
+    let timer = repeating(&Rhythm::Cron(Box::new(pattern), zone)).expect("a pattern repeats");
     let job = Job::new_tz(timer.text.clone(), timer.zone.tz(), |_, _| ());
     assert!(job.is_ok(), "the timers refuse {:?}", timer.text);
 }
