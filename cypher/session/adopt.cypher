@@ -7,6 +7,9 @@
 //
 // A session of another library, in which no memory was accessed, is left alone, also where its id is the sessionId of a
 // memory. Of several with one id and no scope, one is chosen; an id that exists in the scope is left alone.
+//
+// The memories of a session are reached through its relationships: a planner that may name them would read all memories for each
+// session where sessions have more relationships than there are memories.
 MATCH (m:Memory)
 WHERE NOT m:EbbMemory AND m.id IS NOT NULL AND m.content IS NOT NULL AND (m.tier IS NOT NULL OR m.energy IS NOT NULL)
 WITH m LIMIT $limit
@@ -15,7 +18,10 @@ WHERE m.id IS :: STRING NOT NULL
 UNWIND [(m)-[:ACCESSED_IN]->(s:Session) | s] + COLLECT {
   MATCH (s:Session {id: m.sessionId})
   USING INDEX SEEK s:Session(id)
-  WHERE EXISTS { MATCH (s)<-[:ACCESSED_IN]-(a:Memory) WHERE NOT a:EbbQuarantined AND a.id IS :: STRING NOT NULL }
+  WHERE EXISTS {
+    MATCH (s)<-[r:ACCESSED_IN]-()
+    WHERE startNode(r):Memory AND NOT startNode(r):EbbQuarantined AND startNode(r).id IS :: STRING NOT NULL
+  }
   RETURN s
 } AS s
 WITH s, min(scope) AS scope

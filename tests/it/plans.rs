@@ -303,7 +303,7 @@ async fn no_statement_scans_because_its_index_was_sampled_before_it_grew() {
 
 /// Plans every statement anew, but for those that may scan.
 async fn none_scans(db: &Fresh, excused: &[&str]) {
-    db.client.run("CALL db.clearQueryCaches()", &[]).await;
+    db.drop_plans().await;
     let (mut offences, mut looked) = (Vec::new(), 0);
     let may_scan = |name: &str| {
         SCANS.iter().any(|(scans, _)| *scans == name) || excused.iter().any(|scans| name.starts_with(scans))

@@ -183,6 +183,12 @@ impl Fresh {
             self.client.run("DROP INDEX ebb_memory_embedding", &[]).await;
         }
     }
+
+    /// Drops all plans. A server of the tests keeps a plan for an hour, so a test of many rows calls this when they are there: it would
+    /// run with plans that were made for few.
+    pub(crate) async fn drop_plans(&self) {
+        self.client.run("CALL db.clearQueryCaches()", &[]).await;
+    }
 }
 
 async fn wipe(client: &Client) {

@@ -95,6 +95,7 @@ async fn no_value_in_a_row_of_ebbs_own_stops_anybody() {
         made += leave(&db, label, key, &create).await;
     }
     eprintln!("{made} rows");
+    db.drop_plans().await;
     let mut failed = Vec::new();
     for hours in [6.0, 30.0] {
         for job in JobName::ALL {

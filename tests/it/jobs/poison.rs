@@ -222,6 +222,7 @@ async fn no_value_in_a_row_of_others_stops_anybody() {
     let made = poison(&db).await;
     eprintln!("{made} rows of {} values", VALUES.len());
     assert!(made > 3_000, "the matrix has {made} rows only");
+    db.drop_plans().await;
     for hours in [6.0, 30.0] {
         for job in JobName::ALL {
             db.run(job, hours).await;
