@@ -6,21 +6,15 @@
 //! With `--keyed` each request has an `Idempotency-Key`.
 
 #![expect(clippy::print_stdout, reason = "a benchmark talks to a person")]
-#![expect(
-    clippy::disallowed_types,
-    clippy::disallowed_methods,
-    reason = "a second client, apart from the program that is measured"
-)]
+#![expect(clippy::disallowed_methods, reason = "a second client, apart from the program that is measured")]
 
+mod arguments;
 mod bed;
 
+use arguments::Arguments;
 use bed::Bed;
-use neo4rs::{Graph, query};
-use rustix::process::{Pid, Signal, kill_process};
-use secrecy::ExposeSecret;
+use neo4rs::query;
 use serde_json::{Value, json};
-use std::net::TcpListener;
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use ureq::Agent;
 
@@ -32,35 +26,13 @@ RETURN requests, changes, nodes, memories";
 
 #[tokio::main]
 async fn main() {
-    let words: Vec<String> = std::env::args().collect();
-    let number = |name: &str| {
-        words.iter().position(|word| word == name).and_then(|at| words.get(at + 1)?.parse::<u64>().ok())
-    };
-    let clients = number("--clients").unwrap_or(64);
-    let seconds = number("--seconds").unwrap_or(60);
-    let is_keyed = words.iter().any(|word| word == "--keyed");
-    let (Bed { server, folder }, service) = Bed::open(None).await;
+    let arguments = Arguments::of_process();
+    let clients = arguments.number("--clients", 64);
+    let seconds = arguments.number("--seconds", 60);
+    let is_keyed = arguments.has("--keyed");
+    let (bed, service) = Bed::open(None).await;
     drop(service);
-    let (uri, password) = (server.endpoint.uri.clone(), server.endpoint.password.expose_secret().to_owned());
-    let port = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port").port();
-    let base = format!("http://127.0.0.1:{port}");
-    let mut ebb: Child = Command::new(env!("CARGO_BIN_EXE_ebb"))
-        .args(["serve", "--roles", "http"])
-        .env("NEO4J_URI", &uri)
-        .env("NEO4J_USERNAME", "neo4j")
-        .env("NEO4J_PASSWORD", &password)
-        .env("EBB__HTTP__LISTEN", format!("127.0.0.1:{port}"))
-        .env("EBB__HTTP__RATE", "1000000")
-        .current_dir(folder.path())
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("ebb serve");
-    let agent = Agent::new_with_defaults();
-    while agent.get(format!("{base}/readyz")).call().is_err() {
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
+    let (ebb, base) = bed.serve(&["--roles", "http"], &[("EBB__HTTP__RATE", "1000000")]);
     // The first seconds go uncounted: they meet a server that has planned nothing yet.
     drive(&base, "warm", clients, Duration::from_secs(10), is_keyed);
     let mut times = drive(&base, "run", clients, Duration::from_secs(seconds), is_keyed);
@@ -73,9 +45,9 @@ async fn main() {
         at(500),
         at(990),
         at(1_000),
-        resident_mib(ebb.id()),
+        ebb.status("VmRSS").unwrap_or_default() / 1_024,
     );
-    let graph = Graph::new(&uri, "neo4j", &password).expect("an address");
+    let graph = bed.client();
     let mut rows = graph.execute(query(BOOKKEEPING)).await.expect("a look");
     let row = rows.next().await.expect("a look").expect("a row");
     let count = |name| row.get::<i64>(name).expect("a number");
@@ -86,12 +58,9 @@ async fn main() {
         count("requests"),
         count("changes")
     );
-    if let Some(pid) = i32::try_from(ebb.id()).ok().and_then(Pid::from_raw) {
-        kill_process(pid, Signal::TERM).expect("a signal");
-    }
-    assert!(ebb.wait().expect("an end").success());
+    assert!(ebb.stop().success());
     drop((rows, graph));
-    server.release().await.expect("the server stops");
+    bed.server.release().await.expect("the server stops");
 }
 
 /// What each request took, by all clients.
@@ -134,10 +103,4 @@ fn one_client(base: &str, name: &str, how_long: Duration, is_keyed: bool) -> Vec
         times.push(sent.elapsed());
     }
     times
-}
-
-fn resident_mib(pid: u32) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap_or_default();
-    line.split_whitespace().nth(1).and_then(|kib| kib.parse::<u64>().ok()).unwrap_or(0) / 1024
 }

@@ -20,6 +20,7 @@
 mod activation;
 mod agreement;
 mod allocations;
+mod arguments;
 #[path = "engine/building.rs"]
 mod building;
 #[path = "engine/contrast.rs"]
@@ -51,6 +52,7 @@ mod standing;
 #[path = "engine/waves.rs"]
 mod waves;
 
+use arguments::Arguments;
 use record::{Part, Record, Run, SCHEMA, State, TARGETS, folder, records, slug, verdicts};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -130,24 +132,23 @@ fn further_jobs(scale: u32, quick: bool) -> Vec<Job> {
 }
 
 fn main() {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    if let Some(at) = words.iter().position(|word| word == "--measure") {
-        let part = measured(&words[at + 1..]);
+    let arguments = Arguments::of_process();
+    if let Some(words) = arguments.each("--measure").next() {
+        let part = measured(words);
         println!("{}", serde_json::to_string(&part).expect("JSON"));
         return;
     }
-    let after = |flag: &str| words.iter().position(|word| word == flag).and_then(|at| words.get(at + 1));
-    if let Some(set) = after("--edges") {
+    if let Some(set) = arguments.value("--edges") {
         return write_edges(set).expect("standard output takes the edges");
     }
-    let quick = words.iter().any(|word| word == "--quick");
-    let usual = if quick { 16 } else { 20 };
-    let scale = after("--scale").map_or(usual, |scale| scale.parse().expect("a scale such as 16"));
-    let only = after("--only").cloned();
-    let peers = after("--peers").map(PathBuf::from);
+    let quick = arguments.has("--quick");
+    let scale = arguments.number("--scale", if quick { 16 } else { 20 });
+    let scale = u32::try_from(scale).expect("a scale such as 16");
+    let only = arguments.value("--only");
+    let peers = arguments.value("--peers").map(PathBuf::from);
     let wanted = |job: &Job| {
         let is_asked = |only: &str| only.split(',').any(|target| job.targets.contains(&target));
-        only.as_deref().is_none_or(is_asked)
+        only.is_none_or(is_asked)
     };
     let begun = machine::look();
     let mut all = Part::default();
@@ -156,7 +157,7 @@ fn main() {
             run(job, peers.as_deref(), all);
         }
     };
-    if words.iter().any(|word| word == "--record") {
+    if arguments.has("--record") {
         let affinity = measure::pin();
         let probes = probes::around(|| work(&mut all));
         let record = Record {

@@ -5,7 +5,7 @@
 
 #![allow(dead_code, reason = "each program uses its own part")]
 
-use crate::random::SplitMix64;
+use crate::random::{SplitMix64, WORDS};
 use ebb_core::clock::new_id;
 use ebb_core::domain::event::{Access, Event};
 use ebb_core::domain::ids::{MemoryId, Scope};
@@ -32,10 +32,6 @@ pub(crate) const AT: i64 = 1_767_225_600_000;
 pub(crate) const PAGE: usize = 10_000;
 /// Questions of each measurement.
 const QUESTIONS: u64 = 400;
-pub(crate) const WORDS: [&str; 16] = [
-    "parser", "deploy", "invoice", "latency", "cache", "index", "tenant", "schema", "retry", "budget",
-    "alert", "queue", "report", "token", "branch", "release",
-];
 
 const MEMORIES: &str = "UNWIND range(0, size($id) - 1) AS i
 CREATE (:Memory:EbbMemory {id: $id[i], scope: 'local', content: $content[i], tier: 'longTerm', energy: 3.0,

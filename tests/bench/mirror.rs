@@ -19,10 +19,12 @@
     reason = "counts of a bench are small"
 )]
 
+mod arguments;
 mod bed;
 mod made;
 mod random;
 
+use arguments::Arguments;
 use bed::Bed;
 use ebb_core::domain::ids::Scope;
 use ebb_core::mirror::{Mirror, RefreshOutcome};
@@ -79,16 +81,11 @@ fn middle(mut all: Vec<f64>) -> f64 {
 
 #[tokio::main]
 async fn main() {
-    let words: Vec<String> = std::env::args().collect();
-    let number = |name: &str, usual: u64| {
-        let at = words.iter().position(|word| word == name);
-        at.and_then(|at| words.get(at + 1)?.parse().ok()).unwrap_or(usual)
-    };
-    let nodes = number("--nodes", 10_000);
-    let sizes = Sizes::of(nodes, number("--relationships", 80_000));
-    let rounds = usize::try_from(number("--rounds", ROUNDS)).expect("few").max(1);
-    let given = words.iter().position(|word| word == "--in").and_then(|at| words.get(at + 1));
-    let (Bed { server, folder }, service) = Bed::open(given.map(Path::new)).await;
+    let arguments = Arguments::of_process();
+    let nodes = arguments.number("--nodes", 10_000);
+    let sizes = Sizes::of(nodes, arguments.number("--relationships", 80_000));
+    let rounds = usize::try_from(arguments.number("--rounds", ROUNDS)).expect("few").max(1);
+    let (Bed { server, folder }, service) = Bed::open(arguments.value("--in").map(Path::new)).await;
     let graph = connect(&server.endpoint);
     let begun = Instant::now();
     if greatest_id(&graph).await < nodes as i64 {

@@ -3,6 +3,12 @@
 #![allow(dead_code, reason = "each program of this folder uses its own part")]
 #![expect(clippy::cast_possible_truncation, reason = "what is drawn is below what was given")]
 
+/// Words of generated texts.
+pub(crate) const WORDS: [&str; 16] = [
+    "parser", "deploy", "invoice", "latency", "cache", "index", "tenant", "schema", "retry", "budget",
+    "alert", "queue", "report", "token", "branch", "release",
+];
+
 pub(crate) struct SplitMix64(pub(crate) u64);
 
 impl SplitMix64 {

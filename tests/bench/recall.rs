@@ -20,6 +20,7 @@
 #![expect(clippy::print_stdout, reason = "a benchmark talks to a person")]
 #![expect(clippy::cast_precision_loss, reason = "counts of questions")]
 
+mod arguments;
 #[path = "recall/days.rs"]
 mod days;
 #[path = "recall/forget.rs"]
@@ -41,6 +42,7 @@ mod speed;
 #[path = "recall/table.rs"]
 mod table;
 
+use arguments::Arguments;
 use ebb_core::service::evaluation::Question;
 use ebb_core::service::events::in_memory::ScopeEvents;
 use ebb_engine::recall::RecallQuery;
@@ -55,34 +57,35 @@ const MUST: [f64; 4] = [48.0, 68.0, 78.0, 83.0];
 const MUST_RATE: f64 = 1_000.0;
 
 fn main() {
-    let words: Vec<String> = std::env::args().collect();
-    let after = |flag: &str| words.iter().position(|word| word == flag).and_then(|at| words.get(at + 1));
+    let arguments = Arguments::of_process();
     let mut runs = Vec::new();
-    if let (Some(events), Some(questions)) = (after("--events"), after("--questions")) {
+    if let (Some(events), Some(questions)) = (arguments.value("--events"), arguments.value("--questions")) {
         runs.extend(multi_hop(&set::events(events), &set::questions(questions)));
     }
-    let has = |flag: &str| words.iter().any(|word| word == flag);
     let mut sets = Vec::new();
-    for (at, _) in words.iter().enumerate().filter(|(_, word)| *word == "--set") {
-        let (Some(name), Some(files)) = (words.get(at + 1), words.get(at + 2)) else { continue };
+    for words in arguments.each("--set") {
+        let [name, files, ..] = words else { panic!("--set needs a name and files") };
         let files: Vec<String> = files.split(',').map(str::to_owned).collect();
         sets.push(table::Set::of(name, &files));
     }
-    if has("--relevance") {
+    if arguments.has("--relevance") {
         runs.extend(relevance::run(&sets));
     } else {
-        runs.extend(sets.iter().flat_map(|set| if has("--forget") { forget::run(set) } else { set.table() }));
+        runs.extend(
+            sets.iter()
+                .flat_map(|set| if arguments.has("--forget") { forget::run(set) } else { set.table() }),
+        );
     }
-    if let Some(dated) = after("--icews") {
+    if let Some(dated) = arguments.value("--icews") {
         runs.extend(days::run(dated));
     }
-    if let Some(count) = after("--memories") {
+    if let Some(count) = arguments.value("--memories") {
         large::run(count.parse().expect("a number of memories"));
     } else if runs.is_empty() {
         println!(
             "recall: nothing to measure without --events FILE and --questions FILE, --set, --memories or --icews"
         );
-    } else if let Some(file) = after("--json") {
+    } else if let Some(file) = arguments.value("--json") {
         let part = Part { runs, ..Part::default() };
         let text = serde_json::to_string_pretty(&part).expect("JSON") + "\n";
         std::fs::write(file, text).expect("the figures are written");

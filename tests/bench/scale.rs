@@ -36,14 +36,17 @@
     reason = "counts and sizes of a bench are small"
 )]
 
+mod arguments;
 #[path = "scale/backlog.rs"]
 mod backlog;
 mod bed;
+mod line;
 mod made;
 mod random;
 #[path = "scale/rows.rs"]
 mod rows;
 
+use arguments::{Arguments, whole};
 use backlog::Backlog;
 use bed::{Bed, Setup};
 use ebb_core::api::recall::RecallRequest;
@@ -54,9 +57,9 @@ use ebb_core::jobs::{JobName, Request};
 use ebb_core::mirror::{Mirror, RefreshOutcome};
 use ebb_core::scheduler::driver::{Wanted, run_job};
 use ebb_core::service::Service;
-use made::{AT, Sizes, WORDS, change, config, connect, current, fill, now, questions, questions_of};
+use made::{AT, Sizes, change, config, connect, current, fill, now, questions, questions_of};
 use neo4rs::Graph;
-use random::SplitMix64;
+use random::{SplitMix64, WORDS};
 use rows::{Row, Rows};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -82,28 +85,23 @@ struct Options {
 
 impl Options {
     fn of_process() -> Self {
-        let words: Vec<String> = std::env::args().collect();
-        let has = |name: &str| words.iter().any(|word| word == name);
-        let value = |name: &str| {
-            let at = words.iter().position(|word| word == name)?;
-            Some(words.get(at + 1).unwrap_or_else(|| panic!("{name} needs a value")).clone())
-        };
-        let whole = |text: &str| text.parse::<u64>().unwrap_or_else(|_| panic!("{text} is not a number"));
-        let number = |name: &str, default| value(name).map_or(default, |text| whole(&text));
-        let nodes = value("--nodes").unwrap_or_else(|| "10000,20000,40000".to_owned());
+        let arguments = Arguments::of_process();
+        let number = |flag: &str, default| arguments.number(flag, default);
+        let nodes = arguments.value("--nodes").unwrap_or("10000,20000,40000");
         Self {
-            nodes: nodes.split(',').map(whole).collect(),
-            only: value("--only").map(|text| whole(&text)),
+            nodes: nodes.split(',').map(|text| whole("--nodes", text)).collect(),
+            only: arguments.value("--only").map(|text| whole("--only", text)),
             heap_mib: number("--heap", 1_024),
             pagecache_mib: number("--pagecache", 512),
             mirror_mib: number("--mirror", 8_192),
             budget_mib: number("--budget", 1_024),
             limit: Duration::from_secs(number("--limit", 120)),
-            folder: value("--in").map(PathBuf::from),
-            out: value("--out")
+            folder: arguments.value("--in").map(PathBuf::from),
+            out: arguments
+                .value("--out")
                 .map_or_else(|| Path::new(env!("CARGO_TARGET_TMPDIR")).join("scale.ndjson"), PathBuf::from),
-            record: has("--record"),
-            table: has("--table"),
+            record: arguments.has("--record"),
+            table: arguments.has("--table"),
         }
     }
 }

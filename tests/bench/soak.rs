@@ -30,7 +30,9 @@
 )]
 #![expect(clippy::cast_precision_loss, reason = "counts of a bench are small")]
 
+mod arguments;
 mod bed;
+mod line;
 #[path = "soak/picture.rs"]
 mod picture;
 mod random;
@@ -39,15 +41,11 @@ mod samples;
 #[path = "soak/traffic.rs"]
 mod traffic;
 
-use bed::{Bed, Setup};
+use arguments::Arguments;
+use bed::{Bed, Program, Setup};
 use neo4rs::{Graph, query};
-use rustix::process::{Pid, Signal, kill_process};
 use samples::{COLUMNS, Sample, Samples};
-use secrecy::ExposeSecret;
-use std::fs::File;
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use traffic::{Plan, Traffic};
@@ -115,18 +113,11 @@ struct Options {
 
 impl Options {
     fn of_process() -> Self {
-        let words: Vec<String> = std::env::args().collect();
-        let value = |name: &str| {
-            let at = words.iter().position(|word| word == name)?;
-            Some(words.get(at + 1).unwrap_or_else(|| panic!("{name} needs a value")).clone())
-        };
-        let number = |name: &str, default: u64| {
-            value(name).map_or(default, |text| {
-                text.parse()
-                    .ok()
-                    .filter(|n| *n > 0)
-                    .unwrap_or_else(|| panic!("{name}: {text} is not a number above 0"))
-            })
+        let arguments = Arguments::of_process();
+        let number = |flag: &str, default: u64| {
+            let number = arguments.number(flag, default);
+            assert!(number > 0, "{flag}: 0 is too small");
+            number
         };
         let out = || Path::new(env!("CARGO_TARGET_TMPDIR")).join("soak.csv");
         Self {
@@ -135,9 +126,9 @@ impl Options {
             seed: number("--seed", 1),
             turn: number("--turn", 600),
             every: number("--every", 30),
-            out: value("--out").map_or_else(out, PathBuf::from),
-            record: words.iter().any(|word| word == "--record"),
-            from: value("--from").map(PathBuf::from),
+            out: arguments.value("--out").map_or_else(out, PathBuf::from),
+            record: arguments.has("--record"),
+            from: arguments.value("--from").map(PathBuf::from),
         }
     }
 }
@@ -162,17 +153,12 @@ async fn main() {
 /// Runs it, and returns the samples.
 async fn soak(options: &Options) -> Samples {
     let setup = Setup { file: SETTINGS.to_owned(), ..Setup::default() };
-    let (Bed { server, folder }, service) = Bed::open_with(None, setup).await;
+    let (bed, service) = Bed::open_with(None, setup).await;
     drop(service);
-    let password = server.endpoint.password.expose_secret().to_owned();
-    let graph = Graph::new(&server.endpoint.uri, "neo4j", &password).expect("an address");
-    let mut ebb = Ebb::start(&server.endpoint.uri, &password, folder.path());
-    let plan = Plan {
-        base: ebb.base.clone(),
-        rate: options.rate,
-        seed: options.seed,
-        turn: Duration::from_secs(options.turn),
-    };
+    let graph = bed.client();
+    let (program, base) = bed.serve(&[], &[]);
+    let mut ebb = Ebb { program, last: Instant::now() };
+    let plan = Plan { base, rate: options.rate, seed: options.seed, turn: Duration::from_secs(options.turn) };
     let traffic = Arc::new(Traffic::new(plan));
     traffic.prepare();
     println!("samples are appended to {}\n{}", options.out.display(), samples::head());
@@ -190,94 +176,47 @@ async fn soak(options: &Options) -> Samples {
         thread.join().expect("a client");
     }
     println!("\n{}", traffic.report());
-    ebb.stop();
+    let log = ebb.program.log();
+    println!(
+        "ebb serve ended with {}; its log had {} lines, the first of them:",
+        ebb.program.stop(),
+        log.lines().count()
+    );
+    log.lines().take(10).for_each(|line| println!("  {line}"));
     drop(graph);
-    server.release().await.expect("the server stops");
+    bed.server.release().await.expect("the server stops");
     samples
 }
 
-/// The program that is measured.
+/// The program that is measured, and the instant of its last sample.
 struct Ebb {
-    child: Child,
-    base: String,
-    log: PathBuf,
+    program: Program,
     last: Instant,
 }
 
 impl Ebb {
-    fn start(uri: &str, password: &str, folder: &Path) -> Self {
-        let port =
-            TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port").port();
-        let base = format!("http://127.0.0.1:{port}");
-        let log = folder.join("ebb.log");
-        let child = Command::new(env!("CARGO_BIN_EXE_ebb"))
-            .arg("serve")
-            .env("NEO4J_URI", uri)
-            .env("NEO4J_USERNAME", "neo4j")
-            .env("NEO4J_PASSWORD", password)
-            .env("EBB__HTTP__LISTEN", format!("127.0.0.1:{port}"))
-            .current_dir(folder)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(File::create(&log).expect("a log"))
-            .spawn()
-            .expect("ebb serve");
-        let mut ebb = Self { child, base, log, last: Instant::now() };
-        while ureq::get(format!("{}/readyz", ebb.base)).call().is_err() {
-            ebb.assert_runs();
-            std::thread::sleep(Duration::from_millis(100));
-        }
-        ebb.last = Instant::now();
-        ebb
-    }
-
-    fn assert_runs(&mut self) {
-        if let Some(end) = self.child.try_wait().expect("a status") {
-            panic!("ebb serve ended with {end}:\n{}", std::fs::read_to_string(&self.log).unwrap_or_default());
-        }
-    }
-
     /// All columns now, in their order.
     async fn sample(&mut self, graph: &Graph, traffic: &Traffic, begun: Instant) -> Sample {
-        self.assert_runs();
+        self.program.assert_runs();
         let interval = traffic.take_interval();
         let seconds = self.last.elapsed().as_secs_f64();
         self.last = Instant::now();
-        let process = format!("/proc/{}", self.child.id());
-        let status = std::fs::read_to_string(format!("{process}/status")).unwrap_or_default();
-        let field = |name: &str| {
-            let line = status.lines().find(|line| line.starts_with(name)).unwrap_or_default();
-            line.split_whitespace().nth(1).and_then(|number| number.parse::<f64>().ok()).unwrap_or(f64::NAN)
-        };
-        let descriptors =
-            std::fs::read_dir(format!("{process}/fd")).map_or(f64::NAN, |all| all.count() as f64);
+        let [resident, threads] = ["VmRSS", "Threads"].map(|field| self.program.status(field));
+        let resident_mib = number(resident) / 1_024.0;
         let mut values = vec![begun.elapsed().as_secs_f64(), interval.times.len() as f64 / seconds];
         values.extend([500, 990, 1_000].map(|share| interval.quantile_ms(share)));
         values.extend(interval.errors().map(|count| count as f64));
-        values.extend([field("VmRSS:") / 1_024.0, descriptors, field("Threads:")]);
+        values.extend([resident_mib, number(self.program.descriptors()), number(threads)]);
         values.extend(counts(graph).await);
         values.push(heap_mib(graph).await);
         assert_eq!(values.len(), COLUMNS.len(), "a value for each column");
         Sample { values }
     }
-
-    fn stop(mut self) {
-        if let Some(pid) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
-            kill_process(pid, Signal::TERM).expect("a signal");
-        }
-        let end = self.child.wait().expect("an end");
-        let log = std::fs::read_to_string(&self.log).unwrap_or_default();
-        println!("ebb serve ended with {end}; its log has {} lines, the first of them:", log.lines().count());
-        log.lines().take(10).for_each(|line| println!("  {line}"));
-    }
 }
 
-/// A run that fails leaves no process behind.
-impl Drop for Ebb {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+/// A count as a value of a sample; not a number where there is none.
+fn number(count: Option<u64>) -> f64 {
+    count.map_or(f64::NAN, |count| count as f64)
 }
 
 async fn counts(graph: &Graph) -> Vec<f64> {

@@ -13,8 +13,10 @@
     reason = "a second client, apart from the service that is measured"
 )]
 
+mod arguments;
 mod bed;
 
+use arguments::Arguments;
 use bed::Bed;
 use ebb_core::domain::annotations::Annotations;
 use ebb_core::domain::attempt::Right;
@@ -31,7 +33,6 @@ use ebb_core::scheduler::driver::{Wanted, run_job};
 use ebb_core::service::Service;
 use ebb_core::service::memories::{RequestId, WriteMode};
 use neo4rs::{Graph, query};
-use secrecy::ExposeSecret;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -149,14 +150,13 @@ struct Bench {
 
 #[tokio::main]
 async fn main() {
-    let quick = std::env::args().any(|word| word == "--quick");
+    let quick = Arguments::of_process().has("--quick");
     let count = if quick { 50 } else { 500 };
     let steps = Steps::default();
     let of_store = Targets::new().with_target("ebb_core::store::tx", Level::TRACE);
     tracing_subscriber::registry().with(steps.clone().with_filter(of_store)).init();
-    let (Bed { server, folder }, service) = Bed::open(None).await;
-    let password = server.endpoint.password.expose_secret();
-    let graph = Graph::new(&server.endpoint.uri, &server.endpoint.username, password).expect("an address");
+    let (bed, service) = Bed::open(None).await;
+    let graph = bed.client();
     let floor = Floor::of(&graph, 2_000).await;
     println!(
         "nothing to do: BEGIN {:.0} us (2 round trips), a statement {:.0} us (2), COMMIT {:.0} us (1)",
@@ -166,8 +166,7 @@ async fn main() {
     bench.writes(count).await;
     bench.jobs(count).await;
     drop(bench);
-    server.release().await.expect("the server stops");
-    drop(folder);
+    bed.server.release().await.expect("the server stops");
 }
 
 impl Bench {

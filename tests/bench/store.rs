@@ -6,9 +6,11 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark talks to a person")]
 
+mod arguments;
 mod bed;
 mod random;
 
+use arguments::Arguments;
 use bed::Bed;
 use ebb_core::domain::annotations::Annotations;
 use ebb_core::domain::attempt::Right;
@@ -56,7 +58,7 @@ impl Bench {
 
 #[tokio::main]
 async fn main() {
-    let quick = std::env::args().any(|word| word == "--quick");
+    let quick = Arguments::of_process().has("--quick");
     let (Bed { server, folder }, service) = Bed::open(None).await;
     let mut bench = Bench { service, quick, misses: 0 };
     decay(&mut bench).await;

@@ -11,14 +11,20 @@
     reason = "a second client, apart from the store that is measured"
 )]
 
+mod arguments;
 mod bed;
 
-use bed::Bed;
+use arguments::Arguments;
+use bed::{Bed, Program};
 use neo4rs::{Graph, query};
-use rustix::process::{Pid, Signal, kill_process};
-use secrecy::ExposeSecret;
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+
+/// The jobs that are measured run at once, and the one that would take time from them does not.
+const SETTINGS: [(&str, &str); 3] = [
+    ("EBB__JOBS__DECAY__EVERY", "1s"),
+    ("EBB__JOBS__PROMOTE__EVERY", "1s"),
+    ("EBB__JOBS__REINFORCE__ENABLED", "false"),
+];
 
 const WIPE: &str = "MATCH (n) WHERE NOT n:EbbMigration AND NOT n:ConsolidationConfig
 CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS";
@@ -39,27 +45,9 @@ RETURN ripe, due";
 
 #[tokio::main]
 async fn main() {
-    let quick = std::env::args().any(|word| word == "--quick");
-    let count: i64 = if quick { 5_000 } else { 50_000 };
-    let (Bed { server, folder }, _) = Bed::open(None).await;
-    let (uri, password) = (server.endpoint.uri.clone(), server.endpoint.password.expose_secret().to_owned());
-    let graph = Graph::new(&uri, "neo4j", &password).expect("an address");
-    let ebb = |arguments: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_ebb"));
-        command
-            .args(arguments)
-            .env("NEO4J_URI", &uri)
-            .env("NEO4J_USERNAME", "neo4j")
-            .env("NEO4J_PASSWORD", &password)
-            .env("EBB__JOBS__DECAY__EVERY", "1s")
-            .env("EBB__JOBS__PROMOTE__EVERY", "1s")
-            .env("EBB__JOBS__REINFORCE__ENABLED", "false")
-            .current_dir(folder.path())
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
-        command
-    };
+    let count: i64 = if Arguments::of_process().has("--quick") { 5_000 } else { 50_000 };
+    let (bed, _) = Bed::open(None).await;
+    let graph = bed.client();
     println!("{count} ripe and {count} due memories");
     println!("{:>7}  {:>9}  {:>12}  {:>9}  {:>12}", "workers", "due, s", "due/s", "ripe, s", "ripe/s");
     // The first goes uncounted, with a tenth: it meets a server that has planned nothing yet.
@@ -71,8 +59,7 @@ async fn main() {
             graph.run(fill.param("energy", energy).param("ripe", ripe)).await.expect("memories");
         }
         let began = Instant::now();
-        let children: Vec<Child> =
-            (0..workers).map(|_| ebb(&["worker"]).spawn().expect("ebb worker")).collect();
+        let programs: Vec<Program> = (0..workers).map(|_| bed.start(&["worker"], &SETTINGS)).collect();
         let (due, ripe) = drained(&graph, began).await;
         let rate = |took: Duration| count as f64 / took.as_secs_f64();
         println!(
@@ -82,15 +69,10 @@ async fn main() {
             ripe.as_secs_f64(),
             rate(ripe)
         );
-        for mut child in children {
-            if let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-                kill_process(pid, Signal::TERM).expect("a signal");
-            }
-            assert!(child.wait().expect("an end").success());
-        }
+        programs.into_iter().for_each(|program| assert!(program.stop().success()));
     }
     drop(graph);
-    server.release().await.expect("the server stops");
+    bed.server.release().await.expect("the server stops");
 }
 
 /// How long it took until nothing was due, and until nothing was ripe.

@@ -15,9 +15,11 @@
     reason = "a second client, apart from the service that is measured"
 )]
 
+mod arguments;
 mod bed;
 mod random;
 
+use arguments::Arguments;
 use bed::Bed;
 use ebb_core::domain::attempt::Right;
 use ebb_core::domain::event::{Observe, PlaceName, Step, Tie, Trace, Walk};
@@ -31,7 +33,6 @@ use ebb_core::service::Service;
 use ebb_core::service::memories::{RequestId, WriteMode};
 use neo4rs::{BoltMap, BoltType, Graph, query};
 use random::SplitMix64;
-use secrecy::ExposeSecret;
 use std::time::{Duration, Instant};
 
 const START: i64 = 1_767_225_600_000;
@@ -111,14 +112,12 @@ struct Bench {
 
 #[tokio::main]
 async fn main() {
-    let words: Vec<String> = std::env::args().collect();
-    let quick = words.iter().any(|word| word == "--quick");
-    let edges =
-        words.iter().position(|word| word == "--edges").and_then(|at| words.get(at + 1)?.parse().ok());
-    let edges: i64 = edges.unwrap_or(if quick { 100_000 } else { 1_000_000 });
-    let (Bed { server, folder }, service) = Bed::open(None).await;
-    let password = server.endpoint.password.expose_secret();
-    let graph = Graph::new(&server.endpoint.uri, &server.endpoint.username, password).expect("an address");
+    let arguments = Arguments::of_process();
+    let quick = arguments.has("--quick");
+    let edges = arguments.number("--edges", if quick { 100_000 } else { 1_000_000 });
+    let edges = i64::try_from(edges).expect("a number of edges");
+    let (bed, service) = Bed::open(None).await;
+    let graph = bed.client();
     let bench = Bench { service, graph };
     println!("{:<22} {:>7}  {:>9}  {:>9}  ratio (least, most)", "", "at once", "ebb, 1/s", "hand, 1/s");
     for at_once in [1, 1_000, 10_000] {
@@ -150,8 +149,7 @@ async fn main() {
     }
     bench.evaporate(edges).await;
     drop(bench);
-    server.release().await.expect("the server stops");
-    drop(folder);
+    bed.server.release().await.expect("the server stops");
 }
 
 impl Bench {

@@ -1,5 +1,6 @@
 //! Measured rows: a file of them, to which each is appended at once, and one table of all sizes.
 
+use crate::line::Line;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -146,19 +147,10 @@ impl Rows {
                 .iter()
                 .filter_map(|nodes| Some(((*nodes as f64).ln(), row(nodes)?.cost()?.ln())))
                 .collect();
-            let exponent = slope(&points).map(|slope| format!("{slope:.2}")).unwrap_or_default();
+            let exponent =
+                Line::through(&points).map(|line| format!("{:.2}", line.slope)).unwrap_or_default();
             _ = writeln!(text, " {exponent} |");
         }
         text
     }
-}
-
-/// The slope of the line through points, by least squares; `None` of fewer than two.
-fn slope(points: &[(f64, f64)]) -> Option<f64> {
-    let count = points.len() as f64;
-    let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
-    let (x, y) = (mean(|point| point.0), mean(|point| point.1));
-    let spread: f64 = points.iter().map(|point| (point.0 - x).powi(2)).sum();
-    let both: f64 = points.iter().map(|point| (point.0 - x) * (point.1 - y)).sum();
-    (points.len() > 1 && spread > 0.0).then_some(both / spread)
 }

@@ -1,5 +1,6 @@
 //! Samples of a soak: their columns, a CSV file to which each is appended at once, and the trend of each column.
 
+use crate::line::Line;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Write as _;
@@ -87,25 +88,9 @@ impl Trend {
     /// Of points in the order of their time.
     fn of(points: &[(f64, f64)]) -> Option<Self> {
         let (first, last) = (points.first()?, points.last()?);
-        let count = points.len() as f64;
-        let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
-        let (x, y) = (mean(|point| point.0), mean(|point| point.1));
-        let spread: f64 = points.iter().map(|point| (point.0 - x).powi(2)).sum();
-        if points.len() < 3 || spread <= 0.0 {
-            return None;
-        }
-        let slope = points.iter().map(|point| (point.0 - x) * (point.1 - y)).sum::<f64>() / spread;
-        let left: f64 = points.iter().map(|point| (point.1 - y - slope * (point.0 - x)).powi(2)).sum();
-        let error = (left / (count - 2.0) / spread).sqrt();
-        let percent = |slope: f64| if y == 0.0 { 0.0 } else { slope * 3_600.0 / y.abs() * 100.0 };
-        Some(Self {
-            mean: y,
-            from: first.0,
-            to: last.0,
-            slope,
-            percent: percent(slope),
-            error: percent(error),
-        })
+        let Line { mean, slope, error } = Line::through(points).filter(|_| points.len() > 2)?;
+        let percent = |slope: f64| if mean == 0.0 { 0.0 } else { slope * 3_600.0 / mean.abs() * 100.0 };
+        Some(Self { mean, from: first.0, to: last.0, slope, percent: percent(slope), error: percent(error) })
     }
 }
 

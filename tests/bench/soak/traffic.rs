@@ -8,7 +8,7 @@
 //! The third is deleted and made ready for the next turn. `fade`, `sweep` and `audit` run once a turn by request, since even ten
 //! times as frequent they would hardly run in a soak.
 
-use crate::random::SplitMix64;
+use crate::random::{SplitMix64, WORDS};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -37,10 +37,6 @@ const KEPT: u64 = UNSETTLED + RECENT + 1_000;
 const SESSION: u64 = 8;
 const GROUP: u64 = 5;
 const ROOMS: u64 = 40;
-const WORDS: [&str; 16] = [
-    "parser", "deploy", "invoice", "latency", "cache", "index", "tenant", "schema", "retry", "budget",
-    "alert", "queue", "report", "token", "branch", "release",
-];
 
 /// A kind of request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
