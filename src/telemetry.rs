@@ -101,7 +101,7 @@ pub fn start(config: &Config, color: bool) -> Result<(), Error> {
         .parse(&config.filter)
         .map_err(|source| Error::Filter { filter: config.filter.clone(), source })?;
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(color);
-    let filter = filter.and(filter_fn(is_told));
+    let filter = filter.and(filter_fn(is_logged));
     let registry = tracing_subscriber::registry().with(waits());
     match config.format {
         LogFormat::Text => registry.with(lines.with_target(false).with_filter(filter)).try_init(),
@@ -149,7 +149,7 @@ impl Visit for Waits {
 }
 
 /// Whether a line is logged if the filter lets it through: `ureq` and `ureq_proto` log requests.
-fn is_told(line: &Metadata<'_>) -> bool {
+fn is_logged(line: &Metadata<'_>) -> bool {
     match line.target() {
         "neo4rs::connection" => *line.level() != Level::WARN,
         target if target.starts_with("ureq") => *line.level() <= LevelFilter::INFO,
