@@ -33,9 +33,30 @@ fn command_line(pid: u32) -> Option<String> {
 }
 
 /// Whether the recorded server still runs: a process id alone may have been reused, so its command line must name the
-/// home too.
+/// home too, or be gone because the process is ending.
 pub(super) fn runs(home: &Home, record: &Record) -> bool {
-    command_line(record.pid).is_some_and(|line| line.contains(&home.path().display().to_string()))
+    match command_line(record.pid) {
+        Some(line) => line.contains(&home.path().display().to_string()),
+        None => is_ending(record.pid),
+    }
+}
+
+/// Whether a process is between its memory, which it gives back first and its command line with it, and its files and
+/// ports. Known on Linux only.
+fn is_ending(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    ends(&stat)
+}
+
+/// As the line of `/proc/PID/stat` has it.
+fn ends(stat: &str) -> bool {
+    /// `PF_EXITING` of the kernel.
+    const EXITING: u64 = 0x4;
+    // The name of the program, in brackets, may contain anything; state, flags and threads are 3rd, 9th and 20th of all.
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+    let number = |at: usize| fields.get(at).and_then(|field| field.parse::<u64>().ok()).unwrap_or(0);
+    let is_over = matches!(fields.first(), None | Some(&("Z" | "X"))) && number(17) <= 1;
+    !is_over && number(6) & EXITING != 0
 }
 
 /// Ends a server whose keeper is gone. The caller holds the start lock.
@@ -90,4 +111,21 @@ fn name(pid: u32) -> String {
     let program = words.next().unwrap_or_default().rsplit('/').next().unwrap_or_default().to_owned();
     let verbs = words.take_while(|word| !word.starts_with('-')).take(2);
     verbs.fold(program, |name, verb| format!("{name} {verb}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ends;
+
+    #[test]
+    fn a_process_without_its_last_thread_is_over() {
+        let stat = |state: &str, flags: u32, threads: u32| {
+            format!("7 (a (java) b) {state} 1 7 7 0 -1 {flags} 0 0 0 0 0 0 0 0 20 0 {threads} 0 5 0 0")
+        };
+        assert!(ends(&stat("R", 0x0040_000c, 1)), "its files are closed now");
+        assert!(ends(&stat("Z", 0x0040_000c, 3)), "other threads still have them");
+        assert!(!ends(&stat("Z", 0x0040_000c, 1)));
+        assert!(!ends(&stat("S", 0x0040_0000, 9)), "it has just been started");
+        assert!(!ends(""));
+    }
 }
