@@ -110,7 +110,8 @@ fn classify(text: &str, home: &Path, log: &Path) -> Error {
 pub(super) fn port_was_taken(error: &Error) -> bool {
     let Error::Died { lines, .. } = error else { return false };
     let lines = lines.to_lowercase();
-    lines.contains("address already in use") || lines.contains("port is already allocated")
+    // Of Java and Docker: "Address already in use"; of Neo4j: "Address 127.0.0.1:7474 is already in use".
+    lines.contains("already in use") || lines.contains("port is already allocated")
 }
 
 /// The last relevant lines of an output: errors and their causes, else simply the last ones.
@@ -179,6 +180,10 @@ mod tests {
                 .contains("  Failed to start Neo4j on 127.0.0.1:17474.\n  E: Address already in use\n"),
             "{port}"
         );
+        let port = said(
+            "ERROR Failed to start Neo4j on 127.0.0.1:7474: Address 127.0.0.1:7474 is already in use, cannot bind to it.\n",
+        );
+        assert!(port_was_taken(&port), "{port}");
         assert!(!port_was_taken(&said("Unrecognized setting. No declared setting with name: x")));
     }
 
