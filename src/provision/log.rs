@@ -110,8 +110,10 @@ fn classify(text: &str, home: &Path, log: &Path) -> Error {
 pub(super) fn port_was_taken(error: &Error) -> bool {
     let Error::Died { lines, .. } = error else { return false };
     let lines = lines.to_lowercase();
-    // Of Java and Docker: "Address already in use"; of Neo4j: "Address 127.0.0.1:7474 is already in use".
-    lines.contains("already in use") || lines.contains("port is already allocated")
+    // Of Java and Docker: "Address already in use"; of Neo4j: "Address 127.0.0.1:7474 is already in use". The name of a container
+    // may be in use too.
+    let is_address = |line: &str| line.contains("address ") && line.contains("already in use");
+    lines.lines().any(is_address) || lines.contains("port is already allocated")
 }
 
 /// The last relevant lines of an output: errors and their causes, else simply the last ones.
@@ -184,6 +186,9 @@ mod tests {
             "ERROR Failed to start Neo4j on 127.0.0.1:7474: Address 127.0.0.1:7474 is already in use, cannot bind to it.\n",
         );
         assert!(port_was_taken(&port), "{port}");
+        assert!(!port_was_taken(&said(
+            "Error: Conflict. The container name \"/ebb\" is already in use by container"
+        )));
         assert!(!port_was_taken(&said("Unrecognized setting. No declared setting with name: x")));
     }
 

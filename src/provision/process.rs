@@ -37,19 +37,13 @@ fn command_line(pid: u32) -> Option<String> {
 pub(super) fn runs(home: &Home, record: &Record) -> bool {
     match command_line(record.pid) {
         Some(line) => line.contains(&home.path().display().to_string()),
-        None => is_ending(record.pid),
+        None => is_ending(&std::fs::read_to_string(format!("/proc/{}/stat", record.pid)).unwrap_or_default()),
     }
 }
 
-/// Whether a process is between its memory, which it gives back first and its command line with it, and its files and
-/// ports. Known on Linux only.
-fn is_ending(pid: u32) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    ends(&stat)
-}
-
-/// As the line of `/proc/PID/stat` has it.
-fn ends(stat: &str) -> bool {
+/// Whether a process has given back its memory, and its command line with it, but not yet its files and ports: by its line in
+/// `/proc/PID/stat`, which only Linux has.
+fn is_ending(stat: &str) -> bool {
     /// `PF_EXITING` of the kernel.
     const EXITING: u64 = 0x4;
     // The name of the program, in brackets, may contain anything; state, flags and threads are 3rd, 9th and 20th of all.
@@ -115,17 +109,17 @@ fn name(pid: u32) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::ends;
+    use super::is_ending;
 
     #[test]
     fn a_process_without_its_last_thread_is_over() {
         let stat = |state: &str, flags: u32, threads: u32| {
             format!("7 (a (java) b) {state} 1 7 7 0 -1 {flags} 0 0 0 0 0 0 0 0 20 0 {threads} 0 5 0 0")
         };
-        assert!(ends(&stat("R", 0x0040_000c, 1)), "its files are closed now");
-        assert!(ends(&stat("Z", 0x0040_000c, 3)), "other threads still have them");
-        assert!(!ends(&stat("Z", 0x0040_000c, 1)));
-        assert!(!ends(&stat("S", 0x0040_0000, 9)), "it has just been started");
-        assert!(!ends(""));
+        assert!(is_ending(&stat("R", 0x0040_000c, 1)), "it has yet to close its files");
+        assert!(is_ending(&stat("Z", 0x0040_000c, 3)), "other threads still have them");
+        assert!(!is_ending(&stat("Z", 0x0040_000c, 1)));
+        assert!(!is_ending(&stat("S", 0x0040_0000, 9)), "it has just been started");
+        assert!(!is_ending(""));
     }
 }
