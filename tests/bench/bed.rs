@@ -128,9 +128,7 @@ impl Program {
 
     /// A number of `/proc/PID/status`: bytes in KiB, as `VmRSS`, or a count, as `Threads`.
     pub(crate) fn status(&self, field: &str) -> Option<u64> {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
-        let value = status.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'))?;
-        value.split_whitespace().next()?.parse().ok()
+        status_of(&self.child.id().to_string(), field)
     }
 
     pub(crate) fn descriptors(&self) -> Option<u64> {
@@ -144,12 +142,19 @@ impl Program {
     }
 
     /// Ends it as a service manager does.
-    pub(crate) fn stop(mut self) -> ExitStatus {
+    pub(crate) fn stop(&mut self) -> ExitStatus {
         if let Some(pid) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
             kill_process(pid, Signal::TERM).expect("a signal");
         }
         self.child.wait().expect("an end")
     }
+}
+
+/// As [`Program::status`], of a process id or `self`.
+pub(crate) fn status_of(process: &str, field: &str) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let value = status.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'))?;
+    value.split_whitespace().next()?.parse().ok()
 }
 
 impl Drop for Program {

@@ -34,9 +34,8 @@ use ebb_core::service::memories::RequestId;
 use ebb_engine::graph::builder::WeightRange;
 use ebb_engine::graph::kinds::Kinds;
 use ebb_engine::plasticity::PlasticityConfig;
-use neo4rs::{BoltType, ConfigBuilder, Graph, query};
+use neo4rs::{BoltType, Graph, query};
 use random::SplitMix64;
-use secrecy::ExposeSecret;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -303,11 +302,8 @@ async fn measured(service: &Service, shape: &Shape, max_bytes: u64) -> Taken {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_peak_of_a_mirror_is_its_budget() {
-    let (Bed { server, folder }, service) = Bed::open(None).await;
-    let password = server.endpoint.password.expose_secret();
-    let how = ConfigBuilder::default().uri(&server.endpoint.uri).user(&server.endpoint.username);
-    let graph = Graph::connect(how.password(password).db("neo4j").build().expect("a configuration"));
-    let graph = graph.expect("an address");
+    let (bed, service) = Bed::open(None).await;
+    let graph = bed.client();
     for shape in &SHAPES {
         shape.fill(&graph).await;
     }
@@ -345,6 +341,5 @@ async fn the_peak_of_a_mirror_is_its_budget() {
         }
     }
     assert!(faults.is_empty(), "{faults:#?}");
-    server.release().await.expect("stopped");
-    drop(folder);
+    bed.server.release().await.expect("stopped");
 }

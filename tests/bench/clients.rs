@@ -32,7 +32,7 @@ async fn main() {
     let is_keyed = arguments.has("--keyed");
     let (bed, service) = Bed::open(None).await;
     drop(service);
-    let (ebb, base) = bed.serve(&["--roles", "http"], &[("EBB__HTTP__RATE", "1000000")]);
+    let (mut ebb, base) = bed.serve(&["--roles", "http"], &[("EBB__HTTP__RATE", "1000000")]);
     // The first seconds go uncounted: they meet a server that has planned nothing yet.
     drive(&base, "warm", clients, Duration::from_secs(10), is_keyed);
     let mut times = drive(&base, "run", clients, Duration::from_secs(seconds), is_keyed);

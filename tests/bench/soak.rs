@@ -176,12 +176,8 @@ async fn soak(options: &Options) -> Samples {
         thread.join().expect("a client");
     }
     println!("\n{}", traffic.report());
-    let log = ebb.program.log();
-    println!(
-        "ebb serve ended with {}; its log had {} lines, the first of them:",
-        ebb.program.stop(),
-        log.lines().count()
-    );
+    let (end, log) = (ebb.program.stop(), ebb.program.log());
+    println!("ebb serve ended with {end}; its log has {} lines, the first of them:", log.lines().count());
     log.lines().take(10).for_each(|line| println!("  {line}"));
     drop(graph);
     bed.server.release().await.expect("the server stops");

@@ -64,16 +64,13 @@ async fn main() {
     decay(&mut bench).await;
     import(&mut bench, folder.path()).await;
     idle(&mut bench).await;
-    println!("peak memory of this process {} MiB (aim 200 MiB for ebb)", peak_mib());
+    println!(
+        "peak memory of this process {} MiB (aim 200 MiB for ebb)",
+        bed::status_of("self", "VmHWM").unwrap_or_default() / 1_024
+    );
     println!("{} of the aims were missed", bench.misses);
     drop(bench);
     server.release().await.expect("the server stops");
-}
-
-fn peak_mib() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap_or_default();
-    line.split_whitespace().nth(1).and_then(|kib| kib.parse::<u64>().ok()).unwrap_or(0) / 1024
 }
 
 /// Events as an agent makes them: half new memories with a session and two mentions, half accesses.

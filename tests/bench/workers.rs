@@ -69,7 +69,7 @@ async fn main() {
             ripe.as_secs_f64(),
             rate(ripe)
         );
-        programs.into_iter().for_each(|program| assert!(program.stop().success()));
+        programs.into_iter().for_each(|mut program| assert!(program.stop().success()));
     }
     drop(graph);
     bed.server.release().await.expect("the server stops");
