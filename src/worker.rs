@@ -327,6 +327,7 @@ async fn probe(
                 info!("the database answers");
                 wake.look();
             }
+            (_, Err(why)) if why == UNTRIED => debug!(%why, "not ready"),
             (before, Err(why)) if before.as_ref() != Err(why) => warn!(%why, "not ready"),
             _ => {}
         }
@@ -388,13 +389,16 @@ async fn probe(
     }
 }
 
+/// Why a process that has just started is not ready.
+const UNTRIED: &str = "it is not known yet whether the database takes writes";
+
 /// Why the database takes no writes, if it takes none.
 struct Refusal(Mutex<Option<String>>);
 
 impl Refusal {
     /// Before the first try: a process that has just started is not ready for a moment, and then not.
     fn unknown() -> Self {
-        Self(Mutex::new(Some("it is not known yet whether the database takes writes".to_owned())))
+        Self(Mutex::new(Some(UNTRIED.to_owned())))
     }
 
     fn get(&self) -> Option<String> {

@@ -88,6 +88,8 @@ impl JobName {
         Self::Learn,
     ];
 
+    /// Its facts, which are a static: the functions that a constant names are compiled into each unit that uses it, with all
+    /// that they call.
     const fn job(self) -> &'static Job {
         match self {
             Self::Audit => &audit::JOB,

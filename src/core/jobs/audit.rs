@@ -14,7 +14,7 @@ use crate::domain::attempt::Right;
 use crate::domain::ids::MemoryKey;
 use crate::store::{Error, PageMode, Run, Store};
 
-pub(super) const JOB: Job = Job {
+pub(super) static JOB: Job = Job {
     name: "audit",
     about: "Scan all rows for damage that no other job finds, and repair it",
     // Its schedule is in the configuration; it is designed for one run a day.

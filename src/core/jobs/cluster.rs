@@ -15,7 +15,7 @@ use super::{Completion, Job, Work, pages};
 use crate::domain::tunables::Tunables;
 use crate::store::{Error, Suspect};
 
-pub(super) const JOB: Job = Job {
+pub(super) static JOB: Job = Job {
     name: "cluster",
     about: "Maintain clusters as the connected components of strong pairs",
     interval_ms: Tunables::clustering_interval_ms,

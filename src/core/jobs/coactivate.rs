@@ -17,7 +17,7 @@ use super::{Completion, Job, Work};
 use crate::domain::tunables::Tunables;
 use crate::store::{Error, WaitingSession};
 
-pub(super) const JOB: Job = Job {
+pub(super) static JOB: Job = Job {
     name: "coactivate",
     about: "Strengthen pairs of memories by the sessions that accessed both, each once",
     interval_ms: Tunables::clustering_interval_ms,

@@ -12,7 +12,7 @@ use super::{Completion, Job, Work, pages};
 use crate::domain::tunables::Tunables;
 use crate::store::{DecayCursor, Error};
 
-pub(super) const JOB: Job = Job {
+pub(super) static JOB: Job = Job {
     name: "decay",
     about: "Bring energies to now and expire working memories",
     interval_ms: Tunables::decay_interval_ms,

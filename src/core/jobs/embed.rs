@@ -21,7 +21,7 @@ use ebb_engine::text::fold::cut;
 use std::sync::Arc;
 use tracing::warn;
 
-pub(super) const JOB: Job = Job {
+pub(super) static JOB: Job = Job {
     name: "embed",
     about: "Embed memories whose writers gave no embedding, if an embedder is configured",
     interval_ms: |_| MINUTE_MS,

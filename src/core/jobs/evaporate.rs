@@ -12,7 +12,7 @@
 use super::{Completion, HOUR_MS, Job, Work, pages};
 use crate::store::{Error, PageMode, Run, Store};
 
-pub(super) const JOB: Job = Job {
+pub(super) static JOB: Job = Job {
     name: "evaporate",
     about: "Evaporate trail pheromones by the cycles that have passed",
     // The default length of a cycle is an hour.

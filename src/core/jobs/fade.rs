@@ -10,7 +10,7 @@
 use super::{Completion, DAY_MS, Job, Work, pages};
 use crate::store::{Error, PageMode, Run, Store};
 
-pub(super) const JOB: Job = Job {
+pub(super) static JOB: Job = Job {
     name: "fade",
     about: "Store the current weight of every relation, computed from its base weight",
     // Its schedule, weekly, is in the configuration.

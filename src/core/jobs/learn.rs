@@ -31,7 +31,7 @@ use ebb_engine::graph::Graph;
 use ebb_engine::plasticity::Synapses;
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) const JOB: Job = Job {
+pub(super) static JOB: Job = Job {
     name: "learn",
     about: "Learn weights of relationships from outcomes, each once, in order of arrival",
     // Mirrors read them at their next refresh.

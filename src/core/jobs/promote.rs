@@ -13,7 +13,7 @@ use crate::store::{Error, PageMode, Run, Store, Tally};
 use std::cell::Cell;
 use std::time::Instant;
 
-pub(super) const JOB: Job = Job {
+pub(super) static JOB: Job = Job {
     name: "promote",
     about: "Promote ripe memories one tier, each through an attempt",
     interval_ms: Tunables::promotion_interval_ms,

@@ -17,7 +17,7 @@ use crate::store::{Error, NewMemory, SimilarMemories, Store};
 use ebb_engine::semantic::trigram::CharNgramIndex;
 use std::collections::BTreeMap;
 
-pub(super) const JOB: Job = Job {
+pub(super) static JOB: Job = Job {
     name: "reinforce",
     about: "Strengthen promoted memories by similar new ones, each pair once",
     // As often as promotion, which depends on it.

@@ -31,7 +31,7 @@ use crate::domain::units::Timestamp;
 use crate::store::{AcceptedPolicies, AcceptedPolicy, Error, RequestedSweep, Run, Store, Tally};
 use tracing::info;
 
-pub(super) const JOB: Job = Job {
+pub(super) static JOB: Job = Job {
     name: "sweep",
     about: "Apply the decay policies to the facts of each scope, by adding facts",
     // Its schedule is in the configuration; it is designed for one run a day.

@@ -131,7 +131,7 @@ fn because(
         .find(|event| matches!(event.what.as_str(), "PROMOTED_TO" | "CRYSTALLIZED_INTO"))
         .map(|event| {
             format!(
-                " It was promoted at {} with an energy of {:.3}.",
+                " It was promoted at {}, since its energy had been above the threshold; by then it was {:.3}.",
                 rfc3339(event.at),
                 event.energy.unwrap_or(0.0)
             )

@@ -4,7 +4,8 @@
 
 use super::output::Output;
 use super::page::harmless;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use std::fmt;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
@@ -25,8 +26,8 @@ impl Progress {
     #[must_use]
     pub fn new(output: &Output, what: &'static str, total: Option<u64>) -> Self {
         let form = match total {
-            Some(_) => "{msg} {wide_bar} {human_pos}/{human_len}  {per_sec}  {eta} left",
-            None => "{spinner} {human_pos} {msg}  {per_sec}  {elapsed}",
+            Some(_) => "{msg} {wide_bar} {human_pos}/{human_len}  {rate}  {eta} left",
+            None => "{spinner} {human_pos} {msg}  {rate}  {elapsed}",
         };
         Self::formed(output, what, total, form)
     }
@@ -41,7 +42,7 @@ impl Progress {
         let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
         // The form is a literal; should it ever not parse, indicatif's own will do.
         if let Ok(style) = ProgressStyle::with_template(form) {
-            bar.set_style(style);
+            bar.set_style(style.with_key("rate", rate));
         }
         bar.set_message(what);
         Self { bar, begun: Instant::now(), wanted: output.shows_progress() }
@@ -84,6 +85,13 @@ impl Progress {
             let _ = writeln!(std::io::stderr(), "{}", harmless(line));
         });
     }
+}
+
+/// Steps a second, as many digits as tell something: indicatif's own rate has four behind the point.
+fn rate(state: &ProgressState, line: &mut dyn fmt::Write) {
+    let rate = state.per_sec();
+    // A failure to write into a text in memory leaves the text shorter.
+    let _ = if rate < 10.0 { write!(line, "{rate:.1}/s") } else { write!(line, "{}/s", HumanCount(rate as u64)) };
 }
 
 impl Drop for Progress {
