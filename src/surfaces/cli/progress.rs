@@ -4,7 +4,7 @@
 
 use super::output::Output;
 use super::page::harmless;
-use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use indicatif::{HumanFloatCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::fmt;
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -90,8 +90,9 @@ impl Progress {
 /// Steps a second, as many digits as tell something: indicatif's own rate has four behind the point.
 fn rate(state: &ProgressState, line: &mut dyn fmt::Write) {
     let rate = state.per_sec();
+    let digits = if rate < 10.0 { 1 } else { 0 };
     // A failure to write into a text in memory leaves the text shorter.
-    let _ = if rate < 10.0 { write!(line, "{rate:.1}/s") } else { write!(line, "{}/s", HumanCount(rate as u64)) };
+    let _ = write!(line, "{:.digits$}/s", HumanFloatCount(rate));
 }
 
 impl Drop for Progress {

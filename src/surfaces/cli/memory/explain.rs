@@ -153,7 +153,8 @@ fn marks(explanation: &Explanation) -> Vec<Mark> {
         "accessed" | "created" => mark(event.at, MarkKind::Access, String::new()),
         "expired" => mark(event.at, MarkKind::Crossing, "expired".to_owned()),
         what => {
-            let energy = event.energy.map(|energy| format!(", energy by then {energy:.3}")).unwrap_or_default();
+            let energy =
+                event.energy.map(|energy| format!(", energy by then {energy:.3}")).unwrap_or_default();
             mark(event.at, MarkKind::Promotion, format!("{what}{energy}"))
         }
     };
