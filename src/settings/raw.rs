@@ -32,10 +32,12 @@ pub(super) type Place<'a> = &'a dyn Fn(usize, usize) -> Origin;
 
 /// The entries of a TOML text.
 pub(super) fn of_toml(text: &str, place: Place<'_>) -> Result<Vec<(String, Raw)>, Fault> {
+    let newlines: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
     let at = |span: Option<Range<usize>>| {
         let before = text.get(..span.map_or(0, |span| span.start)).unwrap_or(text);
-        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        place(before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+        let lines = newlines.partition_point(|newline| *newline < before.len());
+        let line_start = if lines == 0 { 0 } else { newlines[lines - 1] + 1 };
+        place(lines + 1, before[line_start..].chars().count() + 1)
     };
     match Document::parse(text) {
         Ok(document) => Ok(toml_table(document.as_table(), &at)),

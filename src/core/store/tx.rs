@@ -37,7 +37,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::{Notify, mpsc};
-use tracing::{Instrument, debug, info_span, trace, warn};
+use tracing::{Instrument, Span, debug, info_span, trace, warn};
 
 const TRIES_MAX: u32 = 8;
 /// Time within which transactions retry once a server responds again.
@@ -200,6 +200,20 @@ impl Tx {
         }
         self.rows::<Ignored>(call).await.map(|_| ())
     }
+
+    /// Rolls back. One that was dropped would keep its locks until its connection is used again. After a failed statement the
+    /// server has rolled back already and reports so; either response frees the connection.
+    async fn roll_back(self, name: &'static str) {
+        let rolled_back = tokio::time::timeout(ROLLBACK_LIMIT, self.txn.rollback()).await;
+        debug!(tx = name, ?rolled_back, "rolled back");
+    }
+
+    /// Rolls back for this reason.
+    async fn fail(self, name: &'static str, why: Error) -> Failure {
+        let may_be_repeat = self.may_be_repeat && !why.is_of_server();
+        self.roll_back(name).await;
+        if may_be_repeat { Failure::Repeat } else { Failure::Known(why) }
+    }
 }
 
 /// Rows of a statement, as they arrive.
@@ -262,6 +276,20 @@ pub(super) struct PriorTry {
     pub(super) unknown: Option<String>,
 }
 
+/// Tries of one transaction.
+struct Tries {
+    count: u32,
+    prior: PriorTry,
+}
+
+impl Tries {
+    /// Begins the next one.
+    fn next(&mut self, name: &'static str) -> Span {
+        self.count += 1;
+        info_span!("store.tx", tx = name, attempt = self.count)
+    }
+}
+
 impl Transactions {
     pub(super) fn new(
         driver: Driver,
@@ -296,60 +324,69 @@ impl Transactions {
     where
         F: AsyncFn(&mut Tx) -> Result<T, Error>,
     {
-        let mut tries = 0;
-        let PriorTry { mut looks_up, mut unknown } = prior;
+        let mut tries = Tries { count: 0, prior };
         loop {
-            tries += 1;
-            let span = info_span!("store.tx", tx = name, attempt = tries);
             // On the heap, so that the futures of callers stay small.
-            let once = Box::pin(self.once(name, mode, looks_up, &body));
-            let why = match once.instrument(span).await {
+            let once = Box::pin(self.once(name, mode, tries.prior.looks_up, &body));
+            match once.instrument(tries.next(name)).await {
                 Ok(answer) => {
                     if mode == Mode::Write {
                         self.trim_if_due().await;
                     }
                     return Ok(answer);
                 }
-                Err(Failure::Unknown(why)) => {
-                    (unknown, looks_up) = (Some(why.to_string()), true);
-                    why
-                }
-                Err(Failure::Repeat) => {
-                    looks_up = true;
-                    continue;
-                }
-                Err(Failure::Known(why)) => why,
-            };
-            let pause = match &why {
-                Error::Unavailable { .. } if self.reached.load(Ordering::Relaxed) => {
-                    pause(tries, 100, 10_000)
-                }
-                Error::Query { class: Class::Transient, .. } => pause(tries, 20, 2_000),
-                Error::Query { class: Class::Terminated, .. } if tries == 1 => Duration::from_millis(20),
-                // An election: once it is over, the server forwards transactions to the new leader.
-                _ if why.is_not_leader() && self.driver.is_routed() => pause(tries, 100, 10_000),
-                // Stopped or not let in by the server, so it says nothing of an earlier try.
-                _ if why.is_of_server() || matches!(why, Error::Login { .. }) => {
-                    return Err(final_error(why, unknown, name));
-                }
-                _ => return Err(why),
-            };
-            if tries >= TRIES_MAX {
-                return Err(final_error(why, unknown, name));
-            }
-            if unknown.is_some() {
-                stop_point!("before_receipt_read");
-            }
-            self.counters.retried.fetch_add(1, Ordering::Relaxed);
-            debug!(tx = name, tries, pause_ms = pause.as_millis(), %why, "retrying");
-            let away = is_away(&why);
-            tokio::select! {
-                () = tokio::time::sleep(pause) => {}
-                // Jittered: a server that has just restarted plans a statement once for each transaction that arrives
-                // meanwhile.
-                () = self.back.notified(), if away => tokio::time::sleep(jitter(RETURN)).await,
+                Err(failure) => self.wait(name, &mut tries, failure).await?,
             }
         }
+    }
+
+    /// Waits until a transaction that failed is to be tried again.
+    ///
+    /// # Errors
+    /// That of the transaction, if another try is of no use.
+    async fn wait(&self, name: &'static str, tries: &mut Tries, failure: Failure) -> Result<(), Error> {
+        let why = match failure {
+            Failure::Unknown(why) => {
+                tries.prior = PriorTry { looks_up: true, unknown: Some(why.to_string()) };
+                why
+            }
+            Failure::Repeat => {
+                tries.prior.looks_up = true;
+                return Ok(());
+            }
+            Failure::Known(why) => why,
+        };
+        let unknown = &mut tries.prior.unknown;
+        let pause = match &why {
+            Error::Unavailable { .. } if self.reached.load(Ordering::Relaxed) => {
+                pause(tries.count, 100, 10_000)
+            }
+            Error::Query { class: Class::Transient, .. } => pause(tries.count, 20, 2_000),
+            Error::Query { class: Class::Terminated, .. } if tries.count == 1 => Duration::from_millis(20),
+            // An election: once it is over, the server forwards transactions to the new leader.
+            _ if why.is_not_leader() && self.driver.is_routed() => pause(tries.count, 100, 10_000),
+            // Stopped or not let in by the server, so it says nothing of an earlier try.
+            _ if why.is_of_server() || matches!(why, Error::Login { .. }) => {
+                return Err(final_error(why, unknown.take(), name));
+            }
+            _ => return Err(why),
+        };
+        if tries.count >= TRIES_MAX {
+            return Err(final_error(why, unknown.take(), name));
+        }
+        if unknown.is_some() {
+            stop_point!("before_receipt_read");
+        }
+        self.counters.retried.fetch_add(1, Ordering::Relaxed);
+        debug!(tx = name, tries = tries.count, pause_ms = pause.as_millis(), %why, "retrying");
+        let away = is_away(&why);
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            // Jittered: a server that has just restarted plans a statement once for each transaction that arrives
+            // meanwhile.
+            () = self.back.notified(), if away => tokio::time::sleep(jitter(RETURN)).await,
+        }
+        Ok(())
     }
 
     /// Runs a read-only statement in a transaction with the statement's name, and returns its rows.
@@ -406,46 +443,38 @@ impl Transactions {
         })
     }
 
+    // A function with a body is compiled once for each body, and so is short; what does not depend on it stands in others.
     async fn once<T, F>(&self, name: &'static str, mode: Mode, looks_up: bool, body: &F) -> Result<T, Failure>
     where
         F: AsyncFn(&mut Tx) -> Result<T, Error>,
     {
-        let begun = Instant::now();
-        let mut tx = self.begin().await.map_err(Failure::Known)?;
-        log_step("BEGIN", begun, 0);
-        tx.looks_up = looks_up;
-        self.reached.store(true, Ordering::Relaxed);
-        let uri = self.driver.uri.clone();
-        let mut answer = body(&mut tx).await;
-        let mut change = None;
-        if answer.is_ok() && !tx.abandoned {
-            match tx.record_change().await {
-                Ok(recorded) => change = recorded,
-                Err(why) => answer = Err(why),
-            }
+        let mut tx = self.begin(looks_up).await.map_err(Failure::Known)?;
+        match body(&mut tx).await {
+            Ok(answer) => self.end(tx, name, mode).await.map(|()| answer),
+            Err(why) => Err(tx.fail(name, why).await),
         }
-        if answer.is_ok() {
-            self.back.notify_waiters();
-        }
-        if answer.is_err() || tx.abandoned {
-            // A dropped transaction would keep its locks until its connection is used again. After a failed statement
-            // the server has rolled back already and reports so; either response frees the connection.
+    }
+
+    /// Commits a transaction whose body is done, or rolls back one that was abandoned.
+    async fn end(&self, mut tx: Tx, name: &'static str, mode: Mode) -> Result<(), Failure> {
+        let change = if tx.abandoned { Ok(None) } else { tx.record_change().await };
+        let change = match change {
+            Ok(change) => change,
+            Err(why) => return Err(tx.fail(name, why).await),
+        };
+        self.back.notify_waiters();
+        if tx.abandoned {
             let may_be_repeat = tx.may_be_repeat;
-            let rolled_back = tokio::time::timeout(ROLLBACK_LIMIT, tx.txn.rollback()).await;
-            debug!(tx = name, ?rolled_back, "rolled back");
-            return match answer {
-                Err(why) if why.is_of_server() => Err(Failure::Known(why)),
-                _ if may_be_repeat => Err(Failure::Repeat),
-                answer => answer.map_err(Failure::Known),
-            };
+            tx.roll_back(name).await;
+            return if may_be_repeat { Err(Failure::Repeat) } else { Ok(()) };
         }
-        let commit_log = std::mem::take(&mut tx.commit_log);
         if mode == Mode::Write {
             stop_point!("before_commit");
         }
+        let Tx { txn, uri, commit_log, .. } = tx;
         commit_log.record_start();
         let begun = Instant::now();
-        match tx.txn.commit().await {
+        match txn.commit().await {
             Ok(()) => {
                 log_step("COMMIT", begun, 0);
                 commit_log.record_end(CommitOutcome::Committed);
@@ -456,7 +485,7 @@ impl Transactions {
                 if let Some(change) = change {
                     self.listener.tell(change);
                 }
-                answer.map_err(Failure::Known)
+                Ok(())
             }
             Err(why) => match sort(why, &Statement { name, file: "" }, &uri) {
                 why if mode == Mode::Write && (is_away(&why) || why.is_doubtful_at_commit()) => {
@@ -474,20 +503,24 @@ impl Transactions {
     }
 
     #[expect(clippy::disallowed_methods, reason = "this is the one place where transactions begin")]
-    async fn begin(&self) -> Result<Tx, Error> {
-        let begun = tokio::time::timeout(self.driver.acquire_timeout, self.driver.graph.start_txn());
-        match begun.await {
-            Ok(Ok(txn)) => Ok(Tx {
-                txn,
-                uri: self.driver.uri.clone(),
-                abandoned: false,
-                commit_log: CommitLog::default(),
-                changes: Changes::default(),
-                tracked: Vec::new(),
-                looks_up: false,
-                may_be_repeat: false,
-                attempt: None,
-            }),
+    async fn begin(&self, looks_up: bool) -> Result<Tx, Error> {
+        let begun = Instant::now();
+        match tokio::time::timeout(self.driver.acquire_timeout, self.driver.graph.start_txn()).await {
+            Ok(Ok(txn)) => {
+                log_step("BEGIN", begun, 0);
+                self.reached.store(true, Ordering::Relaxed);
+                Ok(Tx {
+                    txn,
+                    uri: self.driver.uri.clone(),
+                    abandoned: false,
+                    commit_log: CommitLog::default(),
+                    changes: Changes::default(),
+                    tracked: Vec::new(),
+                    looks_up,
+                    may_be_repeat: false,
+                    attempt: None,
+                })
+            }
             Ok(Err(neo4rs::Error::AuthenticationError(why))) => {
                 Err(Error::Login { uri: self.driver.uri.clone(), user: self.driver.user.clone(), why })
             }
