@@ -266,14 +266,14 @@ async fn every_statement_has_the_plan_it_was_reviewed_with() {
         write!(golden, "{}\n{}\n", statement.name, plan.tree()).unwrap();
     }
     assert!(offences.is_empty(), "plans that may not be:\n{offences}");
-    for (table, excuses) in [("SCANS", SCANS), ("UNIONS", UNIONS), ("GATHERS", GATHERS)] {
-        for (name, _) in excuses {
-            assert!(excused.contains(&(table, *name)), "{table}: {name} needs no excuse: remove it");
-        }
-    }
     let version: String =
         db.client.value("CALL dbms.components() YIELD versions RETURN versions[0] AS version").await;
     if version.starts_with(SERIES) {
+        for (table, excuses) in [("SCANS", SCANS), ("UNIONS", UNIONS), ("GATHERS", GATHERS)] {
+            for (name, _) in excuses {
+                assert!(excused.contains(&(table, *name)), "{table}: {name} needs no excuse: remove it");
+            }
+        }
         insta::assert_snapshot!(format!("plans_{SERIES}"), golden);
     }
 }
@@ -344,10 +344,7 @@ async fn the_gate_sees_a_bad_plan() {
         ("MATCH (n {id: $id}) RETURN n.tier AS tier", "AllNodesScan"),
         ("MATCH (m:Memory) WHERE m.content = $text RETURN m.id AS id", "NodeByLabelScan"),
         ("MATCH (a)-[r:MENTIONS]-(b) RETURN r", "Undirected"),
-        (
-            "MATCH (m:Memory) WHERE m.dueAt > $due OR (m.dueAt = $due AND m.id > $id) RETURN m.id AS id LIMIT 10",
-            "Union",
-        ),
+        ("MATCH (m:Memory) WHERE m.dueAt > $due OR m.ripeAt > $due RETURN m.id AS id LIMIT 10", "Union"),
         (
             "MATCH (a:Memory {tier: $a}) MATCH (b:Memory {tier: $b}) RETURN a.id AS a, b.id AS b",
             "CartesianProduct",

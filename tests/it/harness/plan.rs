@@ -20,7 +20,7 @@ struct Arguments {
 }
 
 /// Aggregations, as the beginning of a column says them: what begins otherwise is a key by which rows are grouped.
-const AGGREGATIONS: [&str; 6] = ["avg(", "collect(", "count(", "max(", "min(", "sum("];
+const AGGREGATIONS: [&str; 7] = ["avg(", "collect(", "collect_distinct(", "count(", "max(", "min(", "sum("];
 
 impl Plan {
     /// The plan that the server makes for a statement.
@@ -147,7 +147,8 @@ impl Plan {
             [] => {
                 // An element id names one element, as a unique key does.
                 let key = (kind.contains("UniqueIndexSeek") && !kind.contains("ByRange"))
-                    || kind.contains("ByElementIdSeek");
+                    || kind.contains("ByElementIdSeek")
+                    || kind == "MergeUniqueNode";
                 key || ["Argument", "EmptyRow", "ProcedureCall"].contains(&kind)
                     || kind.contains("FromCountStore")
             }

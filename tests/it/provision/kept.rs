@@ -21,6 +21,7 @@ fn ebb(place: &Place, variables: &[(&str, &str)], args: &[&str]) -> (Value, Stri
         .args(args)
         .current_dir(place.folder.path())
         .env_remove("NEO4J_URI")
+        .env_remove("NEO4J_PASSWORD")
         .env("EBB_NEO4J", "maven")
         .env("EBB__NEO4J__HOME", place.home())
         .env("EBB__NEO4J__CACHE", env!("CARGO_TARGET_TMPDIR"))
