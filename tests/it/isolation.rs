@@ -306,11 +306,11 @@ async fn a_scope_is_told_what_it_is_told_without_another() {
             .flat_map(|side| &side.asks)
             .map(Vec::len)
             .sum::<usize>();
+        println!(
+            "{compared} histories, {answers} answers: each what it is without the other scope; next seed {}",
+            random.0
+        );
     }
-    println!(
-        "{compared} histories, {answers} answers: each what it is without the other scope; next seed {}",
-        random.0
-    );
 }
 
 /// What a scope's key is answered.
