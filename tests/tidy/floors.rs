@@ -218,7 +218,7 @@ const FLOORS: &[Floor] = &[
     Floor { module: "telemetry", inside: &[], outside: &["tracing", "tracing_subscriber"] },
     Floor { module: "wiring", inside: &[EVERYTHING], outside: &[EVERYTHING] },
     Floor { module: "worker", inside: &[EVERYTHING], outside: &[EVERYTHING] },
-    Floor { module: "main", inside: &["program"], outside: &[] },
+    Floor { module: "main", inside: &["program"], outside: &["tikv_jemallocator"] },
     Floor { module: "program", inside: &[EVERYTHING], outside: &[EVERYTHING] },
     Floor { module: "lib", inside: &[EVERYTHING], outside: &[] },
 ];
