@@ -27,6 +27,9 @@ use super::{docker, log};
 
 /// How long a stopping server may write nothing to its log before it is killed.
 const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
+/// The same for a server that leaves an archive of its classes: Java writes it after the last line of the log, in some
+/// seconds of work that become minutes on a busy machine.
+const ARCHIVE_TIMEOUT: Duration = Duration::from_secs(5 * 60);
 /// Time limit of a stop.
 const STOP_LIMIT: Duration = Duration::from_secs(10 * 60);
 
@@ -182,14 +185,15 @@ async fn granted(unused: &mut Option<oneshot::Receiver<File>>) -> Option<File> {
 async fn stop(home: &Home, plan: &Plan, child: &mut Child) -> bool {
     send_signal(child.id(), Signal::TERM);
     let began = Instant::now();
-    let (mut seen, mut deadline) = (0, began + WAIT_TIMEOUT);
+    let silence = if plan.kept.is_some() { ARCHIVE_TIMEOUT } else { WAIT_TIMEOUT };
+    let (mut seen, mut deadline) = (0, began + silence);
     while Instant::now() < deadline.min(began + STOP_LIMIT) {
         if timeout(Duration::from_secs(1), child.wait()).await.is_ok() {
             return true;
         }
         let now = log::length(&home.join(log::DEBUG_LOG));
         if now != seen {
-            (seen, deadline) = (now, Instant::now() + WAIT_TIMEOUT);
+            (seen, deadline) = (now, Instant::now() + silence);
         }
     }
     if let Some(name) = &plan.container {

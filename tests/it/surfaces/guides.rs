@@ -12,10 +12,11 @@ fn fences<'p>(page: &'p str, language: &str) -> Vec<&'p str> {
     texts.map(|text| text.split("```").next().unwrap()).collect()
 }
 
-/// The commands of a page, without the program's name.
-fn commands(page: &str) -> Vec<Vec<&str>> {
+/// The commands of a page, without the program's name and their comments.
+fn commands(page: &'static str) -> Vec<Vec<&'static str>> {
     let lines = fences(page, "sh").into_iter().flat_map(str::lines);
-    lines.map(|line| line.strip_prefix("ebb ").unwrap().split(' ').collect()).collect()
+    let words = |line: &'static str| line.split(" #").next().unwrap_or_default().split_whitespace().collect();
+    lines.map(|line| words(line.strip_prefix("ebb ").unwrap())).collect()
 }
 
 fn on(db: &Fresh, folder: &Path, args: &[&str]) -> CliOutput {
