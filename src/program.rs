@@ -199,7 +199,7 @@ async fn run_verb(cli: &Cli, settings: &Settings, output: &Output) -> Result<(),
         Command::Eval(args) if args.in_memory().is_some() => {
             return run_eval_in_memory(args, settings, &scope, output).await;
         }
-        Command::Init(args) => server::write_config(args, &settings::sample(), output, &cli.global).await?,
+        Command::Init(args) => server::write_config(args, &settings::sample(), output)?,
         _ => {}
     }
     let settings = match &cli.command {
@@ -218,7 +218,8 @@ async fn run_verb(cli: &Cli, settings: &Settings, output: &Output) -> Result<(),
         open(Box::pin(wiring::open(settings, scope)), output).await?
     };
     let is_own = open.endpoint().origin != Origin::Given;
-    let global = &Global { yes: cli.global.yes || fills && is_own, ..cli.global.clone() };
+    let deletes = matches!(&cli.command, Command::Restore(args) if args.abandon);
+    let global = &Global { yes: cli.global.yes || fills && is_own && !deletes, ..cli.global.clone() };
     let ended = match &cli.command {
         Command::Mcp => {
             let tools = Tools::of_user(Arc::clone(&open.service), settings.mcp.allow_writes);
@@ -379,7 +380,9 @@ fn invalid(faults: &Faults) -> CliError {
         1 => "the configuration has a fault".to_owned(),
         n => format!("the configuration has {n} faults"),
     };
-    list.iter().fold(CliError::new(Exit::Configuration, what), CliError::why).try_this("ebb config validate")
+    list.iter()
+        .fold(CliError::new(Exit::Configuration, what), CliError::why)
+        .try_this("correct the configuration, then run: ebb config validate")
 }
 
 /// The schedules of all jobs with their next runs. A schedule that is left to the graph is taken from the defaults written there.

@@ -142,7 +142,7 @@ impl Settings {
         let mut faults = Vec::new();
         let file = match &flags.config {
             Some(named) => Layer::of_file(named, &mut faults),
-            None if Path::new(FILE_NAME).exists() => Layer::of_file(Path::new(FILE_NAME), &mut faults),
+            None if Path::new(FILE_NAME).exists() => Layer::of_found_file(Path::new(FILE_NAME), &mut faults),
             None => Layer::default(),
         };
         Self::from_layers(file, flags, environment, faults)

@@ -148,11 +148,12 @@ impl Visit for Waits {
     }
 }
 
-/// Whether a line is logged if the filter lets it through: `ureq` and `ureq_proto` log requests.
+/// Whether a line is logged if the filter lets it through: `ureq` and `ureq_proto` log requests, `rmcp` calls and their results.
 fn is_logged(line: &Metadata<'_>) -> bool {
     match line.target() {
         "neo4rs::connection" => *line.level() != Level::WARN,
         target if target.starts_with("ureq") => *line.level() <= LevelFilter::INFO,
+        target if target.starts_with("rmcp") => *line.level() <= LevelFilter::WARN,
         _ => true,
     }
 }

@@ -68,7 +68,10 @@ const RECOVERY_WAIT: Duration = Duration::from_secs(10);
 #[non_exhaustive]
 pub enum Error {
     /// A port cannot be had.
-    #[error("{} cannot be listened on: {source}", .address.map_or_else(|| format!("no port from {usual} on"), |a| a.to_string()))]
+    #[error(
+        "{} cannot be listened on: {source}. Set http.listen (worker.listen for the probes of a worker) to another address",
+        .address.map_or_else(|| format!("a port from {usual} on"), |a| a.to_string())
+    )]
     Listen {
         /// The address that was stated, if one was.
         address: Option<SocketAddr>,

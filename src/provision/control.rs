@@ -162,7 +162,8 @@ pub async fn wipe(home: &Path) -> Result<(), Error> {
     if !home.exists() {
         return Ok(());
     }
-    let Some(ours) = Home::existing(home) else {
+    // A link may lead to the home of another database.
+    let Some(ours) = Home::existing(home).filter(|_| !home.is_symlink()) else {
         return Err(Error::ForeignHome { path: home.to_path_buf() });
     };
     let _start = ours.start_lock().await?;

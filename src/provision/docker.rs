@@ -94,7 +94,7 @@ fn variable(setting: &str) -> String {
 }
 
 /// The name of the container of a home.
-fn container_name(home: &Home) -> String {
+pub(super) fn container_name(home: &Home) -> String {
     let hash = Sha256::digest(home.path().as_os_str().as_encoded_bytes());
     let hash: String = hash.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
     format!("ebb-neo4j-{hash}")

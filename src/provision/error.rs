@@ -117,7 +117,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// The home folder has a database whose password is lost.
-    #[error("the database in {} exists, but the file {} with its password does not. Put the password back into that file (chmod 600), or, to delete the data, remove the folder: rm -r {}", home.display(), home.join("password").display(), home.display())]
+    #[error("the database in {} exists, but the file {} with its password does not. Put the password back into that file (chmod 600). To begin with an empty database and keep this one: mv '{}' '{}.lost'", home.display(), home.join("password").display(), home.display(), home.display())]
     PasswordLost {
         /// The home folder of the managed server.
         home: PathBuf,

@@ -55,8 +55,8 @@ fn is_ending(stat: &str) -> bool {
 
 /// Ends a server whose keeper is gone. The caller holds the start lock.
 pub(super) async fn end_orphan(docker: &Path, home: &Home, record: &Record) -> Result<(), Error> {
-    if let Some(name) = &record.container {
-        docker::stop(docker, name).await;
+    if record.container.is_some() {
+        docker::stop(docker, &docker::container_name(home)).await;
     }
     let deadline = Instant::now() + WAIT_TIMEOUT;
     if runs(home, record) {

@@ -49,6 +49,8 @@ const USUAL: [(&str, &str); 9] = [
     ("STIGMEM_DECAY_POLICIES", "policies"),
 ];
 const PREFIX: &str = "EBB__";
+/// Keys whose values are programs that Ebb runs, or the folder of those that Java runs.
+const PROGRAMS: [&str; 4] = ["neo4j.cache", "neo4j.docker", "neo4j.java", "neo4j.mvn"];
 
 impl Layer {
     /// The values of a TOML text.
@@ -92,6 +94,24 @@ impl Layer {
                 Self::default()
             }
         }
+    }
+
+    /// The values of the file of the current folder, which nobody named. It may have come with a repository or an archive, so it
+    /// names no program that Ebb would run.
+    pub(super) fn of_found_file(path: &Path, faults: &mut Vec<Fault>) -> Self {
+        let mut layer = Self::of_file(path, faults);
+        layer.0.retain(|given| {
+            let names_program = PROGRAMS.contains(&given.key.name.as_str());
+            if names_program {
+                let what = format!(
+                    "`{}` says which programs run, and this file was only found in the current folder; name it with --config",
+                    given.key.name
+                );
+                faults.push(Fault { origin: given.origin.clone(), what });
+            }
+            !names_program
+        });
+        layer
     }
 
     /// The values of the environment: the common names first, then `EBB__SECTION__KEY`, which overrides them.

@@ -48,6 +48,22 @@ fn row(settings: &Settings, key: &str) -> (Option<String>, String) {
     (row.value.as_ref().map(shown), row.from.clone())
 }
 
+/// A file that nobody named may have come with a repository.
+#[test]
+fn a_file_that_was_found_names_no_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ebb.toml");
+    std::fs::write(&path, "[neo4j]\njava = \"./java\"\nheap_mb = 512\n").unwrap();
+    let mut faults = Vec::new();
+    let layer = Layer::of_found_file(&path, &mut faults);
+    let keys: Vec<&str> = layer.0.iter().map(|given| given.key.name.as_str()).collect();
+    assert_eq!(keys, ["neo4j.heap_mb"]);
+    let [fault] = &faults[..] else { panic!("{faults:?}") };
+    let said = fault.to_string();
+    assert!(said.contains("ebb.toml:2:") && said.contains("`neo4j.java` says which programs run"), "{said}");
+    assert_eq!(Layer::of_file(&path, &mut Vec::new()).0.len(), 2, "named by --config, it may");
+}
+
 /// The block of graphpalace.toml as the stigmergy document has it, comments and all, and other values under its names.
 #[test]
 fn the_documented_block_of_pheromones_is_read_as_it_stands() {

@@ -121,7 +121,8 @@ pub enum Command {
     ///
     /// Starts a scratch Neo4j, restores a bundled month of three coding agents, replays its last hours under simulated time, and
     /// shows the energy of a memory and a recall before and after learning. Ends with commands to try and a link to Neo4j
-    /// Browser. A given database that holds anything else is never touched.
+    /// Browser. With NEO4J_URI it uses that database, if it is empty, and marks it as scratch: no job runs in it by schedule. One
+    /// that holds anything else is never touched.
     #[command(after_help = "Examples:\n  ebb demo\n  ebb demo -o json")]
     Demo,
     /// Prepare a database: constraints, indexes and the configuration node
@@ -141,11 +142,13 @@ pub enum Command {
     Report(report::Report),
     /// Check connection, server, schema and rows, and name the fix for each problem
     #[command(after_help = "\
-Exit code 7 on a problem. --fix repairs what has only one right repair and lists the rest.
+Exit code 7 on a problem. --fix asks nothing: it creates missing constraints, indexes and tunables, releases quarantined rows
+whose values are valid now, and sets dates ahead of the server's clock to now (ebbMoved keeps the former ones). So run
+`ebb doctor` without it first, and see that the server's clock is right.
 
 Examples:
   ebb doctor
-  ebb doctor --fix --yes")]
+  ebb doctor --fix")]
     Doctor {
         /// Repair what has only one right repair
         #[arg(long)]
@@ -272,7 +275,8 @@ pub struct Global {
     /// Configuration file [default: ebb.toml in the current folder, if there is one]
     #[arg(long, global = true, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Scope of the data; no command crosses scopes
+    /// Scope of memories, sessions, entities, relations, facts and places. Without effect on commands about the whole
+    /// database: job, plan, apply, undo, policy, attempt, backup, restore, status, health, trail evaporate, trail cycle
     #[arg(long, global = true, value_name = "SCOPE", default_value = "local")]
     pub scope: String,
     /// Answer yes to every question

@@ -252,6 +252,11 @@ impl Operation {
         self.method != Method::GET
     }
 
+    /// Whether a request of it may be sent twice for one effect, by its `Idempotency-Key`.
+    pub(super) fn takes_key(&self) -> bool {
+        self.writes() && matches!(self.work, Work::Write | Work::Batch)
+    }
+
     /// Whether its answer names the change of the graph that it made, in its body and in a header, or in the header alone.
     pub(super) fn names_change(&self) -> Option<ChangeIn> {
         let is_ours = self.path.starts_with("/v1/");

@@ -49,7 +49,7 @@ OPTIONS = [
     *("--strict-nullable", "--disable-timestamp", "--formatters", "builtin"),
 ]
 # The server checks values and says what is wrong with one. A client that checked them too would refuse what a newer server takes.
-CHECKS = {"pattern", "minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum"}
+CHECKS = {"pattern", "minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum", "exclusiveMinimum"}
 # Names of Python get an underscore behind them.
 RESERVED = {"from": "from_"}
 KINDS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "object": "Mapping[str, Any]"}

@@ -26,7 +26,7 @@ pub struct RerankRequest {
     /// Keys of nodes or facts, as their library has them.
     #[schemars(length(min = 1, max = KEYS_MAX))]
     pub keys: Vec<Term>,
-    /// Text of the query; without one, the score is the weight.
+    /// The question, in plain words, like the text of a recall; without one, the score is the weight.
     #[serde(default)]
     #[schemars(length(max = 65_536))]
     pub query: String,

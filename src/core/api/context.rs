@@ -15,7 +15,7 @@ pub const TOKENS_MAX: usize = 16_000;
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ContextRequest {
-    /// Text of the query.
+    /// The question, in plain words. Without a question, seeds or an embedding, nothing is found.
     #[serde(default)]
     #[schemars(length(max = 65_536))]
     pub text: String,
@@ -40,7 +40,7 @@ pub struct ContextRequest {
     #[serde(default)]
     #[schemars(length(max = 64))]
     pub kinds: Vec<Term>,
-    /// Only memories of these tiers.
+    /// Only memories of these tiers: working, shortTerm, longTerm or expiredWorking; default all of them.
     #[serde(default)]
     #[schemars(length(max = 64))]
     pub tiers: Vec<Tier>,

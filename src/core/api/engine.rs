@@ -211,7 +211,7 @@ pub struct CausalRequest {
     /// Seeds: ids to start from.
     #[schemars(length(max = 200))]
     pub seeds: Vec<GivenSeed>,
-    /// Direction: the effects of the seeds, or their causes.
+    /// Direction: the effects of the seeds (default), or their causes.
     #[serde(default)]
     pub direction: CausalDirection,
     /// Maximum number of relationships of a chain.
@@ -251,10 +251,10 @@ pub struct ResonateRequest {
     pub seeds: Vec<GivenSeed>,
     /// Frequency of the reading, above 0.
     #[serde(default = "once")]
-    #[schemars(range(min = 0.0))]
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub frequency: f32,
     /// Wavelength at frequency 1, in relationships, above 0; default 16.
-    #[schemars(range(min = 0.0))]
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub wavelength: Option<f32>,
     /// Maximum number of relationships that a wave crosses.
     #[serde(default = "hops")]
@@ -283,10 +283,10 @@ pub struct HarmonicsRequest {
     pub seeds: Vec<GivenSeed>,
     /// Base frequency of the harmonics, above 0.
     #[serde(default = "once")]
-    #[schemars(range(min = 0.0))]
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub frequency: f32,
     /// Wavelength at frequency 1, in relationships, above 0; default 16.
-    #[schemars(range(min = 0.0))]
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub wavelength: Option<f32>,
     /// Maximum number of relationships that a wave crosses.
     #[serde(default = "hops")]
@@ -309,7 +309,7 @@ pub struct HarmonicsRequest {
 pub struct CommunitiesRequest {
     /// Resolution, above 0; above 1 communities get smaller.
     #[serde(default = "once")]
-    #[schemars(range(min = 0.0))]
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub resolution: f32,
     /// Id of a node, to return only its community and its links to others.
     pub node: Option<Term>,

@@ -167,7 +167,7 @@ pub struct FactQuery {
     /// Whether to include superseded facts.
     #[serde(default)]
     pub history: bool,
-    /// Scope of the facts.
+    /// Scope of the facts: local, team, company or public; default the only scope of the key, otherwise local.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<FactScope>,
     /// Maximum number of items in the page.
@@ -197,7 +197,7 @@ pub struct FactRequest {
     /// Value of the fact.
     #[serde(deserialize_with = "exact_value")]
     pub value: Value,
-    /// Scope of the fact.
+    /// Scope of the fact: local, team, company or public; default the only scope of the key, otherwise local.
     pub scope: Option<FactScope>,
     /// Confidence, 0 to 1; default 1.
     #[schemars(with = "Option<f64>", range(min = 0.0, max = 1.0))]

@@ -39,7 +39,7 @@ pub struct Memory {
     pub session: Option<String>,
     /// Whether it is pinned: it does not decay, expire or get promoted.
     pub pinned: Option<bool>,
-    /// Instant from which it is ripe for promotion.
+    /// Instant from which it is ready for promotion.
     pub ripe_at: Option<Timestamp>,
     /// Instant at which the next pass is due.
     pub due_at: Option<Timestamp>,
@@ -85,6 +85,13 @@ pub struct Memory {
 }
 
 impl Memory {
+    /// About how many bytes its texts have.
+    pub(crate) fn text_bytes(&self) -> usize {
+        let tags = self.tags.iter().map(String::len).sum::<usize>();
+        let metadata = self.metadata.as_ref().map_or(0, |fields| fields.len() * 64);
+        self.content.as_ref().map_or(0, String::len) + tags + metadata
+    }
+
     /// A memory as it is stored, with its energy at an instant.
     #[must_use]
     pub fn at(record: Record, at: Timestamp, tunables: &Tunables) -> Self {
@@ -223,7 +230,7 @@ pub fn history(happened: &[MemoryEvent], life: &Life, last_expired: Option<Times
 /// Path of a memory.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct MemoryPath {
-    /// Its id.
+    /// Id of the memory.
     pub id: MemoryId,
 }
 
@@ -244,7 +251,7 @@ pub struct ExplainQuery {
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MemoryQuery {
-    /// Only memories of this tier.
+    /// Only memories of this tier; default all: expiredWorking too. The stubs of promotions (archivedWorking, archivedShortTerm) are never listed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tier: Option<Tier>,
     /// Only memories created in this session.
@@ -288,7 +295,7 @@ pub struct NewMemory {
     #[serde(default)]
     #[schemars(length(max = 256))]
     pub mentions: Vec<EntityName>,
-    /// Tags, by which recall finds it too; at most 256 characters each. A memory that exists keeps its own.
+    /// Tags, by which recall finds it too; at most 256 characters each. They are added to those of a memory that exists, at most 256 in all.
     #[serde(default)]
     #[schemars(length(max = TAGS_MAX), inner(length(min = 1, max = TAG_CHARS_MAX)))]
     pub tags: Vec<String>,
@@ -297,7 +304,7 @@ pub struct NewMemory {
     pub metadata: Map<String, Value>,
     /// Source of the text; a last line needs a first. A memory that exists keeps its own texts, and its lines are extended.
     pub provenance: Option<Provenance>,
-    /// Whether it is pinned: it does not decay, expire or get promoted.
+    /// Whether a new memory is pinned: it does not decay, expire or get promoted. One that exists stays as it is: pin it by pin_memory or POST /v1/memories/{id}/pin.
     #[serde(default)]
     pub pinned: bool,
     /// Embedding of the text, with embedding.dimensions numbers; not allowed if that is not set.

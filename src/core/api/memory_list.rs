@@ -18,7 +18,7 @@ pub const SEARCH_MAX: u32 = 1_000;
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
 pub struct MemoryFilter {
-    /// Only memories of these tiers.
+    /// Only memories of these tiers; default all: expiredWorking too. The stubs of promotions (archivedWorking, archivedShortTerm) are never listed.
     #[serde(default)]
     #[schemars(length(max = 6))]
     pub tiers: Vec<Tier>,
@@ -28,7 +28,7 @@ pub struct MemoryFilter {
     #[serde(default)]
     #[schemars(length(max = 64))]
     pub tags: Vec<Term>,
-    /// Only memories whose content contains this text, in any case.
+    /// Only memories whose content contains this text; upper and lower case are the same.
     pub text: Option<Term>,
     /// Only memories whose metadata fulfils these conditions: a field and its value, null for a missing field, or bounds such as {"$gte": 2020, "$lt": 2024}. The key is the path of the field, such as user.age.
     #[serde(default)]
@@ -66,7 +66,7 @@ pub struct MemorySearch {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct FoundMemories {
     pub memories: Vec<Memory>,
-    /// Cursor of the next page; null if this is the last one. A page with conditions on metadata may be short, and another follow.
+    /// Cursor of the next page; null if this is the last one. A page may be short, and another follow: with conditions on metadata, and after 16 MiB of texts.
     pub cursor: Option<String>,
 }
 

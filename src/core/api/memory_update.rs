@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MemoryPatch {
-    /// New text: not blank, at most 65536 bytes. The embedding of the former text is removed.
+    /// New text, all of it: not blank, at most 65536 bytes. The embedding of the former text is removed.
     #[schemars(length(min = 1, max = CONTENT_BYTES_MAX), pattern(r"\S"))]
     pub content: Option<String>,
     /// New tags, in place of the former ones.
@@ -65,7 +65,10 @@ impl MemoryPatch {
     pub fn checked(self, id: &MemoryId, similarity: &Similarity) -> Result<MemoryUpdate, String> {
         let Self { content, tags, metadata, embedding, .. } = self;
         if content.is_none() && tags.is_none() && metadata.is_empty() && embedding.is_none() {
-            return Err("there is nothing to change: give content, tags, metadata or embedding".to_owned());
+            return Err(
+                "there is nothing to change: give content, tags, metadata or (not over MCP) an embedding"
+                    .to_owned(),
+            );
         }
         let embedding = embedding.map(|numbers| Embedding::new(id, numbers, similarity)).transpose();
         let embedding = embedding.map_err(|why| why.to_string())?;

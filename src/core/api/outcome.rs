@@ -75,7 +75,7 @@ pub struct OutcomeRequest {
     #[schemars(length(min = 1, max = 1_000))]
     pub used: Vec<UsedHit>,
     /// Reward for all hits together, above 0 and at most 10; above 1 it only increases deposits on trails.
-    #[schemars(range(max = 10.0))]
+    #[schemars(range(max = 10.0), extend("exclusiveMinimum" = 0))]
     pub reward: f64,
     /// Whether the memories among the hits are accessed; default true. False if they were accessed on their own.
     pub access: Option<bool>,

@@ -18,7 +18,7 @@ pub use ebb_engine::xlr::Contrast;
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RecallRequest {
-    /// Text of the query.
+    /// The question, in plain words. Without a question, seeds or an embedding, nothing is found.
     #[serde(default)]
     #[schemars(length(max = 65_536))]
     pub text: String,
@@ -40,7 +40,7 @@ pub struct RecallRequest {
     #[serde(default)]
     #[schemars(length(max = 64))]
     pub kinds: Vec<Term>,
-    /// Only memories of these tiers.
+    /// Only memories of these tiers: working, shortTerm, longTerm or expiredWorking; default all of them.
     #[serde(default)]
     #[schemars(length(max = 64))]
     pub tiers: Vec<Tier>,
@@ -58,10 +58,10 @@ pub struct RecallRequest {
     pub metadata: Map<String, Value>,
     /// Scope of the data.
     pub scope: Option<Scope>,
-    /// A write that the hits must include: `change` of its answer. The recall waits for it.
+    /// A write that the hits must include: `change` of its answer. The recall waits for it, at most wait_ms, which is 1 s over MCP; if that is not enough, the answer has the flag change_not_reached: ask again.
     #[schemars(length(max = 128))]
     pub at_least: Option<String>,
-    /// How long it waits for that write, milliseconds. If that is not enough, the answer has the flag change_not_reached.
+    /// How long it waits for that write, milliseconds.
     #[serde(default = "wait_ms")]
     #[schemars(range(max = 5_000))]
     pub wait_ms: u32,
@@ -142,7 +142,7 @@ pub struct GivenSeed {
     /// Id; for an entity its name.
     pub id: Term,
     /// Score of the seed, above 0 and up to 1.
-    #[schemars(range(min = 0.0, max = 1.0))]
+    #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0))]
     pub score: f32,
 }
 

@@ -192,7 +192,7 @@ pub struct ObservationRequest {
     /// Type of the relation, such as works_on.
     #[serde(rename = "type")]
     pub kind: RelationType,
-    /// Weight; default 1.
+    /// Weight, which decays until the next observation; default 1, or unchanged if the relation stays pinned. Below relation.minimumWeight (default 0.10) recall leaves the relation out.
     #[schemars(with = "Option<f64>", range(min = 0.0, max = 1.0))]
     pub weight: Option<Weight>,
     /// Whether it is pinned: it does not decay; default unchanged.

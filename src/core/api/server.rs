@@ -26,7 +26,7 @@ pub struct Health {
     pub quarantined: i64,
     /// Memories due for decay.
     pub due: i64,
-    /// Memories ripe for promotion.
+    /// Memories ready for promotion.
     pub ripe: i64,
     /// Sessions waiting for the job coactivate.
     pub sessions: i64,

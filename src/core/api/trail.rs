@@ -220,7 +220,7 @@ pub struct Deposit {
     #[schemars(length(min = 2, max = 1_000))]
     pub path: Vec<PlaceRef>,
     /// Reward, above 0 and at most 10; default 1.
-    #[schemars(range(max = 10.0))]
+    #[schemars(range(max = 10.0), extend("exclusiveMinimum" = 0))]
     pub reward: Option<f64>,
     /// Scope of the data.
     pub scope: Option<Scope>,

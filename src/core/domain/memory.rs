@@ -82,10 +82,10 @@ pub enum Refused {
     #[error("it is the stub of a promotion, not a memory")]
     Stub,
     /// Expired, and the caller did not request a revival.
-    #[error("it has expired")]
+    #[error("it has expired; an access revives it")]
     Expired,
     /// Below its threshold, pinned, or without a tier above.
-    #[error("it is not ripe for promotion")]
+    #[error("it is not ready for promotion")]
     NotRipe,
     /// Newer memories reinforce promoted ones only.
     #[error("it is not in short-term or long-term memory")]

@@ -15,7 +15,7 @@ use std::time::Instant;
 
 pub(super) static JOB: Job = Job {
     name: "promote",
-    about: "Promote ripe memories one tier, each through an attempt",
+    about: "Promote by one tier the memories that are ready for it, each through an attempt",
     interval_ms: Tunables::promotion_interval_ms,
     waits_since: |backlog| backlog.ripe,
     left: |waiting| waiting.ripe,

@@ -8,7 +8,7 @@ pub mod file;
 use super::Service;
 use crate::domain::ids::Scope;
 use crate::store::{BackupCounts, BackupRow, ChangeMark, Error, FACT_STATE, NODE_STATE};
-use file::{FileError, Header, Lines, Reader, Written};
+use file::{Checked, FileError, Header, Lines, Reader, Written};
 use std::io;
 use std::path::Path;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::SendTimeoutError;
 
 /// Rows that are read ahead of the file.
-const AHEAD: usize = 1_000;
+const AHEAD: usize = 64;
 
 /// Result of a backup.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -185,7 +185,7 @@ impl Service {
     ///
     /// # Errors
     /// [`FileError`].
-    pub async fn check_backup(&self, path: &Path) -> Result<(Header, Written), BackupError> {
+    pub async fn check_backup(&self, path: &Path) -> Result<Checked, BackupError> {
         let file = path.to_owned();
         let checked = tokio::task::spawn_blocking(move || Reader::open(&file)?.check());
         Ok(checked.await.map_err(|why| FileError::Thread(why.to_string()))??)
@@ -195,7 +195,7 @@ impl Service {
     ///
     /// # Errors
     /// As [`Service::restore`].
-    pub async fn check_restore(&self, path: &Path) -> Result<(Header, Written), BackupError> {
+    pub async fn check_restore(&self, path: &Path) -> Result<Checked, BackupError> {
         let checked = self.check_backup(path).await?;
         self.store.refuse_restore().await?;
         Ok(checked)
@@ -212,7 +212,7 @@ impl Service {
         path: &Path,
         watch: &mut dyn FnMut(RowsDone),
     ) -> Result<Restored, BackupError> {
-        let (header, written) = self.check_backup(path).await?;
+        let Checked { header, written, .. } = self.check_backup(path).await?;
         let total = written.nodes + written.relationships;
         let seen = self.store.unfinished_restore().await?;
         let loaded = seen.as_ref().filter(|of| of.is_loaded && of.checksum == written.checksum);

@@ -78,13 +78,13 @@ impl Service {
             Ok(counter) => {
                 well("cycles", format!("a cycle of trails lasts {} s", counter.cycles.length_ms / 1_000))
             }
-            Err(why) => refused("cycles", &why).unwrap_or_else(|| {
-                problem(
-                    "cycles",
-                    why.to_string(),
-                    "in Neo4j Browser: MATCH (c:EbbCounter {name: 'cycle'}) DELETE c, then run: ebb init",
-                )
-            }),
+            Err(why @ Error::Conflict(_)) => problem(
+                "cycles",
+                why.to_string(),
+                "correct it in Neo4j Browser: MATCH (c:EbbCounter {name: 'cycle'}) RETURN c",
+            ),
+            Err(why) => refused("cycles", &why)
+                .unwrap_or_else(|| problem("cycles", why.to_string(), "run it again: ebb doctor")),
         });
         let waiting = self.store.waiting(self.instant(None).await?).await?;
         findings.push(quarantined_rows(waiting.quarantined, self.store.quarantine_counts().await));
@@ -369,7 +369,8 @@ fn future_dates(found: Result<FutureRows, Error>) -> Finding {
                 named.join(", ")
             ),
         },
-        "to let them decay from now on, with their present values, run: ebb doctor --fix",
+        "first see that the clock of the server is right; then, to let them decay from now on with their present values, \
+         run: ebb doctor --fix",
     )
 }
 

@@ -15,8 +15,11 @@ use serde_json::json;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
 
-/// Most memories that are compared.
+/// Most memories that are compared, and most of their words and pairs of words: 16 bytes or so each while they are.
 const COMPARED_MAX: usize = 50_000;
+const PARTS_MAX: usize = 4_000_000;
+/// Most parts that comparisons read: some seconds of work.
+const WORK_MAX: usize = 2_000_000_000;
 const PAGE: usize = 500;
 const MIN_SIMILARITY: f64 = 0.8;
 /// Least value of a request: below it, nearly all are compared with all.
@@ -69,19 +72,18 @@ impl Service {
             return Err(recall::Error::Invalid(format!("limit is {limit}; it must be 1 to {GROUPS_MAX}")));
         }
         let (mut all, complete) = self.shapes(scope, at).await?;
-        let compared = all.len();
-        let (all, groups) = self
+        let (all, groups, compared) = self
             .compute
             .run(move |_| {
                 all.sort_by(Compared::by_preference);
                 let (ids, shapes): (Vec<String>, Vec<TextShape>) =
                     all.into_iter().map(|one| (one.id, one.shape)).unzip();
-                let mut groups = near_duplicates(&shapes, min);
+                let (mut groups, seen) = near_duplicates(&shapes, min, WORK_MAX);
                 groups.sort_by_key(|group| Reverse(group.others.len()));
-                (ids, groups)
+                (ids, groups, seen)
             })
             .await?;
-        let found = groups.len();
+        let (found, complete) = (groups.len(), complete && compared == all.len());
         let mut answer = Duplicates { groups: Vec::new(), found, compared, complete };
         for group in groups.into_iter().take(usize::try_from(limit).unwrap_or(usize::MAX)) {
             let keep = all[group.kept].clone();
@@ -101,7 +103,7 @@ impl Service {
 
     /// The words of the live memories of a scope, and whether these are all.
     async fn shapes(&self, scope: &Scope, at: Timestamp) -> Result<(Vec<Compared>, bool), Error> {
-        let (filter, mut all, mut after) = (Filter::default(), Vec::new(), String::new());
+        let (filter, mut all, mut after, mut parts) = (Filter::default(), Vec::new(), String::new(), 0);
         let tunables = self.store.tunables().await?;
         loop {
             let listed = (&filter, MemoryOrder::Id);
@@ -113,12 +115,13 @@ impl Service {
                     continue;
                 };
                 let shape = TextShape::of(cut(content, TEXT_BYTES));
+                parts += shape.len();
                 let (energy, created) = (memory.energy.unwrap_or(0.0), memory.created);
                 let (pinned, tier) = (memory.pinned == Some(true), memory.tier);
                 all.push(Compared { id: memory.id, pinned, tier, energy, created, shape });
             }
             match next {
-                Some(next) if all.len() < COMPARED_MAX => after = next,
+                Some(next) if all.len() < COMPARED_MAX && parts < PARTS_MAX => after = next,
                 next => return Ok((all, next.is_none())),
             }
         }

@@ -159,7 +159,7 @@ fn because(
             let next = match (state.ripe_at, tier.next(), tunables.promotion_threshold(tier)) {
                 (Some(ripe), Some(next), _) => {
                     format!(
-                        " It is ripe since {} and is promoted to {next} at the next run of promote.",
+                        " It has been ready for promotion since {}; the next run of promote promotes it to {next}.",
                         rfc3339(ripe)
                     )
                 }

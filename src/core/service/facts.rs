@@ -107,7 +107,10 @@ impl Service {
             None => {
                 let policies = self.store.policies().await?.policies;
                 if let Some(id) = policy_id.filter(|id| !policies.has(id)) {
-                    return Err(Error::Invalid(format!("there is no policy {id}. See: ebb policy list")));
+                    return Err(Error::Invalid(format!(
+                        "there is no policy {id}; a sweep that names none applies all (see ebb policy list or GET \
+                         /v1/decay/policies)"
+                    )));
                 }
                 let rules = policies.rules(*scope, *mode, policy_id);
                 if *write == WriteMode::DryRun || !rules.act() {

@@ -2,7 +2,8 @@
 //!
 //! A secret has 256 random bits, so only a plain SHA-256 of it is stored: it cannot be guessed, and a slow hash would
 //! only let a sender of wrong keys load the server. Hashes are compared in constant time, and for an id that is
-//! unknown, revoked or expired with one that nothing matches, so the time of a refusal reveals nothing.
+//! unknown, revoked or expired with one that nothing matches, so the time of a refusal reveals
+//! nothing but whether the id, which is no secret, is of a key in force.
 //!
 //! # Freshness
 //! A [`Keyring`] reads the keys again when its copy is older than [`FRESH`], so a revoked key is refused two seconds
@@ -139,8 +140,8 @@ pub enum NotYours {
     #[error("this key has several scopes; name one of {0}")]
     Several(String),
     /// The key has no right in this scope.
-    #[error("this key has no right to {0} in this scope")]
-    Forbidden(&'static str),
+    #[error("this key has no right to {0} in scope {1}")]
+    Forbidden(&'static str, Scope),
 }
 
 impl Caller {
@@ -169,7 +170,7 @@ impl Caller {
         if self.grant.allows(right, scope) {
             Ok(scope.clone())
         } else {
-            Err(NotYours::Forbidden(right.name()))
+            Err(NotYours::Forbidden(right.name(), scope.clone()))
         }
     }
 

@@ -127,6 +127,10 @@ impl WriteMode {
     }
 }
 
+/// Memories that are read at once for a list, and the bytes of texts after which a page of it ends: a memory may have hundreds
+/// of kilobytes, and a page a thousand memories.
+const LISTED: usize = 128;
+const LISTED_BYTES: usize = 16 << 20;
 /// Memories that are counted at once for a deletion.
 const COUNTED: usize = 10_000;
 
@@ -138,6 +142,9 @@ impl Service {
 
     /// A checked event that creates a memory; `index` is its place in the request, from which its id follows if none is
     /// given, and `now` its instant if none is given.
+    ///
+    /// # Errors
+    /// Says which part cannot be stored.
     pub fn remember_event(
         &self,
         request: &RequestId,
@@ -145,11 +152,9 @@ impl Service {
         new: NewMemory,
         scope: Scope,
         now: Timestamp,
-    ) -> Result<Remember, Error> {
-        let fault = |why| Error::Invalid(format!("[{index}]: {why}"));
+    ) -> Result<Remember, String> {
         let id = new.id.clone().map_or_else(|| MemoryId::new(&request.names(index)), Ok);
-        let id = id.map_err(|why| fault(why.to_string()))?;
-        new.event(id, scope, now, self.store.similarity()).map_err(fault)
+        new.event(id.map_err(|why| why.to_string())?, scope, now, self.store.similarity())
     }
 
     /// Stores a memory; an existing one with the same id and content counts as accessed.
@@ -288,7 +293,18 @@ impl Service {
         at: Timestamp,
     ) -> Result<(Vec<Memory>, Option<String>), Error> {
         let tunables = self.store.tunables().await?;
-        self.list_by(scope, listed, (after, limit), (at, &tunables)).await
+        let (mut all, mut after, mut bytes) = (Vec::new(), after.to_owned(), 0);
+        loop {
+            let size = LISTED.min(limit - all.len());
+            let (page, next) = self.list_by(scope, listed, (&after, size), (at, &tunables)).await?;
+            let is_short = page.len() < size;
+            bytes += page.iter().map(Memory::text_bytes).sum::<usize>();
+            all.extend(page);
+            match next {
+                Some(next) if !is_short && all.len() < limit && bytes < LISTED_BYTES => after = next,
+                next => return Ok((all, next)),
+            }
+        }
     }
 
     /// The same by given tunables, for whoever reads many pages.

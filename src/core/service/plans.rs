@@ -210,7 +210,7 @@ fn remarks(job: &str) -> &'static [&'static str] {
              tunables before.",
         ],
         Some(JobName::Promote) => &[
-            "The next run of promote promotes what is still ripe again: pin it (ebb memory pin), or disable the job before.",
+            "The next run of promote promotes again what is still ready: pin it (ebb memory pin), or disable the job before.",
         ],
         Some(JobName::Cluster) => {
             &["These memories are clustered again once one of their pairs changes, or by the next audit."]

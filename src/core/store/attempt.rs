@@ -320,7 +320,7 @@ impl Store {
         tx.row(guard).await?.ok_or_else(|| {
             Error::Fenced(format!(
                 "attempt {} is over: its lease ran out and it was reaped; nothing was written. \
-                 The memories are ripe as before",
+                 The memories are ready for promotion as before",
                 claimed.attempt
             ))
         })

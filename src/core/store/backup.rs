@@ -107,6 +107,12 @@ pub(super) struct RelationshipRow {
 }
 
 impl BackupRow {
+    /// Whether it is an API key.
+    #[must_use]
+    pub fn is_key(&self) -> bool {
+        matches!(self, Self::Node { labels, .. } if labels.iter().any(|label| label == "EbbKey"))
+    }
+
     /// Checks that a row can be restored.
     ///
     /// # Errors

@@ -401,9 +401,9 @@ fn check_same_content(folded: &FoldedMemory<'_>, remember: &Remember) -> Result<
     let same = folded.same == Some(true) && folded.offered == Some(remember.content.as_str());
     if !same {
         return Err(Error::Conflict(format!(
-            "memory {} exists with other content. Use another id for this one, or change the content of the other: \
-             ebb memory update {} --content TEXT",
-            remember.id, remember.id
+            "memory {} exists with other content, and nothing was stored. Use another id for this one, or change the content \
+             of the other (ebb memory update, PATCH /v1/memories/{{id}}, update_memory)",
+            remember.id
         )));
     }
     Ok(())

@@ -314,7 +314,7 @@ pub(super) async fn open_seeded<T: DeserializeOwned>(
     let row: Row = tx.only(open).await?;
     if row.hash.as_deref() != hash && !row.hash.is_some_and(|hash| is_unversioned(&hash)) {
         return Err(Error::Conflict(format!(
-            "the request id {request} was used for another request; choose a new one"
+            "the request id (Idempotency-Key) {request} was used for another request; choose a new one"
         )));
     }
     let answer = row.answer.as_deref().and_then(|answer| serde_json::from_str(answer).ok());

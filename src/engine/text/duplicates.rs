@@ -45,6 +45,18 @@ impl TextShape {
         Self(parts)
     }
 
+    /// Number of its parts.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether it has none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Share of the parts of either that both have; 0 if one has none.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "counts of words")]
@@ -61,18 +73,29 @@ impl TextShape {
 }
 
 /// Groups of shapes whose similarity to the kept one is at least `min_similarity`, above 0 and at most 1. The shapes come in the
-/// order of preference, and so do the groups; no shape is in two.
+/// order of preference, and so do the groups; no shape is in two. Ends before its comparisons read more than `work_max` parts;
+/// returns the number of shapes that were compared by then, too.
 #[must_use]
-pub fn near_duplicates(shapes: &[TextShape], min_similarity: f64) -> Vec<DuplicateGroup> {
+pub fn near_duplicates(
+    shapes: &[TextShape],
+    min_similarity: f64,
+    work_max: usize,
+) -> (Vec<DuplicateGroup>, usize) {
     let mut counts: HashMap<u64, u32> = HashMap::new();
     shapes.iter().flat_map(|shape| &shape.0).for_each(|part| *counts.entry(*part).or_default() += 1);
     // Kept texts by each part of their prefix.
     let mut kept_by: HashMap<u64, Vec<usize>> = HashMap::new();
     let mut groups: Vec<DuplicateGroup> = Vec::new();
+    let (mut compared, mut work) = (shapes.len(), 0);
     for (at, shape) in shapes.iter().enumerate() {
         let prefix = prefix(shape, &counts, min_similarity);
         let candidates: HashSet<usize> =
             prefix.iter().filter_map(|part| kept_by.get(part)).flatten().copied().collect();
+        work += candidates.iter().map(|group| shape.len() + shapes[groups[*group].kept].len()).sum::<usize>();
+        if work > work_max {
+            compared = at;
+            break;
+        }
         let similar = |group: usize| {
             let similarity = shape.similarity(&shapes[groups[group].kept]);
             (similarity >= min_similarity).then_some((group, similarity))
@@ -88,7 +111,7 @@ pub fn near_duplicates(shapes: &[TextShape], min_similarity: f64) -> Vec<Duplica
         }
     }
     groups.retain(|group| !group.others.is_empty());
-    groups
+    (groups, compared)
 }
 
 /// The rarest parts of a shape, of which it shares one with every shape that is similar enough.
@@ -117,7 +140,7 @@ mod tests {
     }
 
     fn grouped(texts: &[&str], min_similarity: f64) -> Vec<(usize, Vec<usize>)> {
-        let groups = near_duplicates(&shapes(texts), min_similarity);
+        let (groups, _) = near_duplicates(&shapes(texts), min_similarity, usize::MAX);
         groups
             .into_iter()
             .map(|group| (group.kept, group.others.iter().map(|other| other.0).collect()))
@@ -151,12 +174,20 @@ mod tests {
         assert_eq!(grouped(&texts, 0.7), [(1, vec![2])]);
     }
 
+    #[test]
+    fn what_was_found_before_the_work_was_too_much_is_returned() {
+        let shapes = shapes(&["a b c", "a b c", "a b c", "a b c"]);
+        let (groups, compared) = near_duplicates(&shapes, 0.5, 20);
+        assert_eq!((groups[0].others.len(), compared), (2, 3), "each comparison reads ten parts");
+    }
+
     proptest! {
         /// As by comparing each text with each kept one.
         #[test]
         fn no_pair_is_missed(texts in prop::collection::vec("[a-d ]{0,12}", 0..30), min in 0.05_f64..=1.0) {
             let shapes: Vec<TextShape> = texts.iter().map(|text| TextShape::of(text)).collect();
-            let found = near_duplicates(&shapes, min);
+            let (found, compared) = near_duplicates(&shapes, min, usize::MAX);
+            prop_assert_eq!(compared, shapes.len());
             let mut groups: Vec<DuplicateGroup> = Vec::new();
             for (at, shape) in shapes.iter().enumerate() {
                 let near = |group: &DuplicateGroup| shape.similarity(&shapes[group.kept]);

@@ -39,7 +39,7 @@ pub enum Verb {
     },
     /// End an attempt and release its memories
     #[command(after_help = "\
-Its holder can commit nothing after this; memories that were not promoted yet stay ripe. Asks for confirmation; in a pipe it
+Its holder can commit nothing after this; memories that were not promoted yet stay ready for promotion. Asks for confirmation; in a pipe it
 needs --yes.
 
 Examples:

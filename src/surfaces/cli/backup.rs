@@ -7,6 +7,7 @@ use super::output::Output;
 use super::progress::Progress;
 use clap::Args;
 use ebb_core::service::Service;
+use ebb_core::service::backup::file::Checked;
 use ebb_core::service::backup::{Backup, Restored, RowsDone};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -42,7 +43,7 @@ pub struct RestoreArgs {
     /// Check the file and the database, and write nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Delete what a restore wrote that was broken off
+    /// Delete the rows of a restore that was broken off; asks, in a pipe it needs --yes
     #[arg(long, conflicts_with = "dry_run")]
     pub abandon: bool,
 }
@@ -66,6 +67,7 @@ struct RestoreAnswer<'a> {
     database_schema: String,
     nodes: u64,
     relationships: u64,
+    keys: u64,
     relationships_left_out: u64,
     states: usize,
     states_without_row: usize,
@@ -126,7 +128,7 @@ pub async fn restore(
 ) -> Result<(), CliError> {
     let uri = service.store().uri();
     let Some(file) = args.file.as_deref() else { return abandon(service, output, global).await };
-    let (header, written) = match args.dry_run {
+    let Checked { header, written, keys } = match args.dry_run {
         true => service.check_restore(file).await?,
         false => service.check_backup(file).await?,
     };
@@ -137,12 +139,16 @@ pub async fn restore(
         database_schema: header.schema,
         nodes: written.nodes,
         relationships: written.relationships,
+        keys,
         relationships_left_out: 0,
         states: 0,
         states_without_row: 0,
         dry_run: args.dry_run,
     };
-    let rows = format!("{} nodes and {} relationships", answer.nodes, answer.relationships);
+    let mut rows = format!("{} nodes and {} relationships", answer.nodes, answer.relationships);
+    if keys > 0 {
+        rows += &format!(", and {keys} of the nodes are API keys, whose holders have access then");
+    }
     if !args.dry_run {
         confirm(&format!("Restore {rows} into the database at {uri}?"), global.yes).await?;
         let mut progress = RowProgress::new(output);
@@ -162,6 +168,11 @@ pub async fn restore(
             "The database at {uri} holds {of}: {} nodes and {} relationships.",
             answer.nodes, answer.relationships
         ));
+        if keys > 0 {
+            page.paragraph(&format!(
+                "{keys} of the nodes are API keys, whose holders have access: ebb key list, and ebb key revoke ID."
+            ));
+        }
         if answer.relationships_left_out > 0 {
             page.paragraph(&format!(
                 "{} relationships were left out: an end of each is not in the backup, since it was written meanwhile.",

@@ -20,9 +20,9 @@ Examples:
   ebb config show
   EBB__JOBS__DECAY__EVERY=30m ebb config validate")]
 pub enum Verb {
-    /// Show every setting, its value and its source; secrets are redacted
+    /// Show every setting, its value and its source; secrets are redacted. memory.* is what the first `ebb init` writes
     Show,
-    /// Check the configuration and show the next three runs of each job; exit code 6 on a fault
+    /// Check the configuration and show the next three runs of each job by it (those in force: ebb job list); exit code 6 on a fault
     Validate,
 }
 

@@ -4,6 +4,7 @@
 //! names `--yes`.
 
 use super::exit::{CliError, Exit};
+use super::page::harmless;
 use std::io::{self, BufRead, IsTerminal, Write};
 
 /// Asks `question` (a full one, with its figures) unless `yes` was given. A thread of its own waits for the answer, so
@@ -38,7 +39,7 @@ fn ask(
         return Err(declined.why(question).try_this("the same command with --yes"));
     }
     let answer = (|| {
-        write!(to, "{question} [y/N] ")?;
+        write!(to, "{} [y/N] ", harmless(question))?;
         to.flush()?;
         let mut answer = String::new();
         input.read_line(&mut answer)?;

@@ -4,6 +4,7 @@
 //! command to try. The one table from the service's errors to codes is in `failure`; what the command line itself
 //! finds out is made where it is found.
 
+use super::page::harmless;
 use std::fmt;
 use std::io::{self, Write};
 
@@ -108,18 +109,20 @@ impl CliError {
         self.exit
     }
 
-    /// Prints the error in three parts: `error: what`, an indented line for each reason, `try: command`.
+    /// Prints the error in three parts: `error: what`, an indented line for each reason, `try: command`. Files and rows of others
+    /// are quoted in it, so nothing in it reaches the terminal that this would act on.
     pub fn write_to(&self, to: &mut dyn Write, color: bool) -> io::Result<()> {
         if self.exit == Exit::Ok {
             return Ok(());
         }
         let (red, dim, plain) = if color { ("\x1b[1;31m", "\x1b[2m", "\x1b[0m") } else { ("", "", "") };
-        writeln!(to, "{red}error:{plain} {}", self.what)?;
-        for line in &self.why {
-            writeln!(to, "  {line}")?;
+        let mut what = self.what.lines();
+        writeln!(to, "{red}error:{plain} {}", harmless(what.next().unwrap_or_default()))?;
+        for line in what.map(str::trim).chain(self.why.iter().map(String::as_str)) {
+            writeln!(to, "  {}", harmless(line))?;
         }
         if let Some(hint) = &self.hint {
-            writeln!(to, "  {dim}try:{plain} {hint}")?;
+            writeln!(to, "  {dim}try:{plain} {}", harmless(hint))?;
         }
         Ok(())
     }
@@ -173,6 +176,12 @@ mod tests {
             "error: no Neo4j answers at bolt://localhost:7687\n  connection refused\n  after 5 s\n  try: ebb neo4j start\n"
         );
         assert_eq!(error.exit().code(), 5);
+    }
+
+    #[test]
+    fn nothing_in_an_error_moves_the_terminal() {
+        let error = CliError::failed("a\u{1b}[2Jb").why("c\u{202e}d").try_this("e\u{7}f\ng");
+        assert_eq!(printed(&error), "error: a\u{fffd}[2Jb\n  c\u{fffd}d\n  try: e\u{fffd}f g\n");
     }
 
     #[test]

@@ -31,7 +31,10 @@ impl From<Error> for CliError {
             Error::Tunables(faults) => {
                 let what = "the ConsolidationConfig node in the graph cannot be used";
                 let error = Self::new(Exit::Configuration, what);
-                let command = format!("in Neo4j Browser: {}", correction(&faults));
+                let command = format!(
+                    "in Neo4j Browser (Ebb's defaults, not your former values): {}",
+                    correction(&faults)
+                );
                 faults.iter().fold(error, Self::why).try_this(command)
             }
             Error::TunableMissing(_) => from_message(&error.to_string()).ending(Exit::Configuration),
@@ -42,27 +45,11 @@ impl From<Error> for CliError {
                     .fold(error, Self::why)
                     .try_this("correct them in Neo4j Browser: MATCH (p:EbbPolicy) RETURN p")
             }
-            Error::NotFound { what, .. } => {
-                let hint = match what {
-                    "session" => "ebb inspect sessions",
-                    "attempt" => "ebb attempt list --all",
-                    "question" => "ebb inspect",
-                    "policy" => "ebb policy list",
-                    "sweep" => "ebb job history sweep",
-                    "key" => "ebb key list",
-                    "run with a journal" => "ebb undo",
-                    "place" => "ebb trail cold",
-                    "edge" => "ebb trail edge add FROM TYPE TO",
-                    "relation" => "ebb relation list",
-                    "scope" => "ebb scope list",
-                    _ => "ebb memory list",
-                };
-                Self::failed(error).try_this(hint)
-            }
+            Error::NotFound { what, ref id } => not_found(&error, what, id),
             Error::Refused { ref id, ref why } => {
                 let hint = match why {
-                    RefusedWhy::StubOf(living) => format!("ebb memory show {living}"),
-                    _ => format!("ebb memory explain {id}"),
+                    RefusedWhy::StubOf(living) => format!("ebb memory show {}", quoted(living)),
+                    _ => format!("ebb memory explain {}", quoted(id)),
                 };
                 Self::failed(&error).try_this(hint)
             }
@@ -92,6 +79,39 @@ impl From<Error> for CliError {
             other => from_message(&other.to_string()),
         }
     }
+}
+
+/// A word of a command to be pasted into a shell, which acts on nothing in it.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.:/@".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// The error of what is not there, with the command that lists what is.
+fn not_found(error: &Error, what: &str, id: &str) -> CliError {
+    let hint = match what {
+        "session" => "ebb inspect sessions",
+        "attempt" => "ebb attempt list --all",
+        "question" => "ebb inspect",
+        "policy" => "ebb policy list",
+        "sweep" => "ebb job history sweep",
+        "key" => "ebb key list",
+        "run with a journal" => "ebb undo",
+        "place" => "ebb trail cold",
+        "edge" => "ebb trail edge add FROM TYPE TO",
+        "relation" => "ebb relation list",
+        "scope" => "ebb scope list",
+        "memory" => {
+            return CliError::failed(error)
+                .why("not in this scope: others are named by ebb scope list, and chosen by --scope NAME")
+                .try_this(format!("ebb why-not {}", quoted(id)));
+        }
+        _ => "ebb memory list",
+    };
+    CliError::failed(error).try_this(hint)
 }
 
 impl From<GitError> for CliError {
@@ -128,8 +148,9 @@ impl From<ImportError> for CliError {
         match error {
             ImportError::Store(why) => why.into(),
             ImportError::Recall(why) => why.into(),
-            ImportError::File(why @ (FeedError::Line { .. } | FeedError::OutOfOrder { .. })) => {
-                bad_line(&why)
+            ImportError::File(why @ FeedError::Line { .. }) => bad_line(&why),
+            ImportError::File(why @ FeedError::OutOfOrder { .. }) => {
+                Self::failed(why).try_this("the same command, with a file that is sorted by its instants")
             }
             ImportError::Line { .. } => bad_line(&error),
             other => Self::failed(other),
@@ -142,8 +163,8 @@ fn bad_line(error: &dyn std::fmt::Display) -> CliError {
     let (what, rest) = text.split_once('\n').unwrap_or((&text, ""));
     CliError::failed(what)
         .why(rest)
-        .why("nothing of its batch was written; earlier batches were")
-        .try_this("correct the line and repeat the command, or add --skip-bad")
+        .why("an import or a replay has written the batches before that of this line, and nothing of that batch")
+        .try_this("correct the line and repeat the command (ebb import and ebb replay also take --skip-bad)")
 }
 
 /// Splits a message that holds its own advice: the first clause is what, the rest why, a command at its end what to try.
@@ -203,6 +224,13 @@ mod tests {
             Error::Conflict("rows are in the way:\n  Memory \"a\"\nMerge them, then run: ebb init".into());
         let text = "error: rows are in the way\n  Memory \"a\"\n  Merge them\n  try: ebb init\n";
         assert_eq!(said(rows.into()), (1, text.to_owned()));
+    }
+
+    #[test]
+    fn an_id_in_a_command_is_one_word_of_it() {
+        let gone = Error::NotFound { what: "memory", id: "a'; rm -r b".into() };
+        assert!(said(gone.into()).1.ends_with("  try: ebb why-not 'a'\\''; rm -r b'\n"));
+        assert_eq!([quoted("a/b-1"), quoted("")], ["a/b-1", "''"]);
     }
 
     #[test]

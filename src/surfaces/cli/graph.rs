@@ -63,7 +63,7 @@ pub enum Verb {
         #[arg(long, value_name = "K", default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..=10_000))]
         top: u16,
     },
-    /// Compare the in-memory graph with the database
+    /// Compare the in-memory graph that this command loads with the database; `ebb status` shows those of running processes
     Verify,
 }
 

@@ -60,7 +60,9 @@ pub struct Create {
     /// Name of the key
     #[arg(long, value_name = "NAME")]
     pub name: String,
-    /// Right: read; write includes read; admin may also forget and set instants
+    /// Right: read; write, which also adds and changes memories, relations, trails and facts, and with the scope '*' runs jobs; or
+    /// admin, which also forgets and merges memories, exports and deletes the whole scope, sets instants, and with '*' changes
+    /// policies and cycles
     #[arg(long, value_name = "RIGHT", value_parser = right_parser())]
     pub right: Right,
     /// Scope it may use; may be repeated. '*' is every scope, and the routes about the database as a whole

@@ -17,7 +17,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use conditions::{Conditions, field};
 use ebb_core::domain::annotations::Provenance;
-use ebb_core::domain::ids::{InstanceId, MemoryId, MemoryKey, SessionId};
+use ebb_core::domain::ids::{MemoryId, MemoryKey};
 use ebb_core::domain::tier::Tier;
 use ebb_core::service::Service;
 use serde_json::Value;
@@ -158,27 +158,6 @@ pub(super) fn key(text: &str, service: &Service) -> Result<MemoryKey, CliError> 
     Ok(MemoryKey::new(service.scope(), &memory_id(text)?))
 }
 
-/// The session and the agent instance of a write.
-#[derive(Debug, Clone, Args)]
-pub struct Origin {
-    /// Session of the write
-    #[arg(long, value_name = "ID")]
-    pub session: Option<String>,
-    /// Agent instance of the write
-    #[arg(long, value_name = "ID")]
-    pub instance: Option<String>,
-}
-
-impl Origin {
-    fn session(&self) -> Result<Option<SessionId>, CliError> {
-        self.session.as_ref().map(|text| SessionId::new(text)).transpose().map_err(CliError::usage)
-    }
-
-    fn instance(&self) -> Result<Option<InstanceId>, CliError> {
-        self.instance.as_ref().map(|text| InstanceId::new(text)).transpose().map_err(CliError::usage)
-    }
-}
-
 /// `ebb memory add`
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
@@ -196,9 +175,12 @@ pub struct Add {
     /// Id [default: a new one]
     #[arg(long, value_name = "ID")]
     pub id: Option<String>,
-    /// Session and instance.
-    #[command(flatten)]
-    pub origin: Origin,
+    /// Session of the write
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// Agent instance of the write
+    #[arg(long, value_name = "ID")]
+    pub instance: Option<String>,
     /// Entity that it mentions; may be repeated
     #[arg(long = "mention", value_name = "NAME")]
     pub mentions: Vec<String>,
@@ -254,9 +236,9 @@ pub struct Access {
     /// Ids of the memories
     #[arg(value_name = "ID", required = true)]
     pub ids: Vec<String>,
-    /// Session and instance.
-    #[command(flatten)]
-    pub origin: Origin,
+    /// Session of the write
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
     /// Fail on an expired memory instead of reviving it
     #[arg(long)]
     pub no_revive: bool,

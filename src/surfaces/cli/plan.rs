@@ -1,7 +1,7 @@
 //! `ebb plan`, `ebb apply` and `ebb undo`: the changes of a job before they are made, applied as they were shown, and taken
 //! back.
 
-use super::exit::CliError;
+use super::exit::{CliError, Exit};
 use super::instant::readable;
 use super::output::Output;
 use super::page::{Column, Page};
@@ -9,7 +9,7 @@ use super::{Global, ReadOptions, RunOptions, job, outcome};
 use clap::Args;
 use ebb_core::api::plan::{Applied, JournalRun, Plan};
 use ebb_core::domain::journal::{Entry, RowChange, Value};
-use ebb_core::service::Service;
+use ebb_core::service::{Error, Service};
 use std::path::PathBuf;
 
 /// Changes and refusals that a table shows; JSON has all.
@@ -84,7 +84,13 @@ pub struct UndoArgs {
 pub async fn plan(args: &PlanArgs, service: &Service, output: &Output) -> Result<(), CliError> {
     let name = job::named(&args.job)?;
     let at = args.when.instant(service).await?;
-    let plan = service.plan_job(name, at, args.limit).await?;
+    let plan = service.plan_job(name, at, args.limit).await.map_err(|error| match error {
+        // A plan cannot accept what its guard refuses.
+        Error::Guarded(_) => CliError::new(Exit::Guarded, &error)
+            .why("nothing was written; such a run is not planned")
+            .try_this(format!("ebb job run {name}, which names the number to accept")),
+        other => other.into(),
+    })?;
     output.emit("plan", &plan, |page| lay_out(&plan, page))
 }
 

@@ -16,6 +16,9 @@ use std::time::Duration;
 
 /// The verbs of `ebb policy`.
 #[derive(Debug, Clone, Subcommand)]
+#[command(after_help = "\
+The first set or remove copies the policies of the configuration into the graph. From then on those of the graph are in force,
+and [[policies]] of the configuration has no effect.")]
 pub enum Verb {
     /// List the policies in force
     List,
@@ -40,7 +43,9 @@ pub enum Verb {
 /// `ebb policy set`
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
-The first change copies the policies of the configuration into the graph; from then on those of the graph are in force.
+Sweeps apply the policy from now on. To see first what it would do, set it with --mode dry_run, then run
+ebb sweep --scope SCOPE --policy ID --dry-run. The first change copies the policies of the configuration into the graph; from
+then on those of the graph are in force.
 
 Examples:
   ebb policy set notes --relation 'memory:*' --for company --mode confidence --half-life 7d --min-confidence 0.1
@@ -52,8 +57,8 @@ pub struct SetArgs {
     /// Pattern of relations; * matches any run of characters
     #[arg(long, value_name = "PATTERN")]
     pub relation: String,
-    /// Scope: local, team, company, public, or * for all
-    #[arg(long = "for", value_name = "SCOPE", default_value = "*")]
+    /// Scope of the facts: local, team, company, public, or * for all
+    #[arg(id = "for", long = "for", value_name = "SCOPE")]
     pub scope: String,
     /// Mode: retract, confidence or dry_run
     #[arg(long, value_name = "MODE")]
@@ -148,7 +153,12 @@ async fn set(args: &SetArgs, service: &Service, output: &Output) -> Result<(), C
         service.set_policy(&write_mode(args.dry_run, args.request_id.as_deref()), draft).await?;
     let changed = ChangedPolicy { policy: DecayPolicy::from(&policy), new, dry_run: args.dry_run };
     output.emit("policy.set", &changed, |page| {
-        let what = if new { "is new" } else { "was changed" };
+        let what = match (new, args.dry_run) {
+            (true, true) => "would be new; nothing was written",
+            (false, true) => "would be changed; nothing was written",
+            (true, false) => "is new",
+            (false, false) => "was changed",
+        };
         page.line(&format!("The policy {} {what}.", policy.id));
     })
 }

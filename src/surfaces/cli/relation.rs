@@ -20,7 +20,7 @@ use serde::Serialize;
 pub enum Verb {
     /// Observe a relation: its weight becomes 1, or --weight
     Observe(ObserveArgs),
-    /// List relations by current weight, heaviest first
+    /// List relations of at least the minimum weight, heaviest first; the others: --decayed
     #[command(after_help = "Examples:\n  ebb relation list\n  ebb relation list --decayed --at 2027-01-01")]
     List {
         /// Only relations below the minimum, which retrieval leaves out
@@ -172,8 +172,11 @@ async fn list(
     let edges: Vec<Edge> = found.into_iter().map(Edge::of).collect();
     output.emit_list("relation.list", "edges", &edges, |page| {
         if edges.is_empty() {
-            let none = if decayed { "No relation is below the minimum" } else { "No relations" };
-            page.line(&format!("{none} at {} UTC.", readable(at)));
+            let at = readable(at);
+            page.line(&match decayed {
+                true => format!("No relation is below the minimum at {at} UTC."),
+                false => format!("No relation reaches the minimum weight at {at} UTC. Those below it: ebb relation list --decayed"),
+            });
             return;
         }
         table(page, &edges);

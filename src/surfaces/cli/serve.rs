@@ -11,7 +11,8 @@ The API is described at /openapi.json; probes and metrics are served beside it. 
 first one exists (ebb key create).
 
 Stops at SIGTERM or Ctrl-C within ten seconds: open transactions are finished, leases released. SIGHUP or a change of the
-configuration file reloads the configuration; one with faults changes nothing.
+configuration file applies jobs.* and the schedule of relation decay; other settings need a restart, and memory.* a change in
+the graph. A file with faults changes nothing.
 
 Examples:
   ebb serve

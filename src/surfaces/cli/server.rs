@@ -27,7 +27,7 @@ Examples:
   ebb init --yes              in a script
   ebb init --write-config     also write a commented ebb.toml")]
 pub struct Init {
-    /// Also write a commented configuration file; it must not exist yet
+    /// Also write a configuration file with every setting as a comment; one that exists is never replaced
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "ebb.toml")]
     pub write_config: Option<PathBuf>,
     /// Show what would change and write nothing
@@ -38,8 +38,10 @@ pub struct Init {
 /// `ebb uninstall`
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
-Removes the nodes of Ebb's own, its labels and bookkeeping on other rows, and its constraints and indexes. Memories,
-facts, relations, sessions and places stay. Stop all processes of Ebb first.
+Deletes the nodes of Ebb's own, its labels and bookkeeping on other rows, and its constraints and indexes. Among its nodes are
+policies, API keys, learned weights, former versions of memories, pins and hides of rows of other libraries, the journal of
+runs, receipts of deletions, and the tombstones that keep forgotten memories from being imported again. So make a backup
+first: ebb backup FILE. Memories, facts, relations, sessions and places stay. Before that, stop all processes of Ebb.
 
 Examples:
   ebb uninstall --dry-run     what would be removed
@@ -52,9 +54,15 @@ pub struct Uninstall {
 
 /// `ebb status`
 #[derive(Debug, Clone, Args)]
-#[command(after_help = "Examples:\n  ebb status\n  ebb status --watch\n  ebb status -o json")]
+#[command(after_help = "\
+Writes one value, to see whether the database takes writes. Exit code 7 if no job can run, except with --watch.
+
+Examples:
+  ebb status
+  ebb status --watch
+  ebb status -o json")]
 pub struct Status {
-    /// Refresh at this interval until interrupted; as JSON, one object per line
+    /// Refresh at this interval, 2s without a value, until interrupted; as JSON, one object per line
     #[arg(long, value_name = "SPAN", num_args = 0..=1, default_missing_value = "2s", value_parser = super::instant::span)]
     pub watch: Option<Duration>,
     /// Read options.

@@ -82,7 +82,7 @@ fn every_verb_of_the_issue_parses() {
         "job history decay --limit 3",
         "memory add text --id a --session s --instance i --mention x --mention y --pinned --at now --dry-run --request-id r",
         "memory add -",
-        "memory access a b --session s --instance i --no-revive --at 2026-03-01 --dry-run --request-id r",
+        "memory access a b --session s --no-revive --at 2026-03-01 --dry-run --request-id r",
         "memory show a --at +2d",
         "memory list --tier working --session s --limit 5 --at now",
         "memory pin a",

@@ -82,7 +82,8 @@ const DESCRIPTION: &str = "Instants are RFC 3339, UTC. Unknown names in bodies a
     the same `Idempotency-Key` take effect once in 24 hours; the same key with another body is a 409. After 24 \
     hours, the key is new, and a resource that the write creates gets a new id. Errors are \
     `application/problem+json`; branch on `code`. The scope is that of the query or body, otherwise the only scope \
-    of the key, otherwise `local`.";
+    of the key. Without a key, or with one over every scope, it is that of the server, usually `local`. A request with a \
+    key for several scopes must name one.";
 
 /// Descriptions of error statuses.
 const PROBLEMS: [(u16, &str); 11] = [
@@ -146,7 +147,7 @@ fn operation(
 
 fn parameters_of_query(route: &Operation, request_types: &mut SchemaGenerator) -> Vec<Value> {
     let mut parameters = parameters("query", &(route.query_schema)(request_types));
-    if route.writes() {
+    if route.takes_key() {
         parameters.push(json!({
             "name": "Idempotency-Key",
             "in": "header",
@@ -185,10 +186,13 @@ fn parameters(place: &str, schema: &Schema) -> Vec<Value> {
 
 /// Whether a body is required.
 fn requires_body(schema: &Schema, generator: &SchemaGenerator) -> bool {
-    let name = schema.get("$ref").and_then(Value::as_str).and_then(|path| path.rsplit('/').next());
-    let meant = name.and_then(|name| generator.definitions().get(name));
-    let required = meant.map_or_else(|| schema.get("required"), |meant| meant.get("required"));
-    let lists = schema.get("type").is_some_and(|kind| kind == "array");
+    let mut schema = schema.as_value();
+    while let Some(path) = schema["$ref"].as_str() {
+        let name = path.rsplit('/').next().unwrap_or_default();
+        let Some(meant) = generator.definitions().get(name) else { break };
+        schema = meant;
+    }
+    let (required, lists) = (schema.get("required"), schema["type"] == "array");
     lists || required.and_then(Value::as_array).is_some_and(|names| !names.is_empty())
 }
 
@@ -354,6 +358,9 @@ mod tests {
 
     /// The type of a schema in a word or two.
     fn kind(schema: &Value) -> String {
+        if let Some([whole, _]) = schema["allOf"].as_array().map(Vec::as_slice) {
+            return format!("{}, with `change`", kind(whole));
+        }
         if let Some(name) = schema["$ref"].as_str().and_then(|path| path.rsplit('/').next()) {
             return name.to_owned();
         }
@@ -381,6 +388,29 @@ mod tests {
         }
     }
 
+    /// The default and the range of a value, behind its description.
+    fn bounds(schema: &Value) -> String {
+        let mut all = Vec::new();
+        let default = &schema["default"];
+        if default.is_number() || default.is_string() {
+            all.push(format!(
+                "default {}",
+                default.as_str().map_or_else(|| default.to_string(), str::to_owned)
+            ));
+        }
+        match (&schema["minimum"], &schema["maximum"], &schema["exclusiveMinimum"]) {
+            (Value::Number(least), Value::Number(most), _) => all.push(format!("{least} to {most}")),
+            (_, Value::Number(most), Value::Number(above)) => {
+                all.push(format!("above {above}, at most {most}"))
+            }
+            (_, Value::Number(most), _) => all.push(format!("at most {most}")),
+            (Value::Number(least), ..) => all.push(format!("{least} or more")),
+            (.., Value::Number(above)) => all.push(format!("above {above}")),
+            _ => {}
+        }
+        if all.is_empty() { String::new() } else { format!(" [{}]", all.join("; ")) }
+    }
+
     fn fields(into: &mut String, place: &str, schema: &Value, all: &Value) {
         let meant = schema["$ref"].as_str().and_then(|path| path.rsplit('/').next()).map(|name| &all[name]);
         let schema = meant.unwrap_or(schema);
@@ -392,7 +422,7 @@ mod tests {
             let is_required = required.iter().any(|one| one == name);
             let description = field["description"].as_str().unwrap_or_default();
             let name = format!("`{name}`{}", if is_required { " (required)" } else { "" });
-            row(into, &[place, &name, &kind(field), description]);
+            row(into, &[place, &name, &kind(field), &format!("{description}{}", bounds(field))]);
         }
     }
 
@@ -423,7 +453,8 @@ mod tests {
                 let description = one["description"].as_str().unwrap_or_default();
                 let is_required = if one["required"] == true { " (required)" } else { "" };
                 let name = format!("`{}`{is_required}", one["name"].as_str().unwrap());
-                row(&mut rows, &[one["in"].as_str().unwrap(), &name, &kind(&one["schema"]), description]);
+                let description = format!("{description}{}", bounds(&one["schema"]));
+                row(&mut rows, &[one["in"].as_str().unwrap(), &name, &kind(&one["schema"]), &description]);
             }
             let body = &operation["requestBody"]["content"]["application/json"]["schema"];
             fields(&mut rows, "body", body, all);

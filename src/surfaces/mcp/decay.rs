@@ -1,9 +1,10 @@
 //! `decay_scope`, the tool of the decay document (section 15.5), and the token that confirms its writes.
 //!
-//! Name, description and schema are those of the document, word for word; `confirm` is Ebb's addition. A sweep that
-//! writes must send in `confirm` the token of a dry run of the same scope and policy, so that the caller has seen its
-//! effects. So the token also accepts, for the guard, the number of facts that the dry run would have retracted. It is a
-//! hash over a secret of the process, valid once, for [`VALID_FOR`]; a request that cannot be read does not use it up.
+//! Name, description and schema are those of the document, word for word. Ebb adds a few sentences behind the description, and
+//! `confirm`. A sweep that writes must send in `confirm` the token of a dry run of the same scope and policy, so that
+//! the caller has seen its effects. So the token also accepts, for the guard, the number of facts that the dry run would have
+//! retracted. It is a hash over a secret of the process, valid once, for [`VALID_FOR`]; a request that cannot be read does
+//! not use it up.
 
 use super::Tools;
 use crate::surfaces::operation::argument;
@@ -31,10 +32,14 @@ pub(in crate::surfaces) const TOOL: Tool = Tool {
     ..Tool::new("decay_scope", &["scope", "mode", "policy_id", "confirm"], DESCRIPTION)
 };
 
-/// Description in the document.
+/// Description in the document, and what Ebb adds.
 const DESCRIPTION: &str = "Apply configured decay policies to a Stigmem scope. Retracts or reduces confidence of \
     stale/aged facts per operator-defined DecayPolicy. Use mode='dry_run' to preview what would change without writing. \
-    Complement to lint_scope — lint identifies decay candidates; decay_scope acts on them.";
+    Complement to lint_scope — lint identifies decay candidates; decay_scope acts on them. \
+    In Ebb: facts alone, since memories decay by themselves, and mode='dry_run' is the lint. To write, call with \
+    mode='dry_run', review the answer, and send its confirm. A scope of more than 100,000 facts is swept later by a worker; \
+    the answer then has a job_id.";
+
 /// How long the token of a dry run is valid.
 const VALID_FOR: Duration = Duration::from_secs(5 * 60);
 
@@ -60,8 +65,8 @@ fn documented() -> Fields {
             "confirm": {
                 "type": "string",
                 "maxLength": TERM_BYTES_MAX,
-                "description": "Required for a run that writes: the confirm token that a dry run of the same scope and \
-                                policy_id returned.",
+                "description": "Required unless mode is dry_run: confirm of the answer to a dry run of the same scope and \
+                                policy_id. Valid once, for 5 minutes.",
             },
         },
         "required": ["scope"],

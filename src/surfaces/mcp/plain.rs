@@ -2,10 +2,14 @@
 //!
 //! A memory can contain text that a model reads but a person does not see: bidirectional overrides, zero-width
 //! characters, terminal control characters. They are removed from every string of a result. Line feeds and tabs are
-//! kept. The stored text is unchanged, and HTTP and Neo4j show all of it.
+//! kept. A string that is cut ends with [`CUT`], so that nobody takes the part for the whole. The stored text is unchanged,
+//! and HTTP and Neo4j show all of it.
 
 use ebb_core::domain::invisible::is_invisible;
 use serde_json::Value;
+
+/// The end of a string that was cut.
+pub(super) const CUT: &str = " … [cut]";
 
 /// Sanitises every string of a result, of at most so many bytes. Names of fields are kept: they are Ebb's own, or keys.
 pub(super) fn value(value: Value, bytes_max: usize) -> Value {
@@ -20,11 +24,13 @@ pub(super) fn value(value: Value, bytes_max: usize) -> Value {
     }
 }
 
-/// Sanitises a text of at most so many bytes.
+/// Sanitises a text of at most so many bytes, which are no fewer than [`CUT`] has.
 pub(super) fn text(raw: &str, bytes_max: usize) -> String {
-    let fits = |(at, letter): &(usize, char)| at + letter.len_utf8() <= bytes_max;
+    let (kept_max, end) =
+        if raw.len() <= bytes_max { (bytes_max, "") } else { (bytes_max.saturating_sub(CUT.len()), CUT) };
+    let fits = |(at, letter): &(usize, char)| at + letter.len_utf8() <= kept_max;
     let letters = raw.char_indices().take_while(fits).map(|(_, letter)| letter);
-    letters.filter(|letter| !is_invisible(*letter)).collect()
+    letters.filter(|letter| !is_invisible(*letter)).chain(end.chars()).collect()
 }
 
 #[cfg(test)]
@@ -37,12 +43,18 @@ mod tests {
     fn invisible_characters_are_removed() {
         let hidden = "a\u{202e}b\u{200b}c\u{0}\u{1b}[31md\u{e0041}\u{feff}e\u{9b}\n\tf é 日本";
         assert_eq!(text(hidden, TEXT_BYTES_MAX), "abc[31mde\n\tf é 日本");
-        let long = "é".repeat(TEXT_BYTES_MAX);
-        assert_eq!([10, TEXT_BYTES_MAX].map(|bytes_max| text(&long, bytes_max).len()), [10, TEXT_BYTES_MAX]);
         let answer = json!({"hits": [{"label": "x\u{2066}y", "score": 0.5}], "n": null, "ok": true});
         assert_eq!(
             value(answer, TEXT_BYTES_MAX),
             json!({"hits": [{"label": "xy", "score": 0.5}], "n": null, "ok": true})
         );
+    }
+
+    #[test]
+    fn a_cut_is_marked_and_within_the_limit() {
+        let whole = "é".repeat(10);
+        assert_eq!(text(&whole, 20), whole);
+        assert_eq!(text(&whole, 19), "éééé … [cut]");
+        assert_eq!(text(&"é".repeat(TEXT_BYTES_MAX), TEXT_BYTES_MAX).len(), TEXT_BYTES_MAX);
     }
 }

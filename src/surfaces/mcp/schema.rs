@@ -1,5 +1,6 @@
 //! Descriptions of tools for clients: the schema of an operation's request, reduced to the fields that the tool takes.
 
+use crate::surfaces::http::body::KEY_MAX;
 use crate::surfaces::operation::Operation;
 use crate::surfaces::operation::tool::{Fields, REQUEST_ID, Tool};
 use ebb_core::domain::key::Right;
@@ -39,11 +40,15 @@ fn schema(tool: &Tool, operation: &Operation) -> Fields {
     properties.retain(|name, _| takes(name));
     required.retain(|name| name.as_str().is_some_and(takes));
     if let Some(scope) = properties.get_mut("scope") {
-        scope["description"] = "Scope of the data; default the usual scope.".into();
+        scope["description"] = "Scope to read or write; nothing crosses scopes. Leave it out unless you were told one: \
+                                default the only scope of your key, else that of the server. A key with several must name \
+                                one.".into();
     }
     if takes(REQUEST_ID) {
-        let description = "Id of this call: calls with the same id have one effect.";
-        let id = json!({"type": ["string", "null"], "description": description});
+        let description = "A new id of your choice for this call. Send it again only to repeat the same call after a failure: \
+                           then both take effect once, for 24 hours. With other arguments it is refused.";
+        let kind = json!(["string", "null"]);
+        let id = json!({"type": kind, "description": description, "minLength": 1, "maxLength": KEY_MAX});
         properties.insert(REQUEST_ID.to_owned(), id);
     }
     schema.insert("type".to_owned(), "object".into());

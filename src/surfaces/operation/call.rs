@@ -54,7 +54,7 @@ impl<P, Q, B> Call<P, Q, B> {
     ) -> Result<Scope, Problem> {
         self.caller.scope(named, self.service().scope(), right).map_err(|why| match why {
             why @ NotYours::Several(_) => Problem::validation(why.to_string()),
-            why @ NotYours::Forbidden(_) => Problem::forbidden(why.to_string()),
+            why @ NotYours::Forbidden(..) => Problem::forbidden(why.to_string()),
         })
     }
 

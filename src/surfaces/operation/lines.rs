@@ -16,7 +16,7 @@ use tokio::sync::{mpsc, oneshot};
 pub(in crate::surfaces) type LineSender = mpsc::Sender<Vec<u8>>;
 
 /// Lines that are read ahead of the client.
-const AHEAD: usize = 1_000;
+const AHEAD: usize = 64;
 /// Bytes of a page of lines, about.
 const PAGE_BYTES: usize = 256 * 1024;
 

@@ -31,7 +31,7 @@ pub(in crate::surfaces) enum Code {
     TooLarge,
     /// The key exceeds its rate.
     RateLimited,
-    /// The service is temporarily unavailable.
+    /// The service is temporarily unavailable (503: retry after Retry-After), or an internal error occurred (500: the log has request_id).
     Unavailable,
 }
 
@@ -209,7 +209,7 @@ impl From<Error> for Problem {
             Error::Schema(_) => {
                 warn!(why = %error, "a request could not be answered");
                 // The text names the address of the database.
-                let detail = "the database is not initialised for this version of Ebb. Run: ebb init";
+                let detail = "this version of Ebb cannot use the database as it is; its operator finds out why with: ebb doctor";
                 Self::unavailable(detail, 60)
             }
             Error::Tunables(_) | Error::TunableMissing(_) | Error::Policies(_) => {

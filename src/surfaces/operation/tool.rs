@@ -74,5 +74,8 @@ pub(in crate::surfaces) fn seeds_of_ids(arguments: &mut Fields) {
 pub(in crate::surfaces) fn ids_as_seeds(schema: &mut Fields) {
     let seeds = &mut schema["properties"]["seeds"];
     seeds["items"] = json!({"type": "string", "maxLength": TERM_BYTES_MAX});
-    seeds["description"] = "Seeds: ids to start from; for an entity its name.".into();
+    seeds["description"] =
+        "Ids of memories or names of entities to start from, for instance of hits. Unknown ones come back \
+                            in unknown_seeds."
+            .into();
 }

@@ -15,7 +15,7 @@ pub(super) fn operations() -> Vec<Operation> {
             .summary("Score rows of another library for a query")
             .statuses(&[404])
             .description(
-                "For the results of a search of the library whose graph is read ([[adopt]]): whether each is live, its \
+                "For the results of a search of the library whose graph is read (section adopt of the configuration): whether each is live, its \
                  weight now, and a score by activation from the query, in the order of the request. Writes nothing.",
             )
             .tool(RERANK_TOOL),

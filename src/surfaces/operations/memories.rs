@@ -23,7 +23,7 @@ use ebb_core::domain::ids::{MemoryId, Scope};
 use ebb_core::domain::key::Right;
 use ebb_core::domain::units::Timestamp;
 use ebb_core::service::memories::WriteMode;
-use ebb_core::service::{EventEffect, Filter, MemoryOrder};
+use ebb_core::service::{Error, EventEffect, Filter, MemoryOrder};
 use std::sync::Arc;
 
 /// Default number of memories in a page.
@@ -42,7 +42,7 @@ fn by_conditions() -> Vec<Operation> {
             .description(
                 "Conditions are on tier, session, tags, text, metadata and creation. Reads the database, not the mirror, and \
                  counts as no access; to search by meaning: /v1/recall. Repeat the request with the cursor of the answer for \
-                 the next page, until it is null: a page with conditions on metadata may be short.",
+                 the next page, until it is null: a page may be short, with conditions on metadata and after 16 MiB of texts.",
             )
             .tool(LIST_TOOL)
             .long_read(),
@@ -63,7 +63,7 @@ fn by_conditions() -> Vec<Operation> {
             .summary("List groups of memories that say nearly the same in the same words")
             .description(
                 "Each group has the memory to keep (pinned, else of the highest tier, else with the most energy) and its duplicates. Reads the texts of at most \
-                 50,000 live memories from the database; writes nothing. To merge a group: /v1/memories/{id}/merge.",
+                 50,000 live memories, and 4,000,000 words and pairs of words, from the database; writes nothing. To merge a group: /v1/memories/{id}/merge.",
             )
             .long_read(),
         Operation::with_dry_run(
@@ -214,7 +214,7 @@ const LIST_TOOL: Tool = Tool::new(
     "list_memories",
     &["filter", "sort", "limit", "cursor", "scope"],
     "List stored memories by conditions on tier, session, tags, text, metadata and creation, by id or the newest first, \
-     with their current energy. To find memories by meaning use recall. Writes nothing.",
+     with their current energy. A long content is cut. To find memories by meaning use recall. Writes nothing.",
 )
 .idempotent();
 
@@ -264,8 +264,9 @@ async fn merge(call: Call<MemoryPath, Nothing, MergeRequest>) -> Result<Answer<M
 const UPDATE_TOOL: Tool = Tool::new(
     "update_memory",
     &["id", "content", "tags", "metadata", "scope", REQUEST_ID],
-    "Correct the text, the tags or the metadata of a memory; what is left out stays, and former versions are kept. A null \
-     in metadata removes a field. Returns the memory.",
+    "Correct the text, the tags or the metadata of a memory; what is left out stays, and former versions are kept. content \
+     replaces all of the text, so never send back one that ends with … [cut]. A null in metadata removes a field. Returns \
+     the memory.",
 );
 
 async fn update(mut call: Call<MemoryPath, Nothing, MemoryPatch>) -> Result<Answer<Memory>, Problem> {
@@ -297,21 +298,23 @@ const FORGET_TOOL: Tool = Tool {
 const ACCESS_TOOL: Tool = Tool::new(
     "access_memory",
     &["id", "session", "revive", "scope", REQUEST_ID],
-    "Record that a memory was used: its energy grows by 1, so that it stays longer and is promoted; an expired memory is \
-     revived. Hits that report_outcome names are recorded by it.",
+    "Record that a memory was used: adds 1 to its energy, so that it stays longer; enough accesses promote it. An expired \
+     memory is revived with energy 1; with revive false the call is refused instead. Each call counts. Not for hits that report_outcome names: it \
+     records them.",
 );
 
 const PIN_TOOL: Tool = Tool::new(
     "pin_memory",
     &["id", "scope", REQUEST_ID],
-    "Pin a memory, so that it does not decay, expire or get promoted.",
+    "Pin a memory, so that it does not decay, expire or get promoted. An expired one is refused: call access_memory first. \
+     Returns the memory.",
 )
 .idempotent();
 
 const UNPIN_TOOL: Tool = Tool::new(
     "unpin_memory",
     &["id", "scope", REQUEST_ID],
-    "Unpin a memory, so that it decays again from now on.",
+    "Unpin a memory, so that it decays again from now on. Returns the memory.",
 )
 .idempotent();
 
@@ -330,14 +333,16 @@ const REMEMBER_TOOL: Tool = Tool::new(
         REQUEST_ID,
     ],
     "Store text for later sessions as a working memory, which decays unless it is accessed. Returns the memory with \
-     its id, tier and energy; an existing id with the same content counts as an access.",
+     its id, tier and energy. An existing id with the same content counts as an access; with other content it is refused: \
+     use update_memory.",
 );
 
 async fn remember(mut call: Call<Nothing, Nothing, NewMemory>) -> Result<Answer<Memory>, Problem> {
     let new = std::mem::take(&mut call.body);
     let scope = call.scope(new.scope.as_ref())?;
     let at = call.write_instant(new.at).await?;
-    let remember = call.service().remember_event(&call.request_id, 0, new, scope, at)?;
+    let remember =
+        call.service().remember_event(&call.request_id, 0, new, scope, at).map_err(Error::Invalid)?;
     let memory = call.service().remember(&call.write_once(), remember).await?;
     Ok(Answer::created(memory.did == Some(EventEffect::Created), memory))
 }
@@ -350,8 +355,8 @@ async fn remember_all(
     let mut events = Vec::with_capacity(items.len());
     for (index, new) in items.into_iter().enumerate() {
         let scope = call.scope(new.scope.as_ref())?;
-        let remember = call.service().remember_event(&call.request_id, index, new, scope, now)?;
-        events.push(Event::Remember(remember));
+        let remember = call.service().remember_event(&call.request_id, index, new, scope, now);
+        events.push(Event::Remember(remember.map_err(|why| Error::Invalid(format!("[{index}]: {why}")))?));
     }
     apply_all(&call, &events).await
 }

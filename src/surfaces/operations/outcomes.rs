@@ -43,6 +43,7 @@ const TOOL: Tool = Tool {
         schema["properties"]["reward"] = json!({
             "description": "Reward for all hits together, above 0 and at most 10; default 1.",
             "type": ["number", "null"],
+            "exclusiveMinimum": 0,
             "maximum": 10.0,
         });
         if let Some(required) = schema["required"].as_array_mut() {

@@ -118,12 +118,16 @@ const CONTEXT_TOOL: Tool = Tool {
             "min_relevance",
             "session",
             "since",
+            "tags",
+            "metadata",
             "at_least",
             "scope",
         ],
         "Search memories by question and return them as one text of limited length for a prompt, each with its date and \
          id: the memories found, and those between them in a session. max_tokens limits this text, not the \
-         structured content beside it. Writes nothing.",
+         structured content beside it, which has recall_id, and of each memory the exact id (the text has _ for spaces and \
+         brackets, and shortens long ones) and the path that report_outcome needs. Writes nothing, unless engine.learn \
+         is always.",
     )
     .idempotent()
 };
@@ -138,7 +142,7 @@ const RECALL_TOOL: Tool = Tool {
         ids_as_seeds(schema);
         schema["properties"]["content"] = json!({
             "description": "Whether to return the texts of memories, at most 4 KiB of each; label has the first 200 \
-                            bytes.",
+                            bytes of a text.",
             "type": "boolean",
             "default": false,
         });
@@ -152,14 +156,18 @@ const RECALL_TOOL: Tool = Tool {
             "top_k",
             "min_relevance",
             "kinds",
+            "tags",
+            "metadata",
+            "session",
+            "since",
             "dimensions",
             "content",
             "at_least",
             "scope",
         ],
         "Search memories by question, with the entities and places connected to them. Returns ranked hits with ids, \
-         scores, the estimated probability that each is relevant, and the path to each; writes nothing. With \
-         min_relevance the flag nothing_relevant says that no memory answers.",
+         scores, the estimated probability that each is relevant, and the path to each. With min_relevance the flag \
+         nothing_relevant says that no memory answers. Writes nothing, unless engine.learn is always.",
     )
     .idempotent()
 };

@@ -31,7 +31,10 @@ pub(super) fn operations() -> Vec<Operation> {
             .long_read(),
         Operation::new(Method::POST, "/memory/graph/edges", RequiredRight::InScope(Right::Write), observe)
             .summary("Record an observed relation")
-            .description("Sets its weight to 1, or to the given weight. 201 if it is new, 200 if it exists.")
+            .description(
+                "Sets its weight to 1 (one that stays pinned keeps its own), or to the given weight. 201 if it is new, 200 if \
+                 it exists.",
+            )
             .statuses(&[201, 409])
             .tool(TOOL),
         Operation::new(Method::POST, "/memory/graph/edges:batch", RequiredRight::InScope(Right::Write), observe_all)
@@ -166,8 +169,8 @@ fn wrote(observe: &Observe, outcome: ObservationEffect) -> WrittenEdge {
 const TOOL: Tool = Tool::new(
     "observe_relation",
     &["from", "type", "to", "weight", "pinned", "scope", REQUEST_ID],
-    "Record that a relation between two entities was observed. Sets its weight to 1, or to the given weight, which \
-     decays until the next observation; returns the outcome: created, again (it existed) or late (a later one is \
+    "Record that a relation between two entities was observed. Sets its weight to 1 (one that stays pinned keeps its own), \
+     or to the given weight, which decays until the next observation; returns the outcome: created, again (it existed) or late (a later one is \
      stored).",
 )
 .idempotent();

@@ -26,7 +26,8 @@ const STATUS_TOOL: Tool = Tool::new(
     "maintenance_status",
     &[],
     "Show the status of memory maintenance, for instance when memories seem out of date. Returns jobs with their lag, \
-     memories by tier, the backlog, open attempts and quarantined rows; writes nothing.",
+     memories by tier, the backlog, open attempts and quarantined rows. It covers the whole database, so it needs a key \
+     over every scope (*). Writes nothing.",
 )
 .idempotent();
 

@@ -156,7 +156,7 @@ async fn other_content_under_the_same_id_is_a_conflict() {
     let before = everything(&db.client).await;
     let other = Event::Remember(Remember { content: "else".to_owned(), ..remember("m", 1.0) });
     let why = only_fault(request(&db, "r", "h", &[other]).await.unwrap());
-    assert!(matches!(&why, Error::Conflict(why) if why.contains("ebb memory update m")), "{why}");
+    assert!(matches!(&why, Error::Conflict(why) if why.contains("exists with other content")), "{why}");
     // Two contents for one new id in one batch are a conflict too.
     let twice = [
         Event::Remember(remember("n", 0.0)),

@@ -35,8 +35,12 @@ async fn filled(folder: &Path) -> Fresh {
     std::fs::write(folder.join("days.ndjson"), some).unwrap();
     on(&db, folder, &["import", "days.ndjson"]).json();
     on(&db, folder, &["job", "run", "--all", "--at", THEN]).json();
-    on(&db, folder, &["policy", "set", "p", "--relation", "status:*", "--mode", "retract", "--ttl", "30d"])
-        .json();
+    on(
+        &db,
+        folder,
+        &["policy", "set", "p", "--relation", "status:*", "--for", "*", "--mode", "retract", "--ttl", "30d"],
+    )
+    .json();
     on(&db, folder, &["key", "create", "--name", "k", "--right", "read", "--scope", "team"]).json();
     on(&db, folder, &["memory", "add", "prefers tabs", "--id", "tabs", "--metadata", "topic=style"]).json();
     on(&db, folder, &["memory", "update", "tabs", "--content", "prefers spaces"]).json();

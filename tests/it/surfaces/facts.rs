@@ -24,12 +24,12 @@ async fn a_fact_from_its_assertion_to_its_retraction() {
     let set = |args: &[&str]| ebb(&db, &[&["policy", "set"], args].concat());
     let stale = ["stale", "--relation", "roadmap:*", "--for", "company", "--mode", "retract", "--ttl", "30d"];
     assert_eq!(set(&stale).json()["new"], json!(true));
-    let fading =
-        ["fading", "--relation", "*", "--mode", "confidence", "--half-life", "7d", "--min-confidence", "0.1"];
+    let fading = ["fading", "--relation", "*", "--for", "*", "--mode", "confidence", "--half-life", "7d"];
+    let fading = [&fading[..], &["--min-confidence", "0.1"]].concat();
     assert_eq!(set(&fading).json()["half_life_s"], json!(604_800));
     let listed = ebb(&db, &["policy", "list"]).json();
     assert_eq!((&listed["from"], &listed["policies"][0]["id"]), (&json!("graph"), &json!("stale")));
-    set(&["bad", "--relation", "x", "--mode", "retract", "--half-life", "7d"])
+    set(&["bad", "--relation", "x", "--for", "*", "--mode", "retract", "--half-life", "7d"])
         .fails(2, "mode retract needs it, not half_life_s");
 
     let before = contents(&db).await;
@@ -152,7 +152,8 @@ async fn a_new_policy_is_accepted_once_by_the_number_that_the_guard_names() {
         |args: &[&str]| ebb(&db, &[&["--scope", "company"], args, &["--at", "2026-03-01T00:00Z"]].concat());
     for id in ["stale", "draft"] {
         let relation = if id == "stale" { "roadmap:status" } else { "draft:*" };
-        let set = ["policy", "set", id, "--relation", relation, "--mode", "retract", "--ttl", "30d"];
+        let set =
+            ["policy", "set", id, "--relation", relation, "--for", "*", "--mode", "retract", "--ttl", "30d"];
         ebb(&db, &set).json();
     }
     run(&["sweep"]).fails(8, "retract over 10 times as much as before: stale");

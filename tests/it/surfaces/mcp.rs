@@ -276,8 +276,7 @@ async fn over_http_a_sweep_wants_to_have_been_seen_and_a_key_says_what_may_be_ca
             "recall",
             "recall_context",
             "rerank",
-            "causal_chains",
-            "maintenance_status"
+            "causal_chains"
         ]
     );
     ask(None, &json!({"method": "tools/list"})).fails(401, "authorization", "needs an API key");
@@ -285,7 +284,7 @@ async fn over_http_a_sweep_wants_to_have_been_seen_and_a_key_says_what_may_be_ca
     assert!(failed(&ask(Some(&read), &remember).json(200)).contains("no right to write"));
     assert_eq!(answered(&ask(Some(&write), &remember).json(200))["id"], "m");
     let elsewhere = call("remember", json!({"content": "x", "scope": "team"}));
-    assert!(failed(&ask(Some(&write), &elsewhere).json(200)).contains("in this scope"));
+    assert!(failed(&ask(Some(&write), &elsewhere).json(200)).contains("no right to write in scope"));
     let whole = call("maintenance_status", json!({}));
     assert!(failed(&ask(Some(&write), &whole).json(200)).contains("every scope"));
     let said: CliOutput = ebb(&db, &["memory", "list"]);

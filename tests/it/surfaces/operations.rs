@@ -37,7 +37,7 @@ async fn an_address_at_which_the_server_routes_answers_without_a_warning() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_configuration_is_written_once_and_replaced_only_with_a_yes() {
+async fn a_configuration_is_written_once_and_never_replaced() {
     let db = fresh().await;
     let folder = tempfile::tempdir().unwrap();
     let init = |args: &[&str]| -> super::CliOutput {
@@ -47,10 +47,10 @@ async fn a_configuration_is_written_once_and_replaced_only_with_a_yes() {
     assert_eq!(init(&[]).json()["config_written"], "ebb.toml");
     let sample = std::fs::read_to_string(folder.path().join("ebb.toml")).unwrap();
     assert!(sample.contains("# workingDecay = 0.5\n"), "{sample}");
-    std::fs::write(folder.path().join("ebb.toml"), "[worker]\nlease = \"20s\"\n").unwrap();
-    init(&[]).fails(3, "ebb.toml exists");
-    init(&["--yes"]).json();
-    assert_eq!(std::fs::read_to_string(folder.path().join("ebb.toml")).unwrap(), sample);
+    let own = "[worker]\nlease = \"20s\"\n";
+    std::fs::write(folder.path().join("ebb.toml"), own).unwrap();
+    init(&["--yes"]).fails(1, "ebb.toml exists");
+    assert_eq!(std::fs::read_to_string(folder.path().join("ebb.toml")).unwrap(), own);
 }
 
 #[tokio::test(flavor = "multi_thread")]

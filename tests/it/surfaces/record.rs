@@ -75,7 +75,10 @@ async fn updates() {
     let again = api.post("/v1/memories", &again.to_string()).json(200);
     assert_eq!((&again["metadata"]["topic"], &again["metadata"]["more"]), (&json!("code"), &json!([1, 2])));
     let other = api.post("/v1/memories", r#"{"id": "m", "content": "prefers tabs"}"#).json(409);
-    assert!(other["detail"].as_str().unwrap().contains("ebb memory update m"), "{other}");
+    assert!(
+        other["detail"].as_str().unwrap().contains("ebb memory update, PATCH /v1/memories/{id}"),
+        "{other}"
+    );
 
     for (body, says) in [
         (json!({}), "nothing to change"),

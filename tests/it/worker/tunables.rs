@@ -101,7 +101,8 @@ async fn reads_go_on_with_the_last_valid_ones_and_say_so() {
     assert_eq!(status["fallback_tunables"], "configuration");
     assert_eq!(status["jobs"].as_array().unwrap().len(), 11, "{status}");
     ebb(&db, &["recall", "one"]).json();
-    ebb(&db, &["memory", "add", "two"]).fails(6, "try: in Neo4j Browser: MATCH (c:ConsolidationConfig");
+    ebb(&db, &["memory", "add", "two"])
+        .fails(6, "defaults, not your former values): MATCH (c:ConsolidationConfig");
 
     set(&db, 0.5).await;
     eventually("no part fails", async || says(&server, 200, "ready\n")).await;

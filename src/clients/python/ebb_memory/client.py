@@ -25,7 +25,7 @@ class Ebb(Nouns[Sync]):
     Args:
         url: Address; default `EBB_URL`, otherwise http://127.0.0.1:8322.
         api_key: Key; default `EBB_API_KEY`, otherwise none.
-        scope: Scope of requests that name none; default that of the key, otherwise local.
+        scope: Scope of requests that name none, but for those about facts; default that of the key, otherwise local.
         timeout_s: Seconds without a byte of the answer, after which a call fails. A connection has five seconds at most.
         retry: When a request is sent again.
         read_your_writes: Whether recalls and contexts wait for the writes of this client in their scope.
@@ -44,7 +44,7 @@ class Ebb(Nouns[Sync]):
         super().__init__(self._send)
         self._protocol = Protocol(url, api_key, scope, timeout_s, read_your_writes)
         self._retry = retry or Retry()
-        self._http = httpx.Client(headers=self._protocol.headers, timeout=self._protocol.timeout)
+        self._http = httpx.Client(headers=self._protocol.headers, timeout=self._protocol.timeout, trust_env=self._protocol.may_use_proxy)
 
     def _send(self, request: Request[Any]) -> Any:
         return self._lines(request) if request.is_lines else self._answer(request)
@@ -116,7 +116,9 @@ class AsyncEbb(Nouns[Async]):
         super().__init__(self._send)
         self._protocol = Protocol(url, api_key, scope, timeout_s, read_your_writes)
         self._retry = retry or Retry()
-        self._http = httpx.AsyncClient(headers=self._protocol.headers, timeout=self._protocol.timeout)
+        self._http = httpx.AsyncClient(
+            headers=self._protocol.headers, timeout=self._protocol.timeout, trust_env=self._protocol.may_use_proxy
+        )
 
     def _send(self, request: Request[Any]) -> Any:
         return self._lines(request) if request.is_lines else self._answer(request)

@@ -130,7 +130,7 @@ class Assertion(Model):
     relation: str
     """Relation of the fact, such as roadmap:status."""
     scope: Literal["local", "team", "company", "public"] | None = None
-    """Scope of the fact."""
+    """Scope of the fact: local, team, company or public; default the only scope of the key, otherwise local."""
     source: str
     """Source of the fact."""
     valid_until: AwareDatetime | None = None
@@ -939,7 +939,7 @@ class Observation(Model):
     type: str
     """Type of the relation, such as works_on."""
     weight: float | None = None
-    """Weight; default 1."""
+    """Weight, which decays until the next observation; default 1, or unchanged if the relation stays pinned. Below relation.minimumWeight (default 0.10) recall leaves the relation out."""
 
 
 class OpenAttempt(Model):
@@ -2183,7 +2183,7 @@ class Explained(Model):
     reinforcement_count: int = Field(..., alias="reinforcementCount")
     """Number of reinforcements by similar memories."""
     ripe_at: AwareDatetime | None = Field(..., alias="ripeAt")
-    """Instant from which it is ripe for promotion."""
+    """Instant from which it is ready for promotion."""
     scope: str | None
     """Scope of the memory."""
     session: str | None
@@ -2261,7 +2261,7 @@ class Health(Model):
     reinforce: int
     """New memories waiting for the job reinforce."""
     ripe: int
-    """Memories ripe for promotion."""
+    """Memories ready for promotion."""
     sessions: int
     """Sessions waiting for the job coactivate."""
     stuck_attempts: int
@@ -2430,7 +2430,7 @@ class Memory(Model):
     reinforcement_count: int = Field(..., alias="reinforcementCount")
     """Number of reinforcements by similar memories."""
     ripe_at: AwareDatetime | None = Field(..., alias="ripeAt")
-    """Instant from which it is ripe for promotion."""
+    """Instant from which it is ready for promotion."""
     scope: str | None
     """Scope of the memory."""
     session: str | None
@@ -2475,7 +2475,7 @@ class NewMemory(Model):
     metadata: dict[str, Any] = {}
     """Fields of the caller's own, at most 4096 bytes as JSON, by which lists and recalls are filtered. A memory that exists keeps its own fields, and new ones are added."""
     pinned: bool = False
-    """Whether it is pinned: it does not decay, expire or get promoted."""
+    """Whether a new memory is pinned: it does not decay, expire or get promoted. One that exists stays as it is: pin it by pin_memory or POST /v1/memories/{id}/pin."""
     provenance: Provenance | None = None
     """Source of the text; a last line needs a first. A memory that exists keeps its own texts, and its lines are extended."""
     scope: str | None = None
@@ -2483,7 +2483,7 @@ class NewMemory(Model):
     session: str | None = None
     """Session in which it is created."""
     tags: list[str] = []
-    """Tags, by which recall finds it too; at most 256 characters each. A memory that exists keeps its own."""
+    """Tags, by which recall finds it too; at most 256 characters each. They are added to those of a memory that exists, at most 256 in all."""
 
 
 class ObservedAll(Model):
@@ -2939,7 +2939,7 @@ class FoundMemories(Model):
         use_attribute_docstrings=True,
     )
     cursor: str | None
-    """Cursor of the next page; null if this is the last one. A page with conditions on metadata may be short, and another follow."""
+    """Cursor of the next page; null if this is the last one. A page may be short, and another follow: with conditions on metadata, and after 16 MiB of texts."""
     memories: list[Memory]
 
 

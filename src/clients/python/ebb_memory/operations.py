@@ -46,7 +46,6 @@ class Context(Noun[Call]):
         tiers: Sequence[Literal["working", "shortTerm", "longTerm", "expiredWorking", "archivedWorking", "archivedShortTerm"]]
         | None = None,
         wait_ms: int | None = None,
-        idempotency_key: str | None = None,
     ) -> Request[models.Context]:
         """Search memories by question, as text for a prompt.
 
@@ -68,10 +67,9 @@ class Context(Noun[Call]):
             session: Only memories created in this session.
             since: Only nodes accessed since this instant.
             tags: Only memories with each of these tags.
-            text: Text of the query.
-            tiers: Only memories of these tiers.
+            text: The question, in plain words. Without a question, seeds or an embedding, nothing is found.
+            tiers: Only memories of these tiers: working, shortTerm, longTerm or expiredWorking; default all of them.
             wait_ms: How long it is waited for, milliseconds, as in a recall.
-            idempotency_key: Writes with the same key take effect once in 24 hours; default a new key.
         """
         return Request(
             "POST",
@@ -95,7 +93,6 @@ class Context(Noun[Call]):
                 "wait_ms": wait_ms,
             },
             scope="body",
-            idempotency_key=idempotency_key or new_key(),
         )
 
 
@@ -109,7 +106,6 @@ class Engine(Noun[Call]):
         profile: Literal["recall", "reference"] | None = None,
         scope: str | None = None,
         top_k: int | None = None,
-        idempotency_key: str | None = None,
     ) -> Request[models.EngineAnswer]:
         """Activate nodes from seeds, without text.
 
@@ -119,7 +115,6 @@ class Engine(Noun[Call]):
             profile: Profile: the rule by which activation spreads.
             scope: Scope of the data.
             top_k: Maximum number of nodes.
-            idempotency_key: Writes with the same key take effect once in 24 hours; default a new key.
         """
         return Request(
             "POST",
@@ -127,7 +122,6 @@ class Engine(Noun[Call]):
             models.EngineAnswer,
             body={"depth": depth, "profile": profile, "scope": scope, "seeds": seeds, "top_k": top_k},
             scope="body",
-            idempotency_key=idempotency_key or new_key(),
         )
 
     @operation
@@ -139,7 +133,6 @@ class Engine(Noun[Call]):
         depth: int | None = None,
         limit: int | None = None,
         scope: str | None = None,
-        idempotency_key: str | None = None,
     ) -> Request[models.AroundAnswer]:
         """Show the nodes around some nodes, and the relationships among them.
 
@@ -152,7 +145,6 @@ class Engine(Noun[Call]):
             depth: Maximum number of relationships from the nearest of these nodes; with 0 only these nodes.
             limit: Maximum number of nodes, with these.
             scope: Scope of the data.
-            idempotency_key: Writes with the same key take effect once in 24 hours; default a new key.
         """
         return Request(
             "POST",
@@ -160,7 +152,6 @@ class Engine(Noun[Call]):
             models.AroundAnswer,
             body={"at": at, "depth": depth, "ids": ids, "limit": limit, "scope": scope},
             scope="body",
-            idempotency_key=idempotency_key or new_key(),
         )
 
     @operation
@@ -172,7 +163,6 @@ class Engine(Noun[Call]):
         direction: Literal["effects", "causes"] | None = None,
         scope: str | None = None,
         top_k: int | None = None,
-        idempotency_key: str | None = None,
     ) -> Request[models.CausalAnswer]:
         """Follow causal chains from seeds to their effects or causes.
 
@@ -182,10 +172,9 @@ class Engine(Noun[Call]):
         Args:
             seeds: Seeds: ids to start from.
             depth: Maximum number of relationships of a chain.
-            direction: Direction: the effects of the seeds, or their causes.
+            direction: Direction: the effects of the seeds (default), or their causes.
             scope: Scope of the data.
             top_k: Maximum number of nodes.
-            idempotency_key: Writes with the same key take effect once in 24 hours; default a new key.
         """
         return Request(
             "POST",
@@ -193,7 +182,6 @@ class Engine(Noun[Call]):
             models.CausalAnswer,
             body={"depth": depth, "direction": direction, "scope": scope, "seeds": seeds, "top_k": top_k},
             scope="body",
-            idempotency_key=idempotency_key or new_key(),
         )
 
     @operation
@@ -205,7 +193,6 @@ class Engine(Noun[Call]):
         resolution: float | None = None,
         scope: str | None = None,
         top_k: int | None = None,
-        idempotency_key: str | None = None,
     ) -> Request[models.CommunitiesAnswer]:
         """Find communities, and the nodes that link them.
 
@@ -218,7 +205,6 @@ class Engine(Noun[Call]):
             resolution: Resolution, above 0; above 1 communities get smaller.
             scope: Scope of the data.
             top_k: Maximum number of communities.
-            idempotency_key: Writes with the same key take effect once in 24 hours; default a new key.
         """
         return Request(
             "POST",
@@ -226,7 +212,6 @@ class Engine(Noun[Call]):
             models.CommunitiesAnswer,
             body={"members": members, "node": node, "resolution": resolution, "scope": scope, "top_k": top_k},
             scope="body",
-            idempotency_key=idempotency_key or new_key(),
         )
 
     @operation
@@ -240,7 +225,6 @@ class Engine(Noun[Call]):
         scope: str | None = None,
         top_k: int | None = None,
         wavelength: float | None = None,
-        idempotency_key: str | None = None,
     ) -> Request[models.HarmonicsAnswer]:
         """Run waves from seeds and read them at all frequencies.
 
@@ -252,7 +236,6 @@ class Engine(Noun[Call]):
             scope: Scope of the data.
             top_k: Maximum number of nodes for each harmonic.
             wavelength: Wavelength at frequency 1, in relationships, above 0; default 16.
-            idempotency_key: Writes with the same key take effect once in 24 hours; default a new key.
         """
         return Request(
             "POST",
@@ -268,17 +251,11 @@ class Engine(Noun[Call]):
                 "wavelength": wavelength,
             },
             scope="body",
-            idempotency_key=idempotency_key or new_key(),
         )
 
     @operation
     def rank(
-        self,
-        *,
-        scope: str | None = None,
-        seeds: Sequence[models.GivenSeed] | None = None,
-        top_k: int | None = None,
-        idempotency_key: str | None = None,
+        self, *, scope: str | None = None, seeds: Sequence[models.GivenSeed] | None = None, top_k: int | None = None
     ) -> Request[models.EngineAnswer]:
         """Rank nodes by PageRank, globally or from seeds.
 
@@ -286,15 +263,9 @@ class Engine(Noun[Call]):
             scope: Scope of the data.
             seeds: Seeds of personalised PageRank; empty for global PageRank.
             top_k: Maximum number of nodes.
-            idempotency_key: Writes with the same key take effect once in 24 hours; default a new key.
         """
         return Request(
-            "POST",
-            "/v1/engine/pagerank",
-            models.EngineAnswer,
-            body={"scope": scope, "seeds": seeds, "top_k": top_k},
-            scope="body",
-            idempotency_key=idempotency_key or new_key(),
+            "POST", "/v1/engine/pagerank", models.EngineAnswer, body={"scope": scope, "seeds": seeds, "top_k": top_k}, scope="body"
         )
 
     @operation
@@ -322,7 +293,6 @@ class Engine(Noun[Call]):
         sympathetic: bool | None = None,
         top_k: int | None = None,
         wavelength: float | None = None,
-        idempotency_key: str | None = None,
     ) -> Request[models.ResonateAnswer]:
         """Run waves from seeds and read them at one frequency.
 
@@ -338,7 +308,6 @@ class Engine(Noun[Call]):
             sympathetic: Whether to return the nodes that resonate far from every seed.
             top_k: Maximum number of nodes in each list.
             wavelength: Wavelength at frequency 1, in relationships, above 0; default 16.
-            idempotency_key: Writes with the same key take effect once in 24 hours; default a new key.
         """
         return Request(
             "POST",
@@ -355,12 +324,11 @@ class Engine(Noun[Call]):
                 "wavelength": wavelength,
             },
             scope="body",
-            idempotency_key=idempotency_key or new_key(),
         )
 
     @operation
     def contrast(
-        self, seeds: Sequence[models.GivenSeed], *, scope: str | None = None, top_k: int | None = None, idempotency_key: str | None = None
+        self, seeds: Sequence[models.GivenSeed], *, scope: str | None = None, top_k: int | None = None
     ) -> Request[models.XlrAnswer]:
         """Activate nodes from seeds and contrast them with other parts of the graph (XLR).
 
@@ -370,16 +338,8 @@ class Engine(Noun[Call]):
             seeds: Seeds: ids to start from.
             scope: Scope of the data.
             top_k: Maximum number of nodes.
-            idempotency_key: Writes with the same key take effect once in 24 hours; default a new key.
         """
-        return Request(
-            "POST",
-            "/v1/engine/xlr",
-            models.XlrAnswer,
-            body={"scope": scope, "seeds": seeds, "top_k": top_k},
-            scope="body",
-            idempotency_key=idempotency_key or new_key(),
-        )
+        return Request("POST", "/v1/engine/xlr", models.XlrAnswer, body={"scope": scope, "seeds": seeds, "top_k": top_k}, scope="body")
 
 
 class Facts(Noun[Call]):
@@ -405,7 +365,8 @@ class Facts(Noun[Call]):
             history: Whether to include superseded facts.
             limit: Maximum number of items in the page.
             relation: Only facts of this relation.
-            scope: Scope of the facts.
+            scope: Scope of the facts: local, team, company or public; default the only scope of the key, otherwise
+                local.
         """
         return Request(
             "GET",
@@ -439,7 +400,8 @@ class Facts(Noun[Call]):
             value: Value of the fact.
             at: Instant of the write; needs the right admin.
             confidence: Confidence, 0 to 1; default 1.
-            scope: Scope of the fact.
+            scope: Scope of the fact: local, team, company or public; default the only scope of the key, otherwise
+                local.
             valid_until: Last instant at which the fact is valid.
             idempotency_key: Writes with the same key take effect once in 24 hours; default a new key.
         """
@@ -567,8 +529,8 @@ class Memories(Noun[Call]):
         """List groups of memories that say nearly the same in the same words.
 
         Each group has the memory to keep (pinned, else of the highest tier, else with the most energy) and its
-        duplicates. Reads the texts of at most 50,000 live memories from the database; writes nothing. To merge a
-        group: /v1/memories/{id}/merge.
+        duplicates. Reads the texts of at most 50,000 live memories, and 4,000,000 words and pairs of words, from the
+        database; writes nothing. To merge a group: /v1/memories/{id}/merge.
 
         Args:
             limit: Most groups, 1 to 1000; default 100.
@@ -604,7 +566,8 @@ class Memories(Noun[Call]):
             limit: Maximum number of items in the page.
             scope: Scope of the data.
             session: Only memories created in this session.
-            tier: Only memories of this tier.
+            tier: Only memories of this tier; default all: expiredWorking too. The stubs of promotions
+                (archivedWorking, archivedShortTerm) are never listed.
         """
         return Request(
             "GET",
@@ -646,12 +609,14 @@ class Memories(Noun[Call]):
             mentions: Names of the entities that it mentions.
             metadata: Fields of the caller's own, at most 4096 bytes as JSON, by which lists and recalls are filtered.
                 A memory that exists keeps its own fields, and new ones are added.
-            pinned: Whether it is pinned: it does not decay, expire or get promoted.
+            pinned: Whether a new memory is pinned: it does not decay, expire or get promoted. One that exists stays
+                as it is: pin it by pin_memory or POST /v1/memories/{id}/pin.
             provenance: Source of the text; a last line needs a first. A memory that exists keeps its own texts, and
                 its lines are extended.
             scope: Scope of the data.
             session: Session in which it is created.
-            tags: Tags, by which recall finds it too; at most 256 characters each. A memory that exists keeps its own.
+            tags: Tags, by which recall finds it too; at most 256 characters each. They are added to those of a memory
+                that exists, at most 256 in all.
             idempotency_key: Writes with the same key take effect once in 24 hours; default a new key.
         """
         return Request(
@@ -681,7 +646,7 @@ class Memories(Noun[Call]):
         """Delete a memory permanently, with its versions and stubs.
 
         Args:
-            id: Its id.
+            id: Id of the memory.
             scope: Scope of the data.
             idempotency_key: Writes with the same key take effect once in 24 hours; default a new key.
         """
@@ -700,7 +665,7 @@ class Memories(Noun[Call]):
         """Show a memory.
 
         Args:
-            id: Its id.
+            id: Id of the memory.
             at: Instant to evaluate at; default now.
             scope: Scope of the data.
         """
@@ -725,9 +690,9 @@ class Memories(Noun[Call]):
         and tier stay as they are.
 
         Args:
-            id: Its id.
+            id: Id of the memory.
             at: Instant of the write; needs the right admin.
-            content: New text: not blank, at most 65536 bytes. The embedding of the former text is removed.
+            content: New text, all of it: not blank, at most 65536 bytes. The embedding of the former text is removed.
             embedding: Embedding of the text, with embedding.dimensions numbers.
             metadata: Fields of the metadata to change: null removes a field, an object is merged into that of the
                 field (RFC 7396).
@@ -760,7 +725,7 @@ class Memories(Noun[Call]):
         """Access a memory: add 1 to its energy, and revive it if expired.
 
         Args:
-            id: Its id.
+            id: Id of the memory.
             at: Instant of the write; needs the right admin.
             instance: Agent instance that accesses it.
             revive: Whether to revive an expired memory; default true.
@@ -785,7 +750,7 @@ class Memories(Noun[Call]):
         """Explain the state of a memory and its next threshold crossings.
 
         Args:
-            id: Its id.
+            id: Id of the memory.
             at: Instant to evaluate at; default now.
             curve: Whether to return the course of its energy.
             scope: Scope of the data.
@@ -817,7 +782,7 @@ class Memories(Noun[Call]):
         these are deleted.
 
         Args:
-            id: Its id.
+            id: Id of the memory.
             duplicates: Ids of the memories to merge into it, at most 50.
             at: Instant of the write; needs the right admin.
             dry_run: Roll back at the end.
@@ -839,7 +804,7 @@ class Memories(Noun[Call]):
         """Unpin a memory: let it decay again from now on.
 
         Args:
-            id: Its id.
+            id: Id of the memory.
             scope: Scope of the data.
             idempotency_key: Writes with the same key take effect once in 24 hours; default a new key.
         """
@@ -860,7 +825,7 @@ class Memories(Noun[Call]):
         """Pin a memory: stop its decay, expiry and promotion.
 
         Args:
-            id: Its id.
+            id: Id of the memory.
             at: Instant of the write; needs the right admin.
             scope: Scope of the data.
             idempotency_key: Writes with the same key take effect once in 24 hours; default a new key.
@@ -880,7 +845,7 @@ class Memories(Noun[Call]):
         """Show what a memory was before each change.
 
         Args:
-            id: Its id.
+            id: Id of the memory.
             scope: Scope of the data.
         """
         return Request("GET", "/v1/memories/{id}/versions", models.Versions, path_parts={"id": id}, query={"scope": scope}, scope="query")
@@ -914,7 +879,6 @@ class Memories(Noun[Call]):
         why: bool | None = None,
         words: bool | None = None,
         xlr: Literal["off", "gate", "report"] | None = None,
-        idempotency_key: str | None = None,
     ) -> Request[models.WhyNot]:
         """Explain why a memory is not among the hits of a recall, or why it is gone.
 
@@ -923,8 +887,10 @@ class Memories(Noun[Call]):
         Writes nothing, and counts neither as a recall nor as an access.
 
         Args:
-            id: Its id.
-            at_least: A write that the hits must include: `change` of its answer. The recall waits for it.
+            id: Id of the memory.
+            at_least: A write that the hits must include: `change` of its answer. The recall waits for it, at most
+                wait_ms, which is 1 s over MCP; if that is not enough, the answer has the flag change_not_reached: ask
+                again.
             content: Whether to return the text of memories, which is read from the database.
             dimensions: Kinds of evidence to use; default engine.dimensions.
             embedding: Embedding of the query, with embedding.dimensions numbers: memories whose embeddings are
@@ -945,15 +911,13 @@ class Memories(Noun[Call]):
             since: Only nodes accessed since this instant.
             spread: Method of spreading from the seeds.
             tags: Only memories with each of these tags.
-            text: Text of the query.
-            tiers: Only memories of these tiers.
+            text: The question, in plain words. Without a question, seeds or an embedding, nothing is found.
+            tiers: Only memories of these tiers: working, shortTerm, longTerm or expiredWorking; default all of them.
             top_k: Maximum number of hits.
-            wait_ms: How long it waits for that write, milliseconds. If that is not enough, the answer has the flag
-                change_not_reached.
+            wait_ms: How long it waits for that write, milliseconds.
             why: Whether to return the evidence for each seed and the relationships of the path to each hit.
             words: Whether to rank by the text of memories too.
             xlr: Effect of the contrast with other parts of the graph; default engine.xlr.
-            idempotency_key: Writes with the same key take effect once in 24 hours; default a new key.
         """
         return Request(
             "POST",
@@ -986,7 +950,6 @@ class Memories(Noun[Call]):
                 "xlr": xlr,
             },
             scope="body",
-            idempotency_key=idempotency_key or new_key(),
         )
 
     @operation
@@ -1047,13 +1010,12 @@ class Memories(Noun[Call]):
         limit: int | None = None,
         scope: str | None = None,
         sort: Literal["id", "newest"] | None = None,
-        idempotency_key: str | None = None,
     ) -> Request[models.FoundMemories]:
         """List memories that fulfil conditions.
 
         Conditions are on tier, session, tags, text, metadata and creation. Reads the database, not the mirror, and
         counts as no access; to search by meaning: /v1/recall. Repeat the request with the cursor of the answer for
-        the next page, until it is null: a page with conditions on metadata may be short.
+        the next page, until it is null: a page may be short, with conditions on metadata and after 16 MiB of texts.
 
         Args:
             at: Instant to evaluate at; default now.
@@ -1062,7 +1024,6 @@ class Memories(Noun[Call]):
             limit: Maximum number of memories in the page; default 100.
             scope: Scope of the data.
             sort: Order of the memories.
-            idempotency_key: Writes with the same key take effect once in 24 hours; default a new key.
         """
         return Request(
             "POST",
@@ -1070,7 +1031,6 @@ class Memories(Noun[Call]):
             models.FoundMemories,
             body={"at": at, "cursor": cursor, "filter": filter, "limit": limit, "scope": scope, "sort": sort},
             scope="body",
-            idempotency_key=idempotency_key or new_key(),
         )
 
 
@@ -1085,7 +1045,7 @@ class Mirrors(Noun[Call]):
         return Request("GET", "/v1/mirror", models.Mirror, query={"scope": scope}, scope="query")
 
     @operation
-    def refresh(self, *, scope: str | None = None, idempotency_key: str | None = None) -> Request[models.MirrorWithChange]:
+    def refresh(self, *, scope: str | None = None) -> Request[models.MirrorWithChange]:
         """Refresh the in-memory mirror of a scope.
 
         Reads what was written since the last refresh. Writes of Ebb need none, see at_least of /v1/recall; rows of
@@ -1094,16 +1054,8 @@ class Mirrors(Noun[Call]):
 
         Args:
             scope: Scope of the data.
-            idempotency_key: Writes with the same key take effect once in 24 hours; default a new key.
         """
-        return Request(
-            "POST",
-            "/v1/mirror/refresh",
-            models.MirrorWithChange,
-            query={"scope": scope},
-            scope="query",
-            idempotency_key=idempotency_key or new_key(),
-        )
+        return Request("POST", "/v1/mirror/refresh", models.MirrorWithChange, query={"scope": scope}, scope="query")
 
 
 class Outcomes(Noun[Call]):
@@ -1246,7 +1198,6 @@ class Recall(Noun[Call]):
         why: bool | None = None,
         words: bool | None = None,
         xlr: Literal["off", "gate", "report"] | None = None,
-        idempotency_key: str | None = None,
     ) -> Request[models.Recall]:
         """Search memories by question.
 
@@ -1256,7 +1207,9 @@ class Recall(Noun[Call]):
         useful hits to /v1/outcomes, each with its path.
 
         Args:
-            at_least: A write that the hits must include: `change` of its answer. The recall waits for it.
+            at_least: A write that the hits must include: `change` of its answer. The recall waits for it, at most
+                wait_ms, which is 1 s over MCP; if that is not enough, the answer has the flag change_not_reached: ask
+                again.
             content: Whether to return the text of memories, which is read from the database.
             dimensions: Kinds of evidence to use; default engine.dimensions.
             embedding: Embedding of the query, with embedding.dimensions numbers: memories whose embeddings are
@@ -1277,15 +1230,13 @@ class Recall(Noun[Call]):
             since: Only nodes accessed since this instant.
             spread: Method of spreading from the seeds.
             tags: Only memories with each of these tags.
-            text: Text of the query.
-            tiers: Only memories of these tiers.
+            text: The question, in plain words. Without a question, seeds or an embedding, nothing is found.
+            tiers: Only memories of these tiers: working, shortTerm, longTerm or expiredWorking; default all of them.
             top_k: Maximum number of hits.
-            wait_ms: How long it waits for that write, milliseconds. If that is not enough, the answer has the flag
-                change_not_reached.
+            wait_ms: How long it waits for that write, milliseconds.
             why: Whether to return the evidence for each seed and the relationships of the path to each hit.
             words: Whether to rank by the text of memories too.
             xlr: Effect of the contrast with other parts of the graph; default engine.xlr.
-            idempotency_key: Writes with the same key take effect once in 24 hours; default a new key.
         """
         return Request(
             "POST",
@@ -1317,7 +1268,6 @@ class Recall(Noun[Call]):
                 "xlr": xlr,
             },
             scope="body",
-            idempotency_key=idempotency_key or new_key(),
         )
 
 
@@ -1398,7 +1348,8 @@ class Relations(Noun[Call]):
     ) -> Request[models.WrittenEdgeWithChange]:
         """Record an observed relation.
 
-        Sets its weight to 1, or to the given weight. 201 if it is new, 200 if it exists.
+        Sets its weight to 1 (one that stays pinned keeps its own), or to the given weight. 201 if it is new, 200 if
+        it exists.
 
         Args:
             from_: Source entity.
@@ -1407,7 +1358,8 @@ class Relations(Noun[Call]):
             at: Instant of the write; needs the right admin.
             pinned: Whether it is pinned: it does not decay; default unchanged.
             scope: Scope of the data.
-            weight: Weight; default 1.
+            weight: Weight, which decays until the next observation; default 1, or unchanged if the relation stays
+                pinned. Below relation.minimumWeight (default 0.10) recall leaves the relation out.
             idempotency_key: Writes with the same key take effect once in 24 hours; default a new key.
         """
         return Request(
@@ -1450,28 +1402,19 @@ class Rows(Noun[Call]):
         return Request("GET", "/v1/hidden", models.Hidden, query={"scope": scope}, scope="query")
 
     @operation
-    def rerank(
-        self, keys: Sequence[str], *, query: str | None = None, scope: str | None = None, idempotency_key: str | None = None
-    ) -> Request[models.Reranked]:
+    def rerank(self, keys: Sequence[str], *, query: str | None = None, scope: str | None = None) -> Request[models.Reranked]:
         """Score rows of another library for a query.
 
-        For the results of a search of the library whose graph is read ([[adopt]]): whether each is live, its weight
-        now, and a score by activation from the query, in the order of the request. Writes nothing.
+        For the results of a search of the library whose graph is read (section adopt of the configuration): whether
+        each is live, its weight now, and a score by activation from the query, in the order of the request. Writes
+        nothing.
 
         Args:
             keys: Keys of nodes or facts, as their library has them.
-            query: Text of the query; without one, the score is the weight.
+            query: The question, in plain words, like the text of a recall; without one, the score is the weight.
             scope: Scope of the data.
-            idempotency_key: Writes with the same key take effect once in 24 hours; default a new key.
         """
-        return Request(
-            "POST",
-            "/v1/rerank",
-            models.Reranked,
-            body={"keys": keys, "query": query, "scope": scope},
-            scope="body",
-            idempotency_key=idempotency_key or new_key(),
-        )
+        return Request("POST", "/v1/rerank", models.Reranked, body={"keys": keys, "query": query, "scope": scope}, scope="body")
 
     @operation
     def set_states(

@@ -65,6 +65,8 @@ class Protocol:
         self.url = (url or os.environ.get("EBB_URL") or URL).rstrip("/")
         api_key = api_key or os.environ.get("EBB_API_KEY")
         self.headers = {"User-Agent": _package()} | ({"Authorization": f"Bearer {api_key}"} if api_key else {})
+        # To this machine nothing goes through a proxy, which would see the key and the texts.
+        self.may_use_proxy = urllib.parse.urlsplit(self.url).hostname not in {"localhost", "127.0.0.1", "::1"}
         self.scope = scope
         self.timeout = httpx.Timeout(timeout_s, connect=min(timeout_s, CONNECT_S_MAX))
         self.wait_ms = min(WAIT_MS_MAX, int(timeout_s * 500))

@@ -42,7 +42,6 @@ def turn(ebb: Ebb) -> None:
         print(f"agent:  {hit.content} ... {'that helped' if works else 'no'}")
         if works:
             ebb.outcomes.report(recall_id=answer.recall_id, used=[UsedHit(id=hit.id, path=hit.path)], reward=1.0)
-            ebb.memories.access(hit.id)
             learn(ebb, answer.tick_end)
             return
 

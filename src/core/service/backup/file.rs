@@ -63,6 +63,15 @@ pub struct Written {
     pub checksum: String,
 }
 
+/// A file that was read to its end, and can be restored.
+#[derive(Debug)]
+pub struct Checked {
+    pub header: Header,
+    pub written: Written,
+    /// API keys among its nodes: whoever holds one has access to a database into which the file is restored.
+    pub keys: u64,
+}
+
 /// The last line.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -315,11 +324,13 @@ impl<R: Read> Reader<R> {
     }
 
     /// Reads the rest, and checks that it can be restored.
-    pub(super) fn check(mut self) -> Result<(Header, Written), FileError> {
+    pub(super) fn check(mut self) -> Result<Checked, FileError> {
+        let mut keys = 0;
         while let Some(row) = self.next()? {
             row.check().map_err(|why| self.fault(why))?;
+            keys += u64::from(row.is_key());
         }
-        Ok((self.header, self.done))
+        Ok(Checked { header: self.header, written: self.done, keys })
     }
 
     /// The next rows; none at the end.
@@ -440,7 +451,7 @@ mod tests {
         let written = whole(&path);
         assert_eq!((written.nodes, written.relationships), (2, 1));
         assert_eq!(written.bytes, path.metadata().unwrap().len());
-        let (header, read) = Reader::open(&path).unwrap().check().unwrap();
+        let Checked { header, written: read, .. } = Reader::open(&path).unwrap().check().unwrap();
         assert_eq!((header.format, read), (FORMAT, written));
         let mut reader = Reader::open(&path).unwrap();
         assert_eq!(reader.batch().unwrap(), [row("1"), row("2"), link()]);

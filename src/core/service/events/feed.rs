@@ -45,7 +45,8 @@ pub enum FeedError {
     /// The part that was already applied has changed.
     #[error(
         "{path}: its first {lines} lines were imported before and have changed since; an import cannot be undone. \
-         Rename the changed file, or restore these lines"
+         Restore these lines, or put what follows them into a new file. Do not rename this one: all of its lines would count \
+         a second time"
     )]
     Changed {
         /// Path of the file.

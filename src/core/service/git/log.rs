@@ -50,6 +50,7 @@ impl History {
             "--no-ext-diff",
             "--no-textconv",
             "--no-color",
+            "--no-show-signature",
             COMMITS_MAX,
             "--format=%x02%H%x00%ct%x00%s",
         ];
@@ -179,11 +180,17 @@ fn most_frequent(pairs: BTreeMap<(&str, &str), (i64, i64, i64)>) -> Vec<GitPair>
     all.into_iter().map(pair).collect()
 }
 
-/// What git prints.
+/// What git prints. A repository may be of others, so nothing that its configuration names is run: no program for signatures
+/// or for changed files, and no transport for missing objects.
 async fn output(repository: &Path, args: &[&str]) -> Result<String, GitError> {
     let mut command = Command::new("git");
-    command.arg("-C").arg(repository).args(args);
-    command.env("GIT_OPTIONAL_LOCKS", "0").stdin(Stdio::null()).kill_on_drop(true);
+    command.args(["-c", "core.fsmonitor=false"]).arg("-C").arg(repository).args(args);
+    command
+        .env("GIT_OPTIONAL_LOCKS", "0")
+        .env("GIT_ALLOW_PROTOCOL", "none")
+        .env("GIT_NO_LAZY_FETCH", "1")
+        .stdin(Stdio::null())
+        .kill_on_drop(true);
     let done = command.output().await.map_err(GitError::Start)?;
     if done.status.success() {
         return Ok(String::from_utf8_lossy(&done.stdout).into_owned());

@@ -51,8 +51,9 @@ impl Row {
                 Ok(Counter { cycles, evaporated: self.evaporated })
             }
             _ => Err(Error::Conflict(
-                "the counter of cycles, (:EbbCounter {name: 'cycle'}), has no usable epoch, lengthMs or advances; \
-                 correct it in Neo4j Browser or delete it, then run: ebb init"
+                "the counter of cycles, (:EbbCounter {name: 'cycle'}), has no usable epoch, lengthMs or advances. Correct it \
+                 in Neo4j Browser, with the values of a backup. Do not delete it: the cycles would be counted anew, and \
+                 trails may evaporate to 0"
                     .to_owned(),
             )),
         }

@@ -27,7 +27,7 @@ pub(super) fn card(memory: &Memory, page: &mut Page) {
         "pinned",
         memory.pinned.filter(|pinned| *pinned).map(|_| "yes: no decay, expiry or promotion".to_owned()),
     );
-    field("ripe since", instant(memory.ripe_at));
+    field("ready since", instant(memory.ripe_at));
     field("created", instant(memory.created));
     field(
         "accessed",

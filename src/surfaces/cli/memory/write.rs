@@ -10,12 +10,16 @@ use crate::surfaces::cli::{Global, WriteOptions};
 use ebb_core::api::memory_update::MemoryPatch;
 use ebb_core::domain::annotations::{Annotations, Metadata};
 use ebb_core::domain::event::{Access as Used, Remember};
-use ebb_core::domain::ids::{EntityName, MemoryId, MemoryKey};
+use ebb_core::domain::ids::{EntityName, InstanceId, MemoryId, MemoryKey, SessionId};
 use ebb_core::domain::memory::Revive;
 use ebb_core::service::memories::{RequestId, WriteMode};
 use ebb_core::service::{EventEffect, Service};
 use serde::Serialize;
 use serde_json::Value;
+
+fn session(text: Option<&str>) -> Result<Option<SessionId>, CliError> {
+    text.map(SessionId::new).transpose().map_err(CliError::usage)
+}
 
 pub(super) async fn add(
     args: &Add,
@@ -35,8 +39,8 @@ pub(super) async fn add(
         id,
         scope: service.scope().clone(),
         content,
-        session: args.origin.session()?,
-        instance: args.origin.instance()?,
+        session: session(args.session.as_deref())?,
+        instance: args.instance.as_deref().map(InstanceId::new).transpose().map_err(CliError::usage)?,
         mentions: mentions.map_err(CliError::usage)?,
         pinned: args.pinned,
         embedding: embedding.transpose().map_err(CliError::usage)?,
@@ -86,8 +90,7 @@ pub(super) async fn access(
     global: &Global,
 ) -> Result<(), CliError> {
     let ids = memory_ids(&args.ids)?;
-    let session = args.origin.session()?;
-    args.origin.instance()?;
+    let session = session(args.session.as_deref())?;
     let at = args.write.instant(service, global).await?;
     let revive = if args.no_revive { Revive::No } else { Revive::Yes };
     let scope = service.scope().clone();

@@ -51,7 +51,7 @@ fn lay_out(health: &Answer, page: &mut Page) {
         ("stuck attempts", hint(health.stuck_attempts, "ebb attempt list")),
         ("quarantined", hint(health.quarantined, "ebb inspect quarantine")),
         ("due for decay", health.due.to_string()),
-        ("ripe for promotion", health.ripe.to_string()),
+        ("ready for promotion", health.ripe.to_string()),
         ("sessions to count", health.sessions.to_string()),
         ("due for clustering", health.clusters.to_string()),
         ("due for embedding", health.embed.to_string()),

@@ -23,17 +23,12 @@ struct Answer<'a> {
 /// Writes a commented configuration file where one is wanted; needs no server. `sample` is its text.
 ///
 /// # Errors
-/// Exit 3 if the file exists and the confirmation is declined; 1 if it cannot be written.
-pub async fn write_config(
-    args: &Init,
-    sample: &str,
-    output: &Output,
-    global: &Global,
-) -> Result<(), CliError> {
+/// Exit 1 if the file exists or cannot be written.
+pub fn write_config(args: &Init, sample: &str, output: &Output) -> Result<(), CliError> {
     let Some(path) = args.write_config.as_ref().filter(|_| !args.dry_run) else { return Ok(()) };
     if path.exists() {
-        confirm(&format!("{} exists. Replace it with the commented defaults?", path.display()), global.yes)
-            .await?;
+        return Err(CliError::failed(format!("{} exists, and may hold settings of yours", path.display()))
+            .try_this("ebb init --write-config FILE, with a name that is free"));
     }
     ebb_files::replace(path, Readers::Everybody, sample.as_bytes()).map_err(|error| {
         CliError::failed(format!("the configuration cannot be written to {}", path.display()))

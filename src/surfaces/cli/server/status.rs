@@ -64,7 +64,7 @@ fn lay_out(status: &Answer, page: &mut Page) {
     let Waiting { for_jobs: waiting, unstamped } = &status.waiting;
     let mut waits = vec![
         ("due for decay", waiting.due.to_string()),
-        ("ripe for promotion", waiting.ripe.to_string()),
+        ("ready for promotion", waiting.ripe.to_string()),
         ("sessions to count", waiting.sessions.to_string()),
         ("due for clustering", waiting.clusters.to_string()),
         ("due for embedding", waiting.embed.to_string()),

@@ -30,7 +30,8 @@ pub async fn uninstall(
     let mut found = store.footprint().await?;
     let is_absent = found.is_empty();
     if !is_absent && !args.dry_run {
-        let question = format!("Remove Ebb from the database at {uri}: {}?", parts(&found));
+        let question =
+            format!("Remove Ebb from the database at {uri}, which cannot be undone: {}?", parts(&found));
         confirm(&question, global.yes).await?;
         found = store.uninstall().await?;
     }

@@ -9,7 +9,7 @@ const when = at => at == null ? '–' : el('time', { datetime: at, title: at }, 
 export function waiting({ waiting: w, foreign }) {
   const bad = n => n > 0 ? el('span', { class: 'warn' }, count(n)) : count(n);
   return facts([
-    ['due for decay', count(w.due)], ['ripe for promotion', count(w.ripe)], ['sessions to count', count(w.sessions)],
+    ['due for decay', count(w.due)], ['ready for promotion', count(w.ripe)], ['sessions to count', count(w.sessions)],
     ['memories to cluster', count(w.clusters)], ['to embed', count(w.embed)], ['new, to reinforce', count(w.reinforce)],
     ['outcomes to learn', count(w.outcomes)], ['of other writers, to adopt', count(w.unstamped)],
     ['of other libraries', count(foreign.memories + foreign.facts)], ['quarantined', bad(w.quarantined)],

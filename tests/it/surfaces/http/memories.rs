@@ -143,6 +143,10 @@ async fn a_database_that_was_not_prepared_is_written_to_by_nobody() {
     let db = fresh().await;
     let api = TestServer::on(&db, &[]);
     db.client.run("MATCH (m:EbbMigration) DELETE m", &[]).await;
-    api.post("/v1/memories", r#"{"content":"x"}"#).fails(503, "unavailable", "Run: ebb init");
+    api.post("/v1/memories", r#"{"content":"x"}"#).fails(
+        503,
+        "unavailable",
+        "cannot use the database as it is",
+    );
     assert_eq!(db.client.value::<i64>("MATCH (m:Memory) RETURN count(m)").await, 0);
 }
