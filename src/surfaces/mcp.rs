@@ -135,8 +135,12 @@ impl Tools {
 
     /// Whether a caller sees a tool and may call it. Its right in the scope is checked when the scope is known.
     fn offers(&self, operation: &Operation, caller: &Caller) -> bool {
-        let allowed = self.allow_writes || operation.right.right() == Right::Read;
-        allowed && operation.right.check(caller).is_ok()
+        self.allows(operation) && operation.right.check(caller).is_ok()
+    }
+
+    /// Whether the configuration allows an operation to callers who have its right.
+    fn allows(&self, operation: &Operation) -> bool {
+        self.allow_writes || operation.right.right() == Right::Read
     }
 
     async fn call(
@@ -147,7 +151,7 @@ impl Tools {
         held: Arc<Option<Permit>>,
     ) -> Result<Value, Problem> {
         operation.right.check(&caller)?;
-        if !self.offers(operation, &caller) {
+        if !self.allows(operation) {
             return Err(Problem::forbidden(format!(
                 "{} writes, and mcp.allow_writes is not set in Ebb's configuration",
                 tool.name

@@ -15,7 +15,8 @@ use serde_json::json;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
 
-/// Most memories that are compared, and most of their words and pairs of words: 16 bytes or so each while they are.
+/// Most memories that are compared, and most of their words and pairs of words, which take some
+/// hundred bytes each until they are compared.
 const COMPARED_MAX: usize = 50_000;
 const PARTS_MAX: usize = 4_000_000;
 /// Most parts that comparisons read: some seconds of work.

@@ -9,7 +9,7 @@ use ebb_core::domain::invisible::is_invisible;
 use serde_json::Value;
 
 /// The end of a string that was cut.
-pub(super) const CUT: &str = " … [cut]";
+const CUT: &str = " … [cut]";
 
 /// Sanitises every string of a result, of at most so many bytes. Names of fields are kept: they are Ebb's own, or keys.
 pub(super) fn value(value: Value, bytes_max: usize) -> Value {
