@@ -8,7 +8,8 @@
 //! | `start.lock` | held (exclusive) while the server is started, stopped or removed |
 //! | `in-use.lock` | held (shared) by each user, exclusive by a keeper that ends; modified at the beginning and the end of a use |
 //! | `keeper.lock` | held (exclusive) by the keeper as long as it lives |
-//! | `data`, `logs`, `conf` | Neo4j's own, and `logs/server.log`, `logs/keeper.log` |
+//! | `data`, `logs` | Neo4j's own, and `logs/server.log`, `logs/keeper.log` |
+//! | `run` | the home that Neo4j is told, made anew at each start: no plugin and no configuration that lies here counts |
 //! | `mirror` | graphs in memory that were saved, written by their processes |
 
 use ebb_files::Readers;
@@ -90,7 +91,7 @@ impl Home {
             let marked = ebb_files::replace(&path.join(MARK), Readers::Owner, text.as_bytes());
             marked.map_err(|why| io(what("write the marker file of"))(why.into()))?;
         }
-        for folder in ["conf", "data", "logs"] {
+        for folder in ["data", "logs"] {
             fs::create_dir_all(path.join(folder)).map_err(io(what("create folders in")))?;
         }
         Ok(Self { path: path.canonicalize().map_err(io(what("read")))? })
@@ -110,6 +111,26 @@ impl Home {
     /// The path of a file or folder inside.
     pub(super) fn join(&self, name: &str) -> PathBuf {
         self.path.join(name)
+    }
+
+    /// Makes the folder `run` anew, with the configuration by which Neo4j keeps its data and logs beside it, and returns it.
+    /// The caller holds the start lock.
+    pub(super) fn renew_run(&self) -> Result<PathBuf, Error> {
+        let run = self.join("run");
+        let renew = || {
+            match fs::remove_dir_all(&run) {
+                Err(e) if e.kind() != ErrorKind::NotFound => return Err(e),
+                _ => fs::create_dir_all(run.join("conf"))?,
+            }
+            // A backslash begins an escape there.
+            let setting = |name: &str| {
+                let folder = self.join(name).display().to_string().replace('\\', "\\\\");
+                format!("server.directories.{name}={folder}\n")
+            };
+            fs::write(run.join("conf/neo4j.conf"), setting("data") + &setting("logs"))
+        };
+        renew().map_err(io(format!("cannot renew the folder {}", run.display())))?;
+        Ok(run)
     }
 
     /// Whether a server has ever run here: it creates this database first.

@@ -62,10 +62,10 @@ pub(super) async fn plan(
     let version = check_java(&java).await?;
     let lib = artifacts(config, home, &java).await?;
     let classes = lib.with_file_name(format!("classes-{}.jsa", hash(&version)));
+    let folder = home.renew_run()?;
     if !home.has_store() {
-        set_initial_password(&java, &lib, home, password).await?;
+        set_initial_password(&java, &lib, home, &folder, password).await?;
     }
-    let folder = home.path().display();
     let mut args = vec!["-cp".to_owned(), format!("{}/*", lib.display())];
     args.push(format!("-Xms{}m", config.heap_mb.min(128.max(config.heap_mb / 4))));
     args.push(format!("-Xmx{}m", config.heap_mb));
@@ -83,8 +83,8 @@ pub(super) async fn plan(
     };
     args.push(MAIN.to_owned());
     args.extend([
-        format!("--home-dir={folder}"),
-        format!("--config-dir={folder}/conf"),
+        format!("--home-dir={}", folder.display()),
+        format!("--config-dir={}", folder.join("conf").display()),
         "--console-mode".to_owned(),
     ]);
     for (connector, port) in [("bolt", ports.bolt), ("http", ports.http)] {
@@ -238,6 +238,7 @@ async fn set_initial_password(
     java: &Path,
     lib: &Path,
     home: &Home,
+    folder: &Path,
     password: &SecretString,
 ) -> Result<(), Error> {
     let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
@@ -256,7 +257,7 @@ async fn set_initial_password(
     let mut at = std::ffi::OsString::from("@");
     at.push(&file);
     let output =
-        run(Command::new(java).arg(at).env("NEO4J_HOME", home.path()).env("NEO4J_CONF", home.join("conf")))
+        run(Command::new(java).arg(at).env("NEO4J_HOME", folder).env("NEO4J_CONF", folder.join("conf")))
             .await;
     let removed = std::fs::remove_file(&file);
     let output = output.map_err(io("cannot run Neo4j's tool that sets the password"))?;

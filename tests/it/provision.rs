@@ -229,6 +229,32 @@ async fn two_users_share_one_server_and_the_last_one_ends_it() {
     assert!(!place.home().exists());
 }
 
+/// A folder may have come with a repository: its data is used, and nothing in it is executed or believed.
+#[tokio::test]
+async fn plugins_and_configuration_that_lie_in_a_home_do_not_count() {
+    let place = Place::new().await;
+    let (home, linked) = (place.home(), place.folder.path().join("linked"));
+    for base in [&home, &linked] {
+        for folder in ["plugins", "conf"] {
+            std::fs::create_dir_all(base.join(folder)).unwrap();
+        }
+        // Neo4j does not start with any of these.
+        std::fs::write(base.join("plugins/planted.jar"), "no jar").unwrap();
+        std::fs::write(base.join("conf/neo4j.conf"), "no.such.setting=1\n").unwrap();
+        std::fs::write(base.join("conf/server-logs.xml"), "no xml").unwrap();
+    }
+    std::fs::write(home.join(".ebb-managed"), "").unwrap();
+    std::os::unix::fs::symlink(&linked, home.join("run")).unwrap();
+    let server = acquire(&place.config()).await;
+    assert_eq!(cypher(&server.endpoint, "RETURN 1"), json!(1));
+    let folder = "SHOW SETTINGS 'server.directories.plugins' YIELD value";
+    let plugins = home.canonicalize().unwrap().join("run/plugins");
+    assert_eq!(cypher(&server.endpoint, folder), json!(plugins.display().to_string()));
+    assert!(home.join("data/databases/neo4j").is_dir() && home.join("logs/debug.log").is_file());
+    assert!(linked.join("plugins/planted.jar").is_file() && !home.join("run/plugins/planted.jar").exists());
+    server.release().await.unwrap();
+}
+
 #[tokio::test]
 async fn two_that_start_at_once_get_one_server() {
     let place = Place::new().await;

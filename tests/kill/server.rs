@@ -1,15 +1,22 @@
 //! The server of a campaign: one of its own, since it is hurt.
 
+#[path = "../shared/java.rs"]
+mod java;
+
 use ebb::settings::{Environment, Flags, Settings};
 use ebb_provision::{Keeper, Server, Way};
 use rustix::process::{Pid, Resource, Rlimit, Signal, prlimit};
 use secrecy::ExposeSecret;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// A managed server, its settings, and the settings of Ebb.
 pub(crate) struct Host {
     pub(crate) settings: Settings,
+    /// The folder of the campaign.
+    folder: PathBuf,
+    /// Java as it was configured.
+    java: Option<PathBuf>,
     server: Option<Server>,
     pub(crate) uri: String,
     pub(crate) password: String,
@@ -43,7 +50,8 @@ impl Host {
         // It comes back where it was.
         settings.neo4j.bolt_port = port(&uri);
         settings.neo4j.http_port = endpoint.http.as_deref().map_or(0, port);
-        Ok(Self { settings, server: Some(server), uri, password })
+        let (folder, java) = (folder.to_path_buf(), settings.neo4j.java.clone());
+        Ok(Self { settings, folder, java, server: Some(server), uri, password })
     }
 
     async fn pid(&self) -> Result<u32, String> {
@@ -64,9 +72,12 @@ impl Host {
         if let Some(server) = self.server.take() {
             server.release().await.map_err(|why| why.to_string())?;
         }
-        let file = self.settings.neo4j.home.join("conf/neo4j.conf");
-        let lines = if yes { "server.databases.default_to_read_only=true\n" } else { "" };
-        std::fs::write(&file, lines).map_err(|why| format!("{}: {why}", file.display()))?;
+        self.settings.neo4j.java = self.java.clone();
+        if yes {
+            let settings = &["server.databases.default_to_read_only=true"];
+            let java = java::with_settings(&self.folder, self.java.as_deref(), settings);
+            self.settings.neo4j.java = Some(java.map_err(|why| format!("{}: {why}", self.folder.display()))?);
+        }
         self.restart().await
     }
 

@@ -1,6 +1,9 @@
 //! `/readyz` tells the truth about a database that is not initialised, goes away and comes back, or takes no writes; so do
 //! requests and the doctor.
 
+#[path = "../../shared/java.rs"]
+mod java;
+
 use super::process::{LIMIT, Worker, eventually, free_port};
 use crate::harness::neo4j::{at, fresh};
 use ebb::settings::{Environment, Flags, Settings};
@@ -34,13 +37,16 @@ async fn a_worker_waits_for_a_database_to_be_initialised() {
 struct Own {
     folder: tempfile::TempDir,
     ports: (u16, u16),
+    /// Settings of Neo4j from its next start on.
+    set: &'static [&'static str],
     server: Option<ebb_provision::Server>,
 }
 
 impl Own {
     async fn start() -> Self {
         let [bolt, http] = [free_port(), free_port()];
-        let mut own = Self { folder: tempfile::tempdir().unwrap(), ports: (bolt, http), server: None };
+        let mut own =
+            Self { folder: tempfile::tempdir().unwrap(), ports: (bolt, http), set: &[], server: None };
         own.again().await;
         own
     }
@@ -48,7 +54,13 @@ impl Own {
     /// Starts the server, again on the ports it had.
     async fn again(&mut self) {
         let settings = Settings::load(&Flags::default(), &Environment::of_process());
+        let settings = settings.unwrap_or_else(|faults| panic!("{faults}")).neo4j;
+        let java = match self.set {
+            [] => settings.java.clone(),
+            set => Some(java::with_settings(self.folder.path(), settings.java.as_deref(), set).unwrap()),
+        };
         let config = ebb_provision::Config {
+            java,
             uri: None,
             home: self.folder.path().join("home"),
             way: Some(ebb_provision::Way::Maven),
@@ -59,7 +71,7 @@ impl Own {
             is_brief: false,
             keep: Duration::ZERO,
             start_timeout: Duration::from_secs(240),
-            ..settings.unwrap_or_else(|faults| panic!("{faults}")).neo4j
+            ..settings
         };
         let keeper = Keeper::of(Path::new(env!("CARGO_BIN_EXE_ebb")));
         let before = self.server.take();
@@ -103,11 +115,6 @@ impl Own {
         let record: Value = serde_json::from_str(&record).unwrap();
         let done = Command::new(program).args(words).arg(record["pid"].to_string()).status();
         assert!(done.unwrap().success(), "{program} {words:?}");
-    }
-
-    /// What the server is to have in its own configuration from its next start on.
-    fn set(&self, lines: &str) {
-        std::fs::write(self.folder.path().join("home/conf/neo4j.conf"), lines).unwrap();
     }
 }
 
@@ -172,7 +179,7 @@ async fn a_read_only_database_is_not_ready_and_requests_say_why() {
     // In order: what was killed would have to be recovered first, which a read-only start refuses.
     drop(store);
     own.server.take().unwrap().release().await.unwrap();
-    own.set("server.databases.default_to_read_only=true\n");
+    own.set = &["server.databases.default_to_read_only=true"];
     own.again().await;
     takes_no_writes(&config, "read-only", "writes").await;
     own.server.take().unwrap().release().await.unwrap();
