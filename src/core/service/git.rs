@@ -29,7 +29,7 @@ pub enum GitError {
     Read {
         /// Path of the repository.
         path: String,
-        /// The first line that git printed.
+        /// The error that git printed, with what to do where that is known.
         why: String,
     },
     /// The database.

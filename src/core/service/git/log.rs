@@ -196,8 +196,12 @@ async fn output(repository: &Path, args: &[&str]) -> Result<String, GitError> {
         return Ok(String::from_utf8_lossy(&done.stdout).into_owned());
     }
     let why = String::from_utf8_lossy(&done.stderr);
-    let why = why.lines().next().unwrap_or("it ended with an error").trim_start_matches("fatal: ").to_owned();
-    Err(GitError::Read { path: repository.display().to_string(), why })
+    let line = why.lines().find_map(|line| line.strip_prefix("fatal: ")).or(why.lines().next());
+    let mut line = line.unwrap_or("it ended with an error").to_owned();
+    if line.starts_with("unable to read") || why.contains("promisor") {
+        line += ". Objects are missing, as in a partial clone, and Ebb fetches none: `git fetch --refetch --no-filter` does";
+    }
+    Err(GitError::Read { path: repository.display().to_string(), why: line })
 }
 
 #[cfg(test)]
@@ -242,6 +246,81 @@ mod tests {
         assert_eq!(ids, ["git:1", "git:2", "git:3", "git:5", "git:6"]);
         assert_eq!(history.commits[2].files, ["c"]);
         assert_eq!((history.pairs[0].first, history.pairs[0].last), (10_000, 50_000));
+    }
+
+    /// Runs git in a folder and returns what it printed.
+    fn git(folder: &Path, words: &[&str]) -> String {
+        let done = std::process::Command::new("git").arg("-C").arg(folder).args(words).output().unwrap();
+        String::from_utf8(done.stdout).unwrap().trim().to_owned()
+    }
+
+    #[tokio::test]
+    async fn a_repository_of_others_runs_no_program() {
+        let folder = tempfile::tempdir().unwrap();
+        let (program, ran) = (folder.path().join("program"), folder.path().join("ran"));
+        // It signs what git asks it to sign, and must have read it before git takes the signature.
+        let text = format!(
+            "#!/bin/sh\necho \"$0 $*\" >>'{}'\ncase $* in *-bsau*) cat >/dev/null ;; esac\necho '[GNUPG:] SIG_CREATED ' >&2\n\
+             printf -- '-----BEGIN PGP SIGNATURE-----\\n\\nx\\n-----END PGP SIGNATURE-----\\n'\n",
+            ran.display()
+        );
+        std::fs::write(&program, text).unwrap();
+        std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+        let program = program.to_str().unwrap();
+        let repository = folder.path().join("repository");
+        git(folder.path(), &["init", "-q", "repository"]);
+        let git = |words: &[&str]| git(&repository, words);
+        git(&["config", "user.name", "a"]);
+        git(&["config", "user.email", "a@example.org"]);
+        git(&["config", "gpg.program", program]);
+        std::fs::write(repository.join("one"), "a\nb\nc\nd\n").unwrap();
+        std::fs::write(repository.join(".gitattributes"), "* diff=x\n").unwrap();
+        git(&["add", "."]);
+        git(&["commit", "-q", "-S", "-m", "first"]);
+        git(&["mv", "one", "two"]);
+        std::fs::write(repository.join("two"), "a\nb\nc\nd\ne\n").unwrap();
+        git(&["add", "."]);
+        git(&["commit", "-q", "-m", "second"]);
+        let programs = [
+            "core.fsmonitor",
+            "core.sshCommand",
+            "core.pager",
+            "diff.external",
+            "diff.x.command",
+            "diff.x.textconv",
+        ];
+        for key in programs {
+            git(&["config", key, program]);
+        }
+        let remote = format!("ext::{program}");
+        for (key, value) in [
+            ("log.showSignature", "true"),
+            ("protocol.ext.allow", "always"),
+            ("remote.origin.url", &remote),
+            ("remote.origin.promisor", "true"),
+            ("remote.origin.partialclonefilter", "blob:none"),
+            ("extensions.partialClone", "origin"),
+            ("core.repositoryformatversion", "1"),
+        ] {
+            git(&["config", key, value]);
+        }
+        let has_run = || std::fs::remove_file(&ran).is_ok();
+        assert!(has_run(), "git did not sign");
+        git(&["log"]);
+        assert!(has_run(), "git shows no signature, so this test holds nothing");
+        let history = History::read(&repository).await.unwrap();
+        assert_eq!((history.commits.len(), history.files[1].path.as_str()), (2, "two"));
+        assert!(!has_run(), "reading the history ran the program");
+
+        // Whether a file was renamed cannot be told without its content, which nobody fetches.
+        let object = git(&["rev-parse", "HEAD:two"]);
+        let (begin, end) = object.split_at(2);
+        std::fs::remove_file(repository.join(".git/objects").join(begin).join(end)).unwrap();
+        let read = History::read(&repository).await;
+        assert!(matches!(&read, Err(GitError::Read { why, .. }) if why.contains("--refetch")), "{read:?}");
+        assert!(!has_run(), "a missing object was fetched");
+        git(&["log", "-M", "--name-status"]);
+        assert!(has_run(), "git fetches no object, so this test holds nothing");
     }
 
     #[test]
