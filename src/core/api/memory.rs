@@ -85,10 +85,12 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// About how many bytes its texts have.
+    /// How many bytes its content, tags and metadata have.
     pub(crate) fn text_bytes(&self) -> usize {
         let tags = self.tags.iter().map(String::len).sum::<usize>();
-        let metadata = self.metadata.as_ref().map_or(0, |fields| fields.len() * 64);
+        let value = |value: &Value| value.as_str().map_or_else(|| value.to_string().len(), str::len);
+        let fields = self.metadata.iter().flatten();
+        let metadata = fields.map(|(name, of)| name.len() + value(of)).sum::<usize>();
         self.content.as_ref().map_or(0, String::len) + tags + metadata
     }
 

@@ -32,7 +32,8 @@ function list({ memories: found, cursor }) {
   const heads = [['id', 'name'], ['content', 'wide'], ['tier'], ['energy', 'n'], ['last access']];
   const more = el('button', { type: 'button', 'data-key': 'more' }, 'More');
   more.onclick = () => { pages += 1; refresh(memories); };
-  const isMost = pages * PAGE >= 1000;
+  // Texts have a limit too, at which a page ends before it is full.
+  const isMost = pages * PAGE >= 1000 || found.length < pages * PAGE;
   return [
     table('Memories', heads, found.map(row)),
     el('div', { class: 'row' }, cursor && !isMost && more, soft(
