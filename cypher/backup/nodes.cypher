@@ -1,9 +1,10 @@
-// purpose: Read the nodes that a backup contains.
+// purpose: Read the nodes of a range that a backup contains.
 // mode: read
-// params: $rows.own: List, $rows.scoped: List
+// params: $first: Integer, $last: Integer, $rows.own: List, $rows.scoped: List
 // returns: element: String, labels: List, values: Map (a row for each, in no order)
 //
 // As in backup/count.
 MATCH (n)
-WHERE any(label IN labels(n) WHERE label IN $rows.own) OR n.scope IS NOT NULL AND any(label IN labels(n) WHERE label IN $rows.scoped)
+WHERE id(n) IN range($first, $last)
+  AND (any(label IN labels(n) WHERE label IN $rows.own) OR n.scope IS NOT NULL AND any(label IN labels(n) WHERE label IN $rows.scoped))
 RETURN elementId(n) AS element, labels(n) AS labels, properties(n) AS values

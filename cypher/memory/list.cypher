@@ -18,5 +18,5 @@ WHERE m.scope = $scope AND m.id > $after
 RETURN m.id AS id,
   null AS created,
   CASE WHEN $hasConditions AND m.metadata IS :: STRING NOT NULL THEN m.metadata END AS metadata
-ORDER BY id
+ORDER BY m.scope, m.id
 LIMIT $limit

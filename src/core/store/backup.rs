@@ -5,21 +5,23 @@
 //! (see `row_state.rs`), so they need no row to be restored. The ledger of migrations is not in it: a restore needs a
 //! database with the schema. Nor is the mark of a scratch database, which is about that database.
 //!
-//! All of it is read in one transaction, as a stream. Neo4j has no snapshots: rows that others write meanwhile are in
-//! it or not.
+//! It is read as a stream, in ranges of the numbers that Neo4j gives to nodes, each a transaction of its own, so that none grows
+//! with the graph: a server may end one that takes long. Neo4j has no snapshots, so one transaction for all would be no more consistent:
+//! rows that others write meanwhile are in it or not.
 
 #[cfg(fuzzing)]
 mod fuzzing;
 mod value;
 
 use super::Store;
-use super::catalogue::{BACKUP_COUNT, BACKUP_NODES, BACKUP_RELATIONSHIPS, RESTORE_OCCUPANTS};
+use super::catalogue::{BACKUP_COUNT, BACKUP_LAST, BACKUP_NODES, BACKUP_RELATIONSHIPS, RESTORE_OCCUPANTS};
 use super::encode::list;
 use super::error::Error;
 use super::statement::{Call, Statement};
 use super::tx::{Mode, Tx};
 use crate::domain::trail::PlaceLabel;
 use neo4rs::{BoltMap, BoltType};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
@@ -47,6 +49,8 @@ const OWN: [&str; 20] = [
     "SemanticCluster",
     "ConsolidationAttempt",
 ];
+/// Nodes of a range.
+const RANGE: usize = 10_000;
 /// Labels of nodes that an initialisation writes.
 const INITIAL: [&str; 3] = ["EbbCounter", "EbbSettings", "ConsolidationConfig"];
 /// Labels that others may use too; a node of Ebb's has a scope.
@@ -141,9 +145,16 @@ pub(super) fn values(encoded: &Map<String, Value>) -> Result<BoltType, Error> {
 }
 
 impl Store {
-    /// Counts the rows of a backup. Scans the whole graph.
+    /// Counts the rows of a backup. Reads the whole graph.
     pub async fn backup_counts(&self) -> Result<BackupCounts, Error> {
-        self.read_one(self.in_backup(&BACKUP_COUNT, OWN.iter().chain(&INITIAL))).await
+        let mut all = BackupCounts { nodes: 0, relationships: 0, outward: 0 };
+        for call in self.backup_ranges(&BACKUP_COUNT).await? {
+            let BackupCounts { nodes, relationships, outward } = self.read_one(call).await?;
+            all.nodes += nodes;
+            all.relationships += relationships;
+            all.outward += outward;
+        }
+        Ok(all)
     }
 
     /// Labels with their numbers of nodes that a backup would contain, without those that an initialisation writes.
@@ -156,15 +167,40 @@ impl Store {
     /// # Errors
     /// [`Error::Conflict`] for a row with a value that a backup cannot hold.
     pub async fn read_backup(&self, rows: &mpsc::Sender<BackupRow>) -> Result<(), Error> {
-        let read = async |tx: &mut Tx| {
-            let mut names = Names::default();
-            let call = self.in_backup(&BACKUP_NODES, OWN.iter().chain(&INITIAL));
-            tx.send(call, rows, |row: NodeRow| row.backup(&mut names)).await?;
-            let call = self.in_backup(&BACKUP_RELATIONSHIPS, OWN.iter().chain(&INITIAL));
-            tx.send(call, rows, |row: RelationshipRow| row.backup(&mut names)).await
-        };
-        // Not repeated: what was read is sent.
-        self.jobs.run_once("backup.read", Mode::Read, read).await
+        self.send_backup(&BACKUP_NODES, rows, NodeRow::backup).await?;
+        self.send_backup(&BACKUP_RELATIONSHIPS, rows, RelationshipRow::backup).await
+    }
+
+    /// Sends what is made of each row of a statement about a range, for all ranges.
+    async fn send_backup<T: DeserializeOwned>(
+        &self,
+        statement: &'static Statement,
+        to: &mpsc::Sender<BackupRow>,
+        make: fn(T, &mut Names) -> Result<BackupRow, Error>,
+    ) -> Result<(), Error> {
+        for call in self.backup_ranges(statement).await? {
+            let send = async |tx: &mut Tx| {
+                let mut names = Names::default();
+                tx.send(call.clone(), to, |row| make(row, &mut names)).await
+            };
+            // Not repeated: what was read is sent.
+            self.jobs.run_once("backup.read", Mode::Read, send).await?;
+            if to.is_closed() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// A statement about each range of the nodes that there are now.
+    async fn backup_ranges(
+        &self,
+        statement: &'static Statement,
+    ) -> Result<impl Iterator<Item = Call>, Error> {
+        let last: i64 = self.read_one(BACKUP_LAST.call()).await?;
+        let call = self.in_backup(statement, OWN.iter().chain(&INITIAL));
+        let ranges = (0..=last).step_by(RANGE);
+        Ok(ranges.map(move |first| call.clone().set("first", first).set("last", first + RANGE as i64 - 1)))
     }
 
     /// A call about the rows that a backup contains by these labels.

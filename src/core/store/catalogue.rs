@@ -46,6 +46,7 @@ catalogue! {
     ATTEMPT_TRIM = "attempt/trim";
     ATTEMPT_UNMARK = "attempt/unmark";
     BACKUP_COUNT = "backup/count";
+    BACKUP_LAST = "backup/last";
     BACKUP_NODES = "backup/nodes";
     BACKUP_RELATIONSHIPS = "backup/relationships";
     CHANGE_RECORD = "change/record";

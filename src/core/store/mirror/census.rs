@@ -1,4 +1,6 @@
-//! The census of a mirror: every candidate, with what decides whether it is held.
+//! The census of a mirror: every candidate, with what decides whether it is held. It is read in pages, each a transaction of its
+//! own, so that none grows with the graph: a server may end one that takes long. What changes meanwhile is read with the changes that
+//! follow every load.
 
 use super::super::Store;
 use super::super::catalogue::MIRROR_CENSUS;
@@ -14,6 +16,8 @@ use crate::domain::units::{Energy, Pheromone, Timestamp};
 use serde::Deserialize;
 use std::cmp::Ordering;
 
+/// Nodes of a page.
+const PAGE: usize = 10_000;
 /// Characters that a word of an expired memory counts as, beside its own.
 const WORD_CHARS: u64 = 20;
 
@@ -122,6 +126,15 @@ struct CensusRow {
     words: u64,
     bytes: u64,
     degree: u64,
+    eligible: bool,
+}
+
+/// A page of a census.
+#[derive(Default)]
+struct CensusPage {
+    found: Vec<MirrorCandidate>,
+    rows: usize,
+    last: String,
 }
 
 impl CensusRow {
@@ -177,8 +190,7 @@ impl Store {
     ) -> Result<Census, Error> {
         let mut all = Census::default();
         for label in self.own_labels_in_use(asked).await? {
-            let call = || asked.of(MIRROR_CENSUS.about(&asked.own()[label..=label], &[]), label);
-            let eligible = |row: CensusRow| MirrorCandidate {
+            let candidate = |row: CensusRow| MirrorCandidate {
                 label,
                 heat: row.heat(now, tunables, &self.trails, &counter.cycles),
                 bytes: row.chars(),
@@ -187,17 +199,31 @@ impl Store {
                 degree: row.degree,
                 numbers: 0,
             };
-            let mut of_label = self
-                .transactions
-                .run("mirror.census", Mode::Read, async |tx: &mut Tx| {
-                    let mut found = Census::default();
-                    tx.each(call(), |row| found.take(eligible(row), (most, bytes_max))).await?;
-                    Ok(found)
-                })
-                .await?;
-            all.hottest.append(&mut of_label.hottest);
-            all.count += of_label.count;
-            all.too_large += of_label.too_large;
+            let mut after = String::new();
+            loop {
+                let call = asked.of(MIRROR_CENSUS.about(&asked.own()[label..=label], &[]), label);
+                let call = call.set("after", after.as_str()).set("limit", PAGE as i64);
+                let page = self
+                    .transactions
+                    .run("mirror.census", Mode::Read, async |tx: &mut Tx| {
+                        let mut page = CensusPage::default();
+                        tx.each(call.clone(), |row: CensusRow| {
+                            page.rows += 1;
+                            page.last.clone_from(&row.key);
+                            if row.eligible {
+                                page.found.push(candidate(row));
+                            }
+                        })
+                        .await?;
+                        Ok(page)
+                    })
+                    .await?;
+                page.found.into_iter().for_each(|one| all.take(one, (most, bytes_max)));
+                if page.rows < PAGE {
+                    break;
+                }
+                after = page.last;
+            }
             all.cut(most);
         }
         for label in asked.own_labels()..asked.label_count() {
