@@ -116,7 +116,7 @@ struct Shape {
     relations: usize,
 }
 
-const SHAPES: [Shape; 6] = [
+const SHAPES: [Shape; 7] = [
     Shape {
         name: "short",
         memories: 6_000,
@@ -176,6 +176,17 @@ const SHAPES: [Shape; 6] = [
         mentions: 8_000,
         coactivated: 0,
         relations: 12_000,
+    },
+    // Few words, and relationships to anywhere: most of those of a node that is held lead to none that is.
+    Shape {
+        name: "scattered",
+        memories: 8_000,
+        words: 4,
+        vocabulary: 16,
+        entities: 800,
+        mentions: 35_000,
+        coactivated: 35_000,
+        relations: 0,
     },
 ];
 

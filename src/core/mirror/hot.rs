@@ -87,11 +87,12 @@ impl Default for Density {
 }
 
 impl Density {
-    /// Ratio of measured to estimated bytes, limited to `0.5 ..= 10`.
+    /// Ratio of measured to estimated bytes, limited to `0.1 ..= 10`: memories of few different words with relationships to anywhere
+    /// take a quarter of the estimate.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a ratio")]
     pub fn of(real: u64, estimated: u64) -> Self {
-        Self((real.max(1) as f64 / estimated.max(1) as f64).clamp(0.5, 10.0))
+        Self((real.max(1) as f64 / estimated.max(1) as f64).clamp(0.1, 10.0))
     }
 
     /// Greatest estimate that keeps the measured size within a limit.
