@@ -39,13 +39,17 @@ CREATE (:Memory:EbbMemory {id: $id[i], scope: 'local', content: $content[i], tie
   accessCount: 3})";
 const ENTITIES: &str = "UNWIND $id AS id CREATE (:Entity:EbbEntity {scope: 'local', name: id})";
 const MENTIONS: &str = "UNWIND range(0, size($from) - 1) AS i
-MATCH (a:Memory {id: $from[i]}) MATCH (b:Entity {scope: 'local', name: $to[i]}) CREATE (a)-[:MENTIONS]->(b)";
+MATCH (a:Memory {id: $from[i]}) USING INDEX SEEK a:Memory(id)
+MATCH (b:Entity {scope: 'local', name: $to[i]}) USING INDEX SEEK b:Entity(scope, name) CREATE (a)-[:MENTIONS]->(b)";
 const COACTIVATED: &str = "UNWIND range(0, size($from) - 1) AS i
-MATCH (a:Memory {id: $from[i]}) MATCH (b:Memory {id: $to[i]}) CREATE (a)-[:COACTIVATED {weight: $weight[i]}]->(b)";
+MATCH (a:Memory {id: $from[i]}) USING INDEX SEEK a:Memory(id)
+MATCH (b:Memory {id: $to[i]}) USING INDEX SEEK b:Memory(id) CREATE (a)-[:COACTIVATED {weight: $weight[i]}]->(b)";
 const REINFORCES: &str = "UNWIND range(0, size($from) - 1) AS i
-MATCH (a:Memory {id: $from[i]}) MATCH (b:Memory {id: $to[i]}) CREATE (a)-[:REINFORCES {strength: 0.8}]->(b)";
+MATCH (a:Memory {id: $from[i]}) USING INDEX SEEK a:Memory(id)
+MATCH (b:Memory {id: $to[i]}) USING INDEX SEEK b:Memory(id) CREATE (a)-[:REINFORCES {strength: 0.8}]->(b)";
 const RELATES: &str = "UNWIND range(0, size($from) - 1) AS i
-MATCH (a:Entity {scope: 'local', name: $from[i]}) MATCH (b:Entity {scope: 'local', name: $to[i]})
+MATCH (a:Entity {scope: 'local', name: $from[i]}) USING INDEX SEEK a:Entity(scope, name)
+MATCH (b:Entity {scope: 'local', name: $to[i]}) USING INDEX SEEK b:Entity(scope, name)
 CREATE (a)-[:RELATES_TO {ebbKey: $from[i] + ' ' + $to[i] + ' ' + toString($weight[i]), type: 'knows', weight: 1.0, baseWeight: 1.0,
   weightAt: datetime({epochMillis: $at}), lastObserved: datetime({epochMillis: $at}), pinned: false}]->(b)";
 

@@ -3,7 +3,7 @@
 //! For each size, a server of its own gets a generated graph of so many nodes and eight times as many relationships. Measured are:
 //! writing it; a mirror of all of it (load, memory, refresh after 1,000 changes, restart from the saved state, recalls); a mirror
 //! with a budget of bytes, over the service as the API has it; each job on a backlog of rows that grows with the graph;
-//! and `ebb report`. Every row is printed and appended to a file as soon as it is measured, so that a run which is broken off
+//! and what an operator asks: status, a page of a list, `ebb report`, the rows of a backup. Every row is printed and appended to a file as soon as it is measured, so that a run which is broken off
 //! loses nothing but the row in progress. At the end there is one table of all sizes in the file.
 //!
 //! | flag | default | |
@@ -57,6 +57,7 @@ use ebb_core::jobs::{JobName, Request};
 use ebb_core::mirror::{Mirror, RefreshOutcome};
 use ebb_core::scheduler::driver::{Wanted, run_job};
 use ebb_core::service::Service;
+use ebb_core::store::{Filter, MemoryOrder};
 use made::{AT, Sizes, change, config, connect, current, fill, now, questions, questions_of};
 use neo4rs::Graph;
 use random::{SplitMix64, WORDS};
@@ -68,6 +69,8 @@ use std::time::{Duration, Instant};
 const HOUR: i64 = 3_600_000;
 /// Recalls through the service.
 const RECALLS: usize = 400;
+/// Memories of a page of a list.
+const LISTED: usize = 100;
 
 struct Options {
     nodes: Vec<u64>,
@@ -148,9 +151,7 @@ async fn measure(options: &Options, nodes: u64, rows: &mut Rows) {
     size.whole_mirror(options, rows).await;
     size.budget(rows).await;
     size.jobs(options, rows).await;
-    let begun = Instant::now();
-    size.service.graph_report(at(AT)).await.expect("a report");
-    rows.add(Row::seconds(nodes, "report", begun.elapsed().as_secs_f64()));
+    size.reads(rows).await;
     drop(size);
     server.release().await.expect("the server stops");
     drop(folder);
@@ -273,6 +274,7 @@ impl Size {
             (JobName::Evaporate, backlog::CYCLES * HOUR),
             (JobName::Fade, 7 * 24 * HOUR),
             (JobName::Sweep, 10 * 24 * HOUR),
+            (JobName::Audit, 11 * 24 * HOUR),
         ];
         for (job, later) in jobs {
             if is_there && rows.has(self.nodes, job.name()) {
@@ -287,6 +289,43 @@ impl Size {
             (row.seconds, row.truncated) = (Some(seconds), truncated);
             rows.add(row);
         }
+    }
+
+    /// What an operator asks.
+    async fn reads(&self, rows: &mut Rows) {
+        let mut took = |name: &str, begun: Instant| {
+            rows.add(Row::seconds(self.nodes, name, begun.elapsed().as_secs_f64()))
+        };
+        let begun = Instant::now();
+        self.service.status(at(AT)).await.expect("a status");
+        took("status", begun);
+        let middle = format!("memory-{:012}", self.sizes.memories / 2);
+        let (scope, filter, begun) = (Scope::local(), Filter::default(), Instant::now());
+        let listed = self.service.list(&scope, (&filter, MemoryOrder::Id), (&middle, LISTED), at(AT));
+        assert_eq!(listed.await.expect("a list").0.len(), LISTED);
+        took("memory list: 100 from the middle", begun);
+        let begun = Instant::now();
+        self.service.graph_report(at(AT)).await.expect("a report");
+        took("report", begun);
+        let begun = Instant::now();
+        let (sender, mut receiver) = tokio::sync::mpsc::channel(1_000);
+        let counted = async {
+            let mut count: i64 = 0;
+            while receiver.recv().await.is_some() {
+                count += 1;
+            }
+            count
+        };
+        let read = async {
+            let read = self.service.store().read_backup(&sender).await;
+            drop(sender);
+            read
+        };
+        let (read, count) = tokio::join!(read, counted);
+        read.expect("a backup");
+        let seconds = begun.elapsed().as_secs_f64();
+        let row = Row::new(self.nodes, "backup: read", count as f64 / seconds, "rows/s").of(count);
+        rows.add(Row { seconds: Some(seconds), ..row });
     }
 
     /// Runs a job; returns its rows, and whether the limit ended it.
