@@ -4,8 +4,10 @@
 // returns: nodes: Integer, relationships: Integer, outward: Integer (one row)
 //
 // A node is in it by a label of $rows.own, or by one of $rows.scoped and a scope. A relationship counts where it begins.
+// Numbers are unwound, since a list of them is sought by a scan where the plan was made for an empty database.
+UNWIND range($first, $last) AS number
 MATCH (a)
-WHERE id(a) IN range($first, $last)
+WHERE id(a) = number
 WITH a, any(label IN labels(a) WHERE label IN $rows.own) OR a.scope IS NOT NULL AND any(label IN labels(a) WHERE label IN $rows.scoped) AS inside
 WITH inside, COUNT { (a)-->() } AS all, COUNT {
     MATCH (a)-->(b)
