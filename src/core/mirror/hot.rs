@@ -95,6 +95,18 @@ impl Density {
         Self((real.max(1) as f64 / estimated.max(1) as f64).clamp(0.1, 10.0))
     }
 
+    /// Whether any were measured.
+    #[must_use]
+    pub fn is_measured(self) -> bool {
+        self != Self::default()
+    }
+
+    /// That of more nodes: more of their relationships lead to one that is held.
+    #[must_use]
+    pub fn among_more(self) -> Self {
+        Self((self.0 * 1.2).min(10.0))
+    }
+
     /// Greatest estimate that keeps the measured size within a limit.
     #[must_use]
     #[expect(

@@ -56,6 +56,10 @@ const READ_BYTES: u64 = 300;
 const TRIES: usize = 4;
 /// Share of the budget for a selection; the rest is for refreshes.
 const SHARE: f64 = 0.9;
+/// Part of a selection that is loaded to measure nodes, where not all fit and none were measured yet.
+const SAMPLE: u64 = 8;
+/// Bytes of a mirror that begins with a sample: less is quickly read again, and an eighth of it tells of little but fixed costs.
+const SAMPLED_MIN: u64 = 8 << 20;
 
 /// Index of each node, by label and key.
 type Places<'a> = Vec<HashMap<&'a str, u32>>;
@@ -140,9 +144,9 @@ pub(super) struct Room<'t, 'p> {
     pub(super) turn: &'t mut Turn<'p>,
 }
 
-/// Reads a scope as of `at`, by the laws' clock, into the first graph of a mirror, or the next after `generation`. A
-/// result that exceeds its room, or leaves much of it unused while candidates are excluded, is dropped and read
-/// again.
+/// Reads a scope as of `at`, by the laws' clock, into the first graph of a mirror, or the next after `generation`. Where not
+/// all fit, a sample is read first, since real costs may be a tenth of the estimate or ten times it. A result that exceeds its room, or
+/// leaves much of it unused while candidates are excluded, is dropped and read again.
 pub(super) async fn load(
     store: &Arc<Store>,
     scope: &Scope,
@@ -150,16 +154,21 @@ pub(super) async fn load(
     at: Timestamp,
     (generation, mut density): (Generation, Density),
 ) -> Result<MirroredScope, Error> {
+    let is_known = density.is_measured() || within.bytes_max < SAMPLED_MIN;
+    let mut part = if is_known { 1 } else { SAMPLE };
     for _ in 1..TRIES {
-        let held = load_within(store, scope, (config, &mut within), at, (generation, density)).await?;
+        let held = load_within(store, scope, (config, &mut within), at, (generation, density, part)).await?;
+        let is_sample = part > 1 && held.left_out > 0;
         let is_wasteful = held.left_out > 0 && held.density.is_much_less_than(density);
-        if held.bytes <= within.bytes_max && !is_wasteful {
+        if held.bytes <= within.bytes_max && !is_wasteful && !is_sample {
             return Ok(held);
         }
         info!(%scope, bytes = held.bytes, density = ?held.density, "reloading the mirror by the measured size of its nodes");
-        density = held.density;
+        let exceeds = held.bytes > within.bytes_max;
+        density = if exceeds { held.density } else { held.density.among_more() };
+        part = 1;
     }
-    load_within(store, scope, (config, &mut within), at, (generation, density)).await
+    load_within(store, scope, (config, &mut within), at, (generation, density, 1)).await
 }
 
 /// Loads a scope. If it has to wait for a wider turn, it begins again after it: what waits holds no memory.
@@ -168,7 +177,7 @@ async fn load_within(
     scope: &Scope,
     (config, within): (&Config, &mut Room<'_, '_>),
     at: Timestamp,
-    next: (Generation, Density),
+    next: (Generation, Density, u64),
 ) -> Result<MirroredScope, Error> {
     loop {
         match load_once(store, scope, (config, within), at, next).await? {
@@ -190,7 +199,7 @@ async fn load_once(
     scope: &Scope,
     (config, within): (&Config, &mut Room<'_, '_>),
     at: Timestamp,
-    (generation, density): (Generation, Density),
+    (generation, density, part): (Generation, Density, u64),
 ) -> Result<Loaded, Error> {
     let begun = Instant::now();
     let asked = asked(store, scope, &config.kinds, config.expired)?;
@@ -205,7 +214,7 @@ async fn load_once(
         warn!(%scope, too_large, "nodes that exceed the memory budget of their scope alone are not mirrored");
     }
     let names = Names::new(&asked, nodes.iter().map(|node| node.key.as_str()));
-    let (taken, estimated) = selected(store, room, &asked, &nodes, count).await?;
+    let (taken, estimated) = selected(store, (room, part), &asked, &nodes, count).await?;
     let bytes = density.measured(estimated);
     if within.turn.is_too_narrow(bytes) {
         return Ok(Loaded::TooNarrow(bytes));
@@ -318,10 +327,11 @@ fn page_bytes(room: u64) -> u64 {
     (room / PAGE_SHARE).clamp(PAGE_BYTES_MIN, PAGE_BYTES_MAX)
 }
 
-/// Selects from these candidates, of `count` in all; returns the choice and its cost.
+/// Selects from these candidates, of `count` in all: all of them, or what fits into a part of the room. Returns the choice and
+/// its cost.
 async fn selected(
     store: &Store,
-    room: u64,
+    (room, part): (u64, u64),
     asked: &MirrorQuery,
     candidates: &[MirrorCandidate],
     count: u64,
@@ -331,7 +341,7 @@ async fn selected(
         return Ok((vec![true; candidates.len()], all));
     }
     let places = places(asked, candidates);
-    let mut selection = Selection::new(candidates, room);
+    let mut selection = Selection::new(candidates, room / part);
     loop {
         let page = selection.page();
         if page.is_empty() {
