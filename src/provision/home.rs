@@ -117,19 +117,17 @@ impl Home {
     /// The caller holds the start lock.
     pub(super) fn renew_run(&self) -> Result<PathBuf, Error> {
         let run = self.join("run");
-        let renew = || {
-            match fs::remove_dir_all(&run) {
-                Err(e) if e.kind() != ErrorKind::NotFound => return Err(e),
-                _ => fs::create_dir_all(run.join("conf"))?,
-            }
-            // A backslash begins an escape there.
-            let setting = |name: &str| {
-                let folder = self.join(name).display().to_string().replace('\\', "\\\\");
-                format!("server.directories.{name}={folder}\n")
-            };
-            fs::write(run.join("conf/neo4j.conf"), setting("data") + &setting("logs"))
+        let renew = || match fs::remove_dir_all(&run) {
+            Err(e) if e.kind() != ErrorKind::NotFound => Err(e),
+            _ => fs::create_dir_all(run.join("conf")),
         };
         renew().map_err(io(format!("cannot renew the folder {}", run.display())))?;
+        // A backslash begins an escape there.
+        let setting = |name: &str| {
+            let folder = self.join(name).display().to_string().replace('\\', "\\\\");
+            format!("server.directories.{name}={folder}\n")
+        };
+        self.write_private("run/conf/neo4j.conf", &(setting("data") + &setting("logs")))?;
         Ok(run)
     }
 
