@@ -13,8 +13,6 @@ use std::time::{Duration, Instant};
 /// A managed server, its settings, and the settings of Ebb.
 pub(crate) struct Host {
     pub(crate) settings: Settings,
-    /// The folder of the campaign.
-    folder: PathBuf,
     /// Java as it was configured.
     java: Option<PathBuf>,
     server: Option<Server>,
@@ -50,8 +48,8 @@ impl Host {
         // It comes back where it was.
         settings.neo4j.bolt_port = port(&uri);
         settings.neo4j.http_port = endpoint.http.as_deref().map_or(0, port);
-        let (folder, java) = (folder.to_path_buf(), settings.neo4j.java.clone());
-        Ok(Self { settings, folder, java, server: Some(server), uri, password })
+        let java = settings.neo4j.java.clone();
+        Ok(Self { settings, java, server: Some(server), uri, password })
     }
 
     async fn pid(&self) -> Result<u32, String> {
@@ -75,8 +73,9 @@ impl Host {
         self.settings.neo4j.java = self.java.clone();
         if yes {
             let settings = &["server.databases.default_to_read_only=true"];
-            let java = java::with_settings(&self.folder, self.java.as_deref(), settings);
-            self.settings.neo4j.java = Some(java.map_err(|why| format!("{}: {why}", self.folder.display()))?);
+            let home = &self.settings.neo4j.home;
+            let java = java::with_settings(home, self.java.as_deref(), settings);
+            self.settings.neo4j.java = Some(java.map_err(|why| format!("{}: {why}", home.display()))?);
         }
         self.restart().await
     }

@@ -160,11 +160,11 @@ pub(super) async fn load(
         let held = load_within(store, scope, (config, &mut within), at, (generation, density, part)).await?;
         let is_sample = part > 1 && held.left_out > 0;
         let is_wasteful = held.left_out > 0 && held.density.is_much_less_than(density);
-        if held.bytes <= within.bytes_max && !is_wasteful && !is_sample {
+        let exceeds = held.bytes > within.bytes_max;
+        if !exceeds && !is_wasteful && !is_sample {
             return Ok(held);
         }
         info!(%scope, bytes = held.bytes, density = ?held.density, "reloading the mirror by the measured size of its nodes");
-        let exceeds = held.bytes > within.bytes_max;
         density = if exceeds { held.density } else { held.density.among_more() };
         part = 1;
     }

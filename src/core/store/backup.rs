@@ -148,7 +148,7 @@ impl Store {
     /// Counts the rows of a backup. Reads the whole graph.
     pub async fn backup_counts(&self) -> Result<BackupCounts, Error> {
         let mut all = BackupCounts { nodes: 0, relationships: 0, outward: 0 };
-        for call in self.backup_ranges(&BACKUP_COUNT).await? {
+        for call in self.backup_ranges(&BACKUP_COUNT, self.last_node().await?) {
             let BackupCounts { nodes, relationships, outward } = self.read_one(call).await?;
             all.nodes += nodes;
             all.relationships += relationships;
@@ -167,18 +167,21 @@ impl Store {
     /// # Errors
     /// [`Error::Conflict`] for a row with a value that a backup cannot hold.
     pub async fn read_backup(&self, rows: &mpsc::Sender<BackupRow>) -> Result<(), Error> {
-        self.send_backup(&BACKUP_NODES, rows, NodeRow::backup).await?;
-        self.send_backup(&BACKUP_RELATIONSHIPS, rows, RelationshipRow::backup).await
+        // A relationship of a node that came later would lack its end.
+        let last = self.last_node().await?;
+        self.send_backup(self.backup_ranges(&BACKUP_NODES, last), rows, NodeRow::backup).await?;
+        let ranges = self.backup_ranges(&BACKUP_RELATIONSHIPS, last);
+        self.send_backup(ranges, rows, RelationshipRow::backup).await
     }
 
-    /// Sends what is made of each row of a statement about a range, for all ranges.
+    /// Sends what is made of each row of these calls.
     async fn send_backup<T: DeserializeOwned>(
         &self,
-        statement: &'static Statement,
+        calls: impl Iterator<Item = Call>,
         to: &mpsc::Sender<BackupRow>,
         make: fn(T, &mut Names) -> Result<BackupRow, Error>,
     ) -> Result<(), Error> {
-        for call in self.backup_ranges(statement).await? {
+        for call in calls {
             let send = async |tx: &mut Tx| {
                 let mut names = Names::default();
                 tx.send(call.clone(), to, |row| make(row, &mut names)).await
@@ -192,15 +195,16 @@ impl Store {
         Ok(())
     }
 
-    /// A statement about each range of the nodes that there are now.
-    async fn backup_ranges(
-        &self,
-        statement: &'static Statement,
-    ) -> Result<impl Iterator<Item = Call>, Error> {
-        let last: i64 = self.read_one(BACKUP_LAST.call()).await?;
+    /// The greatest number of a node; -1 without any.
+    async fn last_node(&self) -> Result<i64, Error> {
+        self.read_one(BACKUP_LAST.call()).await
+    }
+
+    /// Calls of a statement about each range of the nodes up to the last.
+    fn backup_ranges(&self, statement: &'static Statement, last: i64) -> impl Iterator<Item = Call> + use<> {
         let call = self.in_backup(statement, OWN.iter().chain(&INITIAL));
         let ranges = (0..=last).step_by(RANGE);
-        Ok(ranges.map(move |first| call.clone().set("first", first).set("last", first + RANGE as i64 - 1)))
+        ranges.map(move |first| call.clone().set("first", first).set("last", first + RANGE as i64 - 1))
     }
 
     /// A call about the rows that a backup contains by these labels.
