@@ -1,12 +1,13 @@
 // purpose: Count the rows of a label in a scope, the relationships from them to rows of the scope, and those with rows of others.
 // mode: read
-// params: $scope: String, $label: String, $rows.own: List
+// params: $rows.numbers: List, $scope: String, $label: String, $rows.own: List
 // returns: nodes: Integer, relationships: Integer, outward: Integer (one row)
-// names: :Room, n.id, n.scope
+// names: n.id, n.scope
 //
 // As in scope/first. A row of the scope has its name and a label of $rows.own.
-MATCH (n:Room)
-WHERE n.scope = $scope AND n.id IS NOT NULL AND [label IN $rows.own WHERE label IN labels(n)][0] = $label
+UNWIND $rows.numbers AS number
+MATCH (n)
+WHERE id(n) = number AND n.scope = $scope AND n.id IS NOT NULL AND [label IN $rows.own WHERE label IN labels(n)][0] = $label
 RETURN count(n) AS nodes,
   sum(COUNT {
     MATCH (n)-->(o)

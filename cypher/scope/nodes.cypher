@@ -1,10 +1,11 @@
 // purpose: Read the rows of a label in a scope.
 // mode: read
-// params: $scope: String, $label: String, $rows.own: List
+// params: $rows.numbers: List, $scope: String, $label: String, $rows.own: List
 // returns: element: String, labels: List, values: Map (a row for each, in no order)
-// names: :Room, n.id, n.scope
+// names: n.id, n.scope
 //
 // As in scope/count.
-MATCH (n:Room)
-WHERE n.scope = $scope AND n.id IS NOT NULL AND [label IN $rows.own WHERE label IN labels(n)][0] = $label
+UNWIND $rows.numbers AS number
+MATCH (n)
+WHERE id(n) = number AND n.scope = $scope AND n.id IS NOT NULL AND [label IN $rows.own WHERE label IN labels(n)][0] = $label
 RETURN elementId(n) AS element, labels(n) AS labels, properties(n) AS values

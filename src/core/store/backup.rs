@@ -49,8 +49,8 @@ const OWN: [&str; 20] = [
     "SemanticCluster",
     "ConsolidationAttempt",
 ];
-/// Nodes of a range.
-const RANGE: usize = 10_000;
+/// Nodes of a range, or of a page of them.
+pub(super) const RANGE: usize = 10_000;
 /// Labels of nodes that an initialisation writes.
 const INITIAL: [&str; 3] = ["EbbCounter", "EbbSettings", "ConsolidationConfig"];
 /// Labels that others may use too; a node of Ebb's has a scope.
@@ -169,13 +169,13 @@ impl Store {
     pub async fn read_backup(&self, rows: &mpsc::Sender<BackupRow>) -> Result<(), Error> {
         // A relationship of a node that came later would lack its end.
         let last = self.last_node().await?;
-        self.send_backup(self.backup_ranges(&BACKUP_NODES, last), rows, NodeRow::backup).await?;
+        self.send_rows(self.backup_ranges(&BACKUP_NODES, last), rows, NodeRow::backup).await?;
         let ranges = self.backup_ranges(&BACKUP_RELATIONSHIPS, last);
-        self.send_backup(ranges, rows, RelationshipRow::backup).await
+        self.send_rows(ranges, rows, RelationshipRow::backup).await
     }
 
-    /// Sends what is made of each row of these calls.
-    async fn send_backup<T: DeserializeOwned>(
+    /// Sends what is made of each row of these calls, each a transaction of its own; ends early if nobody receives it.
+    pub(super) async fn send_rows<T: DeserializeOwned>(
         &self,
         calls: impl Iterator<Item = Call>,
         to: &mpsc::Sender<BackupRow>,

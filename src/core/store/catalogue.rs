@@ -24,6 +24,7 @@ catalogue! {
     ADOPTED_EVIDENCE = "adopted/evidence";
     ADOPTED_FACTS = "adopted/facts";
     ADOPTED_NODES = "adopted/nodes";
+    ADOPTED_NUMBERS = "adopted/numbers";
     ADOPTED_SET_STATES = "adopted/set_states";
     ADOPTED_STATES = "adopted/states";
     ADOPTED_STATED_SCOPES = "adopted/stated_scopes";
@@ -323,6 +324,7 @@ catalogue! {
     SCOPE_FIRST = "scope/first";
     SCOPE_JOURNAL = "scope/journal";
     SCOPE_NODES = "scope/nodes";
+    SCOPE_NUMBERS = "scope/numbers";
     SCOPE_RELATIONSHIPS = "scope/relationships";
     SCRATCH_ADVANCE = "scratch/advance";
     SCRATCH_EMPTY = "scratch/empty";

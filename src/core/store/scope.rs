@@ -13,11 +13,11 @@
 //! them: entries of the journal, and the keys in change records.
 
 use super::Store;
-use super::backup::{BackupRow, Names, NodeRow, RelationshipRow};
+use super::backup::{BackupRow, NodeRow, RANGE, RelationshipRow};
 use super::catalogue::{
     ERASURE_ADVANCE, ERASURE_FINISH, ERASURE_GUARD, ERASURE_LIST, ERASURE_OPEN, ERASURE_UNFINISHED,
     MEMORY_LIVE, SCOPE_CHANGES, SCOPE_COUNT, SCOPE_DELETE, SCOPE_FIRST, SCOPE_JOURNAL, SCOPE_NODES,
-    SCOPE_RELATIONSHIPS,
+    SCOPE_NUMBERS, SCOPE_RELATIONSHIPS,
 };
 use super::encode::list;
 use super::error::Error;
@@ -104,6 +104,16 @@ pub struct UnfinishedErasure {
     /// Instant of its beginning; `None` if the receipt has none that is valid.
     #[serde(deserialize_with = "maybe_millis")]
     pub at: Option<Timestamp>,
+}
+
+/// Rows of a label in a scope.
+struct Numbered {
+    of: ScopeRows,
+    /// Labels of all rows of a scope.
+    own: Vec<String>,
+    scope: Scope,
+    /// Numbers of the nodes. One may be another node's by now, so each is read by its scope and label too.
+    numbers: Vec<i64>,
 }
 
 #[derive(Deserialize)]
@@ -231,24 +241,22 @@ impl Store {
             .await
     }
 
-    /// Counts the rows of a scope.
+    /// Counts the rows of a scope, a page at a time.
     pub async fn scope_counts(&self, scope: &Scope) -> Result<ScopeCounts, Error> {
-        let rows = self.scope_rows();
-        self.transactions
-            .run("scopes.count", Mode::Read, async |tx: &mut Tx| {
-                let mut counts = ScopeCounts::default();
-                for of in &rows {
-                    let call = of.call(&SCOPE_COUNT, &labels(&rows)).set("scope", scope.as_str());
-                    let CountRow { nodes, relationships, outward } = tx.only(call).await?;
-                    if nodes > 0 {
-                        counts.nodes.insert(of.label.clone(), nodes);
-                    }
-                    counts.relationships += relationships;
-                    counts.outward += outward;
-                }
-                Ok(counts)
-            })
-            .await
+        let mut counts = ScopeCounts::default();
+        for rows in self.numbered(scope).await? {
+            let mut all = 0;
+            for call in rows.pages(&SCOPE_COUNT) {
+                let CountRow { nodes, relationships, outward } = self.read_one(call).await?;
+                all += nodes;
+                counts.relationships += relationships;
+                counts.outward += outward;
+            }
+            if all > 0 {
+                counts.nodes.insert(rows.of.label, all);
+            }
+        }
+        Ok(counts)
     }
 
     /// Reads all rows of a scope, nodes first, into a channel, as [`Store::read_backup`] does.
@@ -256,21 +264,24 @@ impl Store {
     /// # Errors
     /// As [`Store::read_backup`].
     pub async fn read_scope(&self, scope: &Scope, to: &mpsc::Sender<BackupRow>) -> Result<(), Error> {
-        let rows = self.scope_rows();
-        let read = async |tx: &mut Tx| {
-            let mut names = Names::default();
-            for of in &rows {
-                let call = of.call(&SCOPE_NODES, &labels(&rows)).set("scope", scope.as_str());
-                tx.send(call, to, |row: NodeRow| row.backup(&mut names)).await?;
-            }
-            for of in &rows {
-                let call = of.call(&SCOPE_RELATIONSHIPS, &labels(&rows)).set("scope", scope.as_str());
-                tx.send(call, to, |row: RelationshipRow| row.backup(&mut names)).await?;
-            }
-            Ok(())
-        };
-        // Not repeated: what was read is sent.
-        self.transactions.run_once("scopes.read", Mode::Read, read).await
+        // A relationship of a row that came later would lack its end: those of all labels are known before any is read.
+        let rows = self.numbered(scope).await?;
+        let nodes = rows.iter().flat_map(|rows| rows.pages(&SCOPE_NODES));
+        self.send_rows(nodes, to, NodeRow::backup).await?;
+        let relationships = rows.iter().flat_map(|rows| rows.pages(&SCOPE_RELATIONSHIPS));
+        self.send_rows(relationships, to, RelationshipRow::backup).await
+    }
+
+    /// The rows of a scope by the numbers of their nodes.
+    async fn numbered(&self, scope: &Scope) -> Result<Vec<Numbered>, Error> {
+        let (all, mut found) = (self.scope_rows(), Vec::new());
+        let own = labels(&all);
+        for of in all {
+            let call = of.call(&SCOPE_NUMBERS, &own).set("scope", scope.as_str());
+            let numbers = self.read(call).await?;
+            found.push(Numbered { of, own: own.clone(), scope: scope.clone(), numbers });
+        }
+        Ok(found)
     }
 
     /// The receipts of deletions of a scope, latest first, at most 100.
@@ -398,6 +409,14 @@ impl ScopeRows {
             .reading(&text)
             .set("label", self.label.as_str())
             .set("own", list(own.iter().map(String::as_str)))
+    }
+}
+
+impl Numbered {
+    /// Calls of a statement about a page of the rows each.
+    fn pages(&self, statement: &'static Statement) -> impl Iterator<Item = Call> {
+        let call = self.of.call(statement, &self.own).set("scope", self.scope.as_str());
+        self.numbers.chunks(RANGE).map(move |page| call.clone().set("numbers", list(page.iter().copied())))
     }
 }
 

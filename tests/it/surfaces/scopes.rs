@@ -180,6 +180,26 @@ async fn all_of_a_scope_is_exported_and_can_be_restored() {
     graph::same(&before, &rows(&db).await, "restored");
 }
 
+/// A transaction reads a page of the rows: a server may end one that reads all of a large scope.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_scope_of_several_pages_is_exported_whole() {
+    let db = fresh().await;
+    db.client
+        .run(
+            "UNWIND range(0, 24999) AS i CREATE (s:Session {scope: 'large', id: toString(i)})
+             WITH collect(s) AS all UNWIND range(1, 24999) AS i
+             WITH all[0] AS first, all[i] AS s, all[i - 1] AS before CREATE (before)-[:NEXT]->(s), (s)-[:SINCE]->(first)",
+            &[],
+        )
+        .await;
+    let counted = ebb(&db, &["scope", "delete", "large", "--dry-run"]).json();
+    assert_eq!(counted["total"], 25_000, "{counted:#}");
+    let text = ebb(&db, &["scope", "export", "large"]).out;
+    let lines: BTreeSet<&str> = text.lines().collect();
+    let of = |kind: &str| lines.iter().filter(|line| line.starts_with(kind)).count();
+    assert_eq!([of("{\"node\""), of("{\"relationship\"")], [25_000, 49_998]);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_deleted_scope_leaves_nothing_and_others_as_they_were() {
     let db = fresh().await;

@@ -13,13 +13,14 @@ mod written;
 use super::super::Store;
 use super::super::catalogue::{
     ADOPTED_ALL_STATES, ADOPTED_AROUND, ADOPTED_CENSUS, ADOPTED_EDGES, ADOPTED_EVIDENCE, ADOPTED_FACTS,
-    ADOPTED_NODES, ADOPTED_STATES,
+    ADOPTED_NODES, ADOPTED_NUMBERS, ADOPTED_STATES,
 };
 use super::super::cells::{columns, flag, items, number, text, whole};
 use super::super::encode::list;
 use super::super::error::Error;
 use super::super::layouts::{TypeFilter, names};
 use super::super::statement::{HALL, ROOM, ROOM_ID, Statement};
+use super::census::PAGE;
 use super::rows::vector;
 use super::{
     Amount, EmbeddedFact, FadingRelation, Heat, MirrorCandidate, MirrorQuery, MirroredEnd, MirroredNode,
@@ -118,40 +119,45 @@ impl Store {
         const COLUMNS: [&str; 5] = ["key", "element", "observed", "bytes", "degree"];
         let Some(of) = asked.adopted(label) else { return Ok(Vec::new()) };
         let rule = of.rule();
-        let call = || {
-            let call = of.with_status(of.call(&ADOPTED_CENSUS));
-            call.set("observed", names(&rule.observed)).set("text", names(&rule.text))
-        };
+        let call = of.with_status(of.call(&ADOPTED_CENSUS));
+        let call = call.set("observed", names(&rule.observed)).set("text", names(&rule.text));
         let states = by_key(self.adopted_states(&asked.scope, NODE_STATE).await?);
         let accesses = self.last_accesses(of, None).await?;
         let has_vectors = of.fact_vectors().next().is_some();
         let numbers = asked.dimensions.filter(|_| has_vectors).map_or(0, |count| count as u64);
         let mut candidates = BTreeMap::new();
-        for row in self.table("adopted.census", call, &COLUMNS).await? {
-            let [key, element, observed, bytes, degree] = columns(row);
-            let (Some(key), Some(element)) = (text(key), text(element)) else { continue };
-            let state = states.get(&key);
-            if state.is_some_and(|state| state.hidden) {
-                continue;
+        let found: Vec<i64> = self.read(of.call(&ADOPTED_NUMBERS)).await?;
+        for page in found.chunks(PAGE) {
+            let call = || call.clone().set("numbers", list(page.iter().copied()));
+            for row in self.table("adopted.census", call, &COLUMNS).await? {
+                let [key, element, observed, bytes, degree] = columns(row);
+                let (Some(key), Some(element)) = (text(key), text(element)) else { continue };
+                let state = states.get(&key);
+                if state.is_some_and(|state| state.hidden) {
+                    continue;
+                }
+                let observed = items(observed).iter().find_map(instant);
+                let observed = observed.max(accesses.get(&key).copied());
+                let observed = observed.max(state.and_then(|state| state.last_access));
+                let pinned = state.is_some_and(|state| state.pinned);
+                let candidate = MirrorCandidate {
+                    label,
+                    key: key.clone(),
+                    element: element.into(),
+                    heat: if pinned {
+                        Heat::Pinned
+                    } else {
+                        Heat::Alive(bond(observed, None, self.fading()).weight(now, self.fading()).value())
+                    },
+                    bytes: whole(&bytes)
+                        .and_then(|bytes| u64::try_from(bytes).ok())
+                        .unwrap_or(0)
+                        .min(READ_MAX),
+                    degree: whole(&degree).and_then(|degree| u64::try_from(degree).ok()).unwrap_or(0),
+                    numbers,
+                };
+                candidates.entry(key).or_insert(candidate);
             }
-            let observed = items(observed).iter().find_map(instant);
-            let observed = observed.max(accesses.get(&key).copied());
-            let observed = observed.max(state.and_then(|state| state.last_access));
-            let pinned = state.is_some_and(|state| state.pinned);
-            let candidate = MirrorCandidate {
-                label,
-                key: key.clone(),
-                element: element.into(),
-                heat: if pinned {
-                    Heat::Pinned
-                } else {
-                    Heat::Alive(bond(observed, None, self.fading()).weight(now, self.fading()).value())
-                },
-                bytes: whole(&bytes).and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0).min(READ_MAX),
-                degree: whole(&degree).and_then(|degree| u64::try_from(degree).ok()).unwrap_or(0),
-                numbers,
-            };
-            candidates.entry(key).or_insert(candidate);
         }
         Ok(candidates.into_values().collect())
     }
