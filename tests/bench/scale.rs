@@ -1,4 +1,4 @@
-//! How cost grows with the graph: `cargo bench --bench scale -- --nodes 312500,1250000,5000000`.
+//! How cost grows with the graph: `cargo bench --bench scale -- --nodes 78125,625000,5000000`.
 //!
 //! For each size, a server of its own gets a generated graph of so many nodes and eight times as many relationships. Measured are:
 //! writing it; a mirror of all of it (load, memory, refresh after 1,000 changes, restart from the saved state, recalls); a mirror
