@@ -51,7 +51,7 @@ impl Service {
         }
         let latest = receipts.into_iter().next();
         if latest.as_ref().is_none_or(|receipt| receipt.finished.is_some()) {
-            let total = self.jobs_store.scope_counts(scope).await?.total();
+            let total = self.jobs_store.scope_size(scope).await?;
             if total == 0 {
                 let none = || Error::NotFound { what: "scope", id: scope.to_string() };
                 self.remove_saved(scope);

@@ -259,6 +259,13 @@ impl Store {
         Ok(counts)
     }
 
+    /// Number of nodes of a scope. Reads no relationship, of which a count reads all.
+    pub async fn scope_size(&self, scope: &Scope) -> Result<i64, Error> {
+        let rows = self.numbered(scope).await?;
+        let all: usize = rows.iter().map(|rows| rows.numbers.len()).sum();
+        Ok(i64::try_from(all).unwrap_or(i64::MAX))
+    }
+
     /// Reads all rows of a scope, nodes first, into a channel, as [`Store::read_backup`] does.
     ///
     /// # Errors
