@@ -4,7 +4,8 @@
 //! writing it; a mirror of all of it (load, memory, refresh after 1,000 changes, restart from the saved state, recalls); a mirror
 //! with a budget of bytes, over the service as the API has it; each job on a backlog of rows that grows with the graph;
 //! and what an operator asks: status, a page of a list, `ebb report`, the rows of a backup. Every row is printed and appended to
-//! a file as soon as it is measured, so that a run which is broken off loses nothing but the row in progress. At the end there is one table of all sizes in the file.
+//! a file as soon as it is measured, so that a run which is broken off loses nothing but the row in progress. At the end there is one
+//! table of all sizes in the file.
 //!
 //! | flag | default | |
 //! |---|---|---|

@@ -17,7 +17,7 @@ use super::Store;
 use super::catalogue::{BACKUP_COUNT, BACKUP_LAST, BACKUP_NODES, BACKUP_RELATIONSHIPS, RESTORE_OCCUPANTS};
 use super::encode::list;
 use super::error::Error;
-use super::statement::{Call, Statement};
+use super::statement::{Call, NODES, Statement};
 use super::tx::{Mode, Tx};
 use crate::domain::trail::PlaceLabel;
 use neo4rs::{BoltMap, BoltType};
@@ -49,8 +49,6 @@ const OWN: [&str; 20] = [
     "SemanticCluster",
     "ConsolidationAttempt",
 ];
-/// Nodes of a range, or of a page of them.
-pub(super) const RANGE: usize = 10_000;
 /// Labels of nodes that an initialisation writes.
 const INITIAL: [&str; 3] = ["EbbCounter", "EbbSettings", "ConsolidationConfig"];
 /// Labels that others may use too; a node of Ebb's has a scope.
@@ -203,8 +201,8 @@ impl Store {
     /// Calls of a statement about each range of the nodes up to the last.
     fn backup_ranges(&self, statement: &'static Statement, last: i64) -> impl Iterator<Item = Call> + use<> {
         let call = self.in_backup(statement, OWN.iter().chain(&INITIAL));
-        let ranges = (0..=last).step_by(RANGE);
-        ranges.map(move |first| call.clone().set("first", first).set("last", first + RANGE as i64 - 1))
+        let ranges = (0..=last).step_by(NODES);
+        ranges.map(move |first| call.clone().set("first", first).set("last", first + NODES as i64 - 1))
     }
 
     /// A call about the rows that a backup contains by these labels.

@@ -13,7 +13,7 @@
 //! them: entries of the journal, and the keys in change records.
 
 use super::Store;
-use super::backup::{BackupRow, NodeRow, RANGE, RelationshipRow};
+use super::backup::{BackupRow, NodeRow, RelationshipRow};
 use super::catalogue::{
     ERASURE_ADVANCE, ERASURE_FINISH, ERASURE_GUARD, ERASURE_LIST, ERASURE_OPEN, ERASURE_UNFINISHED,
     MEMORY_LIVE, SCOPE_CHANGES, SCOPE_COUNT, SCOPE_DELETE, SCOPE_FIRST, SCOPE_JOURNAL, SCOPE_NODES,
@@ -422,8 +422,7 @@ impl ScopeRows {
 impl Numbered {
     /// Calls of a statement about a page of the rows each.
     fn pages(&self, statement: &'static Statement) -> impl Iterator<Item = Call> {
-        let call = self.of.call(statement, &self.own).set("scope", self.scope.as_str());
-        self.numbers.chunks(RANGE).map(move |page| call.clone().set("numbers", list(page.iter().copied())))
+        self.of.call(statement, &self.own).set("scope", self.scope.as_str()).by_numbers(&self.numbers)
     }
 }
 

@@ -21,6 +21,7 @@
 //! neighbours are written so that no index could serve them (`valueType`, `coalesce`). Held by
 //! `plans::no_statement_scans_because_its_index_was_sampled_before_it_grew`.
 
+use super::encode::list;
 use super::error::Error;
 use crate::domain::trail::{Allowed, EdgeType, PlaceLabel};
 use neo4rs::{BoltMap, BoltType, Query};
@@ -28,6 +29,9 @@ use neo4rs::{BoltMap, BoltType, Query};
 #[cfg(fuzzing)]
 #[doc(hidden)]
 pub mod fuzzing;
+
+/// Nodes that one transaction reads by their numbers: a server may end one that takes long.
+pub(super) const NODES: usize = 10_000;
 
 /// One file under `cypher/`.
 #[derive(Debug)]
@@ -249,6 +253,11 @@ impl Call {
             value => self.query = self.query.param(name, value),
         }
         self
+    }
+
+    /// The same about a page of these nodes each, by `$rows.numbers`.
+    pub(super) fn by_numbers(self, numbers: &[i64]) -> impl Iterator<Item = Self> {
+        numbers.chunks(NODES).map(move |page| self.clone().set("numbers", list(page.iter().copied())))
     }
 
     /// Sets the parameters of a page.

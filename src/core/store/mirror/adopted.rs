@@ -20,7 +20,6 @@ use super::super::encode::list;
 use super::super::error::Error;
 use super::super::layouts::{TypeFilter, names};
 use super::super::statement::{HALL, ROOM, ROOM_ID, Statement};
-use super::census::PAGE;
 use super::rows::vector;
 use super::{
     Amount, EmbeddedFact, FadingRelation, Heat, MirrorCandidate, MirrorQuery, MirroredEnd, MirroredNode,
@@ -127,9 +126,8 @@ impl Store {
         let numbers = asked.dimensions.filter(|_| has_vectors).map_or(0, |count| count as u64);
         let mut candidates = BTreeMap::new();
         let found: Vec<i64> = self.read(of.call(&ADOPTED_NUMBERS)).await?;
-        for page in found.chunks(PAGE) {
-            let call = || call.clone().set("numbers", list(page.iter().copied()));
-            for row in self.table("adopted.census", call, &COLUMNS).await? {
+        for call in call.by_numbers(&found) {
+            for row in self.table("adopted.census", || call.clone(), &COLUMNS).await? {
                 let [key, element, observed, bytes, degree] = columns(row);
                 let (Some(key), Some(element)) = (text(key), text(element)) else { continue };
                 let state = states.get(&key);

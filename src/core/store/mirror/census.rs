@@ -17,7 +17,7 @@ use serde::Deserialize;
 use std::cmp::Ordering;
 
 /// Nodes of a page.
-pub(super) const PAGE: usize = 10_000;
+const PAGE: usize = 10_000;
 /// Characters that a word of an expired memory counts as, beside its own.
 const WORD_CHARS: u64 = 20;
 
