@@ -32,3 +32,18 @@ pub fn http(bytes: &[u8]) {
 pub fn tool(bytes: &[u8]) {
     mcp::fuzzing::read(bytes);
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::corpus::replay;
+
+    #[test]
+    fn kept_inputs_are_read() {
+        replay("http", super::http);
+        replay("mapping", super::mapping);
+        replay("settings_toml", super::settings_toml);
+        replay("settings_variables", super::settings_variables);
+        replay("settings_yaml", super::settings_yaml);
+        replay("tool", super::tool);
+    }
+}

@@ -1,6 +1,9 @@
 //! Ebb: the maintenance layer for agent memory in Neo4j.
 
-#[cfg(fuzzing)]
+#[cfg(test)]
+#[path = "../tests/shared/corpus.rs"]
+mod corpus;
+#[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod fuzzing;
 #[cfg(test)]

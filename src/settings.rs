@@ -21,7 +21,7 @@ mod agreement;
 pub mod engine;
 mod environment;
 mod fault;
-#[cfg(fuzzing)]
+#[cfg(any(test, fuzzing))]
 pub(crate) mod fuzzing;
 mod keys;
 mod layers;

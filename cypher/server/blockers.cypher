@@ -5,5 +5,5 @@
 //
 // The status of a transaction that waits for a lock names its holder.
 SHOW TRANSACTIONS YIELD transactionId, status, parameters, currentQuery
-WHERE parameters.holder = $holder AND currentQuery = $text AND status STARTS WITH 'Blocked by'
+WHERE parameters.holder = $holder AND currentQuery ENDS WITH $text AND status STARTS WITH 'Blocked by'
 RETURN status

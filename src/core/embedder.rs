@@ -18,7 +18,7 @@ mod questions;
 mod request_size;
 
 pub use address::Address;
-#[cfg(fuzzing)]
+#[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub use client::fuzzing::read as read_response;
 pub use client::{Failure, FailureKind};

@@ -11,3 +11,19 @@ pub use crate::service::evaluation::read_questions as questions;
 pub use crate::service::events::fuzzing::read as events;
 pub use crate::service::git::read_log as git_log;
 pub use crate::store::statement::fuzzing::read as statement;
+
+#[cfg(test)]
+mod tests {
+    use crate::corpus::replay;
+
+    #[test]
+    fn kept_inputs_are_read() {
+        replay("backup", super::backup);
+        replay("cron", super::cron);
+        replay("embedder", super::embedder);
+        replay("events", super::events);
+        replay("git_log", super::git_log);
+        replay("questions", super::questions);
+        replay("statement", super::statement);
+    }
+}

@@ -18,9 +18,12 @@
 
 pub mod api;
 pub mod clock;
+#[cfg(test)]
+#[path = "../../tests/shared/corpus.rs"]
+mod corpus;
 pub mod domain;
 pub mod embedder;
-#[cfg(fuzzing)]
+#[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod jobs;

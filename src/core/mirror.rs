@@ -60,7 +60,7 @@ pub use near::Learning;
 use places::{Loading, Place, Places, Turn};
 use refresh::{Refreshed, WEIGHED_MS};
 use saving::{Content, Saves, Saving};
-#[cfg(fuzzing)]
+#[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub use state::fuzzing::{read as read_state, seed as state_seed};
 use state::{Identity, Restored};

@@ -12,7 +12,7 @@ mod api;
 mod authorization;
 pub(super) mod body;
 mod browser;
-#[cfg(fuzzing)]
+#[cfg(any(test, fuzzing))]
 pub(crate) mod fuzzing;
 mod listener;
 mod min_rate;

@@ -14,7 +14,7 @@
 //! of the protocol.
 
 pub(super) mod decay;
-#[cfg(fuzzing)]
+#[cfg(any(test, fuzzing))]
 pub(crate) mod fuzzing;
 mod plain;
 mod schema;

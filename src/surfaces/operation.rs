@@ -7,7 +7,7 @@
 
 mod backend;
 mod call;
-#[cfg(fuzzing)]
+#[cfg(any(test, fuzzing))]
 pub(super) mod fuzzing;
 pub(super) mod lines;
 pub(super) mod pages;
@@ -120,7 +120,7 @@ pub(super) struct Operation {
     pub(super) query_schema: Schemas,
     pub(super) body_schema: Option<Schemas>,
     pub(super) answer_schema: Schemas,
-    #[cfg(fuzzing)]
+    #[cfg(any(test, fuzzing))]
     pub(super) readers: fuzzing::Readers,
     handler: Handler,
 }
@@ -204,7 +204,7 @@ impl Operation {
             query_schema: SchemaGenerator::root_schema_for::<Q>,
             body_schema: has_body.then_some(SchemaGenerator::subschema_for::<B>),
             answer_schema: SchemaGenerator::subschema_for::<A>,
-            #[cfg(fuzzing)]
+            #[cfg(any(test, fuzzing))]
             readers: fuzzing::Readers::of::<P, Q, B>(),
             handler,
         }

@@ -275,7 +275,7 @@ async fn every_statement_has_the_plan_it_was_reviewed_with() {
     }
     assert!(offences.is_empty(), "plans that may not be:\n{offences}");
     let version: String =
-        db.client.value("CALL dbms.components() YIELD versions RETURN versions[0] AS version").await;
+        db.client.value("CALL dbms.components() YIELD name, versions WHERE name <> 'Cypher' RETURN versions[0] AS version").await;
     if version.starts_with(SERIES) {
         for (table, excuses) in [("SCANS", SCANS), ("UNIONS", UNIONS), ("GATHERS", GATHERS)] {
             for (name, _) in excuses {

@@ -14,7 +14,7 @@ use std::time::Duration;
 use ureq::http::StatusCode;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
-#[cfg(fuzzing)]
+#[cfg(any(test, fuzzing))]
 pub(crate) mod fuzzing;
 
 /// Bytes of one number of a response, at most: sign, digits, exponent, comma and spaces.

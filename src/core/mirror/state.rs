@@ -43,7 +43,7 @@ use std::path::Path;
 use std::sync::Arc;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
-#[cfg(fuzzing)]
+#[cfg(any(test, fuzzing))]
 pub(crate) mod fuzzing;
 
 /// First bytes of a file.

@@ -19,7 +19,7 @@ mod questions;
 mod tests;
 pub mod ways;
 
-#[cfg(fuzzing)]
+#[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub use questions::fuzzing::read as read_questions;
 pub use questions::{Question, questions};

@@ -6,7 +6,7 @@
 //! same graph.
 
 mod feed;
-#[cfg(fuzzing)]
+#[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod in_memory;

@@ -11,7 +11,7 @@ use super::Service;
 use crate::domain::ids::Scope;
 use crate::store::{Error, GitRows};
 use log::History;
-#[cfg(fuzzing)]
+#[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub use log::fuzzing::read as read_log;
 use std::path::Path;

@@ -9,7 +9,7 @@
 //! with the graph: a server may end one that takes long. Neo4j has no snapshots, so one transaction for all would be no more consistent:
 //! rows that others write meanwhile are in it or not.
 
-#[cfg(fuzzing)]
+#[cfg(any(test, fuzzing))]
 mod fuzzing;
 mod value;
 

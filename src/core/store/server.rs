@@ -49,7 +49,7 @@ impl Store {
 
     /// Reads the server's identity; the first contact.
     pub async fn about(&self) -> Result<About, Error> {
-        let about: About = self.read_one(SERVER_ABOUT.call()).await?;
+        let about: About = self.read_one(SERVER_ABOUT.in_any_language()).await?;
         if about.is_supported() {
             return Ok(about);
         }

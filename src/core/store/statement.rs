@@ -20,15 +20,22 @@
 //! time and more. So who looks up rows by a key names the index to seek in (`USING INDEX SEEK`), and conditions on
 //! neighbours are written so that no index could serve them (`valueType`, `coalesce`). Held by
 //! `plans::no_statement_scans_because_its_index_was_sampled_before_it_grew`.
+//!
+//! Every text is sent as Cypher 5, which is frozen, whatever the default language of the database is. Since 2026.02 Neo4j
+//! comes with settings that make it Cypher 25 (operations manual, "Configure the Cypher default version"), where a text may
+//! mean something else without an error: `RETURN all - known` negates `known`, since `RETURN ALL` has become a clause.
 
 use super::encode::list;
 use super::error::Error;
 use crate::domain::trail::{Allowed, EdgeType, PlaceLabel};
 use neo4rs::{BoltMap, BoltType, Query};
 
-#[cfg(fuzzing)]
+#[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod fuzzing;
+
+/// Begins each text that is sent: the language of the files.
+const LANGUAGE: &str = "CYPHER 5 ";
 
 /// Nodes that one transaction reads by their numbers: a server may end one that takes long.
 pub(super) const NODES: usize = 10_000;
@@ -203,6 +210,15 @@ impl Statement {
 
     /// A call with another text than the file's.
     pub(super) fn reading(&'static self, text: &str) -> Call {
+        self.sending(&format!("{LANGUAGE}{text}"))
+    }
+
+    /// A call in the default language of the database, for what is asked before the server's version is known.
+    pub(super) fn in_any_language(&'static self) -> Call {
+        self.sending(self.body())
+    }
+
+    fn sending(&'static self, text: &str) -> Call {
         Call { statement: self, query: neo4rs::query(text), rows: BoltMap::default() }
     }
 
@@ -335,6 +351,18 @@ mod tests {
             file: "// names: :HALL\nCALL () {\n  MATCH ()-[r:HALL]->() RETURN r\n}\n",
         };
         assert_eq!(edges.text_over(&[], allowed.types()).matches("UNION").count(), 1);
+    }
+
+    #[test]
+    fn a_text_is_sent_as_cypher_5_but_before_the_version_is_known() {
+        static STATEMENT: Statement =
+            Statement { name: "a", file: "// purpose: None.\nMATCH (n) LIMIT $limit" };
+        let sent = |call: Call| call.query().query().to_owned();
+        assert_eq!(sent(STATEMENT.call()), "CYPHER 5 MATCH (n) LIMIT $limit");
+        let failed = Error::Schema("no".to_owned());
+        let quarantining = STATEMENT.call().page(PageMode::Quarantine(&failed));
+        assert_eq!(sent(quarantining), "CYPHER 5 MATCH (n) LIMIT $limit");
+        assert_eq!(sent(STATEMENT.in_any_language()), STATEMENT.body());
     }
 
     #[test]

@@ -33,7 +33,7 @@ impl Plan {
         let (_, host) = db.http.split_once("://").expect("an address with http://");
         let (user, password) = (&db.config.username, db.config.password.expose_secret());
         let url = format!("http://{user}:{password}@{host}/db/{}/query/v2", db.config.database);
-        let body = serde_json::json!({ "statement": format!("EXPLAIN {statement}") });
+        let body = serde_json::json!({ "statement": format!("EXPLAIN CYPHER 5 {statement}") });
         let agent: ureq::Agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
         let mut answer =
             agent.post(&url).header("Accept", "application/json").send_json(&body).expect("an answer");

@@ -187,8 +187,8 @@ async fn a_scope_of_several_pages_is_exported_whole() {
     db.client
         .run(
             "UNWIND range(0, 24999) AS i CREATE (s:Session {scope: 'large', id: toString(i)})
-             WITH collect(s) AS all UNWIND range(1, 24999) AS i
-             WITH all[0] AS first, all[i] AS s, all[i - 1] AS before CREATE (before)-[:NEXT]->(s), (s)-[:SINCE]->(first)",
+             WITH collect(s) AS every UNWIND range(1, 24999) AS i
+             WITH every[0] AS first, every[i] AS s, every[i - 1] AS before CREATE (before)-[:NEXT]->(s), (s)-[:SINCE]->(first)",
             &[],
         )
         .await;

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Stdio;
 use tokio::process::Command;
 
-#[cfg(fuzzing)]
+#[cfg(any(test, fuzzing))]
 pub(crate) mod fuzzing;
 
 /// Greatest number of commits, the latest.

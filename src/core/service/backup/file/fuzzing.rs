@@ -44,7 +44,7 @@ fn valid_lines(bytes: &[u8]) -> (usize, u64, u64) {
 fn restored(bytes: &[u8]) -> Option<Vec<BackupRow>> {
     let path = Path::new(NAME);
     let header = match Reader::of(path, bytes).and_then(Reader::check) {
-        Ok((header, _)) => header,
+        Ok(checked) => checked.header,
         Err(FileError::Line { line, why, .. }) => {
             assert!(line > 0 && !why.is_empty());
             return None;
@@ -58,8 +58,8 @@ fn restored(bytes: &[u8]) -> Option<Vec<BackupRow>> {
     let mut again = lines.first(&header).expect("a header");
     rows.iter().for_each(|row| again.extend(lines.row(row).expect("a row")));
     again.extend(lines.last().expect("an end"));
-    let (read, written) = Reader::of(path, again.as_slice()).and_then(Reader::check).expect("a written file");
-    assert_eq!((read, written), (header, lines.written));
+    let read = Reader::of(path, again.as_slice()).and_then(Reader::check).expect("a written file");
+    assert_eq!((read.header, read.written), (header, lines.written));
     assert_eq!(self::rows(&again), rows);
     Some(rows)
 }
