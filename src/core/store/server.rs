@@ -20,13 +20,13 @@ pub struct About {
 }
 
 impl About {
-    /// Oldest supported server.
-    pub const OLDEST: (u32, u32) = (5, 23);
+    /// Oldest supported server: former ones have no dynamic labels.
+    pub const OLDEST: (u32, u32) = (5, 26);
 
-    /// Whether Ebb's statements run on it. Calendar versions are newer than all those from 5.
+    /// Whether Ebb's statements run on it. Calendar versions are newer than all those from 5, and Aura's end in `-aura`.
     #[must_use]
     pub fn is_supported(&self) -> bool {
-        let mut parts = self.version.split('.').map(|part| part.parse::<u32>().unwrap_or(0));
+        let mut parts = self.version.split(['.', '-']).map(|part| part.parse::<u32>().unwrap_or(0));
         (parts.next().unwrap_or(0), parts.next().unwrap_or(0)) >= Self::OLDEST
     }
 }
@@ -72,5 +72,25 @@ impl Store {
         }
         let rows: Vec<Row> = self.read(SERVER_SETTINGS.call()).await?;
         Ok(rows.into_iter().map(|row| (row.name, row.value)).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_from_the_oldest_on_are_supported() {
+        let is_supported = |version: &str| {
+            let (name, edition, version) =
+                ("Neo4j Kernel".to_owned(), "community".to_owned(), version.to_owned());
+            About { name, version, edition, server_now: Timestamp::EPOCH }.is_supported()
+        };
+        for version in ["5.26.0", "5.26.31", "5.27-aura", "2026.08.1", "2026.08-aura"] {
+            assert!(is_supported(version), "{version}");
+        }
+        for version in ["4.4.40", "5.23.0", "5.25-aura", "5.3", "", "neo4j"] {
+            assert!(!is_supported(version), "{version}");
+        }
     }
 }
