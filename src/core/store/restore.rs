@@ -174,7 +174,15 @@ impl Store {
             if !kind.is_empty() {
                 let call = RESTORE_RELATIONSHIPS.call().set("kind", list(kind));
                 let call = call.set("from", list(from)).set("to", list(to));
-                created += tx.only::<i64>(call.set("values", list(of_relationships))).await?;
+                let count = of_relationships.len();
+                let created_of_type: i64 = tx.only(call.set("values", list(of_relationships))).await?;
+                if usize::try_from(created_of_type) != Ok(count) {
+                    return Err(Error::Schema(format!(
+                        "of {count} relationships, Neo4j created {created_of_type} between their nodes and of their type, \
+                         and these were rolled back. Upgrade Neo4j, and run the same command again"
+                    )));
+                }
+                created += created_of_type;
             }
             advance(tx, Held { batch, created }, false).await?;
             Ok(created)

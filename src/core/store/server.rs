@@ -20,14 +20,14 @@ pub struct About {
 }
 
 impl About {
-    /// Oldest supported server: former ones have no dynamic labels.
-    pub const OLDEST: (u32, u32) = (5, 26);
+    /// Oldest supported server: former ones have no dynamic labels, or give relationships of dynamic types a wrong one.
+    pub const OLDEST: [u32; 3] = [5, 26, 4];
 
     /// Whether Ebb's statements run on it. Calendar versions are newer than all those from 5, and Aura's end in `-aura`.
     #[must_use]
     pub fn is_supported(&self) -> bool {
-        let mut parts = self.version.split(['.', '-']).map(|part| part.parse::<u32>().unwrap_or(0));
-        (parts.next().unwrap_or(0), parts.next().unwrap_or(0)) >= Self::OLDEST
+        let parts = self.version.split(['.', '-']).map(|part| part.parse().unwrap_or(0));
+        parts.take(3).collect::<Vec<u32>>() >= Self::OLDEST.to_vec()
     }
 }
 
@@ -53,9 +53,9 @@ impl Store {
         if about.is_supported() {
             return Ok(about);
         }
-        let (major, minor) = About::OLDEST;
+        let [major, minor, patch] = About::OLDEST;
         Err(Error::Schema(format!(
-            "{} {} at {} is too old: Ebb's statements need {major}.{minor} or later. Upgrade the server, or leave \
+            "{} {} at {} is too old: Ebb's statements need {major}.{minor}.{patch} or later. Upgrade the server, or leave \
              NEO4J_URI unset to let Ebb start one of its own",
             about.name,
             about.version,
@@ -86,10 +86,10 @@ mod tests {
                 ("Neo4j Kernel".to_owned(), "community".to_owned(), version.to_owned());
             About { name, version, edition, server_now: Timestamp::EPOCH }.is_supported()
         };
-        for version in ["5.26.0", "5.26.31", "5.27-aura", "2026.08.1", "2026.08-aura"] {
+        for version in ["5.26.4", "5.26.31", "5.27-aura", "2026.08.1", "2026.08-aura"] {
             assert!(is_supported(version), "{version}");
         }
-        for version in ["4.4.40", "5.23.0", "5.25-aura", "5.3", "", "neo4j"] {
+        for version in ["4.4.40", "5.23.0", "5.26.3", "5.25-aura", "5.3", "", "neo4j"] {
             assert!(!is_supported(version), "{version}");
         }
     }
