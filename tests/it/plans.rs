@@ -10,8 +10,9 @@ use ebb_core::store::catalogue::ALL;
 use ebb_core::store::statement::Statement;
 use std::fmt::Write;
 
-/// The server series whose plans the golden file shows.
+/// The server series whose plans the golden file shows, at the version that Ebb starts: another one may differ in an operator.
 const SERIES: &str = "5.26";
+const STARTED: &str = include_str!("../../config/neo4j/pom.xml");
 
 /// What hot statements start from, whatever the golden file says.
 const HOT: &[(&str, &str)] = &[
@@ -276,7 +277,7 @@ async fn every_statement_has_the_plan_it_was_reviewed_with() {
     assert!(offences.is_empty(), "plans that may not be:\n{offences}");
     let version: String =
         db.client.value("CALL dbms.components() YIELD name, versions WHERE name <> 'Cypher' RETURN versions[0] AS version").await;
-    if version.starts_with(SERIES) {
+    if STARTED.contains(&format!("<neo4j.version>{version}</neo4j.version>")) {
         for (table, excuses) in [("SCANS", SCANS), ("UNIONS", UNIONS), ("GATHERS", GATHERS)] {
             for (name, _) in excuses {
                 assert!(excused.contains(&(table, *name)), "{table}: {name} needs no excuse: remove it");
