@@ -1,6 +1,8 @@
-//! The stories of docs/explanation: every command whose answer a page shows is run, without a server, and answers what the page shows.
+//! The stories of docs/explanation and docs/guide: every command whose answer a page shows is run, without a server, and answers what the page
+//! shows.
 //!
-//! A page shows a command, then a mark with the same command, then the answer in a fence. To write all answers anew:
+//! A page shows a command, then a mark with the same command, then the answer in a fence; a line `…` stands for lines that are left out.
+//! To write stale answers anew, as a whole:
 //!
 //! ```sh
 //! EBB_UPDATE=1 cargo test --test it stories
@@ -16,6 +18,7 @@ const MARK: &str = "<!-- answer: ";
 const MARK_END: &str = " -->\n";
 const FENCE: &str = "```text\n";
 const FENCE_END: &str = "```\n";
+const LEFT_OUT: &str = "…\n";
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -29,7 +32,8 @@ pub(super) fn updates() -> bool {
 
 /// The pages, by name.
 fn pages() -> Vec<PathBuf> {
-    let all = fs::read_dir(root().join("docs/explanation")).unwrap().map(|entry| entry.unwrap().path());
+    let all = ["docs/explanation", "docs/guide"].map(|folder| fs::read_dir(root().join(folder)).unwrap());
+    let all = all.into_iter().flatten().map(|entry| entry.unwrap().path());
     let mut pages: Vec<PathBuf> =
         all.filter(|path| path.extension().is_some_and(|end| end == "md")).collect();
     pages.sort();
@@ -52,14 +56,27 @@ fn answered(command: &str) -> String {
     said.out
 }
 
+/// Whether an answer leaves lines out of what is said, and is otherwise the same.
+fn is_in_part(shown: &str, said: &str) -> bool {
+    let mut rest = Some(said);
+    for part in shown.split(LEFT_OUT) {
+        rest = rest.and_then(|rest| rest.split_once(part.trim_matches('\n'))).map(|(_, after)| after);
+    }
+    shown.contains(LEFT_OUT) && rest.is_some()
+}
+
 /// A page as it is to be, and the commands in it.
 fn retold(page: &str) -> (String, Vec<String>) {
     let (mut told, mut rest, mut commands) = (String::new(), page, Vec::new());
     while let Some((before, after)) = rest.split_once(MARK) {
         let (command, after) = after.split_once(MARK_END).expect("a mark ends on its line");
         let answer = after.strip_prefix(FENCE).expect("a fence follows a mark");
-        let (_, after) = answer.split_once(FENCE_END).expect("a fence ends");
-        told += &[before, MARK, command, MARK_END, FENCE, &answered(command), FENCE_END].concat();
+        let (shown, after) = answer.split_once(FENCE_END).expect("a fence ends");
+        let mut said = answered(command);
+        if is_in_part(shown, &said) {
+            said = shown.to_owned();
+        }
+        told += &[before, MARK, command, MARK_END, FENCE, &said, FENCE_END].concat();
         assert!(page.contains(&format!("```sh\n{command}\n```")), "the page shows {command} itself");
         commands.push(command.to_owned());
         rest = after;
