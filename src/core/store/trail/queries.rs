@@ -13,6 +13,7 @@ use crate::store::error::Error;
 use crate::store::tx::{Mode, Tx};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Edges read around one place, or in one wave of a search: of a place with more only some are read.
@@ -113,7 +114,7 @@ impl Store {
                 };
                 let (other, end) = self.find(tx, scope, to, cycle).await?;
                 let rows = self.around(tx, std::slice::from_ref(&element), Some(&other), EDGES_MAX).await?;
-                let edges: Vec<TrailEdge> = rows
+                let mut edges: Vec<TrailEdge> = rows
                     .iter()
                     .filter_map(|row| {
                         let (edge, base) = row.edge.check(cycle).ok()?;
@@ -123,6 +124,13 @@ impl Store {
                         Some(TrailEdge::of(ends, &row.edge.kind, &edge, base))
                     })
                     .collect();
+                // The server reads relationships in the order of its own numbers, which other scopes have a part in.
+                let numbers = |edge: &TrailEdge| [edge.success, edge.traversal, edge.recency, edge.base_cost];
+                edges.sort_by(|a, b| {
+                    let ends = (&a.kind, &a.from, &a.to).cmp(&(&b.kind, &b.from, &b.to));
+                    let mut pairs = numbers(a).into_iter().zip(numbers(b)).map(|(a, b)| a.total_cmp(&b));
+                    ends.then_with(|| pairs.find(|order| order.is_ne()).unwrap_or(Ordering::Equal))
+                });
                 if edges.is_empty() {
                     let id = format!("between {place} and {to}");
                     return Err(Error::NotFound { what: "edge", id });
