@@ -26,8 +26,7 @@ impl About {
     /// Whether Ebb's statements run on it. Calendar versions are newer than all those from 5, and Aura's end in `-aura`.
     #[must_use]
     pub fn is_supported(&self) -> bool {
-        let parts = self.version.split(['.', '-']).map(|part| part.parse().unwrap_or(0));
-        parts.take(3).collect::<Vec<u32>>() >= Self::OLDEST.to_vec()
+        self.version.split(['.', '-']).map(|part| part.parse().unwrap_or(0)).ge(Self::OLDEST)
     }
 }
 

@@ -13,7 +13,6 @@ use crate::store::error::Error;
 use crate::store::tx::{Mode, Tx};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Edges read around one place, or in one wave of a search: of a place with more only some are read.
@@ -124,13 +123,7 @@ impl Store {
                         Some(TrailEdge::of(ends, &row.edge.kind, &edge, base))
                     })
                     .collect();
-                // The server reads relationships in the order of its own numbers, which other scopes have a part in.
-                let numbers = |edge: &TrailEdge| [edge.success, edge.traversal, edge.recency, edge.base_cost];
-                edges.sort_by(|a, b| {
-                    let ends = (&a.kind, &a.from, &a.to).cmp(&(&b.kind, &b.from, &b.to));
-                    let mut pairs = numbers(a).into_iter().zip(numbers(b)).map(|(a, b)| a.total_cmp(&b));
-                    ends.then_with(|| pairs.find(|order| order.is_ne()).unwrap_or(Ordering::Equal))
-                });
+                edges.sort_by(TrailEdge::by_name);
                 if edges.is_empty() {
                     let id = format!("between {place} and {to}");
                     return Err(Error::NotFound { what: "edge", id });
@@ -187,9 +180,7 @@ impl Store {
                         }
                     }
                 }
-                let name = |edge: &TrailEdge| (edge.from.clone(), edge.kind.clone(), edge.to.clone());
-                found
-                    .sort_by(|(a, one), (b, other)| b.total_cmp(a).then_with(|| name(one).cmp(&name(other))));
+                found.sort_by(|(a, one), (b, other)| b.total_cmp(a).then_with(|| one.by_name(other)));
                 found.truncate(limit);
                 Ok(Hot { cycle, found: found.into_iter().map(|(_, edge)| edge).collect() })
             })

@@ -4,6 +4,7 @@ use crate::domain::trail::{Edge, Place, base_cost};
 use crate::domain::units::Pheromone;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 
 /// Reference to a place.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -72,6 +73,16 @@ impl TrailEdge {
             base_cost: base,
             cost: edge.cost(base),
         }
+    }
+
+    /// By names, then by values. The server's own order is that of its numbers, which other scopes have a part in.
+    pub(super) fn by_name(&self, other: &Self) -> Ordering {
+        let (own, others) = ((&self.from, &self.kind, &self.to), (&other.from, &other.kind, &other.to));
+        own.cmp(&others)
+            .then_with(|| self.success.total_cmp(&other.success))
+            .then_with(|| self.traversal.total_cmp(&other.traversal))
+            .then_with(|| self.recency.total_cmp(&other.recency))
+            .then_with(|| self.base_cost.total_cmp(&other.base_cost))
     }
 }
 
