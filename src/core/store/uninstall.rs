@@ -1,5 +1,5 @@
 //! Removal of everything that is Ebb's from a database: its own nodes, its marks on other rows, its constraints and
-//! indexes. Memories, facts, relations, sessions and places stay, with their state.
+//! indexes. Memories, facts, relations, sessions, clusters, places and files of git repositories stay, with their state.
 //!
 //! Marks go before Ebb's own nodes, and these before the schema, so an uninstallation that was killed is repeated from
 //! the start.

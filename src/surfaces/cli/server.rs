@@ -41,7 +41,8 @@ pub struct Init {
 Deletes the nodes of Ebb's own, its labels and bookkeeping on other rows, and its constraints and indexes. Among its nodes are
 policies, API keys, learned weights, former versions of memories, pins and hides of rows of other libraries, the journal of
 runs, receipts of deletions, and the tombstones that keep forgotten memories from being imported again. So make a backup
-first: ebb backup FILE. Memories, facts, relations, sessions and places stay. Before that, stop all processes of Ebb.
+first: ebb backup FILE. Memories, facts, relations, sessions, clusters, places and files of git repositories stay. Before that,
+stop all processes of Ebb.
 
 Examples:
   ebb uninstall --dry-run     what would be removed
