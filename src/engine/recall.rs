@@ -139,12 +139,11 @@ pub fn recall_primed(
     let primed: Vec<(&str, f32)> =
         added.iter().map(|(node, score)| (graph.external_id(*node), *score)).collect();
     let params = config.activation(query.profile);
-    if query.fusion == Fusion::Text {
+    if query.fusion == Fusion::Text && query.spread == Spread::Activation {
         let is_seed = |hub: &NodeId| seeds.iter().any(|(node, _)| node == hub);
         scratch.activation.blocked.extend(view.hubs().iter().filter(|hub| !is_seed(hub)));
     }
     let (mut activation, hops_max) = spread(view, query.spread, params, &seeds, &mut scratch.activation);
-    scratch.activation.blocked.clear();
     let reached: Vec<NodeId> = activation.nodes.iter().map(|reached| reached.node).collect();
     let (counters, truncated) = (activation.counters, activation.truncated);
     let partial_nodes =
@@ -182,6 +181,7 @@ pub fn recall_primed(
     let explained: BTreeSet<NodeId> = reached.iter().filter(|node| shown.contains(node)).copied().collect();
     let walk = ActivationConfig { max_depth: hops_max, ..*params };
     let paths = paths::paths(graph, &seeds, &walk, &explained, &reached, &mut scratch.activation);
+    scratch.activation.blocked.clear();
     let flags = view.flags().union(flags);
     let flags = flags.with(Flag::SeedsTruncated, found.truncated).with(Flag::ActivationTruncated, truncated);
     let counters = counters_of(counters, facts.slots_read, partial_nodes, postings_read);

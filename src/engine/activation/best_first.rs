@@ -65,7 +65,8 @@ pub(crate) fn spread(
             break;
         }
         let is_dominated = |labels: &Labels| !labels.contains(&(bits, depth));
-        if depth == params.max_depth || known.get(&node.0).is_some_and(is_dominated) {
+        let is_blocked = scratch.blocked.binary_search(&node).is_ok();
+        if depth == params.max_depth || is_blocked || known.get(&node.0).is_some_and(is_dominated) {
             continue;
         }
         if !graph.inhibitory(node).targets.is_empty() {

@@ -7,7 +7,7 @@
 //!
 //! Signals that are added up reach nodes that none of them reaches alone, and the search ends after 20,000
 //! signals. [`paths`] therefore finds the rest by breadth: a path with the fewest hops, through activated nodes. Each of
-//! them is visited once, so that costs no more than a level of the activation.
+//! them is visited once, so that costs no more than a level of the activation. Nodes that sent nothing are on no path.
 //!
 //! # Design notes
 //! Learning can lift a slot above its part of the row, so a hop can amplify after all; a path that is stronger for that
@@ -85,16 +85,18 @@ pub fn paths(
     scratch: &mut Scratch,
 ) -> BTreeMap<NodeId, Path> {
     let mut found = strongest(graph, seeds, params, wanted, scratch);
+    let blocked = scratch.blocked.as_slice();
     let mut rest: BTreeSet<NodeId> =
         wanted.iter().filter(|node| !found.contains_key(node)).copied().collect();
     if !rest.is_empty() {
         let reached: HashSet<NodeId, Folded> = reached.iter().copied().collect();
-        found.extend(fewest_hops(graph, seeds, params, &rest, |node| reached.contains(&node)));
+        let is_reached = |node| reached.contains(&node);
+        found.extend(fewest_hops((graph, blocked), seeds, params, &rest, is_reached));
         rest.retain(|node| !found.contains_key(node));
     }
     // A node on the way may have been inhibited since it sent.
     if !rest.is_empty() {
-        found.extend(fewest_hops(graph, seeds, params, &rest, |_| true));
+        found.extend(fewest_hops((graph, blocked), seeds, params, &rest, |_| true));
     }
     found
 }
@@ -111,7 +113,9 @@ pub fn strongest(
     let is_first_strongest = params.fan_out == FanOut::Linear;
     let mut signals: Vec<Signal> = Vec::new();
     let mut queue: BinaryHeap<Pending> = BinaryHeap::new();
-    let mut sent = Sent::of(graph, params, scratch);
+    scratch.fit_cells(graph.node_count());
+    let Scratch { cells, sent, blocked, .. } = scratch;
+    let mut sent = Sent::of(cells, sent, params);
     let mut found: BTreeMap<NodeId, usize> = BTreeMap::new();
     for (node, value) in initial_values(seeds, params) {
         let signal = Signal { bits: value.to_bits(), before: None, hops: 0, node };
@@ -135,7 +139,7 @@ pub fn strongest(
             break;
         }
         let value = f32::from_bits(bits);
-        if hops == params.max_depth || value <= params.threshold {
+        if hops == params.max_depth || value <= params.threshold || blocked.binary_search(&node).is_ok() {
             continue;
         }
         if !sent.add(node, hops, bits) {
@@ -186,9 +190,7 @@ struct Sent<'a> {
 }
 
 impl<'a> Sent<'a> {
-    fn of(graph: &Graph, params: &ActivationConfig, scratch: &'a mut Scratch) -> Self {
-        scratch.fit_cells(graph.node_count());
-        let (cells, rows) = (&mut scratch.cells[..], &mut scratch.sent);
+    fn of(cells: &'a mut [u32], rows: &'a mut Vec<u32>, params: &ActivationConfig) -> Self {
         Self { cells, rows, nodes: Vec::new(), depths: usize::from(params.max_depth) + 1 }
     }
 
@@ -232,7 +234,7 @@ type Arrivals = HashMap<NodeId, (f32, Option<(NodeId, EdgeIdx)>), Folded>;
 /// A path with the fewest hops to each of `wanted`, through nodes that may be `passed`; of several the one whose last hop
 /// brings most.
 fn fewest_hops(
-    graph: &Graph,
+    (graph, blocked): (&Graph, &[NodeId]),
     seeds: &[(NodeId, f32)],
     params: &ActivationConfig,
     wanted: &BTreeSet<NodeId>,
@@ -246,6 +248,7 @@ fn fewest_hops(
         if missing == 0 {
             break;
         }
+        level.retain(|node| blocked.binary_search(node).is_err());
         level.sort_unstable_by_key(|node| graph.rank(*node));
         let mut next = Arrivals::default();
         for source in level {

@@ -27,7 +27,7 @@ pub struct Scratch {
     pub(super) touched: Marks,
     /// Nodes that send in the next level, ascending, with the signals that they send over a slot of weight 1.
     pub(super) frontier: Vec<(NodeId, f32)>,
-    /// Nodes that receive and send nothing, ascending; set by the caller for one activation.
+    /// Nodes that receive and send nothing, ascending; set by the caller for one activation and the search of its paths.
     pub(crate) blocked: Vec<NodeId>,
     /// For the search of paths: by node with a cell, the greatest bits of a signal that was sent after each number of hops.
     pub(super) sent: Vec<u32>,

@@ -33,7 +33,8 @@ fn graph(nodes: u32, edges: &[(u32, u32, f32, bool)]) -> Graph {
     builder.finalize().unwrap()
 }
 
-fn plain(graph: &Graph) -> Plain {
+/// The graph without what `blocked` nodes would send.
+fn plain(graph: &Graph, blocked: &[NodeId]) -> Plain {
     let mut plain = Plain {
         offsets: vec![0],
         targets: Vec::new(),
@@ -43,7 +44,7 @@ fn plain(graph: &Graph) -> Plain {
     };
     for node in graph.nodes() {
         // Backwards, so that nothing can depend on the order of a row, except sums, which are in the order of sources.
-        let slots: Vec<_> = graph.slots(node).collect();
+        let slots: Vec<_> = graph.slots(node).filter(|_| !blocked.contains(&node)).collect();
         for slot in slots.into_iter().rev() {
             plain.targets.push(graph.target(slot).0);
             plain.weights.push(graph.weight(slot));
@@ -73,11 +74,16 @@ fn named(graph: &Graph, seeds: &[(u32, f32)]) -> Vec<(NodeId, f32)> {
     seeds.iter().map(|(node, score)| (graph.find(&format!("n{node:04}")).unwrap(), *score)).collect()
 }
 
-/// Bits of all values above 0, by node.
-fn expected(graph: &Graph, seeds: &[(NodeId, f32)], params: &ActivationConfig) -> BTreeMap<NodeId, u32> {
+/// Bits of all values above 0, by node, where `blocked` nodes send nothing.
+fn expected(
+    graph: &Graph,
+    seeds: &[(NodeId, f32)],
+    params: &ActivationConfig,
+    blocked: &[NodeId],
+) -> BTreeMap<NodeId, u32> {
     let seeds: Vec<(u32, f32)> =
         super::initial_values(seeds, params).into_iter().map(|(node, score)| (node.0, score)).collect();
-    let values = textbook::activate(&plain(graph), &seeds, rule(params));
+    let values = textbook::activate(&plain(graph, blocked), &seeds, rule(params));
     (0..)
         .map(NodeId)
         .zip(values)
@@ -147,6 +153,17 @@ fn sample() -> impl Strategy<Value = (Edges, Vec<(u32, f32)>)> {
     })
 }
 
+/// Weights for [`learn`].
+fn learned() -> impl Strategy<Value = Vec<(u16, f32)>> {
+    proptest::collection::vec((any::<u16>(), 0.05_f32..3.0), 0..6)
+}
+
+/// Up to three nodes that send nothing, ascending.
+fn blocked() -> impl Strategy<Value = Vec<NodeId>> {
+    proptest::collection::btree_set((0..24_u32).prop_map(NodeId), 0..4)
+        .prop_map(|nodes| nodes.into_iter().collect())
+}
+
 /// Gives slots other weights than their base weights.
 fn learn(graph: &Graph, learned: Vec<(u16, f32)>) {
     let all: Vec<_> =
@@ -161,12 +178,12 @@ fn learn(graph: &Graph, learned: Vec<(u16, f32)>) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(10_000))]
     #[test]
-    fn act_oracle((edges, seeds) in sample(), params in params(), learned in proptest::collection::vec((any::<u16>(), 0.05_f32..3.0), 0..6)) {
+    fn act_oracle((edges, seeds) in sample(), params in params(), learned in learned(), blocked in blocked()) {
         let graph = graph(24, &edges);
         learn(&graph, learned);
         let seeds = named(&graph, &seeds);
-        let mut scratch = Scratch::default();
-        let wanted = expected(&graph, &seeds, &params);
+        let wanted = expected(&graph, &seeds, &params, &blocked);
+        let mut scratch = Scratch { blocked, ..Scratch::default() };
         for engine in [wavefront::activate, best_first::activate, hybrid::activate] {
             // Twice with one scratch: data left by one query would change the next.
             prop_assert_eq!(&activated(engine, &graph, &seeds, &params, &mut scratch), &wanted);
@@ -197,14 +214,14 @@ proptest! {
     }
 
     #[test]
-    fn every_path_replays((edges, seeds) in sample(), params in params()) {
+    fn every_path_replays((edges, seeds) in sample(), params in params(), blocked in blocked()) {
         let edges: Edges = edges.into_iter().map(|(a, b, weight, _)| (a, b, weight, false)).collect();
         let graph = graph(24, &edges);
         let seeds = named(&graph, &seeds);
         let strongest = ActivationConfig { aggregation: Aggregation::Max, ..params };
-        let values = expected(&graph, &seeds, &strongest);
+        let values = expected(&graph, &seeds, &strongest, &blocked);
         let wanted: BTreeSet<NodeId> = graph.nodes().collect();
-        let mut scratch = Scratch::default();
+        let mut scratch = Scratch { blocked, ..Scratch::default() };
         let found = paths::strongest(&graph, &seeds, &params, &wanted, &mut scratch);
         prop_assert!(found.keys().eq(values.keys()), "a path to each activated node, and to no other");
         for (node, path) in found {
@@ -221,12 +238,13 @@ proptest! {
     fn every_activated_node_has_a_path(
         (edges, seeds) in sample(),
         params in params(),
-        learned in proptest::collection::vec((any::<u16>(), 0.05_f32..3.0), 0..6),
+        learned in learned(),
+        blocked in blocked(),
     ) {
         let graph = graph(24, &edges);
         learn(&graph, learned);
         let seeds = named(&graph, &seeds);
-        let mut scratch = Scratch::default();
+        let mut scratch = Scratch { blocked: blocked.clone(), ..Scratch::default() };
         let reached: Vec<NodeId> =
             activated(hybrid::activate, &graph, &seeds, &params, &mut scratch).into_keys().collect();
         let wanted: BTreeSet<NodeId> = reached.iter().copied().collect();
@@ -239,6 +257,7 @@ proptest! {
             prop_assert_eq!(path.slots.last().map_or(path.seed, |slot| graph.target(*slot)), node);
             let mut here = path.seed;
             for slot in &path.slots {
+                prop_assert!(!blocked.contains(&here), "a path leads through what sends");
                 prop_assert!(graph.slots(here).take(graph.excitatory_slots(here)).any(|own| own == *slot));
                 here = graph.target(*slot);
             }
