@@ -33,7 +33,7 @@ WITH r, fault, free,
   CASE WHEN free THEN toFloat(r.traversal_pheromone) END AS traversal,
   CASE WHEN free THEN toFloat(r.recency_pheromone) END AS recency,
   CASE WHEN free THEN CASE WHEN r.base_cost IS NOT NULL THEN toFloat(r.base_cost)
-    WHEN type(r) = 'SIMILAR_TO' AND (r.similarity IS :: FLOAT NOT NULL OR r.similarity IS :: INTEGER NOT NULL)
+    WHEN type(r) = 'SIMILAR_TO' AND (r.similarity IS :: FLOAT NOT NULL OR r.similarity IS :: INTEGER NOT NULL) AND NOT isNaN(toFloat(r.similarity))
       THEN CASE WHEN r.similarity >= 1.0 THEN 0.0 WHEN r.similarity <= 0.0 THEN 1.0 ELSE 1.0 - r.similarity END
     ELSE $bases[type(r)]
   END END AS base

@@ -1,16 +1,18 @@
 // purpose: List the places of a label and scope with the least pheromone left at $cycle.
 // mode: read
-// params: $scope: String, $cycle: Integer, $limit: Integer, $exploitation: Float, $exploration: Float
+// params: $scope: String, $cycle: Integer, $limit: Integer, $exploitation: Float, $exploration: Float, $floor: Float
 // returns: element, scope, id, exploitation, exploration, cycle, fault (at most $limit rows)
 // law: domain::trail::evaporated
 // names: :Room, n.id
 MATCH (n:Room)
 WHERE coalesce(n.scope, 'local') = $scope AND n.id IS NOT NULL AND toStringOrNull(n.id) IS NOT NULL AND n.ebbTrailReason IS NULL
 WITH n, CASE WHEN -1000000000000000 <= n.pheromone_cycle < $cycle THEN $cycle - n.pheromone_cycle ELSE 0 END AS gone
+WITH n, gone,
+  coalesce(toFloatOrNull(n.exploitation_pheromone), 0.0) * (1.0 - $exploitation) ^ gone AS exploitation,
+  coalesce(toFloatOrNull(n.exploration_pheromone), 0.0) * (1.0 - $exploration) ^ gone AS exploration
 WITH n,
-  coalesce(toFloatOrNull(n.exploitation_pheromone), 0.0) * (1.0 - $exploitation) ^ gone
-    + coalesce(toFloatOrNull(n.exploration_pheromone), 0.0) * (1.0 - $exploration) ^ gone AS warmth
-WITH n, CASE WHEN warmth < 0.002 THEN 0.0 ELSE warmth END AS warmth, toStringOrNull(n.id) AS id
+  CASE WHEN gone > 0 AND exploitation < $floor THEN 0.0 ELSE exploitation END
+    + CASE WHEN gone > 0 AND exploration < $floor THEN 0.0 ELSE exploration END AS warmth, toStringOrNull(n.id) AS id
 ORDER BY warmth, id
 LIMIT $limit
 RETURN elementId(n) AS element, $scope AS scope, id,

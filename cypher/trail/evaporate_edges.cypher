@@ -35,7 +35,7 @@ WITH r, pending, fault, gone,
   traversal * (1.0 - $traversal) ^ gone AS traversalLeft,
   recency * (1.0 - $recency) ^ gone AS recencyLeft,
   CASE WHEN gone IS NULL THEN null WHEN stored IS NOT NULL THEN toFloat(stored)
-    WHEN type(r) = 'SIMILAR_TO' AND (r.similarity IS :: FLOAT NOT NULL OR r.similarity IS :: INTEGER NOT NULL)
+    WHEN type(r) = 'SIMILAR_TO' AND (r.similarity IS :: FLOAT NOT NULL OR r.similarity IS :: INTEGER NOT NULL) AND NOT isNaN(toFloat(r.similarity))
       THEN CASE WHEN r.similarity >= 1.0 THEN 0.0 WHEN r.similarity <= 0.0 THEN 1.0 ELSE 1.0 - r.similarity END
     ELSE $bases[type(r)]
   END AS base

@@ -336,11 +336,12 @@ pub fn resistance(cost: f64, place: &Place) -> f64 {
     cost * (1.0 + level(place.exploration)) / (1.0 + level(place.exploitation))
 }
 
-/// Default base cost of an edge type, `0 ..= 10`. Similar nodes are near: for a similarity the base is 1 minus it.
+/// Default base cost of an edge type, `0 ..= 10`. Similar nodes are near: for a similarity the base is 1 minus it. One that is
+/// not a number is none.
 #[must_use]
 pub fn base_cost(kind: &str, similarity: Option<f64>) -> f64 {
     match (kind, similarity) {
-        ("SIMILAR_TO", Some(similarity)) => (1.0 - similarity).clamp(0.0, 1.0),
+        ("SIMILAR_TO", Some(similarity)) if !similarity.is_nan() => (1.0 - similarity).clamp(0.0, 1.0),
         ("HALL" | "REFERENCES", _) => 0.5,
         ("TUNNEL", _) => 0.7,
         (kind, _) if kind.starts_with("HAS_") => 0.3,

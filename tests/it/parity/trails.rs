@@ -47,6 +47,8 @@ impl StoredRow {
         };
         let base = (!random.once_in(5)).then(|| 12.0 * random.unit());
         let similarity = (!random.once_in(3)).then(|| 1.4 * random.unit() - 0.2);
+        // The cosine of a vector of zeros.
+        let similarity = if random.once_in(20) { Some(f64::NAN) } else { similarity };
         Self { values, cycle, base, similarity }
     }
 

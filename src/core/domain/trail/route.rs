@@ -38,7 +38,7 @@ pub enum Found {
 }
 
 /// Finds the cheapest path from `start` to `goal` among `places` places and their links. `read` are the places with all
-/// links known. Of two paths of equal cost, the one with the lower link numbers.
+/// links known. The order of the links decides between paths of equal cost.
 #[must_use]
 pub fn route(places: usize, links: &[Link], read: &BTreeSet<usize>, start: usize, goal: usize) -> Found {
     let mut graph = UnGraph::<(), (f64, usize)>::with_capacity(places, links.len());

@@ -5,7 +5,7 @@ use super::cycle::counter;
 use super::rows::{EdgeRow, NeighbourPlace, PlaceRow, TrailEdge, TrailNode, TrailPlace};
 use crate::domain::event::PlaceName;
 use crate::domain::ids::Scope;
-use crate::domain::trail::{Found, Link, Route, resistance, route};
+use crate::domain::trail::{Found, Link, NOISE_FLOOR, Route, resistance, route};
 use crate::domain::units::Timestamp;
 use crate::store::catalogue::{TRAIL_AROUND, TRAIL_COLD, TRAIL_FIND, TRAIL_HOT};
 use crate::store::encode::list;
@@ -165,6 +165,7 @@ impl Store {
                         .set("limit", i64::try_from(limit).unwrap_or(i64::MAX))
                         .set("success", evaporation.rates().success)
                         .set("traversal", evaporation.rates().traversal)
+                        .set("floor", NOISE_FLOOR)
                         .set("label", self.labels());
                     for row in tx.rows::<Row>(call).await? {
                         let (Some(from_label), Some(from)) = (row.from_label, row.from) else { continue };
@@ -206,7 +207,8 @@ impl Store {
                         .set("cycle", cycle)
                         .set("limit", i64::try_from(limit).unwrap_or(i64::MAX))
                         .set("exploitation", evaporation.rates().exploitation)
-                        .set("exploration", evaporation.rates().exploration);
+                        .set("exploration", evaporation.rates().exploration)
+                        .set("floor", NOISE_FLOOR);
                     for row in tx.rows::<PlaceRow>(call).await? {
                         let Ok(place) = row.check(cycle) else { continue };
                         let named = TrailNode { label: label.to_string(), id: row.id };
@@ -286,11 +288,21 @@ impl Store {
                     let elements: Vec<String> = wave.iter().map(|at| search.elements[*at].clone()).collect();
                     let rows = self.around(tx, &elements, None, EDGES_MAX).await?;
                     search.cut |= rows.len() >= EDGES_MAX;
+                    let mut found = Vec::with_capacity(rows.len());
                     for row in &rows {
                         let Ok((edge, base)) = row.edge.check(cycle) else { continue };
                         let (Some(label), Some(id)) = (&row.place.label, &row.place.id) else { continue };
                         let named = TrailNode { label: label.clone(), id: id.clone() };
                         let cost = edge.evaporated(cycle, &self.trails.evaporation).cost(base);
+                        found.push((search.numbers.get(&row.at).copied(), named, row, cost));
+                    }
+                    // Of paths of equal cost the first is found, so the order must not be that of the server.
+                    found.sort_by(|(at, one, row, cost), (before, other, next, less)| {
+                        (at, one, &row.edge.kind)
+                            .cmp(&(before, other, &next.edge.kind))
+                            .then(cost.total_cmp(less))
+                    });
+                    for (_, named, row, cost) in found {
                         search.link(&row.at, (row.place.element.clone(), &named), &row.edge.kind, cost);
                     }
                     search.read.extend(wave);

@@ -32,6 +32,35 @@ fn numbers(list: &Value, field: &str) -> Vec<f64> {
     list.as_array().unwrap().iter().map(|one| one[field].as_f64().unwrap()).collect()
 }
 
+/// Names decide between edges of equal pheromones and paths of equal cost, and not the numbers of the server, which others have
+/// a part in: the same trails that are written in another order are answered alike.
+#[tokio::test(flavor = "multi_thread")]
+async fn ties_do_not_depend_on_the_order_of_writes() {
+    let db = fresh().await;
+    let api = TestServer::on(&db, &[]);
+    let mut answers = Vec::new();
+    for (scope, middles) in [("a", ["z", "y", "x"]), ("b", ["x", "z", "y"])] {
+        for id in [&middles[..], &["t", "s"]].concat() {
+            let place = format!(r#"{{"label":"Room","id":"{id}","scope":"{scope}",{DAY}}}"#);
+            api.post("/v1/trails/nodes", &place).json(201);
+        }
+        for (from, to) in middles.into_iter().flat_map(|id| [("s", id), (id, "t")]) {
+            let edge = format!(r#"{{"from":"{from}","to":"{to}","type":"HALL","scope":"{scope}",{DAY}}}"#);
+            api.post("/v1/trails/edges", &edge).json(201);
+            let path = format!(r#"{{"path":["{from}","{to}"],"scope":"{scope}",{DAY}}}"#);
+            api.post("/v1/trails/paths", &path).json(200);
+        }
+        let get = |query: &str| {
+            api.get(&format!("/v1/trails/{query}&scope={scope}&at=2026-01-01T00:00:00Z")).json(200)
+        };
+        answers.push([get("hot?limit=3"), get("path?from=s&to=t")]);
+    }
+    let ends = |edge: &Value| format!("{} {}", edge["from"]["id"], edge["to"]["id"]).replace('"', "");
+    let hottest: Vec<String> = answers[0][0]["edges"].as_array().unwrap().iter().map(ends).collect();
+    assert_eq!(hottest, ["s x", "s y", "s z"]);
+    assert_eq!(answers[0], answers[1]);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_path_earns_less_with_each_step_and_counts_once() {
     let (_db, api) = served().await;
