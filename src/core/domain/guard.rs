@@ -15,6 +15,8 @@
 //! A policy that is in force before the first fact of a scope counts as accepted there: it surprises nobody who writes
 //! facts under it.
 
+use super::fact::FactScope;
+
 /// Limits above which a change needs confirmation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Guard {
@@ -38,15 +40,21 @@ pub const CYCLES_MAX: u32 = 10_000;
 
 /// A change too large to make without confirmation.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("{affected} of {live} live items would be affected, more than {percent:.0} % of them{}", causes(.policies))]
+#[error("{affected} of {live} live items{} would be affected, more than {percent:.0} % of them{}", of(.scopes), causes(.policies))]
 pub struct TooMuch {
     pub affected: i64,
     /// Live items in the scope.
     pub live: i64,
     /// Allowed share, in per cent.
     pub percent: f64,
+    /// Scopes of facts that a sweep would affect too much.
+    pub scopes: Vec<String>,
     /// Policies to confirm, if a sweep was stopped.
     pub policies: Vec<String>,
+}
+
+fn of(scopes: &[String]) -> String {
+    if scopes.is_empty() { String::new() } else { format!(" of {}", scopes.join(", ")) }
 }
 
 fn causes(policies: &[String]) -> String {
@@ -91,6 +99,7 @@ impl TooMuch {
     pub fn and(mut self, other: Self) -> Self {
         self.affected += other.affected;
         self.live += other.live;
+        self.scopes.extend(other.scopes);
         self.policies
             .extend(other.policies.into_iter().filter(|id| !self.policies.contains(id)).collect::<Vec<_>>());
         self
@@ -104,11 +113,11 @@ impl Guard {
         if self.is_many(affected, live) && !stopped.is_accepted(accepted) { Err(stopped) } else { Ok(()) }
     }
 
-    /// Whether a sweep with these effects on a scope of `live` facts needs no confirmation.
+    /// Whether a sweep of a scope of `live` facts with these effects needs no confirmation.
     ///
     /// # Errors
     /// The number to confirm: all facts that the sweep would retract in the scope.
-    pub fn judge_sweep(&self, live: i64, effects: &[Effect]) -> Result<(), TooMuch> {
+    pub fn judge_sweep(&self, scope: FactScope, live: i64, effects: &[Effect]) -> Result<(), TooMuch> {
         let is_new = |effect: &&Effect| effect.record == Record::New && effect.retracts > 0;
         let new = effects.iter().filter(is_new).map(|effect| effect.retracts).sum();
         let news = self.is_many(new, live);
@@ -122,7 +131,9 @@ impl Guard {
         if policies.is_empty() {
             return Ok(());
         }
-        Err(self.too_much(effects.iter().map(|effect| effect.retracts).sum(), live, policies))
+        let affected = effects.iter().map(|effect| effect.retracts).sum();
+        let scopes = vec![scope.name().to_owned()];
+        Err(TooMuch { scopes, ..self.too_much(affected, live, policies) })
     }
 
     fn is_many(&self, affected: i64, live: i64) -> bool {
@@ -133,7 +144,7 @@ impl Guard {
     }
 
     fn too_much(&self, affected: i64, live: i64, policies: Vec<String>) -> TooMuch {
-        TooMuch { affected, live, percent: self.max_affected_ratio * 100.0, policies }
+        TooMuch { affected, live, percent: self.max_affected_ratio * 100.0, scopes: Vec::new(), policies }
     }
 
     /// Whether this many cycles may be added at once, given the number that was `accepted`: they evaporate every trail
@@ -187,7 +198,7 @@ mod tests {
     #[test]
     fn a_policy_is_confirmed_once_and_then_only_where_it_jumps() {
         let guard = Guard { enabled: true, max_affected_ratio: 0.2 };
-        let to_confirm = |live, effects: &[Effect]| match guard.judge_sweep(live, effects) {
+        let to_confirm = |live, effects: &[Effect]| match guard.judge_sweep(FactScope::Team, live, effects) {
             Ok(()) => (0, Vec::new()),
             Err(stopped) => (stopped.affected, stopped.policies),
         };
@@ -208,19 +219,25 @@ mod tests {
             assert_eq!(to_confirm(above, &jump), (above, vec!["a".to_owned()]), "{most}");
             assert_eq!(to_confirm(above * 5, &jump), free, "a fifth of the scope");
         }
-        assert_eq!(Guard { enabled: false, ..guard }.judge_sweep(60, &both), Ok(()));
+        assert_eq!(Guard { enabled: false, ..guard }.judge_sweep(FactScope::Team, 60, &both), Ok(()));
     }
 
     #[test]
     fn scopes_are_confirmed_together() {
-        let of = |affected, policies: &[&str]| TooMuch {
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let of = |affected, scopes: &[&str], policies: &[&str]| TooMuch {
             affected,
             live: affected,
             percent: 20.0,
-            policies: policies.iter().map(|id| (*id).to_owned()).collect(),
+            scopes: owned(scopes),
+            policies: owned(policies),
         };
-        let both = of(60, &["a"]).and(of(70, &["a", "b"]));
-        assert_eq!(both, of(130, &["a", "b"]));
+        let both = of(60, &["company"], &["a"]).and(of(70, &["team"], &["a", "b"]));
+        assert_eq!(both, of(130, &["company", "team"], &["a", "b"]));
+        assert!(
+            both.to_string().starts_with("130 of 130 live items of company, team would be affected"),
+            "{both}"
+        );
         assert!(both.is_accepted(Some(130)) && !both.is_accepted(Some(129)) && !both.is_accepted(None));
         assert!(both.to_string().ends_with("as before: a, b"), "{both}");
     }

@@ -6,7 +6,8 @@
 //!
 //! | occurrence | scopes | policies in their own mode | guard |
 //! |---|---|---|---|
-//! | of the schedule, or manual | all four | yes | stops a scope; the others continue, and the run ends guarded |
+//! | of the schedule | all four | yes | stops a scope; the others continue, and the run ends guarded |
+//! | manual | all four | yes | stops the run before it writes, and names the number to accept |
 //! | `job/<id>` | the requested one | or the one requested mode or policy | stops it |
 //!
 //! A policy that the guard stopped runs once its number is accepted, and by itself from then on: acceptance is recorded
@@ -69,11 +70,7 @@ async fn all(mut work: Work<'_>) -> Result<Completion, Error> {
     } else {
         (work.store.policies().await?.policies, Vec::new())
     };
-    let scopes: Vec<(FactScope, Rules)> = FactScope::ALL
-        .map(|scope| (scope, policies.rules(scope, None, None)))
-        .into_iter()
-        .filter(|(_, rules)| !rules.is_empty())
-        .collect();
+    let scopes = swept(&policies);
     let guarded = pass_guard(work.store, work.run, &policies, &scopes, work.accepted).await?;
     for (scope, rules) in &scopes {
         if guarded.scopes.contains(scope) {
@@ -89,6 +86,12 @@ async fn all(mut work: Work<'_>) -> Result<Completion, Error> {
         info!(policies = ids.join(", "), "the first run of these policies only counted; the next one acts");
     }
     guarded.result().map(|()| Completion::End)
+}
+
+/// The scopes that policies are for, with their rules.
+fn swept(policies: &Policies) -> Vec<(FactScope, Rules)> {
+    let rules = FactScope::ALL.map(|scope| (scope, policies.rules(scope, None, None)));
+    rules.into_iter().filter(|(_, rules)| !rules.is_empty()).collect()
 }
 
 async fn run_requested(mut work: Work<'_>, id: &str) -> Result<Completion, Error> {
@@ -108,11 +111,15 @@ async fn run_requested(mut work: Work<'_>, id: &str) -> Result<Completion, Error
 async fn sweep(work: &mut Work<'_>, mut requested: RequestedSweep) -> Result<Completion, Error> {
     let policies = work.store.policies().await?.policies;
     let rules = policies.rules(requested.scope, requested.mode, requested.policy.as_deref());
-    // A sweep that has written facts has passed the guard.
-    if requested.cursor.is_empty() {
-        let scopes = [(requested.scope, rules.clone())];
-        let accepted = requested.accepted;
-        pass_guard(work.store, work.run, &policies, &scopes, accepted).await?.result()?;
+    let scopes = [(requested.scope, rules.clone())];
+    let guarded = pass_guard(work.store, work.run, &policies, &scopes, requested.accepted).await?;
+    if let Some(why) = guarded.why {
+        // What a sweep retracts lowers the share that is left, so only other policies or facts stop one that has begun.
+        return Err(if requested.cursor.is_empty() {
+            Error::Guarded(why)
+        } else {
+            Error::Conflict(format!("a part is done, and the guard stopped the rest: {why}"))
+        });
     }
     let id = requested.id.clone();
     let reached = pages::each(work, PAGE_FIRST, async |store, run, page_mode| {
@@ -168,7 +175,7 @@ async fn judge(
     for (scope, rules) in scopes.iter().filter(|(_, rules)| rules.retract()) {
         let found = look(store, *scope, rules, now).await?;
         let effects = effects(&found, *scope, policies, &records);
-        if let Err(why) = guard.judge_sweep(found.live, &effects) {
+        if let Err(why) = guard.judge_sweep(*scope, found.live, &effects) {
             guarded.scopes.push(*scope);
             guarded.why = Some(match guarded.why.take() {
                 Some(sum) => sum.and(why),
@@ -191,6 +198,10 @@ async fn pass_guard(
     let (looked, mut guarded) = judge(store, policies, scopes, run.now).await?;
     let is_accepted = guarded.why.as_ref().is_some_and(|why| why.is_accepted(accepted));
     let confirmed = if is_accepted { std::mem::take(&mut guarded) } else { Guarded::default() };
+    if guarded.why.is_some() && !run.is_scheduled() {
+        // Somebody waits for the answer, and is told that nothing was written.
+        guarded.scopes = scopes.iter().map(|(scope, _)| *scope).collect();
+    }
     let mut rows = Vec::new();
     for (scope, effects) in looked.iter().filter(|(scope, _)| !guarded.scopes.contains(scope)) {
         let named = confirmed.why.as_ref().filter(|_| confirmed.scopes.contains(scope));
@@ -257,17 +268,13 @@ pub async fn look(store: &Store, scope: FactScope, rules: &Rules, now: Timestamp
 /// What a manual run would change: each page rolled back. The guard applies.
 async fn plan(mut work: Work<'_>) -> Result<Completion, Error> {
     let policies = work.store.policies().await?.policies;
-    for scope in FactScope::ALL {
-        let rules = policies.rules(scope, None, None);
-        if rules.is_empty() {
-            continue;
-        }
-        if let Some(why) = ask_guard(work.store, &policies, (scope, rules.clone()), work.run.now).await?
-            && !why.is_accepted(work.accepted)
-        {
-            return Err(Error::Guarded(why));
-        }
-        if sweep_pages(&mut work, scope, &rules).await? == Completion::Budget {
+    let scopes = swept(&policies);
+    let (_, guarded) = judge(work.store, &policies, &scopes, work.run.now).await?;
+    if let Some(why) = guarded.why.filter(|why| !why.is_accepted(work.accepted)) {
+        return Err(Error::Guarded(why));
+    }
+    for (scope, rules) in &scopes {
+        if sweep_pages(&mut work, *scope, rules).await? == Completion::Budget {
             return Ok(Completion::Budget);
         }
     }

@@ -277,7 +277,16 @@ mod tests {
             (Error::Tunables(Vec::new()), 503),
             (Error::Policies(Vec::new()), 503),
             (Error::Invalid("no such policy".into()), 400),
-            (Error::Guarded(TooMuch { affected: 60, live: 60, percent: 20.0, policies: Vec::new() }), 409),
+            (
+                Error::Guarded(TooMuch {
+                    affected: 60,
+                    live: 60,
+                    percent: 20.0,
+                    scopes: Vec::new(),
+                    policies: Vec::new(),
+                }),
+                409,
+            ),
             (Error::TooFar(TooFar::Unaccepted(101)), 409),
             (Error::TooFar(TooFar::Impossible(10_001)), 400),
             (Error::NotFound { what: "memory", id: "m".into() }, 404),

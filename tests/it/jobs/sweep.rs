@@ -781,3 +781,46 @@ async fn counters_follow_mode_and_policy() {
     };
     assert!(matches!(service.sweep(&once(), &ask, None).await, Err(Error::Invalid(_))));
 }
+
+const RETRACT_ALL: &str =
+    r#"[{"id": "old", "relation": "memory:*", "scope": "*", "mode": "retract", "ttl_s": 60}]"#;
+
+/// The schedule has nobody to ask, and sweeps what it may. Who asked is told that nothing was written, and it is so.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sweep_by_hand_that_the_guard_stops_in_one_scope_writes_in_none() {
+    let db = fresh().await;
+    db.assert_many("a", 60, 0.0).await;
+    let of_team = Assertion {
+        tuple: Tuple { scope: FactScope::Team, ..fact("memory:x", "t", 0.0).tuple },
+        ..fact("memory:x", "t", 0.0)
+    };
+    db.assert(&[of_team]).await;
+    let service = db.service(RETRACT_ALL);
+    let ask = JobRunRequest::default();
+    let dry = service.dry_run_job(JobName::Sweep, at(2.0), None, false).await.unwrap();
+    assert_eq!(dry.retracted, 61, "it only counts");
+    let why = service.run_job(JobName::Sweep, at(2.0), &ask).await.unwrap_err();
+    let says = "60 of 60 live items of company would be affected, more than 20 % of them";
+    assert!(why.to_string().contains(says), "{why}");
+    assert_eq!(db.count().await, 61, "nothing was written");
+    assert_eq!(named(scheduled(&db.governed(RETRACT_ALL), 2.0).await), 60);
+    assert_eq!(db.count().await, 62, "the schedule sweeps the others");
+    let accepted = JobRunRequest { accept_affected: Some(60), ..ask };
+    assert_eq!(service.run_job(JobName::Sweep, at(3.0), &accepted).await.unwrap().tally.retracted, 60);
+}
+
+/// What a requested sweep may retract was judged by the policies of its beginning.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sweep_that_is_continued_under_other_policies_is_judged_anew() {
+    let db = fresh().await;
+    let facts: Vec<Assertion> = (0..1_001).map(|n| fact("memory:x", &format!("v{n}"), 0.0)).collect();
+    db.assert(&facts).await;
+    let (stop, intent, ask) = (CancellationToken::new(), once(), request(FactScope::Company, None, 2.0));
+    stop.cancel();
+    let left = db.service(BOTH).sweep(&intent, &ask, Some(stop)).await.unwrap();
+    assert!(matches!(left, Sweep::Queued(_)), "{left:?}");
+    let before = db.count().await;
+    let why = db.service(RETRACT).sweep(&intent, &ask, None).await.unwrap_err();
+    assert!(why.to_string().contains("a part is done, and the guard stopped the rest"), "{why}");
+    assert_eq!(db.count().await, before);
+}
