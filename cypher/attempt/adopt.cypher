@@ -13,11 +13,11 @@ MATCH (a:ConsolidationAttempt)
 WHERE elementId(a) = $attempt
 SET a.lock = true
 WITH a, datetime.realtime() AS serverNow
-WHERE NOT coalesce(a.state IS :: STRING NOT NULL AND a.id IS :: STRING NOT NULL, false)
+WHERE NOT coalesce(a.id IS :: STRING NOT NULL AND (a.state IN ['done', 'aborted', 'expired'] OR a.state IN ['planned', 'claimed'] AND a.leaseUntil IS :: INTEGER NOT NULL), false)
 SET a.id = CASE WHEN a.id IS :: STRING NOT NULL THEN a.id ELSE $id END,
   a.holder = CASE WHEN a.instanceId IS :: STRING NOT NULL THEN a.instanceId ELSE 'unknown' END,
   a.leaseUntil = CASE WHEN a.state IS :: STRING NOT NULL AND a.leaseUntil IS :: INTEGER NOT NULL THEN a.leaseUntil
     ELSE serverNow.epochMillis + $leaseMs END,
-  a.state = CASE WHEN a.state IS :: STRING NOT NULL THEN a.state ELSE 'claimed' END,
+  a.state = CASE WHEN a.state IN ['planned', 'claimed', 'done', 'aborted', 'expired'] THEN a.state ELSE 'claimed' END,
   a.started = CASE WHEN datetime({epochMillis: -62135596800000}) <= a.started < datetime({epochMillis: 253402300800000}) THEN a.started ELSE serverNow END
 RETURN 1 AS adopted

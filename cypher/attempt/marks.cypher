@@ -12,7 +12,7 @@ LIMIT $limit
 RETURN elementId(c) AS mark, CASE WHEN m:Memory AND m.scope IS :: STRING THEN m.scope END AS scope,
   CASE WHEN m:Memory AND m.id IS :: STRING THEN m.id END AS memory,
   elementId(a) AS attempt, a:ConsolidationAttempt AS isAttempt,
-  a.state IS :: STRING NOT NULL AND a.id IS :: STRING NOT NULL AS known,
+  coalesce(a.id IS :: STRING NOT NULL AND (a.state IN ['done', 'aborted', 'expired'] OR a.state IN ['planned', 'claimed'] AND a.leaseUntil IS :: INTEGER NOT NULL), false) AS known,
   coalesce(a.state IN ['done', 'aborted', 'expired'], false) AS terminal,
   COUNT {
     MATCH (m)-[:CONSOLIDATING]->(b:ConsolidationAttempt)

@@ -120,3 +120,39 @@ async fn a_person_can_release_what_any_attempt_holds() {
     assert_eq!(db.store.attempts(true, 10).await.unwrap(), []);
     assert_eq!(by_hand(&db.store, JobName::Promote, 0.0).await.tally.promoted, 1);
 }
+
+/// A claim without a lease of whole milliseconds, or in a state of its own, holds its memories for a minute and no longer.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_foreign_attempt_of_any_state_and_lease_gets_a_lease_and_ends() {
+    for (state, lease) in
+        [("'claimed'", "null"), ("'claimed'", "datetime('2020-01-01T00:00Z')"), ("'running'", "'soon'")]
+    {
+        let db = fresh().await;
+        db.put(&[ripe("a"), ripe("b")]).await;
+        theirs(&db, "theirs", "2026-03-01T00:00:00Z", &["a"]).await;
+        let set = format!("MATCH (a:ConsolidationAttempt) SET a.state = {state}, a.leaseUntil = {lease}");
+        db.client.run(&set, &[]).await;
+        let adopted = ReapReport { adopted: 1, ..ReapReport::default() };
+        assert_eq!(reap::run(&db.store, Right::Lease).await.unwrap(), adopted, "{state} {lease}");
+        assert_eq!(
+            reap::run(&db.store, Right::Lease).await.unwrap(),
+            ReapReport::default(),
+            "it has a minute"
+        );
+        over(&db, "theirs").await;
+        let report = by_hand(&db.store, JobName::Promote, 0.0).await;
+        assert_eq!((report.tally.promoted, promoted(&db).await.len()), (2, 2), "{state} {lease}");
+    }
+}
+
+/// Attempts that hold nothing and cannot be ended are not in the way of those that can.
+#[tokio::test(flavor = "multi_thread")]
+async fn attempts_without_a_lease_do_not_keep_others_from_being_ended() {
+    let db = fresh().await;
+    let old = "UNWIND range(1, 150) AS n CREATE (:ConsolidationAttempt {id: 'old' + n, state: 'claimed', started: datetime('2020-01-01T00:00Z')})";
+    db.client.run(old, &[]).await;
+    let dead = "CREATE (:ConsolidationAttempt {id: 'dead', state: 'claimed', holder: 'h', leaseUntil: 0, started: datetime()})";
+    db.client.run(dead, &[]).await;
+    assert_eq!(reap::run(&db.store, Right::Lease).await.unwrap().expired, 1);
+    assert_eq!(reap::run(&db.store, Right::Lease).await.unwrap(), ReapReport::default());
+}
