@@ -6,7 +6,7 @@
 use super::Store;
 use super::catalogue::{MEMORY_LIST, MEMORY_NEWEST};
 use super::encode::list;
-use super::error::Error;
+use super::error::{Class, Error};
 use super::tx::{Mode, Tx};
 use crate::domain::annotations::{Metadata, MetadataFilter};
 use crate::domain::ids::MemoryKey;
@@ -127,14 +127,17 @@ async fn rows(
     struct Row {
         id: String,
         created: Option<[i64; 2]>,
+        zone: Option<String>,
         metadata: Option<String>,
     }
+    let mut zone_of_cursor = UTC;
     let call = match order {
         MemoryOrder::Id => MEMORY_LIST.call().set("after", after),
         MemoryOrder::Newest => {
-            let ([seconds, nanoseconds], after) = newest_cursor(after)?;
+            let ([seconds, nanoseconds], zone, after) = newest_cursor(after)?;
             let call = MEMORY_NEWEST.call().set("seconds", seconds).set("nanoseconds", nanoseconds);
-            call.set("after", after)
+            zone_of_cursor = zone;
+            call.set("zone", zone).set("after", after)
         }
     };
     let call = call
@@ -148,33 +151,53 @@ async fn rows(
         .set("createdSince", filter.created_since.map(Timestamp::millis))
         .set("createdBefore", filter.created_before.map(Timestamp::millis))
         .set("limit", limit);
-    let row = |Row { id, created, metadata }: Row| {
+    let row = |Row { id, created, zone, metadata }: Row| {
         let [seconds, nanoseconds] = created.unwrap_or_default();
         let cursor = match order {
             MemoryOrder::Id => id.clone(),
-            MemoryOrder::Newest => format!("{seconds}.{nanoseconds}/{id}"),
+            MemoryOrder::Newest => {
+                let zone = zone.unwrap_or_else(|| UTC.to_owned());
+                format!("{seconds}.{nanoseconds}@{zone}@{id}")
+            }
         };
         let holds = filter.metadata.is_empty()
             || filter.metadata.holds(metadata.as_deref().and_then(Metadata::stored).as_ref());
         Listed { key: MemoryKey::of_row(scope, &id), cursor, holds }
     };
-    Ok(tx.rows::<Row>(call).await?.into_iter().map(row).collect())
+    let found = tx.rows::<Row>(call).await.map_err(|why| match why {
+        // Only the server knows the names of zones.
+        Error::Query { class: Class::Permanent, .. } if zone_of_cursor != UTC => foreign_cursor(),
+        why => why,
+    })?;
+    Ok(found.into_iter().map(row).collect())
 }
 
-/// The instant, in seconds and nanoseconds, and the id of a cursor; those before the newest for an empty one.
-fn newest_cursor(text: &str) -> Result<([i64; 2], &str), Error> {
+/// The zone of what Ebb writes.
+const UTC: &str = "Z";
+
+/// The instant, in seconds and nanoseconds, the zone and the id of a cursor; those before the newest for an empty one.
+fn newest_cursor(text: &str) -> Result<([i64; 2], &str, &str), Error> {
     const FIRST: i64 = -62_135_596_800;
     const LAST: i64 = 253_402_300_799;
     if text.is_empty() {
-        return Ok(([LAST, 999_999_999], ""));
+        return Ok(([LAST, 999_999_999], UTC, ""));
     }
     let parse = || {
-        let (at, id) = text.split_once('/')?;
+        let (at, rest) = text.split_once('@')?;
+        let (zone, id) = rest.split_once('@')?;
         let (seconds, nanoseconds) = at.split_once('.')?;
-        Some(([seconds.parse().ok()?, nanoseconds.parse().ok()?], id))
+        Some(([seconds.parse().ok()?, nanoseconds.parse().ok()?], zone, id))
     };
-    let known = parse().filter(|([seconds, nanoseconds], _)| {
-        (FIRST..=LAST).contains(seconds) && (0..1_000_000_000).contains(nanoseconds)
+    let known = parse().filter(|([seconds, nanoseconds], zone, _)| {
+        let is_zone = |c: char| c.is_ascii_alphanumeric() || "+-:/_".contains(c);
+        (FIRST..=LAST).contains(seconds)
+            && (0..1_000_000_000).contains(nanoseconds)
+            && !zone.is_empty()
+            && zone.chars().all(is_zone)
     });
-    known.ok_or_else(|| Error::Invalid("the cursor is not one of this list".to_owned()))
+    known.ok_or_else(foreign_cursor)
+}
+
+fn foreign_cursor() -> Error {
+    Error::Invalid("the cursor is not one of this list".to_owned())
 }

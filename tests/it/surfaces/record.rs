@@ -219,6 +219,7 @@ async fn recalls_by_conditions() {
         (json!({"filter": {"tags": [""]}}), "filter.tags is empty"),
         (json!({"limit": 0}), "limit"),
         (json!({"sort": "newest", "cursor": "x"}), "cursor"),
+        (json!({"sort": "newest", "cursor": "1767225600.7@Nowhere/Else@m"}), "cursor"),
     ] {
         let why = api.post("/v1/memories:search", &body.to_string()).json(400);
         assert!(why["detail"].as_str().unwrap().contains(says), "{body}: {why}");
@@ -343,4 +344,33 @@ async fn duplicates_are_found_and_merged_on_request() {
     );
     ebb(&db, &["memory", "merge", "tea", "no-tea", "--yes"]).json();
     ebb(&db, &["memory", "show", "no-tea"]).fails(1, "no-tea");
+}
+
+/// The server orders equal instants by their zones, and memories of other writers keep the zone that they were given.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_list_of_the_newest_passes_each_memory_once_whatever_their_zones() {
+    let db = fresh().await;
+    let create = "UNWIND ['Z', '+02:00', '-05:00', 'Europe/Berlin'] AS zone UNWIND range(1, 3) AS n
+        CREATE (:Memory {id: zone + n, content: 'x', tier: 'working', energy: 1.0,
+            created: datetime({epochSeconds: 1767225600, nanosecond: 7, timezone: zone})})";
+    db.client.run(create, &[]).await;
+    ebb(&db, &["job", "run", "decay", "--at", "2026-01-01T01:00:00Z"]).json();
+    let api = TestServer::on(&db, &[]);
+    for limit in [1, 2, 5] {
+        let (mut paged, mut cursor) = (Vec::new(), Value::Null);
+        while paged.len() < 20 {
+            let body = json!({"sort": "newest", "limit": limit, "cursor": cursor});
+            let page = api.post("/v1/memories:search", &body.to_string()).json(200);
+            let ids = page["memories"].as_array().unwrap().iter();
+            paged.extend(ids.map(|one| one["id"].as_str().unwrap().to_owned()));
+            cursor = page["cursor"].clone();
+            if cursor.is_null() {
+                break;
+            }
+        }
+        paged.sort();
+        let count = paged.len();
+        paged.dedup();
+        assert_eq!((count, paged.len()), (12, 12), "limit {limit}: {paged:?}");
+    }
 }
