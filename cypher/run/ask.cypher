@@ -6,14 +6,15 @@
 // idempotent: by the unique name
 // clock: server
 //
-// The server's clock and the runs are read after the lock is held: the statement's own instant is older than its wait.
+// A run whose occurrence is not text cannot be taken, and holds up no other. The server's clock and the runs are read after
+// the lock is held: the statement's own instant is older than its wait.
 MERGE (c:EbbCounter {name: 'job:' + $job})
 SET c.lock = true
 WITH datetime.realtime().epochMillis AS serverNow
 OPTIONAL MATCH (r:EbbRun {job: $job})
 WHERE r.state = 'open' OR r.occurrence = $occurrence
-RETURN serverNow, r.occurrence AS occurrence, toStringOrNull(r.state) AS state, toStringOrNull(r.holder) AS holder,
+RETURN serverNow, CASE WHEN r.occurrence IS :: STRING THEN r.occurrence END AS occurrence, toStringOrNull(r.state) AS state, toStringOrNull(r.holder) AS holder,
   CASE WHEN 0 <= r.leaseUntil <= 253402300800000 THEN toInteger(r.leaseUntil) END AS leaseUntil,
-  r.state = 'open' AS open
-ORDER BY open DESC
+  coalesce(r.state = 'open' AND r.occurrence IS :: STRING NOT NULL, false) AS open
+ORDER BY open DESC, coalesce(r.occurrence = $occurrence, false) DESC
 LIMIT 2

@@ -8,7 +8,7 @@
 //!
 //! Invariant: a second run at the same instant changes nothing (held by `jobs::decay::twice_is_once`).
 
-use super::{Completion, Job, Work, pages};
+use super::{Completion, DRY_RUN_ROWS, Job, Work, pages};
 use crate::domain::tunables::Tunables;
 use crate::store::{DecayCursor, Error};
 
@@ -23,13 +23,16 @@ pub(super) static JOB: Job = Job {
 
 /// Decays all memories due at the run's `now`.
 async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
-    if work.adopt().await? == Completion::Budget {
+    // Each page of a dry run is rolled back, and the adoption with it.
+    let adopts = work.run.only_counts() && work.inputs.memories.is_pass_due();
+    if !adopts && work.adopt().await? == Completion::Budget {
         return Ok(Completion::Budget);
     }
     let mut cursor = DecayCursor::default();
     let tunables = work.tunables;
-    pages::each(&mut work, tunables.decay_batch(), async |store, run, page_mode| {
-        store.decay(run, tunables, &mut cursor, page_mode).await
+    let first = if adopts { DRY_RUN_ROWS } else { tunables.decay_batch() };
+    pages::each(&mut work, first, async |store, run, page_mode| {
+        store.decay(run, tunables, (&mut cursor, adopts), page_mode).await
     })
     .await
 }

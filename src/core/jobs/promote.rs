@@ -9,7 +9,7 @@
 
 use super::{Completion, DRY_RUN_ROWS, Job, Work, pages};
 use crate::domain::tunables::Tunables;
-use crate::store::{Error, PageMode, Run, Store, Tally};
+use crate::store::{Error, PageMode, Run, Store};
 use std::cell::Cell;
 use std::time::Instant;
 
@@ -24,16 +24,19 @@ pub(super) static JOB: Job = Job {
 
 /// Promotes all memories ripe at the run's `now`.
 async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
-    if work.adopt().await? == Completion::Budget {
-        return Ok(Completion::Budget);
-    }
     let tunables = work.tunables;
     if work.run.only_counts() {
         // All at once: a claim that is rolled back would find the same memories again.
-        let ripe = work.store.waiting(work.run.now).await?.ripe;
-        let ripe = ripe.min(i64::try_from(work.budget.page(usize::MAX)).unwrap_or(i64::MAX));
-        work.run.estimate(Tally { scanned: ripe, changed: ripe, promoted: ripe, ..Tally::default() });
+        let adopts = work.inputs.memories.is_pass_due();
+        let most = i64::try_from(work.budget.page(usize::MAX)).unwrap_or(i64::MAX);
+        let mut page = async |store: &Store, run: &mut Run, page_mode: PageMode<'_>| {
+            store.count_promotions(run, tunables, (adopts, most), page_mode).await
+        };
+        pages::one(&mut work, DRY_RUN_ROWS, &mut page).await?;
         return Ok(Completion::End);
+    }
+    if work.adopt().await? == Completion::Budget {
+        return Ok(Completion::Budget);
     }
     if work.run.is_dry() {
         let limit = work.budget.page(DRY_RUN_ROWS);

@@ -3,9 +3,12 @@
 
 use super::Store;
 use super::adoption::{self, AdoptedLabel};
-use super::catalogue::{MEMORY_ADOPT, MEMORY_DECAY, MEMORY_EXPIRES, MEMORY_RELEASE, SESSION_ADOPT};
+use super::catalogue::{
+    MEMORY_ADOPT, MEMORY_DECAY, MEMORY_EXPIRES, MEMORY_RELEASE, MEMORY_WAITING, SESSION_ADOPT,
+};
 use super::error::Error;
 use super::journal::EXPIRY;
+use super::memory::Waiting;
 use super::run::Run;
 use super::statement::{Call, PageMode};
 use super::tally::Tally;
@@ -81,21 +84,55 @@ impl Store {
     }
 
     /// Sweeps one page of due memories at the run's `now`, after `cursor`, which it moves. Returns the number of rows
-    /// of the page; a short page is the last.
+    /// of the page; a short page is the last. A page of a dry run that `adopts` first adopts memories of other writers.
     pub async fn decay(
         &self,
         run: &mut Run,
         tunables: &Tunables,
-        cursor: &mut DecayCursor,
+        (cursor, adopts): (&mut DecayCursor, bool),
         page_mode: PageMode<'_>,
     ) -> Result<usize, Error> {
         let (now, from) = (run.now, cursor.clone());
-        let body = async |tx: &mut Tx| decay_page(tx, now, tunables, &from, page_mode).await;
+        let body = async |tx: &mut Tx| {
+            let adopted = match adopts {
+                true => adopt_page(tx, (now, tunables), self.similarity.embeds(), page_mode).await?,
+                false => Tally::default(),
+            };
+            let (mut tally, last) = decay_page(tx, now, tunables, &from, page_mode).await?;
+            if from == DecayCursor::default() {
+                tally += adopted;
+            }
+            Ok((tally, last))
+        };
         let (tally, last) = self.in_run(run, "memories.decay", body).await?;
         if let Some(last) = last {
             *cursor = last;
         }
         Ok(usize::try_from(tally.scanned).unwrap_or(0))
+    }
+
+    /// Counts the memories that a run would promote, `most` at most, as a batch of a dry run; one that `adopts` first
+    /// adopts a page of memories of other writers. Returns the number of those.
+    pub async fn count_promotions(
+        &self,
+        run: &mut Run,
+        tunables: &Tunables,
+        (adopts, most): (bool, i64),
+        page_mode: PageMode<'_>,
+    ) -> Result<usize, Error> {
+        let now = run.now;
+        let body = async |tx: &mut Tx| {
+            let mut tally = match adopts {
+                true => adopt_page(tx, (now, tunables), self.similarity.embeds(), page_mode).await?,
+                false => Tally::default(),
+            };
+            let waiting: Waiting = tx.only(MEMORY_WAITING.call().set("now", now.millis())).await?;
+            let ripe = waiting.ripe.min(most);
+            tally += Tally { scanned: ripe, changed: ripe, promoted: ripe, ..Tally::default() };
+            Ok(tally)
+        };
+        let tally = self.in_run(run, "promotions.count", body).await?;
+        Ok(usize::try_from(tally.adopted + tally.quarantined).unwrap_or(0))
     }
 }
 

@@ -157,7 +157,7 @@ fn lay_out(plan: &Plan, page: &mut Page) {
     let count = counted(changes.len());
     page.line(&format!("{job} at {} UTC would make {count}.", readable(*at)));
     if !plan.complete {
-        page.line("There are more: the plan ended at its limit.");
+        page.line("That is not all: the plan ended at its limit, or there are rows of other writers, which a run adopts first.");
     }
     if changes.is_empty() {
         return;

@@ -43,3 +43,27 @@ async fn a_dry_promotion_writes_nothing_and_tells_what_a_promotion_does() {
         0
     );
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dry_run_shows_what_becomes_of_rows_that_a_run_adopts_first() {
+    let db = fresh().await;
+    db.put(&[row("ours", "working", 1.0)]).await;
+    let theirs = "UNWIND range(1, 1200) AS n
+        CREATE (:Memory {id: 't' + n, content: 'x', tier: 'working', energy: CASE WHEN n <= 700 THEN 1.0 ELSE 9.0 END,
+            created: datetime({epochMillis: $at}) - duration({minutes: n % 7})})";
+    db.client.run(theirs, &[("at", at(0.0).millis().into())]).await;
+    let before = everything(&db.client).await;
+    for (job, hours) in [(JobName::Decay, 5.0), (JobName::Promote, 5.0)] {
+        let said = dry_run_job(&db.store, job, at(hours), Default::default()).await.unwrap();
+        same(&before, &everything(&db.client).await, "a dry run");
+        match job {
+            JobName::Decay => {
+                assert_eq!((said.adopted, said.changed, said.expired), (1_200, 1_201, 701), "{said:?}");
+            }
+            _ => assert_eq!((said.adopted, said.promoted), (1_200, 500), "{said:?}"),
+        }
+    }
+    let promoted = db.run(JobName::Promote, 5.0).await.tally;
+    assert_eq!((promoted.adopted, promoted.promoted), (1_200, 500));
+    assert_eq!(db.run(JobName::Decay, 5.0).await.tally.expired, 701);
+}

@@ -23,13 +23,13 @@ async fn a_stale_holder_writes_nothing() {
     };
     let OpenedRun::Ours(mut stale) = open(a, Right::Lease).await else { panic!("nobody holds it") };
     let mut cursor = DecayCursor::default();
-    assert_eq!(a.decay(&mut stale, &tunables, &mut cursor, PageMode::Rows(5)).await.unwrap(), 5);
+    assert_eq!(a.decay(&mut stale, &tunables, (&mut cursor, false), PageMode::Rows(5)).await.unwrap(), 5);
     let OpenedRun::Held { .. } = open(&b, Right::Lease).await else { panic!("its lease lasts") };
     let OpenedRun::Ours(run) = open(&b, Right::Scratch).await else { panic!("taken by right") };
     assert_eq!(run.now, at(1.0));
 
     let before = everything(&db.client).await;
-    let late = a.decay(&mut stale, &tunables, &mut cursor, PageMode::Rows(5)).await.unwrap_err();
+    let late = a.decay(&mut stale, &tunables, (&mut cursor, false), PageMode::Rows(5)).await.unwrap_err();
     assert!(matches!(&late, Error::Fenced(why) if why.contains("ebb job history decay")), "{late}");
     let late = a.close_run(&stale, RunState::Done, false, None).await.unwrap_err();
     assert!(matches!(late, Error::Fenced(_)), "{late}");
@@ -37,7 +37,9 @@ async fn a_stale_holder_writes_nothing() {
 
     let mut run = run;
     assert_eq!(
-        b.decay(&mut run, &tunables, &mut DecayCursor::default(), PageMode::Rows(100)).await.unwrap(),
+        b.decay(&mut run, &tunables, (&mut DecayCursor::default(), false), PageMode::Rows(100))
+            .await
+            .unwrap(),
         20
     );
     let tally = b.close_run(&run, RunState::Done, false, None).await.unwrap();
@@ -99,6 +101,23 @@ async fn a_dead_run_is_finished_with_its_own_now() {
     let runs = db.store.runs(Some("decay"), 10).await.unwrap();
     let told: Vec<_> = runs.iter().map(|run| (run.state.as_str(), run.now, run.tally.expired)).collect();
     assert_eq!(told, [("done", Some(at(3.0).millis()), 0), ("done", Some(at(1.0).millis()), 1)]);
+}
+
+/// An open run that lost the name of its occurrence can be taken by nobody, and is in nobody's way.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_damaged_run_holds_up_no_other() {
+    let db = fresh().await;
+    db.put(&[row("m", "working", 1.0)]).await;
+    for occurrence in ["null", "7"] {
+        let damaged = format!(
+            "CREATE (:EbbRun {{job: 'decay', occurrence: {occurrence}, state: 'open', holder: 'gone', leaseUntil: 0, fence: 1, batch: 0, now: datetime()}})"
+        );
+        db.client.run(&damaged, &[]).await;
+    }
+    assert_eq!(db.run(JobName::Decay, 1.0).await.tally.changed, 1);
+    assert!(
+        finish_open(&db.store, JobName::Decay, Right::Lease, Request::default()).await.unwrap().is_none()
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
