@@ -15,10 +15,10 @@ WITH s, kept, c.tick - s.tick AS ago
 WITH s, ago, s.delta * kept ^ ago AS fades
 ORDER BY s.perm + fades DESC, s.key
 LIMIT 50
-OPTIONAL MATCH (a:Memory {id: s.source})
-USING INDEX SEEK a:Memory(id)
-OPTIONAL MATCH (b:Memory {id: s.target})
-USING INDEX SEEK b:Memory(id)
+OPTIONAL MATCH (a:Memory {scope: s.scope, id: s.source})
+USING INDEX SEEK a:Memory(scope, id)
+OPTIONAL MATCH (b:Memory {scope: s.scope, id: s.target})
+USING INDEX SEEK b:Memory(scope, id)
 RETURN s.scope AS scope, coalesce(left(toStringOrNull(a.content), 60), s.source) AS from, s.relation AS relation,
   coalesce(left(toStringOrNull(b.content), 60), s.target) AS to, s.base AS base, s.perm AS stays, fades,
   s.base + s.perm + fades AS weight, s.strengthened AS strengthened, s.weakened AS weakened, ago AS outcomes_ago

@@ -4,7 +4,8 @@
 // params: none
 // returns: session, started, ended, memories, accesses, kept (at most 25 rows)
 MATCH (s:Session)<-[a:ACCESSED_IN]-(m:Memory)
-RETURN s.id AS session, s.started AS started, s.ended AS ended, count(m) AS memories, sum(toIntegerOrNull(a.count)) AS accesses,
+WITH s, count(m) AS memories, sum(toIntegerOrNull(a.count)) AS accesses,
   sum(CASE WHEN m.tier IN ['shortTerm', 'longTerm'] THEN 1 ELSE 0 END) AS kept
+RETURN s.id AS session, s.started AS started, s.ended AS ended, memories, accesses, kept
 ORDER BY memories DESC, session
 LIMIT 25

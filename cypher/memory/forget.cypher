@@ -5,7 +5,8 @@
 // bound: one key, with the versions and the stubs of one memory
 // idempotent: by the tombstone
 //
-// Another member of its cluster is queued for the cluster job, which updates the cluster.
+// Another member of its cluster is queued for the cluster job, which updates the cluster; one without other members is
+// dissolved.
 MERGE (t:EbbTombstone {hash: $hash})
 ON CREATE SET t.at = datetime({epochMillis: $at}), t.scope = $scope
 WITH t
@@ -19,6 +20,13 @@ CALL (memories) {
   MATCH (m)-[:BELONGS_TO]->(:SemanticCluster)<-[:BELONGS_TO]-(o:Memory)
   WITH o LIMIT 1
   SET o.clusterDue = datetime({epochMillis: $at})
+}
+CALL (memories) {
+  UNWIND memories AS m
+  MATCH (m)-[:BELONGS_TO]->(c:SemanticCluster)
+  WHERE c.dissolved IS NULL AND COUNT { (c)<-[:BELONGS_TO]-(:Memory) } = 1
+  WITH c LIMIT 1
+  SET c.dissolved = datetime({epochMillis: $at}), c.size = 0
 }
 FOREACH (n IN versions | DETACH DELETE n)
 FOREACH (n IN memories | DETACH DELETE n)

@@ -111,3 +111,26 @@ async fn what_nobody_needs_any_more_is_removed() {
     assert_eq!(left, ["a29", "done29", "noted", "open29", "open31", "p23", "q23", "theirs"]);
     assert_eq!(db.run(JobName::Audit, 1.0).await.tally.changed, 0);
 }
+
+/// A tier that no law knows is a fault to be named, with or without a date, and not one more way out of all laws.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_memory_of_an_unknown_tier_is_quarantined_after_an_audit() {
+    let db = fresh().await;
+    db.put(&[
+        row("dated", "longTerm", 6.0),
+        row("undated", "longTerm", 6.0),
+        row("none", "longTerm", 6.0),
+        row("sound", "longTerm", 6.0),
+    ])
+    .await;
+    db.run(JobName::Decay, 1.0).await;
+    let spoil = "MATCH (m:Memory) WHERE m.id <> 'sound'
+        SET m.tier = CASE m.id WHEN 'none' THEN null ELSE 'archived' END, m.dueAt = CASE m.id WHEN 'dated' THEN m.dueAt END";
+    db.client.run(spoil, &[]).await;
+    assert_eq!(db.run(JobName::Audit, 2.0).await.tally.changed, 2);
+    assert_eq!(db.run(JobName::Audit, 2.0).await.tally.changed, 0, "the second changes nothing");
+    db.run(JobName::Decay, 100.0).await;
+    let named = "MATCH (m:EbbQuarantined) RETURN m.id + ': ' + m.ebbReason AS named ORDER BY named";
+    let reasons = ["dated: tier is unknown", "none: tier is unknown", "undated: tier is unknown"];
+    assert_eq!(db.client.column::<String>(named).await, reasons);
+}

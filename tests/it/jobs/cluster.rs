@@ -115,6 +115,23 @@ async fn another_threshold_settles_everything_anew() {
 }
 
 /// A random year: pairs grow, memories expire and come back, in any order, against a search through the last state.
+/// Members of a cluster that are all deleted by one request, as those of a session are, leave none that could be looked at.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cluster_whose_members_are_all_deleted_is_dissolved() {
+    let db = fresh().await;
+    triangle(&db, 5).await;
+    for job in [JobName::Coactivate, JobName::Cluster] {
+        db.run(job, 4.5).await;
+    }
+    assert_eq!(clusters(&db).await, ["a 5.0 3: a b c"]);
+    let ids = ["a", "b", "c"].map(|id| ebb_core::domain::ids::MemoryId::new(id).unwrap());
+    let once = ebb_core::store::RequestMode::Once { request: "r", hash: "h", by: "test" };
+    let scope = ebb_core::domain::ids::Scope::local();
+    db.store.forget(once, (&scope, &ids), at(4.6), (&UNGUARDED, None)).await.unwrap();
+    let left = "MATCH (c:SemanticCluster) RETURN c.size + ' ' + (c.dissolved IS NOT NULL) AS left";
+    assert_eq!(db.client.column::<String>(left).await, ["0 true"]);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn clusters_are_the_components() {
     const MEMORIES: usize = 120;
