@@ -6,7 +6,9 @@
 //! # Design notes
 //! Of a scope with more than 50,000 promoted memories only those with the most energy are compared, and the run logs
 //! that: memories with the least energy matter least, and the texts must fit in memory. The vector index knows neither
-//! scope nor tier, so the number of neighbours is raised until twenty count, or until one falls below the threshold.
+//! scope nor tier, so the number of neighbours is raised until twenty count, or until one falls below the threshold. At
+//! 6,400 it ends: then memories of other scopes are more similar, and those further away are not compared, which the run
+//! counts and logs as well.
 //!
 //! Invariant: a pair is strengthened once (held by `jobs::reinforce::twice_is_once`).
 
@@ -75,7 +77,7 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
 #[derive(Default)]
 struct Texts {
     scopes: BTreeMap<String, (Vec<MemoryKey>, CharNgramIndex)>,
-    /// Scopes that were cut since the last log line.
+    /// Scopes, and new memories with embeddings, of which not all was compared since the last log line.
     cut: i64,
 }
 
@@ -102,7 +104,10 @@ async fn compare(
     let mut likenesses = Vec::with_capacity(page.len());
     for new in page {
         let old = if new.embedded {
-            by_embedding(store, new, tunables.config().semantic_similarity_threshold).await?
+            let (old, is_cut) =
+                by_embedding(store, new, tunables.config().semantic_similarity_threshold).await?;
+            texts.cut += i64::from(is_cut);
+            old
         } else {
             by_text(texts.of(store, new.key.scope()).await?, new, store.similarity().text_threshold)
         };
@@ -123,11 +128,12 @@ fn by_text(
     named.filter(|(key, score)| *key != new.key && *score > threshold).take(MOST).collect()
 }
 
+/// The most similar memories that count, and whether there may be more that were not compared.
 async fn by_embedding(
     store: &Store,
     new: &NewMemory,
     threshold: f64,
-) -> Result<Vec<(MemoryKey, f64)>, Error> {
+) -> Result<(Vec<(MemoryKey, f64)>, bool), Error> {
     let mut limit = NEIGHBOURS;
     loop {
         let near = store.nearest(&new.key, limit).await?;
@@ -138,10 +144,11 @@ async fn by_embedding(
             .filter(|near| near.counts && cosine(near.score) > threshold)
             .filter_map(|near| Some((MemoryKey::of_row(new.key.scope(), &near.id?), cosine(near.score))))
             .collect();
-        if whole || old.len() >= MOST || limit >= NEIGHBOURS_MAX {
+        let is_enough = whole || old.len() >= MOST;
+        if is_enough || limit >= NEIGHBOURS_MAX {
             old.sort_by(|(a, x), (b, y)| y.total_cmp(x).then_with(|| a.cmp(b)));
             old.truncate(MOST);
-            return Ok(old);
+            return Ok((old, !is_enough));
         }
         limit *= 4;
     }

@@ -121,7 +121,7 @@ impl Store {
             last_scope: Option<String>,
         }
         const PAGE: i64 = 5_000;
-        let now = run.now;
+        let (now, mut limit) = (run.now, PAGE);
         let (mut after, mut known) = ((String::new(), String::new()), 0);
         loop {
             let find = self.in_run(run, "coactivation.find", async |tx: &mut Tx| {
@@ -130,18 +130,26 @@ impl Store {
                     .set("afterId", after.0.as_str())
                     .set("afterScope", after.1.as_str())
                     .set("now", now.millis())
-                    .set("limit", PAGE);
+                    .set("limit", limit);
                 let row: Page = tx.only(call).await?;
-                if row.sessions < PAGE {
+                if row.sessions < limit {
                     let call = COACTIVATION_KNOWN.call().set("accesses", known + row.known);
                     tx.run(call).await?;
                 }
                 Ok((Tally::default(), row))
             });
-            let (_, page) = find.await?;
+            let page = match find.await {
+                Ok((_, page)) => page,
+                // All accesses of the sessions of a page are read at once.
+                Err(why) if why.is_too_big() && limit > 1 => {
+                    limit /= 2;
+                    continue;
+                }
+                Err(why) => return Err(why),
+            };
             known += page.known;
             match (page.last_id, page.last_scope) {
-                (Some(id), Some(scope)) if page.sessions == PAGE => after = (id, scope),
+                (Some(id), Some(scope)) if page.sessions == limit => after = (id, scope),
                 _ => return Ok(()),
             }
         }

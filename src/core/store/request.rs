@@ -317,7 +317,12 @@ pub(super) async fn open_seeded<T: DeserializeOwned>(
             "the request id (Idempotency-Key) {request} was used for another request; choose a new one"
         )));
     }
-    let answer = row.answer.as_deref().and_then(|answer| serde_json::from_str(answer).ok());
+    let answer = row.answer.as_deref().map(serde_json::from_str).transpose().map_err(|why| {
+        Error::Conflict(format!(
+            "the request id (Idempotency-Key) {request} was answered, in a form that this version cannot read ({why}); \
+             what it writes was written"
+        ))
+    })?;
     tx.changes.is_repeated = answer.is_some();
     Ok(answer.map(|answer| (answer, row.seed)))
 }

@@ -435,6 +435,22 @@ async fn a_write_answers_what_it_wrote() {
     assert_eq!(answered, again, "a repeat answers the same");
 }
 
+/// An answer that another version recorded may have another form: the request is not done again, and not for ever.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_cannot_be_read_ends_a_repeat_with_an_error() {
+    let db = fresh().await;
+    let tunables = db.tunables().await;
+    let events = [Event::Remember(remember("m", 0.0))];
+    let batch = Batch { events: &events, tunables: &tunables };
+    let ask = async || db.store.apply_request(once("r"), None, batch, |_| Vec::new()).await;
+    ask().await.unwrap();
+    db.client.run("MATCH (q:EbbRequest {id: 'r'}) SET q.answer = '{\"of\": \"another version\"}'", &[]).await;
+    let before = everything(&db.client).await;
+    let why = ask().await.unwrap_err();
+    assert!(matches!(&why, Error::Conflict(why) if why.contains("what it writes was written")), "{why}");
+    same(&before, &everything(&db.client).await, "a repeat");
+}
+
 /// A list of ids that came from a wrong query is found out by its size.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_guard_stops_a_forget_that_would_take_too_much() {
