@@ -28,6 +28,16 @@ pub struct NameError {
     fault: String,
 }
 
+/// A name as a word of a command to be pasted into a shell, which acts on nothing in it.
+#[must_use]
+pub fn shell_word(name: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.:/@".contains(c);
+    if !name.is_empty() && name.chars().all(is_plain) {
+        return name.to_owned();
+    }
+    format!("'{}'", name.replace('\'', r"'\''"))
+}
+
 fn checked(what: &'static str, name: &str) -> Result<String, NameError> {
     let fault = if name.trim().is_empty() {
         "is empty".to_owned()

@@ -3,6 +3,7 @@
 use super::Service;
 use crate::api::layout::{Layout, LayoutState};
 use crate::clock::rfc3339;
+use crate::domain::ids::shell_word;
 use crate::embedder::Config;
 use crate::store::{
     About, AdoptionCounts, Drift, EmbeddingTarget, Error, FutureRows, MirrorStatus, QuarantineCounts,
@@ -296,8 +297,7 @@ fn deletions(found: &[UnfinishedErasure]) -> Finding {
         format!("that of the scope {scope}, begun {since} by {by}, is in progress or was broken off")
     };
     // As a shell reads it: a scope may have quotes.
-    let quoted = |scope: &str| format!("'{}'", scope.replace('\'', r"'\''"));
-    let command = |one: &UnfinishedErasure| format!("ebb scope delete {}", quoted(&one.scope));
+    let command = |one: &UnfinishedErasure| format!("ebb scope delete {}", shell_word(&one.scope));
     Finding {
         level: Level::Warning,
         what: "deletions".to_owned(),

@@ -4,7 +4,7 @@ use super::Service;
 use super::past::stretches;
 use crate::api::memory::{self as api, EnergyCurve, EnergyLevel, EnergyPoint, Explained, Memory};
 use crate::clock::rfc3339;
-use crate::domain::ids::MemoryKey;
+use crate::domain::ids::{MemoryKey, shell_word};
 use crate::domain::memory::{Crossing, MemoryState};
 use crate::domain::tier::Tier;
 use crate::domain::tunables::Tunables;
@@ -142,7 +142,7 @@ fn because(
         return format!(
             "It is pinned: neither time nor jobs change it; {used}. Its energy stays at {energy:.3}. \
              To let it decay: ebb memory unpin {}",
-            record.id
+            shell_word(record.id.as_str())
         );
     }
     match state.tier {

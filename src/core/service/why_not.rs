@@ -27,7 +27,7 @@ use crate::api::memory::Memory;
 use crate::api::recall::RecallRequest;
 use crate::api::why_not::{LossReason, MirrorSearched, Remedy, WhyNot};
 use crate::clock::rfc3339;
-use crate::domain::ids::{MemoryId, MemoryKey, Scope, Term};
+use crate::domain::ids::{MemoryId, MemoryKey, Scope, Term, shell_word};
 use crate::domain::memory::MemoryState;
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
@@ -219,7 +219,7 @@ impl Service {
             if let Some(row) = row.filter(|row| row.kind.is_some() && !row.live) {
                 answer.say(format!("It is a row of another library, and recall leaves it out: {}.", row.why));
                 if row.why == "hidden" {
-                    answer.suggest(format!("Show it again: ebb adopted unhide {}", key.id()));
+                    answer.suggest(format!("Show it again: ebb adopted unhide {}", shell_word(key.id())));
                 }
                 return Ok(Some(LossReason::NotLive));
             }
@@ -283,7 +283,10 @@ impl Service {
             value: Some(value),
             needed: None,
         });
-        answer.suggest(format!("Pin the memory, so that it is held first: ebb memory pin {}", key.id()));
+        answer.suggest(format!(
+            "Pin the memory, so that it is held first: ebb memory pin {}",
+            shell_word(key.id())
+        ));
         Ok(LossReason::NotHeld)
     }
 }

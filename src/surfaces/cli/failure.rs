@@ -5,6 +5,7 @@
 
 use super::exit::{CliError, Exit};
 use ebb_core::domain::guard::TooFar;
+use ebb_core::domain::ids::shell_word;
 use ebb_core::domain::tunables::correction;
 use ebb_core::service::backup::BackupError;
 use ebb_core::service::backup::file::FileError;
@@ -48,8 +49,8 @@ impl From<Error> for CliError {
             Error::NotFound { what, ref id } => not_found(&error, what, id),
             Error::Refused { ref id, ref why } => {
                 let hint = match why {
-                    RefusedWhy::StubOf(living) => format!("ebb memory show {}", quoted(living)),
-                    _ => format!("ebb memory explain {}", quoted(id)),
+                    RefusedWhy::StubOf(living) => format!("ebb memory show {}", shell_word(living)),
+                    _ => format!("ebb memory explain {}", shell_word(id)),
                 };
                 Self::failed(&error).try_this(hint)
             }
@@ -81,15 +82,6 @@ impl From<Error> for CliError {
     }
 }
 
-/// A word of a command to be pasted into a shell, which acts on nothing in it.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.:/@".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
-}
-
 /// The error of what is not there, with the command that lists what is.
 fn not_found(error: &Error, what: &str, id: &str) -> CliError {
     let hint = match what {
@@ -107,7 +99,7 @@ fn not_found(error: &Error, what: &str, id: &str) -> CliError {
         "memory" => {
             return CliError::failed(error)
                 .why("not in this scope: others are named by ebb scope list, and chosen by --scope NAME")
-                .try_this(format!("ebb why-not {}", quoted(id)));
+                .try_this(format!("ebb why-not {}", shell_word(id)));
         }
         _ => "ebb memory list",
     };
@@ -230,7 +222,7 @@ mod tests {
     fn an_id_in_a_command_is_one_word_of_it() {
         let gone = Error::NotFound { what: "memory", id: "a'; rm -r b".into() };
         assert!(said(gone.into()).1.ends_with("  try: ebb why-not 'a'\\''; rm -r b'\n"));
-        assert_eq!([quoted("a/b-1"), quoted("")], ["a/b-1", "''"]);
+        assert_eq!([shell_word("a/b-1"), shell_word("")], ["a/b-1", "''"]);
     }
 
     #[test]

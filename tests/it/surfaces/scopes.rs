@@ -299,7 +299,7 @@ async fn a_deletion_that_was_broken_off_is_finished_with_its_receipt() {
     let begun = receipts["receipts"][0]["at"].as_str().unwrap();
     assert_eq!(
         (&found["level"], &found["fix"]),
-        (&json!("warning"), &json!("to finish it, run: ebb scope delete 'team'"))
+        (&json!("warning"), &json!("to finish it, run: ebb scope delete team"))
     );
     assert!(
         found["found"].as_str().unwrap().contains(&format!("scope team, begun {begun} by operator")),

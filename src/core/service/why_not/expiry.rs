@@ -2,6 +2,7 @@
 
 use crate::api::why_not::{Expiry, Remedy, WhyNot};
 use crate::clock::rfc3339;
+use crate::domain::ids::shell_word;
 use crate::domain::tier::Tier;
 use crate::domain::tunables::Tunables;
 use crate::domain::units::{HOUR_MS_F, Timestamp};
@@ -40,7 +41,7 @@ pub(super) fn explain(of: &Expiry, at: Timestamp, tunables: &Tunables, answer: &
     let config = tunables.config();
     let when = of.expired_at.map_or_else(String::new, |at| format!(" at {}", rfc3339(at)));
     answer.say(format!("It expired{when}; nothing was deleted, and an access revives it."));
-    answer.suggest(format!("Access it: ebb memory access {}", answer.id));
+    answer.suggest(format!("Access it: ebb memory access {}", shell_word(&answer.id)));
     let half_life = of.half_life_hours.map_or_else(String::new, |hours| format!(" every {hours:.1} hours"));
     let (Some(energy), Some(crossed)) = (of.energy_then, of.crossed_at) else {
         answer.say(format!(

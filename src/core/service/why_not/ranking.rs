@@ -1,7 +1,7 @@
 //! The place of a memory in the ranking of a recall, compared with the last hit.
 
 use crate::api::why_not::{LossReason, QuestionWord, RankComparison, RankEvidence, WhyNot};
-use crate::domain::ids::Scope;
+use crate::domain::ids::{Scope, shell_word};
 use crate::mirror::Current;
 use crate::service::Service;
 use crate::service::recall::{
@@ -76,7 +76,12 @@ impl Service {
         };
         let hops = (asked.spread == Spread::Activation)
             .then(|| self.config.engine.activation(asked.profile).max_depth);
-        let reason = self.explain_rank(&compared, &asked, (hops, node.is_some()), answer);
+        let reason = self.explain_rank(
+            &compared,
+            &asked,
+            (hops, node.map(|node| view.graph().tags(node).collect())),
+            answer,
+        );
         answer.ranking = Some(compared);
         Ok(reason)
     }
@@ -86,7 +91,7 @@ impl Service {
         &self,
         compared: &RankComparison,
         query: &RecallQuery,
-        (hops, is_held): (Option<u8>, bool),
+        (hops, tags): (Option<u8>, Option<Vec<&str>>),
         answer: &mut WhyNot,
     ) -> LossReason {
         let RankComparison { top_k, ranked, own, last, .. } = compared;
@@ -116,12 +121,12 @@ impl Service {
         }
         if !is_hit {
             let last = last.as_ref();
-            if is_held {
+            if tags.is_some() {
                 answer.say(by_words(compared, query, last));
                 answer.say(by_links(compared, hops, last));
             }
             answer.say(self.by_vectors(compared, query, last));
-            self.suggest_by_rank(compared, query, answer);
+            self.suggest_by_rank(compared, query, &tags.unwrap_or_default(), answer);
         }
         match (is_hit, own.is_none() && is_all) {
             (true, _) if is_relevant => LossReason::Hit,
@@ -154,7 +159,14 @@ impl Service {
         }
     }
 
-    fn suggest_by_rank(&self, compared: &RankComparison, query: &RecallQuery, answer: &mut WhyNot) {
+    /// `tags` are those that the memory has: an update replaces them all.
+    fn suggest_by_rank(
+        &self,
+        compared: &RankComparison,
+        query: &RecallQuery,
+        tags: &[&str],
+        answer: &mut WhyNot,
+    ) {
         let most = self.config.engine.top_k_max();
         if let Some(own) = &compared.own {
             let raise = if own.rank > most { ", which engine.top_k_max must allow" } else { "" };
@@ -162,9 +174,11 @@ impl Service {
         }
         let missing = compared.words.iter().find(|word| !word.in_text);
         if let Some(QuestionWord { word, .. }) = missing.filter(|_| query.fusion == Fusion::Text) {
+            let tags = tags.iter().copied().chain([word.as_str()]);
+            let options: String = tags.map(|tag| format!(" --tag {}", shell_word(tag))).collect();
             answer.suggest(format!(
-                "Ask with words of its text, or give it the missing ones as tags: ebb memory update {} --tag {word}",
-                answer.id
+                "Ask with words of its text, or give it the missing ones as tags: ebb memory update {}{options}",
+                shell_word(&answer.id)
             ));
         }
         if query.vector.is_none() && self.embedder().is_none() {
