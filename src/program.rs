@@ -78,14 +78,18 @@ fn run(cli: &Cli, environment: &Environment, output: &Output) -> Result<(), CliE
         let known = Preset::ALL.map(|preset| (preset.name(), preset.text()));
         return adopt::preset(name, &known, output);
     }
-    let settings = Settings::load(&flags(&cli.global), environment).map_err(|faults| invalid(&faults))?;
+    let flags = flags(&cli.global);
+    let path = flags.config.clone().unwrap_or_else(|| PathBuf::from(settings::FILE_NAME));
+    let file = worker::ConfigFile::of(path);
+    let load = || Settings::load(&flags, environment);
+    let settings = load().map_err(|faults| invalid(&faults))?;
     telemetry::start(&settings.log, output.color_on_stderr).map_err(anyhow::Error::new)?;
     match &cli.command {
         Command::Config(config::Verb::Show) => config::show(&setting_rows(&settings), output),
         Command::Config(config::Verb::Validate) => {
             config::validate(&setting_rows(&settings), &job_schedules(&settings), output)
         }
-        Command::Serve(_) | Command::Worker => serve(cli, settings, environment, output),
+        Command::Serve(_) | Command::Worker => serve(cli, settings, (file, &load), output),
         Command::Policy(policy::Verb::Compare(args)) => {
             let comparing = Box::pin(compare::run(cli, args, &settings, environment, output));
             until_interrupted(&cli.command, comparing)
@@ -95,10 +99,12 @@ fn run(cli: &Cli, environment: &Environment, output: &Output) -> Result<(), CliE
 }
 
 /// Serves until a signal comes.
-fn serve(cli: &Cli, settings: Settings, environment: &Environment, output: &Output) -> Result<(), CliError> {
-    let flags = flags(&cli.global);
-    let file = flags.config.clone().unwrap_or_else(|| PathBuf::from(settings::FILE_NAME));
-    let load = || Settings::load(&flags, environment);
+fn serve(
+    cli: &Cli,
+    settings: Settings,
+    (file, load): (worker::ConfigFile, &dyn Fn() -> Result<Settings, Faults>),
+    output: &Output,
+) -> Result<(), CliError> {
     let scope = Scope::new(&cli.global.scope).map_err(CliError::usage)?;
     let roles = match &cli.command {
         Command::Serve(serve) => worker::Roles {
@@ -110,6 +116,8 @@ fn serve(cli: &Cli, settings: Settings, environment: &Environment, output: &Outp
     };
     let runtime = runtime()?;
     let ended = runtime.block_on(async {
+        let source = worker::Source::watching(file, load)
+            .map_err(|why| CliError::failed(worker::Error::Signals(why)))?;
         let open = open(Box::pin(wiring::open(&settings, scope)), output).await?;
         let stated = settings.http.listen.is_some();
         let on_start = |ports: worker::Ports| {
@@ -123,7 +131,6 @@ fn serve(cli: &Cli, settings: Settings, environment: &Environment, output: &Outp
                 output.remark(&format!("API at http://{address}, described at /openapi.json{moved}"));
             }
         };
-        let source = worker::Source { file, load: &load };
         let ended = Box::pin(worker::run(&open.service, settings, roles, source, on_start)).await;
         if let Err(why @ worker::Error::ForcedShutdown) = ended {
             // At once: nothing is taken down, as if the process had been killed.
@@ -133,7 +140,10 @@ fn serve(cli: &Cli, settings: Settings, environment: &Environment, output: &Outp
         }
         // The keeper stops a managed server without other users; waiting for it is not necessary.
         let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, open.close()).await;
-        ended.map_err(CliError::failed)
+        ended.map_err(|why| match why {
+            worker::Error::Keys(why) => CliError::from(why).why("the API keys cannot be read"),
+            why => CliError::failed(why),
+        })
     });
     runtime.shutdown_background();
     ended

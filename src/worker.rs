@@ -21,7 +21,7 @@ mod recall_guard;
 mod reload;
 
 pub use listeners::{HTTP_PORT, PORT, Ports};
-pub use reload::Source;
+pub use reload::{ConfigFile, Source};
 
 use crate::settings::Settings;
 use crate::surfaces::http::probes::Ready;
@@ -132,7 +132,6 @@ pub async fn run(
     let listeners = Listeners::open(service, &settings, roles, &stop).await?;
     let on = |kind| signal(kind).map_err(Error::Signals);
     let (mut terminate, mut interrupt) = (on(SignalKind::terminate())?, on(SignalKind::interrupt())?);
-    let hangup = on(SignalKind::hangup())?;
 
     let store = service.share_store();
     let (meter, panics, wake) = (Arc::new(Meter::default()), Arc::new(Panics::default()), Wake::default());
@@ -208,7 +207,7 @@ pub async fn run(
     tokio::select! {
         (worked, ()) = async { tokio::join!(work, serving) } => worked.map_err(Error::from),
         () = stopping => Err(Error::ForcedShutdown),
-        () = reload.watch(hangup) => Ok(()),
+        () = reload.watch() => Ok(()),
     }
 }
 

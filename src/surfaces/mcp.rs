@@ -114,14 +114,13 @@ impl Tools {
         }
     }
 
-    /// Serves over streamable HTTP, without sessions: requests are independent. Their extensions hold the [`Caller`]
-    /// and the permit for their bytes.
+    /// Serves over streamable HTTP, without sessions: requests are independent, and at a stop those in progress are
+    /// finished as all others are. Their extensions hold the [`Caller`] and the permit for their bytes.
     pub(super) fn over_http(self) -> OverHttp {
         let config = StreamableHttpServerConfig::default()
             .with_legacy_session_mode(false)
             .with_json_response(true)
             .with_max_request_body_bytes(BODY_MAX)
-            .with_cancellation_token(self.backend.stop.clone())
             // Both have been checked for every request.
             .disable_allowed_hosts()
             .disable_allowed_origins();

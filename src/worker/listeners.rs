@@ -17,11 +17,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+use tracing::warn;
 
 /// The default port for probes and metrics of a worker.
 pub const PORT: u16 = 9464;
 /// The default port of the API.
 pub const HTTP_PORT: u16 = 8322;
+/// How long a start waits for the API keys.
+const KEYS_LIMIT: Duration = Duration::from_secs(5);
 /// How long a stop waits for open requests.
 const DRAIN_LIMIT: Duration = Duration::from_secs(8);
 
@@ -58,8 +61,13 @@ impl Listeners {
         let rules = Rules { address, proxy: http.proxy, origins: http.origins.clone(), rate: http.rate };
         if !rules.is_open() {
             let keys = Keyring::new(service.share_store());
-            if !keys.has_live_keys().await.map_err(Error::Keys)? {
-                return Err(Error::NoKeys(address));
+            let known = tokio::time::timeout(KEYS_LIMIT, keys.has_live_keys());
+            match known.await {
+                Ok(Ok(true)) => {}
+                Ok(Ok(false)) => return Err(Error::NoKeys(address)),
+                Ok(Err(why)) if !why.is_cut_off() => return Err(Error::Keys(why)),
+                // A database that is not there yet is waited for, and no request is answered before the keys are known.
+                Ok(Err(_)) | Err(_) => warn!("the API keys cannot be read yet"),
             }
         }
         let mut api = Api::new(Arc::clone(service), rules, settings.pools.connections, stop.clone());

@@ -10,16 +10,43 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::signal::unix::Signal;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tracing::{error, info, warn};
 
+/// The file of a configuration, which may be missing, and its version when it was read.
+pub struct ConfigFile {
+    path: PathBuf,
+    seen: Option<Version>,
+}
+
+impl ConfigFile {
+    /// The file in its present version: to be called before it is read, so that no change after that is missed.
+    #[must_use]
+    pub fn of(path: PathBuf) -> Self {
+        Self { seen: version_of(&path), path }
+    }
+}
+
 /// The source of a configuration.
 pub struct Source<'a> {
-    /// The file to watch; it may be missing.
-    pub file: PathBuf,
+    file: ConfigFile,
+    hangup: Signal,
     /// Reads all layers again.
-    pub load: &'a dyn Fn() -> Result<Settings, Faults>,
+    load: &'a dyn Fn() -> Result<Settings, Faults>,
+}
+
+impl<'a> Source<'a> {
+    /// A source whose file is watched. From now on a SIGHUP is a request to reload.
+    ///
+    /// # Errors
+    /// If the process cannot wait for signals.
+    pub fn watching(
+        file: ConfigFile,
+        load: &'a dyn Fn() -> Result<Settings, Faults>,
+    ) -> std::io::Result<Self> {
+        Ok(Self { file, hangup: signal(SignalKind::hangup())?, load })
+    }
 }
 
 /// Interval of checks of the file.
@@ -36,18 +63,18 @@ pub(super) struct Reload<'a> {
 
 impl Reload<'_> {
     /// Watches until it is dropped.
-    pub(super) async fn watch(mut self, mut hangup: Signal) {
-        let mut seen = version_of(&self.source.file);
+    pub(super) async fn watch(mut self) {
+        let mut hung_up = false;
         loop {
-            let hung_up = tokio::select! {
-                heard = hangup.recv() => heard.is_some(),
-                () = tokio::time::sleep(CHECK_EVERY) => false,
-            };
-            let now = version_of(&self.source.file);
-            if hung_up || now != seen {
-                seen = now;
+            let now = version_of(&self.source.file.path);
+            if hung_up || now != self.source.file.seen {
+                self.source.file.seen = now;
                 self.reload();
             }
+            hung_up = tokio::select! {
+                heard = self.source.hangup.recv() => heard.is_some(),
+                () = tokio::time::sleep(CHECK_EVERY) => false,
+            };
         }
     }
 
@@ -115,7 +142,9 @@ fn changed(old: &Settings, new: &Settings, effect: Effect) -> Vec<&'static str> 
 }
 
 /// The inode, size and time of a file, which change with its content.
-fn version_of(file: &Path) -> Option<(u64, u64, i64, i64)> {
+type Version = (u64, u64, i64, i64);
+
+fn version_of(file: &Path) -> Option<Version> {
     let found = std::fs::metadata(file).ok()?;
     Some((found.ino(), found.size(), found.mtime(), found.mtime_nsec()))
 }

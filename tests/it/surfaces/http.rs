@@ -124,7 +124,7 @@ impl TestServer {
     }
 
     /// The same, ready or not.
-    fn begin(db: &Fresh, roles: &str, variables: &[(&str, &str)]) -> Self {
+    pub(super) fn begin(db: &Fresh, roles: &str, variables: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let port = free_port();
         let child = Command::new(env!("CARGO_BIN_EXE_ebb"))
@@ -158,11 +158,21 @@ impl TestServer {
         std::fs::read_to_string(self.folder.path().join("log")).unwrap()
     }
 
-    /// A signal to it, and whether it ended well.
-    pub(super) fn stop(&mut self) -> bool {
+    /// Tells it to stop.
+    pub(super) fn terminate(&self) {
         let sent = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status();
         assert!(sent.unwrap().success());
+    }
+
+    /// Waits for its end, and says whether it ended well.
+    pub(super) fn ended_well(&mut self) -> bool {
         self.child.wait().unwrap().success()
+    }
+
+    /// Tells it to stop, and says whether it ended well.
+    pub(super) fn stop(&mut self) -> bool {
+        self.terminate();
+        self.ended_well()
     }
 
     /// A connection.

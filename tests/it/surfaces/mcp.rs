@@ -3,6 +3,7 @@
 use super::http::{HttpRequest, TestServer};
 use super::{CliOutput, command, contents, ebb};
 use crate::harness::neo4j::{Fresh, fresh};
+use crate::worker::process::eventually;
 use serde_json::{Value, json};
 use std::io::{BufRead, Read, Write};
 use std::process::Stdio;
@@ -139,6 +140,35 @@ async fn tools_that_write_are_off_until_somebody_allows_them() {
     );
     assert_eq!(text(&answers[11]).matches("lunch").count(), 720, "longer than other strings");
     assert_eq!(contents(&db).await, before, "nothing was written");
+}
+
+/// A call that is under way when its server is stopped is answered, as every other request is.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_in_progress_is_finished_when_the_server_stops() {
+    let db = fresh().await;
+    ebb(&db, &["memory", "add", "x", "--id", "m"]).json();
+    let mut served = TestServer::with_roles(&db, "mcp", &[("EBB__MCP__ALLOW_WRITES", "true")]);
+    let lock = db.client.lock("m").await;
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {"name": "remember", "arguments": {"id": "m", "content": "x"}}});
+    let body = body.to_string();
+    let mut stream = served.connect();
+    write!(
+        stream,
+        "POST /mcp HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Type: application/json\r\n\
+         Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2025-06-18\r\nContent-Length: {}\r\n\r\n{body}",
+        stream.peer_addr().unwrap(),
+        body.len()
+    )
+    .unwrap();
+    eventually("the call waits for the lock", async || db.waits().await).await;
+    served.terminate();
+    eventually("it says that it stops", async || served.log().contains("stopping")).await;
+    lock.rollback().await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 ") && answer.contains("\"accessed\""), "{answer}");
+    assert!(served.ended_well(), "{}", served.log());
 }
 
 #[tokio::test(flavor = "multi_thread")]

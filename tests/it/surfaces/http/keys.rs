@@ -360,6 +360,21 @@ async fn keys_that_open_nothing_take_no_place_and_what_is_closed_stays_closed() 
     assert_eq!(api.get("/v1/memories").status, 401);
 }
 
+/// A server that is started before its database waits for it; until the keys can be read nobody is let in.
+#[tokio::test(flavor = "multi_thread")]
+async fn behind_a_proxy_a_server_waits_for_its_database() {
+    let mut db = fresh().await;
+    let nowhere = format!("bolt://127.0.0.1:{}", crate::worker::process::free_port());
+    db.config.uri = nowhere;
+    let api = TestServer::begin(&db, "http", &[("EBB__HTTP__PROXY", "true")]);
+    let healthy = || api.raw(b"GET /healthz HTTP/1.0\r\n\r\n").is_some_and(|told| told.status == 200);
+    eventually("it lives", async || healthy()).await;
+    assert_eq!(api.raw(b"GET /readyz HTTP/1.0\r\n\r\n").unwrap().status, 503);
+    let headers = vec![("Authorization", "Bearer ebb_x_y")];
+    let told = api.ask(&HttpRequest { method: "GET", path: "/v1/memories", headers, body: None });
+    assert!(matches!(told.status, 401 | 503), "{}", told.body);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn behind_a_proxy_a_key_must_exist_and_has_a_rate() {
     let db = fresh().await;
