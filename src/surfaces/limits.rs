@@ -111,8 +111,8 @@ impl Limits {
         };
         let held = self.answers.take(caller, u64::try_from(counted).unwrap_or(u64::MAX), timeout).await;
         let full = |_| {
-            let detail = "too many answers are being sent, so this one cannot be. A write was done; retry with the \
-                same Idempotency-Key to write only once";
+            let detail = "too many answers are being sent, so this one cannot be. What the request writes was written; \
+                retry it with the same Idempotency-Key to write only once";
             Problem::unavailable(detail, 5)
         };
         Ok(Bytes::from_owner(Counted { bytes, _held: held.map_err(full)? }))

@@ -20,7 +20,7 @@ pub struct ScopePath {
 #[serde(deny_unknown_fields)]
 pub struct ScopesQuery {
     /// The scope after which the page begins: next of the page before.
-    pub after: Option<Scope>,
+    pub after: Option<String>,
     /// Maximum number of scopes; default 100.
     #[serde(default, deserialize_with = "page_size")]
     #[schemars(range(min = 1, max = 10_000))]

@@ -1,7 +1,8 @@
 //! Recall: a question answered from the mirror of a scope, with the freshness of the answer.
 //!
 //! The graph is searched in memory; only the texts of the hits are read from the store, once, and only if requested. A
-//! memory that was deleted from the store meanwhile is removed from the answer, so no forgotten memory is shown.
+//! memory that was deleted from the store meanwhile is then removed from the answer. Without texts an answer shows what the
+//! mirror held at its `as_of`: a deletion of another process is in it about a second later.
 //!
 //! # Design notes
 //! Each process keeps the last questions of each scope that it answered, whether they requested priming or not, since

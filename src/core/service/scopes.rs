@@ -9,18 +9,13 @@ use crate::store::{Erasure, Error};
 use tracing::warn;
 
 impl Service {
-    /// The scopes after one that have rows and are among those granted, by name.
-    pub async fn scopes(
-        &self,
-        after: Option<&Scope>,
-        limit: usize,
-        granted: &Scopes,
-    ) -> Result<ScopesList, Error> {
+    /// The scopes after a name that have rows and are among those granted, by name.
+    pub async fn scopes(&self, after: &str, limit: usize, granted: &Scopes) -> Result<ScopesList, Error> {
         let only = match granted {
             Scopes::Every => None,
             Scopes::Some(scopes) => Some(scopes),
         };
-        let found = self.store.scopes(after.map_or("", Scope::as_str), limit, only).await?;
+        let found = self.store.scopes(after, limit, only).await?;
         let next = found.last().filter(|_| found.len() == limit).map(|last| last.scope.clone());
         Ok(ScopesList { scopes: found.into_iter().map(Into::into).collect(), next })
     }

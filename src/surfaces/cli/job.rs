@@ -199,21 +199,41 @@ async fn run_jobs(
     let named = args.name.as_deref().map(named).transpose()?;
     let jobs: Vec<JobName> = named.map_or_else(|| JobName::ALL.to_vec(), |job| vec![job]);
     let at = args.options.instant(service, global).await?;
-    let mut runs = Vec::new();
-    for job in jobs {
-        runs.push(if args.options.dry_run {
-            JobRun::of(job, service.dry_run_job(job, at, args.limit, false).await?, at)
-        } else {
-            // Of all jobs, it is for the sweep.
-            let accept_affected = args.accept_affected.filter(|_| !args.all || job == JobName::Sweep);
-            let limit = args.limit.and_then(NonZeroU64::new);
-            let request = JobRunRequest { limit, accept_affected, ..JobRunRequest::default() };
-            JobRun::reported(service.run_job(job, at, &request).await?)
-        });
+    let run = async |job| {
+        if args.options.dry_run {
+            return Ok(JobRun::of(job, service.dry_run_job(job, at, args.limit, false).await?, at));
+        }
+        // Of all jobs, it is for the sweep.
+        let accept_affected = args.accept_affected.filter(|_| !args.all || job == JobName::Sweep);
+        let limit = args.limit.and_then(NonZeroU64::new);
+        let request = JobRunRequest { limit, accept_affected, ..JobRunRequest::default() };
+        Ok(JobRun::reported(service.run_job(job, at, &request).await?))
+    };
+    let (mut runs, mut failed) = (Vec::new(), None);
+    for (n, job) in jobs.iter().enumerate() {
+        match run(*job).await {
+            Ok(done) => runs.push(done),
+            Err(why) if runs.is_empty() => return Err(why),
+            Err(why) => {
+                failed = Some(after_others(why, *job, &jobs[n + 1..]));
+                break;
+            }
+        }
     }
     let sentences = |page: &mut Page| runs.iter().for_each(|run| page.paragraph(&sentence(run)));
     match runs.as_slice() {
         [one] if !args.all => output.emit("job.run", one, sentences),
         _ => output.emit_list("job.run", "runs", &runs, sentences),
-    }
+    }?;
+    failed.map_or(Ok(()), Err)
+}
+
+/// The error of a job that ran after others, whose runs are done and shown.
+fn after_others(why: CliError, job: JobName, rest: &[JobName]) -> CliError {
+    let rest: Vec<&str> = rest.iter().map(|job| job.name()).collect();
+    let name = job.name();
+    why.why(match rest.as_slice() {
+        [] => format!("that was {name}; the other jobs have run"),
+        rest => format!("that was {name}; the jobs before it have run, these have not: {}", rest.join(", ")),
+    })
 }

@@ -101,15 +101,11 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output, global: &Globa
 }
 
 async fn list(service: &Service, output: &Output) -> Result<(), CliError> {
-    let (mut scopes, mut after) = (Vec::new(), None);
-    loop {
-        let page = service.scopes(after.as_ref(), PAGE, &Scopes::Every).await?;
+    let (mut scopes, mut after) = (Vec::new(), Some(String::new()));
+    while let Some(from) = after {
+        let page = service.scopes(&from, PAGE, &Scopes::Every).await?;
         scopes.extend(page.scopes);
-        // A scope that is no name of one cannot be where a page begins.
-        after = page.next.and_then(|next| Scope::new(&next).ok());
-        if after.is_none() {
-            break;
-        }
+        after = page.next;
     }
     output.emit_list("scope.list", "scopes", &scopes, |page| {
         if scopes.is_empty() {

@@ -146,7 +146,7 @@ impl Authorization {
             let mut response = Response::new(Body::empty());
             *response.status_mut() = StatusCode::NO_CONTENT;
             let allow = [
-                (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, PUT, DELETE"),
+                (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, PUT, PATCH, DELETE"),
                 (header::ACCESS_CONTROL_ALLOW_HEADERS, "authorization, content-type, idempotency-key"),
                 (header::ACCESS_CONTROL_MAX_AGE, "600"),
             ];
@@ -161,7 +161,7 @@ impl Authorization {
         let headers = response.headers_mut();
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
         headers.insert(header::VARY, HeaderValue::from_static("origin"));
-        let exposed = HeaderValue::from_static("link, retry-after, x-request-id");
+        let exposed = HeaderValue::from_static("link, retry-after, x-request-id, ebb-change");
         headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
     }
 }

@@ -77,8 +77,8 @@ impl Backend {
             None => task.await,
             Some(timeout) => tokio::time::timeout(timeout, task).await.map_err(|_| {
                 let detail = format!(
-                    "no response within {} s; the work continues. A retry with the same Idempotency-Key writes only once; \
-                     without a key, check first whether it was written",
+                    "no response within {} s; the work continues. If it writes, a retry with the same Idempotency-Key \
+                     writes only once; without a key, check first whether it was written",
                     timeout.as_secs()
                 );
                 Problem::unavailable(detail, 5)

@@ -111,10 +111,32 @@ async fn heaviest_first(
     which: RelationFilter,
     at: Timestamp,
 ) -> Result<List, Problem> {
+    let (mut all, mut held) = all_held(backend, caller, &scope, which, at).await?;
+    let listed: Vec<(String, f64)> = all.iter().skip(PAGE).map(|one| (one.key.clone(), one.weight)).collect();
+    all.truncate(PAGE);
+    let items = pages::items(all.into_iter().map(Edge::<Day>::of))?;
+    if let Some(held) = &mut held {
+        held.keep(listed.iter().map(|(key, _)| key.len() + size_of::<(String, f64)>()).sum());
+    }
+    let rest = (!listed.is_empty()).then(|| {
+        let (backend, listed) = (Arc::clone(backend), listed.into_iter());
+        Box::new(Heaviest { backend, scope, listed, _held: held }) as Box<dyn Rest>
+    });
+    List::new(&NONE, Page { items, rest })
+}
+
+/// All relations, heaviest first, then by name, with a permit for the bytes that they occupy.
+async fn all_held(
+    backend: &Arc<Backend>,
+    caller: &str,
+    scope: &Scope,
+    which: RelationFilter,
+    at: Timestamp,
+) -> Result<(Vec<Relation>, Option<Permit>), Problem> {
     let (mut all, mut held) = (Vec::<Relation>::new(), None::<Permit>);
     loop {
         let after = all.last().map(|last| last.key.clone()).unwrap_or_default();
-        let page = backend.service.relations_after(&scope, which, &after, PAGE, at).await?;
+        let page = backend.service.relations_after(scope, which, &after, PAGE, at).await?;
         let is_last = page.len() < PAGE;
         if !(is_last && all.is_empty()) {
             let names = |one: &Relation| one.key.len() + one.from.len() + one.kind.len() + one.to.len();
@@ -128,17 +150,7 @@ async fn heaviest_first(
     }
     let by_name = |a: &Relation, b: &Relation| [&a.from, &a.kind, &a.to].cmp(&[&b.from, &b.kind, &b.to]);
     all.sort_by(|a, b| b.weight.total_cmp(&a.weight).then_with(|| by_name(a, b)));
-    let listed: Vec<(String, f64)> = all.iter().skip(PAGE).map(|one| (one.key.clone(), one.weight)).collect();
-    all.truncate(PAGE);
-    let items = pages::items(all.into_iter().map(Edge::<Day>::of))?;
-    if let Some(held) = &mut held {
-        held.keep(listed.iter().map(|(key, _)| key.len() + size_of::<(String, f64)>()).sum());
-    }
-    let rest = (!listed.is_empty()).then(|| {
-        let (backend, listed) = (Arc::clone(backend), listed.into_iter());
-        Box::new(Heaviest { backend, scope, listed, _held: held }) as Box<dyn Rest>
-    });
-    List::new(&NONE, Page { items, rest })
+    Ok((all, held))
 }
 
 /// The remaining relations, in a known order.
@@ -224,7 +236,8 @@ async fn decay(call: Call<Nothing, Nothing, DecayPassRequest>) -> Result<Answer<
     }
     let tally = service.dry_run_job(JobName::Fade, at, None, false).await?;
     let edges = if list {
-        let lowered = service.relations(&scope, RelationFilter::Lowered, None, at).await?;
+        let caller = call.caller.name();
+        let (lowered, _held) = all_held(&call.backend, caller, &scope, RelationFilter::Lowered, at).await?;
         Some(lowered.into_iter().map(Edge::of).collect())
     } else {
         None

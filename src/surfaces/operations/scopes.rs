@@ -54,7 +54,8 @@ pub(super) fn operations() -> Vec<Operation> {
 async fn list(call: Call<Nothing, ScopesQuery>) -> Result<Answer<ScopesList>, Problem> {
     let limit = usize::try_from(call.query.limit.unwrap_or(PAGE)).unwrap_or(usize::MAX);
     let granted = &call.caller.grant.scopes;
-    Ok(Answer::ok(call.service().scopes(call.query.after.as_ref(), limit, granted).await?))
+    let after = call.query.after.as_deref().unwrap_or_default();
+    Ok(Answer::ok(call.service().scopes(after, limit, granted).await?))
 }
 
 async fn delete(call: Call<ScopePath, ScopeDeletionQuery>) -> Result<Answer<ScopeDeletion>, Problem> {

@@ -197,3 +197,26 @@ async fn a_sweep_killed_at_a_page_is_finished_by_the_next() {
     assert_eq!(db.client.value::<Vec<String>>(done).await, ["done 3000", "done 0"]);
     assert_eq!(db.client.value::<i64>(decayed).await, 3_000, "one for each lineage");
 }
+
+/// What the jobs before one that fails have done is done, and is shown beside the error.
+#[tokio::test(flavor = "multi_thread")]
+async fn of_all_jobs_those_before_one_that_fails_are_shown() {
+    let db = fresh().await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("facts.ndjson");
+    let lines = (0..60).map(|n| {
+        format!(
+            r#"{{"at":"2026-01-01T00:00:00Z","kind":"fact","entity":"e{n}","relation":"status:x","value":{n},"source":"s","scope":"local"}}"#
+        )
+    });
+    std::fs::write(&file, lines.collect::<Vec<_>>().join("\n")).unwrap();
+    ebb(&db, &["import", file.to_str().unwrap()]).json();
+    let policies = r#"[{"id": "old", "relation": "*", "scope": "*", "mode": "retract", "ttl_s": 60}]"#;
+    let mut all = command(&db, folder.path(), &["job", "run", "--all", "--at", "2026-02-01T00:00:00Z"]);
+    let ran = CliOutput::from(all.env("EBB_DECAY_POLICIES", policies).output().unwrap());
+    ran.fails(8, "nothing was written");
+    assert!(ran.err.contains("that was sweep; the jobs before it have run, these have not: "), "{}", ran.err);
+    let runs = ran.any_json()["runs"].as_array().unwrap().clone();
+    assert!(runs.iter().any(|run| run["job"] == "decay"), "{runs:?}");
+    assert!(runs.iter().all(|run| run["job"] != "sweep"), "{runs:?}");
+}

@@ -52,7 +52,7 @@ pub async fn uninstall(
             (false, false) => format!("Removed from the database at {uri}: {parts}."),
         });
         if !is_absent {
-            page.paragraph("Memories, facts, relations, sessions and places stay, with their state.");
+            page.paragraph("Memories, facts, relations, sessions, clusters, places, and files and commits of git stay, with their state.");
         }
     })
 }

@@ -30,6 +30,8 @@ async fn a_page_from_elsewhere_is_refused_unless_it_is_named() {
     let preflight = api.ask(&HttpRequest { method: "OPTIONS", ..with(&asks) });
     assert_eq!(preflight.status, 204);
     assert!(preflight.header("access-control-allow-headers").unwrap().contains("idempotency-key"));
+    assert!(preflight.header("access-control-allow-methods").unwrap().contains("PATCH"));
+    assert!(shared.header("access-control-expose-headers").unwrap().contains("ebb-change"));
     let asks = [("Origin", "https://evil.example"), ("Access-Control-Request-Method", "POST")];
     api.ask(&HttpRequest { method: "OPTIONS", ..with(&asks) }).fails(
         403,
