@@ -14,6 +14,9 @@ from dataclasses import dataclass
 
 # How much later than its instant a change is committed at most; the server reads changes by the same limit.
 COMMIT_S = 2.0
+# How long a scope in which nothing is written any more is kept. Every answer includes a write that is older, unless a mirror is that
+# far behind, which the answer says.
+KEPT_S = 600.0
 
 
 @dataclass(frozen=True)
@@ -50,19 +53,26 @@ class Wanted:
 
 
 class Changes:
-    """The changes of each scope that no later one includes. Writes may be sent and answered in any order, from any thread."""
+    """The changes of each scope that no later one includes. Writes may be sent and answered in any order, from any thread. A client with a
+    scope for each of many users keeps those of the last minutes alone."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        # The scope that was written last is last.
         self._of: dict[str | None, list[Written]] = {}
 
     def note(self, scope: str | None, write: Written) -> None:
         with self._lock:
-            others = [one for one in self._of.get(scope, []) if one.answered_s > write.sent_s]
+            others = [one for one in self._of.pop(scope, []) if one.answered_s > write.sent_s]
             # A write that was sent after this answer may have been noted first.
             if all(write.answered_s > one.sent_s for one in others):
                 others.append(write)
             self._of[scope] = others
+            while (oldest := next(iter(self._of))) != scope and self._is_old(oldest, write):
+                del self._of[oldest]
+
+    def _is_old(self, scope: str | None, write: Written) -> bool:
+        return all(one.answered_s + KEPT_S < write.answered_s for one in self._of[scope])
 
     def wanted(self, scope: str | None) -> Wanted | None:
         """What concerns a scope. Without one, the server chooses it, so that any may."""

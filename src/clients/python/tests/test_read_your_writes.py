@@ -106,6 +106,18 @@ def test_the_server_may_choose_any_scope_for_a_request_without_one() -> None:
     assert shown(changes, "a") == ("@3501", 3.001)
 
 
+def test_a_client_of_many_scopes_forgets_those_that_are_not_written_any_more() -> None:
+    changes = Changes()
+    for number in range(1_000):
+        changes.note(f"user-{number}", Written(f"c@{number}", float(number), number + 0.5))
+    assert changes.wanted("user-300") is None
+    assert shown(changes, "user-500") == ("c@500", 0.0)
+    changes.note("user-400", Written("again@2000", 1_000.0, 1_000.1))
+    changes.note("user-999", Written("late@3000", 1_600.0, 1_600.05))
+    assert shown(changes, "user-400") == ("again@2000", 0.0)
+    assert changes.wanted("user-500") is None
+
+
 @pytest.mark.parametrize(("timeout_s", "wait_ms"), [(60.0, 5_000), (4.0, 2_000), (0.5, 250)])
 def test_a_recall_waits_for_less_than_its_timeout(timeout_s: float, wait_ms: int) -> None:
     requests: list[Request[Any]] = []
