@@ -14,7 +14,7 @@ UNWIND $rows.job AS job
 OPTIONAL MATCH (c:EbbCounter {name: 'job:' + job})
 OPTIONAL MATCH (r:EbbRun {state: 'open'})
 USING INDEX SEEK r:EbbRun(state)
-WHERE r.job = job
+WHERE r.job = job AND r.occurrence IS :: STRING NOT NULL
 WITH serverNow, scratch, job, c, r, CASE WHEN 0 <= r.leaseUntil <= 253402300800000 THEN toInteger(r.leaseUntil) END AS leaseUntil
 RETURN serverNow, scratch, job, CASE WHEN datetime({epochMillis: -62135596800000}) <= c.last < datetime({epochMillis: 253402300800000}) THEN c.last.epochMillis END AS last,
   toStringOrNull(c.schedule) AS schedule, CASE WHEN datetime({epochMillis: -62135596800000}) <= c.since < datetime({epochMillis: 253402300800000}) THEN c.since.epochMillis END AS since,

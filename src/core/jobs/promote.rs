@@ -27,7 +27,7 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     let tunables = work.tunables;
     if work.run.only_counts() {
         // All at once: a claim that is rolled back would find the same memories again.
-        let adopts = work.inputs.memories.is_pass_due();
+        let adopts = work.inputs.memories.waiting() > 0;
         let most = i64::try_from(work.budget.page(usize::MAX)).unwrap_or(i64::MAX);
         let mut page = async |store: &Store, run: &mut Run, page_mode: PageMode<'_>| {
             store.count_promotions(run, tunables, (adopts, most), page_mode).await

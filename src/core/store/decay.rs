@@ -84,31 +84,45 @@ impl Store {
     }
 
     /// Sweeps one page of due memories at the run's `now`, after `cursor`, which it moves. Returns the number of rows
-    /// of the page; a short page is the last. A page of a dry run that `adopts` first adopts memories of other writers.
+    /// of the page; a short page is the last.
     pub async fn decay(
         &self,
         run: &mut Run,
         tunables: &Tunables,
-        (cursor, adopts): (&mut DecayCursor, bool),
+        cursor: &mut DecayCursor,
         page_mode: PageMode<'_>,
     ) -> Result<usize, Error> {
         let (now, from) = (run.now, cursor.clone());
-        let body = async |tx: &mut Tx| {
-            let adopted = match adopts {
-                true => adopt_page(tx, (now, tunables), self.similarity.embeds(), page_mode).await?,
-                false => Tally::default(),
-            };
-            let (mut tally, last) = decay_page(tx, now, tunables, &from, page_mode).await?;
-            if from == DecayCursor::default() {
-                tally += adopted;
-            }
-            Ok((tally, last))
-        };
+        let body = async |tx: &mut Tx| decay_page(tx, now, tunables, &from, page_mode).await;
         let (tally, last) = self.in_run(run, "memories.decay", body).await?;
         if let Some(last) = last {
             *cursor = last;
         }
         Ok(usize::try_from(tally.scanned).unwrap_or(0))
+    }
+
+    /// Adopts a page of memories of other writers and decays `most` memories at most, as one batch of a dry run, which is
+    /// rolled back as a whole. Returns the number of adopted rows, valid and invalid.
+    pub async fn count_decay(
+        &self,
+        run: &mut Run,
+        tunables: &Tunables,
+        most: usize,
+        page_mode: PageMode<'_>,
+    ) -> Result<usize, Error> {
+        let now = run.now;
+        let decayed = match page_mode {
+            PageMode::Rows(limit) => PageMode::Rows(limit.min(most)),
+            PageMode::Quarantine(why) => PageMode::Quarantine(why),
+        };
+        let body = async |tx: &mut Tx| {
+            let adopted = adopt_page(tx, (now, tunables), self.similarity.embeds(), page_mode).await?;
+            let (mut tally, _) = decay_page(tx, now, tunables, &DecayCursor::default(), decayed).await?;
+            tally += adopted;
+            Ok((tally, adopted))
+        };
+        let (_, adopted) = self.in_run(run, "memories.count", body).await?;
+        Ok(usize::try_from(adopted.adopted + adopted.quarantined).unwrap_or(0))
     }
 
     /// Counts the memories that a run would promote, `most` at most, as a batch of a dry run; one that `adopts` first

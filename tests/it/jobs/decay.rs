@@ -159,9 +159,7 @@ async fn pages_move_on_through_rows_of_one_instant() {
     let mut cursor = DecayCursor::default();
     let mut pages = Vec::new();
     for _ in 0..3 {
-        pages.push(
-            db.store.decay(&mut run, &tunables, (&mut cursor, false), PageMode::Rows(10)).await.unwrap(),
-        );
+        pages.push(db.store.decay(&mut run, &tunables, &mut cursor, PageMode::Rows(10)).await.unwrap());
     }
     assert_eq!(pages, [10, 10, 5]);
     let swept: i64 = db.client.value("MATCH (m:Memory) WHERE m.energy < 0.61 RETURN count(m) AS n").await;

@@ -23,13 +23,13 @@ async fn a_stale_holder_writes_nothing() {
     };
     let OpenedRun::Ours(mut stale) = open(a, Right::Lease).await else { panic!("nobody holds it") };
     let mut cursor = DecayCursor::default();
-    assert_eq!(a.decay(&mut stale, &tunables, (&mut cursor, false), PageMode::Rows(5)).await.unwrap(), 5);
+    assert_eq!(a.decay(&mut stale, &tunables, &mut cursor, PageMode::Rows(5)).await.unwrap(), 5);
     let OpenedRun::Held { .. } = open(&b, Right::Lease).await else { panic!("its lease lasts") };
     let OpenedRun::Ours(run) = open(&b, Right::Scratch).await else { panic!("taken by right") };
     assert_eq!(run.now, at(1.0));
 
     let before = everything(&db.client).await;
-    let late = a.decay(&mut stale, &tunables, (&mut cursor, false), PageMode::Rows(5)).await.unwrap_err();
+    let late = a.decay(&mut stale, &tunables, &mut cursor, PageMode::Rows(5)).await.unwrap_err();
     assert!(matches!(&late, Error::Fenced(why) if why.contains("ebb job history decay")), "{late}");
     let late = a.close_run(&stale, RunState::Done, false, None).await.unwrap_err();
     assert!(matches!(late, Error::Fenced(_)), "{late}");
@@ -37,9 +37,7 @@ async fn a_stale_holder_writes_nothing() {
 
     let mut run = run;
     assert_eq!(
-        b.decay(&mut run, &tunables, (&mut DecayCursor::default(), false), PageMode::Rows(100))
-            .await
-            .unwrap(),
+        b.decay(&mut run, &tunables, &mut DecayCursor::default(), PageMode::Rows(100)).await.unwrap(),
         20
     );
     let tally = b.close_run(&run, RunState::Done, false, None).await.unwrap();
@@ -118,6 +116,8 @@ async fn a_damaged_run_holds_up_no_other() {
     assert!(
         finish_open(&db.store, JobName::Decay, Right::Lease, Request::default()).await.unwrap().is_none()
     );
+    assert!(db.store.open_runs().await.unwrap().is_empty());
+    db.store.survey(&["decay"]).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -131,11 +131,10 @@ async fn what_fails_leaves_nothing_locked() {
     let mut stale = open(&db.store, Right::Lease).await;
     let second = db.another();
     let mut run = open(&second, Right::Scratch).await;
-    let lost =
-        db.store.decay(&mut stale, &tunables, (&mut DecayCursor::default(), false), PageMode::Rows(10)).await;
+    let lost = db.store.decay(&mut stale, &tunables, &mut DecayCursor::default(), PageMode::Rows(10)).await;
     assert!(matches!(lost, Err(Error::Fenced(_))));
     let mut cursor = DecayCursor::default();
-    let swept = second.decay(&mut run, &tunables, (&mut cursor, false), PageMode::Rows(10));
+    let swept = second.decay(&mut run, &tunables, &mut cursor, PageMode::Rows(10));
     assert_eq!(
         tokio::time::timeout(Duration::from_secs(2), swept).await.unwrap().unwrap(),
         3,
