@@ -1,7 +1,7 @@
 // purpose: Delete a memory with its versions and stubs, and write a tombstone that prevents its return.
 // mode: write
 // params: $scope: String, $id: String, $hash: String, $at: Integer
-// returns: memories: Integer, stubs: Integer (one row)
+// returns: memories: Integer, stubs: Integer, clusters: List (one row; clusters are those that were dissolved)
 // bound: one key, with the versions and the stubs of one memory
 // idempotent: by the tombstone
 //
@@ -24,11 +24,12 @@ CALL (memories) {
 CALL (memories) {
   UNWIND memories AS m
   MATCH (m)-[:BELONGS_TO]->(c:SemanticCluster)
-  WHERE c.dissolved IS NULL AND COUNT { (c)<-[:BELONGS_TO]-(:Memory) } = 1
+  WHERE c.dissolved IS NULL AND NOT EXISTS { MATCH (c)<-[:BELONGS_TO]-(o:Memory) WHERE o <> m }
   WITH c LIMIT 1
   SET c.dissolved = datetime({epochMillis: $at}), c.size = 0
+  RETURN collect(toStringOrNull(c.id)) AS clusters
 }
 FOREACH (n IN versions | DETACH DELETE n)
 FOREACH (n IN memories | DETACH DELETE n)
 FOREACH (n IN stubs | DETACH DELETE n)
-RETURN size(memories) AS memories, size(stubs) AS stubs
+RETURN size(memories) AS memories, size(stubs) AS stubs, clusters

@@ -317,6 +317,23 @@ fn steps() -> u32 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_cluster_that_a_deletion_dissolves_leaves_the_mirror() {
+    let bed = Bed::new(1 << 30).await;
+    bed.db.apply(&[about("m1", 0.0, "Lunch was good", &[]), about("m2", 0.1, "Dinner was not", &[])]).await;
+    let joined = "CREATE (c:SemanticCluster {scope: 'local', id: 'c', key: 'k', strength: 4.0, size: 2, formed: datetime()})
+        WITH c MATCH (m:Memory) CREATE (m)-[:BELONGS_TO]->(c)";
+    bed.db.client.run(joined, &[]).await;
+    let (_, current) = bed.refresh().await;
+    let nodes = current.view.graph().node_count();
+    bed.forget("m1", 0.4).await;
+    bed.forget("m2", 0.5).await;
+    let (done, current) = bed.refresh().await;
+    assert_eq!(done, RefreshOutcome::Patched);
+    assert_eq!(current.view.graph().node_count() + 3, nodes, "two memories and their cluster");
+    assert!(bed.mirror.verify(&Scope::local(), bed.clock.now()).await.unwrap().is_none());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn patched_is_loaded() {
     let bed = Bed::new(1 << 30).await;
     for room in ROOMS {

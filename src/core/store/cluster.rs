@@ -49,7 +49,7 @@ struct AroundRow {
 }
 
 /// Label of clusters.
-const CLUSTER: &str = "SemanticCluster";
+pub(super) const CLUSTER: &str = "SemanticCluster";
 
 impl Store {
     /// Memories in the queue for clustering, the longest-waiting first.

@@ -14,6 +14,7 @@
 
 use super::Store;
 use super::catalogue::{MEMORY_FORGET, MEMORY_LIVE, REQUEST_OPEN};
+use super::cluster::CLUSTER;
 use super::decode::Life;
 use super::error::Error;
 use super::memory::{Record, lock, read, refused, tombstone_hash, write};
@@ -212,6 +213,7 @@ impl Store {
         struct Row {
             memories: i64,
             stubs: i64,
+            clusters: Vec<String>,
         }
         let mut done = Deletion::default();
         tx.touch_memories(keys, "");
@@ -224,6 +226,9 @@ impl Store {
                 .set("hash", tombstone_hash(key))
                 .set("at", now.millis());
             let row: Row = tx.only(call).await?;
+            for id in &row.clusters {
+                tx.touch(CLUSTER, key.scope(), id, "");
+            }
             done.memories += row.memories;
             done.nodes += row.memories + row.stubs;
         }

@@ -114,7 +114,6 @@ async fn another_threshold_settles_everything_anew() {
     }
 }
 
-/// A random year: pairs grow, memories expire and come back, in any order, against a search through the last state.
 /// Members of a cluster that are all deleted by one request, as those of a session are, leave none that could be looked at.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cluster_whose_members_are_all_deleted_is_dissolved() {
@@ -132,6 +131,7 @@ async fn a_cluster_whose_members_are_all_deleted_is_dissolved() {
     assert_eq!(db.client.column::<String>(left).await, ["0 true"]);
 }
 
+/// A random year: pairs grow, memories expire and come back, in any order, against a search through the last state.
 #[tokio::test(flavor = "multi_thread")]
 async fn clusters_are_the_components() {
     const MEMORIES: usize = 120;
