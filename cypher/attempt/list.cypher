@@ -14,7 +14,7 @@ WITH a, datetime.realtime().epochMillis AS serverNow,
 ORDER BY over, started DESC, a.id DESC
 LIMIT $limit
 RETURN CASE WHEN a.id IS :: STRING NOT NULL THEN a.id ELSE elementId(a) END AS id, toStringOrNull(a.phase) AS phase,
-  CASE WHEN a.state IS :: STRING NOT NULL THEN a.state ELSE 'foreign' END AS state,
+  CASE WHEN a.state IN ['planned', 'claimed', 'done', 'aborted', 'expired'] THEN a.state ELSE 'foreign' END AS state,
   toStringOrNull(a.holder) AS holder, toStringOrNull(a.instanceId) AS instance, started,
   CASE WHEN over = 0 AND a.leaseUntil IS :: INTEGER THEN a.leaseUntil - serverNow END AS leaseLeft,
   coalesce(toIntegerOrNull(a.claimed), 0) AS claimed, coalesce(toIntegerOrNull(a.applied), 0) AS applied,

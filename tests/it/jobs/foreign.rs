@@ -151,6 +151,8 @@ async fn attempts_without_a_lease_do_not_keep_others_from_being_ended() {
     let db = fresh().await;
     let old = "UNWIND range(1, 150) AS n CREATE (:ConsolidationAttempt {id: 'old' + n, state: 'claimed', started: datetime('2020-01-01T00:00Z')})";
     db.client.run(old, &[]).await;
+    let lasting = "UNWIND range(1, 150) AS n CREATE (:ConsolidationAttempt {id: 'long' + n, state: 'claimed', leaseUntil: 9000000000000000, started: datetime('2020-01-01T00:00Z')})";
+    db.client.run(lasting, &[]).await;
     let dead = "CREATE (:ConsolidationAttempt {id: 'dead', state: 'claimed', holder: 'h', leaseUntil: 0, started: datetime()})";
     db.client.run(dead, &[]).await;
     assert_eq!(reap::run(&db.store, Right::Lease).await.unwrap().expired, 1);
