@@ -7,8 +7,7 @@
 //! Of a scope with more than 50,000 promoted memories only those with the most energy are compared, and the run logs
 //! that: memories with the least energy matter least, and the texts must fit in memory. The vector index knows neither
 //! scope nor tier, so the number of neighbours is raised until twenty count, or until one falls below the threshold. At
-//! 6,400 it ends: then memories of other scopes are more similar, and those further away are not compared, which the run
-//! counts and logs as well.
+//! 6,400 it ends: then so many that do not count are more similar, and those further away are not compared, which is logged.
 //!
 //! Invariant: a pair is strengthened once (held by `jobs::reinforce::twice_is_once`).
 
@@ -18,6 +17,7 @@ use crate::domain::tunables::Tunables;
 use crate::store::{Error, NewMemory, SimilarMemories, Store};
 use ebb_engine::semantic::trigram::CharNgramIndex;
 use std::collections::BTreeMap;
+use tracing::warn;
 
 pub(super) static JOB: Job = Job {
     name: "reinforce",
@@ -77,7 +77,7 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
 #[derive(Default)]
 struct Texts {
     scopes: BTreeMap<String, (Vec<MemoryKey>, CharNgramIndex)>,
-    /// Scopes, and new memories with embeddings, of which not all was compared since the last log line.
+    /// Scopes that were cut since the last log line.
     cut: i64,
 }
 
@@ -104,10 +104,7 @@ async fn compare(
     let mut likenesses = Vec::with_capacity(page.len());
     for new in page {
         let old = if new.embedded {
-            let (old, is_cut) =
-                by_embedding(store, new, tunables.config().semantic_similarity_threshold).await?;
-            texts.cut += i64::from(is_cut);
-            old
+            by_embedding(store, new, tunables.config().semantic_similarity_threshold).await?
         } else {
             by_text(texts.of(store, new.key.scope()).await?, new, store.similarity().text_threshold)
         };
@@ -128,12 +125,12 @@ fn by_text(
     named.filter(|(key, score)| *key != new.key && *score > threshold).take(MOST).collect()
 }
 
-/// The most similar memories that count, and whether there may be more that were not compared.
+/// The most similar memories that count.
 async fn by_embedding(
     store: &Store,
     new: &NewMemory,
     threshold: f64,
-) -> Result<(Vec<(MemoryKey, f64)>, bool), Error> {
+) -> Result<Vec<(MemoryKey, f64)>, Error> {
     let mut limit = NEIGHBOURS;
     loop {
         let near = store.nearest(&new.key, limit).await?;
@@ -148,7 +145,13 @@ async fn by_embedding(
         if is_enough || limit >= NEIGHBOURS_MAX {
             old.sort_by(|(a, x), (b, y)| y.total_cmp(x).then_with(|| a.cmp(b)));
             old.truncate(MOST);
-            return Ok((old, !is_enough));
+            if !is_enough {
+                warn!(
+                    id = new.key.id(),
+                    "more than {NEIGHBOURS_MAX} memories are more similar to this new one than those it may strengthen"
+                );
+            }
+            return Ok(old);
         }
         limit *= 4;
     }

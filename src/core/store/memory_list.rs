@@ -6,7 +6,7 @@
 use super::Store;
 use super::catalogue::{MEMORY_LIST, MEMORY_NEWEST};
 use super::encode::list;
-use super::error::{Class, Error};
+use super::error::Error;
 use super::tx::{Mode, Tx};
 use crate::domain::annotations::{Metadata, MetadataFilter};
 use crate::domain::ids::MemoryKey;
@@ -130,13 +130,11 @@ async fn rows(
         zone: Option<String>,
         metadata: Option<String>,
     }
-    let mut zone_of_cursor = UTC;
     let call = match order {
         MemoryOrder::Id => MEMORY_LIST.call().set("after", after),
         MemoryOrder::Newest => {
             let ([seconds, nanoseconds], zone, after) = newest_cursor(after)?;
             let call = MEMORY_NEWEST.call().set("seconds", seconds).set("nanoseconds", nanoseconds);
-            zone_of_cursor = zone;
             call.set("zone", zone).set("after", after)
         }
     };
@@ -166,7 +164,7 @@ async fn rows(
     };
     let found = tx.rows::<Row>(call).await.map_err(|why| match why {
         // Only the server knows the names of zones.
-        Error::Query { class: Class::Permanent, .. } if zone_of_cursor != UTC => foreign_cursor(),
+        Error::Query { ref message, .. } if message.contains("TimeZone") => foreign_cursor(),
         why => why,
     })?;
     Ok(found.into_iter().map(row).collect())

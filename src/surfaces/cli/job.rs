@@ -215,7 +215,7 @@ async fn run_jobs(
             Ok(done) => runs.push(done),
             Err(why) if runs.is_empty() => return Err(why),
             Err(why) => {
-                failed = Some(after_others(why, *job, &jobs[n + 1..]));
+                failed = Some(after_others(why, *job, &jobs[n + 1..], args.options.dry_run));
                 break;
             }
         }
@@ -229,11 +229,12 @@ async fn run_jobs(
 }
 
 /// The error of a job that ran after others, whose runs are done and shown.
-fn after_others(why: CliError, job: JobName, rest: &[JobName]) -> CliError {
-    let rest: Vec<&str> = rest.iter().map(|job| job.name()).collect();
-    let name = job.name();
-    why.why(match rest.as_slice() {
-        [] => format!("that was {name}; the other jobs have run"),
-        rest => format!("that was {name}; the jobs before it have run, these have not: {}", rest.join(", ")),
-    })
+fn after_others(why: CliError, job: JobName, rest: &[JobName], dry_run: bool) -> CliError {
+    let done = if dry_run { "were counted" } else { "have run" };
+    let mut all = format!("this is about {}; the jobs before it {done}", job.name());
+    if !rest.is_empty() {
+        let rest: Vec<&str> = rest.iter().map(|job| job.name()).collect();
+        all.push_str(&format!(", and these did not begin: {}", rest.join(", ")));
+    }
+    why.why(all)
 }
