@@ -4,6 +4,6 @@
 // returns: threshold: Float (one row)
 // bound: one key
 // idempotent: by writing a state
-MATCH (c:EbbCounter {name: 'job:cluster'})
+MERGE (c:EbbCounter {name: 'progress:cluster'})
 SET c.threshold = $threshold
 RETURN c.threshold AS threshold

@@ -2,5 +2,5 @@
 // mode: read
 // params: none
 // returns: threshold: Float (one row; null before the first time)
-OPTIONAL MATCH (c:EbbCounter {name: 'job:cluster'})
+OPTIONAL MATCH (c:EbbCounter {name: 'progress:cluster'})
 RETURN toFloatOrNull(c.threshold) AS threshold

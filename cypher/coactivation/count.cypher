@@ -22,6 +22,6 @@ WITH i, s, marked, CASE WHEN $rows.done[i] THEN $rows.all[i] - CASE WHEN 0 <= s.
 FOREACH (_ IN CASE WHEN $rows.done[i] THEN [1] ELSE [] END |
   SET s.coactivated = $rows.all[i], s.coactivateDue = null)
 WITH sum(marked) AS counted, sum(more) AS more
-MATCH (c:EbbCounter {name: 'job:coactivate'})
+MERGE (c:EbbCounter {name: 'progress:coactivate'})
 SET c.accesses = CASE WHEN 0 <= c.accesses <= 1000000000000 THEN toInteger(c.accesses) ELSE 0 END + more
 RETURN counted

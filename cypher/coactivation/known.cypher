@@ -12,6 +12,6 @@ CALL () {
   WHERE CASE WHEN s.id IS :: STRING NOT NULL THEN false ELSE true END
   RETURN coalesce(sum(COUNT { (s)<-[:ACCESSED_IN]-() }), 0) AS others
 }
-MATCH (c:EbbCounter {name: 'job:coactivate'})
+MERGE (c:EbbCounter {name: 'progress:coactivate'})
 SET c.accesses = $accesses + others
 RETURN c.accesses AS accesses

@@ -7,7 +7,7 @@
 // sessions that wait.
 CALL () { MATCH ()-[a:ACCESSED_IN]->(:Session) RETURN count(a) AS total }
 CALL () {
-  OPTIONAL MATCH (c:EbbCounter {name: 'job:coactivate'})
+  OPTIONAL MATCH (c:EbbCounter {name: 'progress:coactivate'})
   RETURN CASE WHEN 0 <= c.accesses <= 1000000000000 THEN toInteger(c.accesses) ELSE 0 END AS known
 }
 CALL () {

@@ -6,7 +6,7 @@
 // idempotent: by the values
 //
 // $passed is null while the search goes on.
-MATCH (c:EbbCounter {name: 'job:embed'})
+MERGE (c:EbbCounter {name: 'progress:embed'})
 SET c.model = $model, c.afterId = $afterId, c.afterScope = $afterScope,
   c.passed = CASE WHEN $passed IS NULL THEN null ELSE datetime({epochMillis: $passed}) END
 RETURN count(c) AS counters

@@ -6,8 +6,8 @@
 // idempotent: by the values
 //
 // other is the model of the other program, null if there is none: two programs with two models would replace each other's
-// embeddings again and again. A dry run before the first run has no counter, and records nothing.
-OPTIONAL MATCH (c:EbbCounter {name: 'job:embed'})
+// embeddings again and again.
+MERGE (c:EbbCounter {name: 'progress:embed'})
 WITH c, datetime({epochMillis: $now}) AS now,
   CASE WHEN c.usedBy <> $by AND c.used <> $model AND datetime({epochMillis: $since}) < c.usedAt <= datetime({epochMillis: $now}) THEN toStringOrNull(c.used) END AS other
 FOREACH (_ IN CASE WHEN other IS NULL THEN [1] ELSE [] END | SET c.used = $model, c.usedBy = $by, c.usedAt = now)

@@ -1,13 +1,14 @@
 //! Eviction of a lock holder that is gone while its connection is still open.
 //!
 //! A program whose machine or network has failed leaves a transaction open in the server, with the lock that a takeover
-//! needs. A program that waits longer than two seconds for a row with an expired lease queries the server, on another
+//! needs. A program that waits longer than two seconds for a job, or for a row with an expired lease, queries the server, on another
 //! connection, for the blocking transaction, and ends it if a second query a second later returns the same one. That is
 //! always safe: a transaction that is ended has committed whole or never will. A user without the right to see
 //! transactions waits until the server's own time-outs free the lock.
 
 use super::Store;
 use super::catalogue::{SERVER_BLOCKERS, SERVER_TERMINATE};
+use super::encode::list;
 use super::error::Error;
 use super::statement::Statement;
 use super::tx::{Mode, Tx};
@@ -21,10 +22,10 @@ const WAIT_TIMEOUT: Duration = Duration::from_secs(2);
 const SECOND_LOOK: Duration = Duration::from_secs(1);
 
 impl Store {
-    /// Awaits `work`, which waits at `statement` for a lock that no live program can hold, and evicts its holder.
+    /// Awaits `work`, which waits at one of `statements` for a lock that no live program can hold, and evicts its holder.
     pub(super) async fn evicting<T>(
         &self,
-        statement: &'static Statement,
+        statements: &[&'static Statement],
         work: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Error> {
         let mut work = std::pin::pin!(work);
@@ -38,7 +39,7 @@ impl Store {
             }
             wait = SECOND_LOOK;
             // The work continues to wait meanwhile, so it is still the one that is blocked.
-            let look = self.blocker(statement);
+            let look = self.blocker(statements);
             let seen = tokio::select! {
                 biased;
                 done = &mut work => return done,
@@ -61,9 +62,10 @@ impl Store {
         }
     }
 
-    /// The transaction that blocks this program's own one, which waits at `statement`.
-    async fn blocker(&self, statement: &'static Statement) -> Result<Option<String>, Error> {
-        let call = SERVER_BLOCKERS.call().set("holder", self.holder.as_str()).set("text", statement.body());
+    /// The transaction that blocks this program's own one, which waits at one of `statements`.
+    async fn blocker(&self, statements: &[&'static Statement]) -> Result<Option<String>, Error> {
+        let texts = list(statements.iter().map(|statement| statement.body()));
+        let call = SERVER_BLOCKERS.call().set("holder", self.holder.as_str()).set("text", texts);
         let states: Vec<String> = self.read(call).await?;
         Ok(states.iter().find_map(|status| blocked_by(status)))
     }

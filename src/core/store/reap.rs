@@ -144,7 +144,7 @@ impl Store {
             }
             Ok(row.map_or(0, |row| row.reaped))
         });
-        self.evicting(&ATTEMPT_REAP, Box::pin(work)).await
+        self.evicting(&[&ATTEMPT_REAP], Box::pin(work)).await
     }
 
     async fn adopt_attempt(&self, element: &str) -> Result<i64, Error> {

@@ -221,7 +221,7 @@ impl Store {
                 };
             }
         });
-        self.evicting(&RUN_TAKE, Box::pin(work)).await
+        self.evicting(&[&RUN_ASK, &RUN_TAKE], Box::pin(work)).await
     }
 
     /// Takes over the open run of a job, if there is one and `right` allows it.
@@ -232,7 +232,7 @@ impl Store {
                 _ => Ok(None),
             }
         });
-        self.evicting(&RUN_TAKE, Box::pin(work)).await
+        self.evicting(&[&RUN_ASK, &RUN_TAKE], Box::pin(work)).await
     }
 
     /// Renews the lease of a run between two of its transactions, which renew it themselves.
@@ -273,7 +273,9 @@ impl Store {
         wanted: Option<&str>,
         right: Right,
     ) -> Result<Opening, Error> {
-        let rows: Vec<FactsRow> = tx.rows(RUN_ASK.call().set("job", job).set("occurrence", wanted)).await?;
+        let call =
+            RUN_ASK.call().set("job", job).set("occurrence", wanted).set("holder", self.holder.as_str());
+        let rows: Vec<FactsRow> = tx.rows(call).await?;
         let server_now = rows.first().ok_or_else(|| decode("no row where one is required"))?.server_now;
         let facts = |row: &FactsRow| {
             let state = row.state.as_deref().unwrap_or_default();

@@ -27,3 +27,19 @@ async fn a_transaction_that_nobody_will_end_does_not_keep_a_run() {
     let late = open.commit().await.unwrap_err();
     assert!(late.to_string().contains("terminated") || late.to_string().contains("Terminated"), "{late}");
 }
+
+/// The same where it holds the job itself, which every other program locks first.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_transaction_that_nobody_will_end_does_not_keep_a_job() {
+    let db = fresh().await;
+    let opened = db.store.open_run("decay", "o", at(0.0), "schedule", Right::Lease).await.unwrap();
+    let OpenedRun::Ours(run) = opened else { panic!("{opened:?}") };
+    db.store.close_run(&run, RunState::Done, false, None).await.unwrap();
+    let mut open = db.client.begin().await;
+    let text = "MATCH (c:EbbCounter {name: 'job:decay'}) SET c.lock = 'gone' RETURN c.name";
+    crate::harness::neo4j::run(&mut open, text).await.unwrap();
+    let next = db.store.open_run("decay", "p", at(1.0), "schedule", Right::Lease);
+    let next = tokio::time::timeout(Duration::from_secs(60), next).await.expect("evicted").unwrap();
+    assert!(matches!(next, OpenedRun::Ours(_)), "{next:?}");
+    assert_eq!(db.store.counters().evicted.load(Ordering::Relaxed), 1);
+}
