@@ -113,7 +113,7 @@ impl Store {
         let now = run.now;
         let decayed = match page_mode {
             PageMode::Rows(limit) => PageMode::Rows(limit.min(most)),
-            PageMode::Quarantine(why) => PageMode::Quarantine(why),
+            quarantine @ PageMode::Quarantine(_) => quarantine,
         };
         let body = async |tx: &mut Tx| {
             let adopted = adopt_page(tx, (now, tunables), self.similarity.embeds(), page_mode).await?;

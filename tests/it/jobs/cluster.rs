@@ -1,7 +1,7 @@
 //! Clusters: the components of strong pairs, whatever happened to get there.
 
 use super::coactivate::triangle;
-use crate::harness::ebb::{UNGUARDED, access, remember};
+use crate::harness::ebb::{UNGUARDED, access, id, remember};
 use crate::harness::graph::{remembered, same};
 use crate::harness::neo4j::{Fresh, at, fresh};
 use crate::harness::random::Random;
@@ -75,20 +75,29 @@ async fn clusters_merge_lose_members_and_dissolve() {
     assert_eq!(nodes, 2, "dissolved nodes are kept and taken up again");
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_sweep_takes_the_expired_out_and_forgetting_looks_at_who_is_left() {
+/// A cluster of `a`, `b` and `c`.
+async fn one_cluster() -> Fresh {
     let db = fresh().await;
     triangle(&db, 5).await;
     for job in [JobName::Coactivate, JobName::Cluster] {
         db.run(job, 4.5).await;
     }
     assert_eq!(clusters(&db).await, ["a 5.0 3: a b c"]);
-    let id = ebb_core::domain::ids::MemoryId::new("c").unwrap();
-    let lasting = ebb_core::store::RequestMode::Once { request: "r", hash: "h", by: "test" };
-    db.store
-        .forget(lasting, (&ebb_core::domain::ids::Scope::local(), &[id]), at(4.6), (&UNGUARDED, None))
-        .await
-        .unwrap();
+    db
+}
+
+/// Deletes memories by one request.
+async fn forget(db: &Fresh, names: &[&str]) {
+    let ids: Vec<_> = names.iter().map(|name| id(name)).collect();
+    let once = ebb_core::store::RequestMode::Once { request: "r", hash: "h", by: "test" };
+    let scope = ebb_core::domain::ids::Scope::local();
+    db.store.forget(once, (&scope, &ids), at(4.6), (&UNGUARDED, None)).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sweep_takes_the_expired_out_and_forgetting_looks_at_who_is_left() {
+    let db = one_cluster().await;
+    forget(&db, &["c"]).await;
     db.run(JobName::Cluster, 4.7).await;
     assert_eq!(clusters(&db).await, ["a 5.0 2: a b"]);
     db.client.run("MATCH (m:Memory) SET m.ripeAt = null", &[]).await;
@@ -117,16 +126,8 @@ async fn another_threshold_settles_everything_anew() {
 /// Members of a cluster that are all deleted by one request, as those of a session are, leave none that could be looked at.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cluster_whose_members_are_all_deleted_is_dissolved() {
-    let db = fresh().await;
-    triangle(&db, 5).await;
-    for job in [JobName::Coactivate, JobName::Cluster] {
-        db.run(job, 4.5).await;
-    }
-    assert_eq!(clusters(&db).await, ["a 5.0 3: a b c"]);
-    let ids = ["a", "b", "c"].map(|id| ebb_core::domain::ids::MemoryId::new(id).unwrap());
-    let once = ebb_core::store::RequestMode::Once { request: "r", hash: "h", by: "test" };
-    let scope = ebb_core::domain::ids::Scope::local();
-    db.store.forget(once, (&scope, &ids), at(4.6), (&UNGUARDED, None)).await.unwrap();
+    let db = one_cluster().await;
+    forget(&db, &["a", "b", "c"]).await;
     let left = "MATCH (c:SemanticCluster) RETURN c.size + ' ' + (c.dissolved IS NOT NULL) AS left";
     assert_eq!(db.client.column::<String>(left).await, ["0 true"]);
 }

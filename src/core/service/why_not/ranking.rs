@@ -76,12 +76,8 @@ impl Service {
         };
         let hops = (asked.spread == Spread::Activation)
             .then(|| self.config.engine.activation(asked.profile).max_depth);
-        let reason = self.explain_rank(
-            &compared,
-            &asked,
-            (hops, node.map(|node| view.graph().tags(node).collect())),
-            answer,
-        );
+        let tags = node.map(|node| view.graph().tags(node).collect());
+        let reason = self.explain_rank(&compared, &asked, (hops, tags), answer);
         answer.ranking = Some(compared);
         Ok(reason)
     }
