@@ -12,6 +12,8 @@ use std::path::Path;
 
 const GRAPH: &str = include_str!("../../fixtures/upgrade-0.1.0.cypher");
 const ANSWERS: &str = include_str!("../../fixtures/upgrade-0.1.0.json");
+/// The records of the fixture are as old as the fixture.
+const KEPT: &str = "[retention]\nrequests = \"3650d\"\nruns = \"3650d\"\nsessions = \"3650d\"\n";
 
 #[derive(Deserialize)]
 struct Answers {
@@ -39,8 +41,8 @@ async fn of_0_1_0() -> Fresh {
     for statement in rows.split(";\n").filter(|text| !text.is_empty()) {
         db.client.run(statement, &[]).await;
     }
-    // Requests are kept for a day, and the fixture is older.
-    db.client.run("MATCH (r:EbbRequest) SET r.at = datetime.realtime()", &[]).await;
+    // Any write may be followed by a trim, and changes are kept for an hour.
+    db.client.run("MATCH (c:EbbChange) SET c.at = datetime.realtime()", &[]).await;
     db
 }
 
@@ -118,6 +120,7 @@ fn same_answers(db: &Fresh, folder: &Path, said: &[(Vec<String>, Value)], when: 
 async fn a_database_of_0_1_0_keeps_every_row_and_every_answer() {
     let db = of_0_1_0().await;
     let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("ebb.toml"), KEPT).unwrap();
     let answers: Answers = serde_json::from_str(ANSWERS).unwrap();
     let ask = |args: &[&str]| on(&db, folder.path(), args).json();
     let before = everything(&db.client).await;
