@@ -135,9 +135,9 @@ pub struct JobRun {
     pub skipped: i64,
     /// Rows quarantined.
     pub quarantined: i64,
-    /// Rows that remain due for the next run.
+    /// Rows that remain due for the next run; 0 of a dry run.
     pub due_left: i64,
-    /// Whether the run stopped before all due work was done.
+    /// Whether the run stopped before all due work was done: more may be due than a dry run counted.
     pub truncated: bool,
     /// Memories expired, promoted or reinforced, clusters formed or dissolved, and facts retracted.
     pub affected: i64,
@@ -156,7 +156,7 @@ pub struct JobRun {
     pub at: Timestamp,
     /// Whether this was a dry run: nothing was written.
     pub dry_run: bool,
-    /// Reason for a skip, a failure or an early end.
+    /// Reason for a skip, a failure or an early end; of a dry run, why a run would be stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -164,42 +164,34 @@ pub struct JobRun {
 impl JobRun {
     /// Response of a dry run.
     #[must_use]
-    pub fn of(job: JobName, tally: Tally, at: Timestamp) -> Self {
+    pub fn dry(report: JobReport) -> Self {
+        Self { occurrence: None, run_id: None, dry_run: true, ..Self::reported(report) }
+    }
+
+    /// Response of a run.
+    #[must_use]
+    pub fn reported(report: JobReport) -> Self {
+        let JobReport { job, tally, .. } = report;
         Self {
             job,
-            occurrence: None,
-            run_id: None,
-            outcome: "done",
+            occurrence: Some(report.occurrence),
+            run_id: report.run_id,
+            outcome: if report.outcome == Outcome::Done { "done" } else { "skipped" },
             scanned: tally.scanned,
             changed: tally.changed,
             skipped: tally.skipped,
             quarantined: tally.quarantined,
-            due_left: 0,
-            truncated: false,
+            due_left: report.due_left,
+            truncated: report.truncated,
             affected: affected(&tally),
             adopted: tally.adopted,
             expired: tally.expired,
             promoted: tally.promoted,
             conflicts: tally.conflicts,
             own: own(job, &tally),
-            at,
-            dry_run: true,
-            reason: None,
-        }
-    }
-
-    /// Response of a run.
-    #[must_use]
-    pub fn reported(report: JobReport) -> Self {
-        Self {
-            occurrence: Some(report.occurrence),
-            run_id: report.run_id,
-            outcome: if report.outcome == Outcome::Done { "done" } else { "skipped" },
-            due_left: report.due_left,
-            truncated: report.truncated,
+            at: report.now,
             dry_run: false,
             reason: report.reason,
-            ..Self::of(report.job, report.tally, report.now)
         }
     }
 }

@@ -8,7 +8,8 @@ use crate::domain::event::{Observe, Tie};
 use crate::domain::ids::{EntityName, RelationType, Scope};
 use crate::domain::relation::Observation;
 use crate::domain::units::{Timestamp, Weight};
-use crate::store::{ObservationEffect, Relation, Tally};
+use crate::scheduler::driver::JobReport;
+use crate::store::{ObservationEffect, Relation};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -139,20 +140,25 @@ pub struct Passed<At = Timestamp> {
     pub below_minimum: i64,
     /// Pinned relations.
     pub pinned: i64,
+    /// Whether it ended before all relations were read; absent if not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub truncated: bool,
     /// Relations that would be lowered, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub edges: Option<Vec<Edge<At>>>,
 }
 
 impl<At> Passed<At> {
-    /// Converts the counters of the job fade.
+    /// Converts the report of the job fade.
     #[must_use]
-    pub fn of(tally: &Tally, edges: Option<Vec<Edge<At>>>) -> Self {
+    pub fn of(report: &JobReport, edges: Option<Vec<Edge<At>>>) -> Self {
+        let tally = &report.tally;
         Self {
             processed: tally.scanned - tally.pinned - tally.quarantined,
             decayed: tally.changed,
             below_minimum: tally.below,
             pinned: tally.pinned,
+            truncated: report.truncated,
             edges,
         }
     }

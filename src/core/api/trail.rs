@@ -4,7 +4,8 @@ use crate::domain::event::{PlaceName, Step, Walk};
 use crate::domain::ids::{NAME_BYTES_MAX, NameError, PlaceId, Scope, TERM_BYTES_MAX, Term};
 use crate::domain::trail::{Allowed, Cycles};
 use crate::domain::units::Timestamp;
-use crate::store::{Counter, Tally, TraceEffect};
+use crate::scheduler::driver::JobReport;
+use crate::store::{Counter, TraceEffect};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -114,6 +115,8 @@ pub struct Evaporated {
     pub adopted: i64,
     /// Places and edges quarantined.
     pub quarantined: i64,
+    /// Whether it ended before all were evaporated, or counted.
+    pub truncated: bool,
     /// Current cycle.
     pub cycle: i64,
     /// Instant of the write.
@@ -142,17 +145,19 @@ pub struct TrailCycle {
 }
 
 impl Evaporated {
-    /// Converts the counters of an evaporation up to a cycle.
+    /// Converts the report of an evaporation up to a cycle.
     #[must_use]
-    pub const fn of(tally: &Tally, cycle: i64, at: Timestamp, dry_run: bool) -> Self {
+    pub const fn of(report: &JobReport, cycle: i64, dry_run: bool) -> Self {
+        let tally = &report.tally;
         Self {
             scanned: tally.scanned,
             changed: tally.changed,
             silenced: tally.silenced,
             adopted: tally.adopted,
             quarantined: tally.quarantined,
+            truncated: report.truncated,
             cycle,
-            at,
+            at: report.now,
             dry_run,
         }
     }

@@ -58,7 +58,8 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
         }
     }
     if work.run.is_dry() {
-        work.store.trim(work.run, work.page(PAGE)).await?;
+        let more = work.store.trim(work.run, work.page(PAGE)).await?;
+        work.run.cap_if(more);
         return Ok(Completion::End);
     }
     work.store.find_accesses(work.run).await?;

@@ -113,6 +113,7 @@ async fn search(work: &mut Work<'_>, target: &EmbeddingTarget) -> Result<Complet
 async fn estimate(work: &mut Work<'_>, target: &EmbeddingTarget) -> Result<Completion, Error> {
     let limit = work.page(DRY_RUN_ROWS);
     let waiting = work.store.waiting_texts(target, (work.run.now, true), (1, limit)).await?;
+    work.run.cap_if(waiting.len() >= limit);
     let embedded = waiting.iter().filter(|waiting| waiting.text.is_some()).count();
     count(work, waiting.len(), embedded);
     search(work, target).await

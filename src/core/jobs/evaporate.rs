@@ -39,7 +39,8 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
                 let mut page = async |store: &Store, run: &mut Run, page_mode: PageMode<'_>| {
                     store.evaporate(run, one, cycle, page_mode).await
                 };
-                pages::one(&mut work, limit, &mut page).await?;
+                let (rows, limit) = pages::one(&mut work, limit, &mut page).await?;
+                work.run.cap_if(rows >= limit);
             }
             continue;
         }

@@ -129,7 +129,9 @@ fn pages(waiting: &[WaitingOutcome]) -> impl Iterator<Item = &[WaitingOutcome]> 
 
 /// The result that a run would have, for up to 2,000 outcomes: it learns them in memory.
 async fn estimate(work: &mut Work<'_>) -> Result<(), Error> {
-    let waiting = work.store.waiting_outcomes("", work.budget.page(DRY_RUN_OUTCOMES)).await?;
+    let limit = work.budget.page(DRY_RUN_OUTCOMES);
+    let waiting = work.store.waiting_outcomes("", limit).await?;
+    work.run.cap_if(waiting.len() >= limit);
     let mut of_scope = BTreeMap::<&Scope, Estimated>::new();
     for page in pages(&waiting) {
         let Some(first) = page.first() else { continue };

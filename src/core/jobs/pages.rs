@@ -90,6 +90,7 @@ pub(super) async fn until_short(
     loop {
         let begun = Instant::now();
         let (rows, limit) = one(work, size, &mut page).await?;
+        work.run.cap_if(rows >= limit);
         if rows < limit || work.run.is_dry() {
             return Ok(Completion::End);
         }

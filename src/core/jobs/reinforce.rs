@@ -63,6 +63,7 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
         for new in new.chunks(PAGE) {
             pages::items(&mut work, new, &mut strengthen).await?;
         }
+        work.run.cap_if(new.len() >= page);
         if new.len() < page || work.run.is_dry() {
             return Ok(Completion::End);
         }

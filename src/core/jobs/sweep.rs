@@ -292,9 +292,10 @@ async fn sweep_pages(work: &mut Work<'_>, scope: FactScope, rules: &Rules) -> Re
     .await
 }
 
-/// The result that a run would have. Nothing is locked, and the guard does not apply.
+/// The result that a manual run would have, also one that the guard stops, which is named. Nothing is locked.
 async fn estimate(work: Work<'_>) -> Result<Completion, Error> {
     let policies = work.store.policies().await?.policies;
+    let (_, guarded) = judge(work.store, &policies, &swept(&policies), work.run.now).await?;
     let mut left = work.budget.page(usize::MAX);
     for scope in FactScope::ALL {
         let rules = policies.rules(scope, None, None);
@@ -316,8 +317,12 @@ async fn estimate(work: Work<'_>) -> Result<Completion, Error> {
             if page.lineages < wanted {
                 break;
             }
+            work.run.cap_if(left == 0);
             after = page.last;
         }
     }
-    Ok(Completion::End)
+    Ok(match guarded.why.filter(|why| !why.is_accepted(work.accepted)) {
+        Some(why) => Completion::Stopped(Error::Guarded(why).to_string()),
+        None => Completion::End,
+    })
 }

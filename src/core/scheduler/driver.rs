@@ -63,13 +63,13 @@ pub struct JobReport {
 }
 
 impl JobReport {
-    /// The counts of a run that is done.
+    /// The report, of a run that is done.
     ///
     /// # Errors
     /// [`Error::Conflict`] if the run was skipped or released, since another program works on it.
-    pub fn done(self) -> Result<Tally, Error> {
+    pub fn done(self) -> Result<Self, Error> {
         match self.outcome {
-            Outcome::Done => Ok(self.tally),
+            Outcome::Done => Ok(self),
             Outcome::Skipped | Outcome::Released => Err(Error::Conflict(
                 self.reason.unwrap_or_else(|| "the run was released to another worker".to_owned()),
             )),
@@ -302,9 +302,11 @@ pub async fn dry_run_job(
     job: JobName,
     now: Timestamp,
     request: Request,
-) -> Result<Tally, Error> {
-    let (run, _) = rolled_back(store, job, Run::dry(job.name(), now), request).await?;
-    Ok(run.estimated())
+) -> Result<JobReport, Error> {
+    let (run, reached) = rolled_back(store, job, Run::dry(job.name(), now), request).await?;
+    let truncated = reached != Completion::End;
+    let reason = if let Completion::Stopped(why) = reached { Some(why) } else { None };
+    Ok(JobReport { truncated, reason, ..report(job, &run, Outcome::Done, run.estimated()) })
 }
 
 /// The changes that a run of a job at `now` would make, without those of fading, and whether that is all of them: rows of
@@ -327,6 +329,9 @@ async fn rolled_back(
     request: Request,
 ) -> Result<(Run, Completion), Error> {
     let inputs = store.run_inputs().await?;
-    let reached = job.run(Work::new(store, &inputs, &mut run, request)).await?;
+    let mut reached = job.run(Work::new(store, &inputs, &mut run, request)).await?;
+    if reached == Completion::End && run.is_capped() {
+        reached = Completion::Budget;
+    }
     Ok((run, reached))
 }

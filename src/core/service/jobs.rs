@@ -10,7 +10,7 @@ use crate::scheduler::JobConfig;
 use crate::scheduler::dispatcher::UNSCHEDULED;
 use crate::scheduler::driver::{self, JobReport, Outcome, Wanted};
 use crate::scheduler::due::Rhythm;
-use crate::store::{BY_HAND, Error, JobStatus, LedgerSurvey, Past, Tally};
+use crate::store::{BY_HAND, Error, JobStatus, LedgerSurvey, Past};
 use std::num::NonZeroU64;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -45,6 +45,12 @@ impl Service {
         request: &JobRunRequest,
         stop: CancellationToken,
     ) -> Result<JobReport, Error> {
+        let work = Request { stop, ..self.asked(job, request)? };
+        self.run_once(id, job, now, work).await
+    }
+
+    /// Options of a run that somebody asks for.
+    fn asked(&self, job: JobName, request: &JobRunRequest) -> Result<Request, Error> {
         let accept_affected = request.accept_affected;
         if accept_affected.is_some() && job != JobName::Sweep {
             return Err(Error::Invalid(format!(
@@ -52,7 +58,7 @@ impl Service {
             )));
         }
         let limit = request.limit.map(NonZeroU64::get);
-        self.run_once(id, job, now, Request { limit, stop, accept_affected, ..self.job_request() }).await
+        Ok(Request { limit, accept_affected, ..self.job_request() })
     }
 
     /// Runs a job as [`Service::run_job_once`].
@@ -89,15 +95,15 @@ impl Service {
         })
     }
 
-    /// Runs a job at `now` up to about `limit` rows, and rolls it back. `force` as for [`Service::evaporate`].
+    /// Runs a job at `now` as requested, and rolls it back. `force` as for [`Service::evaporate`].
     pub async fn dry_run_job(
         &self,
         job: JobName,
         now: Timestamp,
-        limit: Option<u64>,
+        request: &JobRunRequest,
         force: bool,
-    ) -> Result<Tally, Error> {
-        let request = Request { limit, force, ..self.job_request() };
+    ) -> Result<JobReport, Error> {
+        let request = Request { force, ..self.asked(job, request)? };
         driver::dry_run_job(&self.store, job, now, request).await
     }
 

@@ -118,11 +118,13 @@ impl Store {
         let body = async |tx: &mut Tx| {
             let adopted = adopt_page(tx, (now, tunables), self.similarity.embeds(), page_mode).await?;
             let (mut tally, _) = decay_page(tx, now, tunables, &DecayCursor::default(), decayed).await?;
+            let (full, rows) = (decayed.is_full(tally.scanned), adopted.adopted + adopted.quarantined);
             tally += adopted;
-            Ok((tally, adopted))
+            Ok((tally, (full || page_mode.is_full(rows), rows)))
         };
-        let (_, adopted) = self.in_run(run, "memories.count", body).await?;
-        Ok(usize::try_from(adopted.adopted + adopted.quarantined).unwrap_or(0))
+        let (_, (full, rows)) = self.in_run(run, "memories.count", body).await?;
+        run.cap_if(full);
+        Ok(usize::try_from(rows).unwrap_or(0))
     }
 
     /// Counts the memories that a run would promote, `most` at most, as a batch of a dry run; one that `adopts` first
@@ -142,11 +144,13 @@ impl Store {
             };
             let waiting: Waiting = tx.only(MEMORY_WAITING.call().set("now", now.millis())).await?;
             let ripe = waiting.ripe.min(most);
+            let rows = tally.adopted + tally.quarantined;
             tally += Tally { scanned: ripe, changed: ripe, promoted: ripe, ..Tally::default() };
-            Ok(tally)
+            Ok((tally, (ripe < waiting.ripe || page_mode.is_full(rows), rows)))
         };
-        let tally = self.in_run(run, "promotions.count", body).await?;
-        Ok(usize::try_from(tally.adopted + tally.quarantined).unwrap_or(0))
+        let (_, (full, rows)) = self.in_run(run, "promotions.count", body).await?;
+        run.cap_if(full);
+        Ok(usize::try_from(rows).unwrap_or(0))
     }
 }
 

@@ -49,6 +49,8 @@ enum RunMode {
         did: Tally,
         /// Entries of a plan; `None` if it only counts.
         plan: Option<Vec<Entry>>,
+        /// Whether more may be due than it read.
+        capped: bool,
     },
 }
 
@@ -78,7 +80,7 @@ impl Run {
     }
 
     fn unrecorded(job: &'static str, now: Timestamp, plan: Option<Vec<Entry>>) -> Self {
-        let mode = RunMode::DryRun { did: Tally::default(), plan };
+        let mode = RunMode::DryRun { did: Tally::default(), plan, capped: false };
         Self { job, occurrence: BY_HAND.to_owned(), run_id: String::new(), now, fence: 0, batch: 0, mode }
     }
 
@@ -108,6 +110,19 @@ impl Run {
         if let RunMode::DryRun { did, .. } = &mut self.mode {
             *did += more;
         }
+    }
+
+    /// Notes of a dry run whether it read as many rows as it may: more may be due.
+    pub fn cap_if(&mut self, full: bool) {
+        if let RunMode::DryRun { capped, .. } = &mut self.mode {
+            *capped |= full;
+        }
+    }
+
+    /// Whether more may be due than a dry run read.
+    #[must_use]
+    pub fn is_capped(&self) -> bool {
+        matches!(self.mode, RunMode::DryRun { capped: true, .. })
     }
 
     /// Counts of a dry run so far. Those of a recorded run are in the ledger.

@@ -118,6 +118,13 @@ pub(super) const ROOM: &str = ":Room";
 pub(super) const ROOM_ID: &str = "n.id";
 pub(super) const HALL: &str = ":HALL";
 
+impl PageMode<'_> {
+    /// Whether so many rows are all that the page may have.
+    pub(super) fn is_full(self, rows: i64) -> bool {
+        matches!(self, Self::Rows(limit) if i64::try_from(limit).is_ok_and(|limit| rows >= limit))
+    }
+}
+
 impl Statement {
     /// Text to send: the file from its first line that is not a comment.
     #[must_use]

@@ -172,6 +172,9 @@ async fn list(service: &Service, output: &Output) -> Result<(), CliError> {
     })
 }
 
+/// Remark on a run that did not reach everything that was due.
+pub(super) const ENDED_EARLY: &str = "It ended at its limit: more may be due.";
+
 /// One sentence about a run.
 fn sentence(run: &JobRun) -> String {
     let name = run.job.name();
@@ -179,13 +182,15 @@ fn sentence(run: &JobRun) -> String {
         return format!("{name}: skipped; {}.", run.reason.as_deref().unwrap_or("another run is open"));
     }
     let what = effects(run.job, &Counts::from(run));
-    let mut rest = match run.truncated {
-        true => format!(" {} are left for the next run.", run.due_left),
-        false => String::new(),
+    let rest = match (run.dry_run, &run.reason, run.truncated) {
+        (true, Some(why), _) => format!(" A run would be stopped: {why}."),
+        (true, None, true) => format!(" {ENDED_EARLY}"),
+        (false, reason, true) => {
+            let why = reason.as_ref().map(|why| format!(" It ended early: {why}.")).unwrap_or_default();
+            format!(" {} are left for the next run.{why}", run.due_left)
+        }
+        (_, _, false) => String::new(),
     };
-    if let Some(why) = &run.reason {
-        rest.push_str(&format!(" It ended early: {why}."));
-    }
     let dry_run = if run.dry_run { ", dry run" } else { "" };
     format!("{name} at {} UTC{dry_run}: {what}.{rest}", readable(run.at))
 }
@@ -200,13 +205,13 @@ async fn run_jobs(
     let jobs: Vec<JobName> = named.map_or_else(|| JobName::ALL.to_vec(), |job| vec![job]);
     let at = args.options.instant(service, global).await?;
     let run = async |job| {
-        if args.options.dry_run {
-            return Ok(JobRun::of(job, service.dry_run_job(job, at, args.limit, false).await?, at));
-        }
         // Of all jobs, it is for the sweep.
         let accept_affected = args.accept_affected.filter(|_| !args.all || job == JobName::Sweep);
         let limit = args.limit.and_then(NonZeroU64::new);
         let request = JobRunRequest { limit, accept_affected, ..JobRunRequest::default() };
+        if args.options.dry_run {
+            return Ok(JobRun::dry(service.dry_run_job(job, at, &request, false).await?));
+        }
         Ok(JobRun::reported(service.run_job(job, at, &request).await?))
     };
     let (mut runs, mut failed) = (Vec::new(), None);

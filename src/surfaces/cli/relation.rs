@@ -2,6 +2,7 @@
 
 use super::exit::CliError;
 use super::instant::readable;
+use super::job::ENDED_EARLY;
 use super::output::Output;
 use super::page::Column;
 use super::{Global, ReadOptions, RunOptions, WriteOptions};
@@ -12,7 +13,7 @@ use ebb_core::domain::event::{Observe, Tie};
 use ebb_core::domain::ids::{EntityName, RelationType};
 use ebb_core::domain::relation::Observation;
 use ebb_core::domain::units::Weight;
-use ebb_core::service::{JobName, ObservationEffect, RelationFilter, Service, Tally};
+use ebb_core::service::{JobName, ObservationEffect, RelationFilter, Service};
 use serde::Serialize;
 
 /// The verbs of `ebb relation`.
@@ -232,10 +233,11 @@ async fn decay(
 ) -> Result<(), CliError> {
     let at = options.instant(service, global).await?;
     let dry_run = options.dry_run;
-    let tally: Tally = if dry_run {
-        service.dry_run_job(JobName::Fade, at, None, false).await?
+    let all = JobRunRequest::default();
+    let report = if dry_run {
+        service.dry_run_job(JobName::Fade, at, &all, false).await?
     } else {
-        service.run_job(JobName::Fade, at, &JobRunRequest::default()).await?.done()?
+        service.run_job(JobName::Fade, at, &all).await?.done()?
     };
     let edges = if list {
         let lowered = service.relations(service.scope(), RelationFilter::Lowered, None, at).await?;
@@ -243,7 +245,7 @@ async fn decay(
     } else {
         None
     };
-    let passed = Passed::of(&tally, edges);
+    let passed = Passed::of(&report, edges);
     let answer = PassReport { passed, dry_run };
     output.emit("relation.decay", &answer, |page| {
         let passed = &answer.passed;
@@ -252,6 +254,9 @@ async fn decay(
             "{} relations read, {} {lowered}, {} below the minimum, {} pinned.",
             passed.processed, passed.decayed, passed.below_minimum, passed.pinned
         ));
+        if passed.truncated {
+            page.line(ENDED_EARLY);
+        }
         if let Some(edges) = passed.edges.as_ref().filter(|edges| !edges.is_empty()) {
             table(page, edges);
         }

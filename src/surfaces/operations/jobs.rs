@@ -61,9 +61,8 @@ fn named(name: &str) -> Result<JobName, Problem> {
 async fn run(call: Call<JobPath, Nothing, JobRunRequest>) -> Result<Answer<JobRun>, Problem> {
     let job = named(&call.path.name)?;
     let at = call.write_instant(call.body.at).await?;
-    let limit = call.body.limit.map(std::num::NonZeroU64::get);
     Ok(Answer::ok(if call.body.dry_run {
-        JobRun::of(job, call.service().dry_run_job(job, at, limit, false).await?, at)
+        JobRun::dry(call.service().dry_run_job(job, at, &call.body, false).await?)
     } else {
         let stop = call.backend.stop.clone();
         JobRun::reported(call.service().run_job_once(&call.request_id, job, at, &call.body, stop).await?)

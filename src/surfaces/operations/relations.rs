@@ -220,21 +220,13 @@ async fn decay(call: Call<Nothing, Nothing, DecayPassRequest>) -> Result<Answer<
     if list && !dry_run {
         return Err(Problem::validation("list needs dryRun: after a pass no relation is left to lower"));
     }
-    let service = call.service();
+    let (service, all) = (call.service(), JobRunRequest::default());
     if !dry_run {
-        let tally = service
-            .run_job_once(
-                &call.request_id,
-                JobName::Fade,
-                at,
-                &JobRunRequest::default(),
-                call.backend.stop.clone(),
-            )
-            .await?
-            .done()?;
-        return Ok(Answer::ok(Passed::of(&tally, None)));
+        let stop = call.backend.stop.clone();
+        let report = service.run_job_once(&call.request_id, JobName::Fade, at, &all, stop).await?;
+        return Ok(Answer::ok(Passed::of(&report.done()?, None)));
     }
-    let tally = service.dry_run_job(JobName::Fade, at, None, false).await?;
+    let report = service.dry_run_job(JobName::Fade, at, &all, false).await?;
     let edges = if list {
         let caller = call.caller.name();
         let (lowered, _held) = all_held(&call.backend, caller, &scope, RelationFilter::Lowered, at).await?;
@@ -242,5 +234,5 @@ async fn decay(call: Call<Nothing, Nothing, DecayPassRequest>) -> Result<Answer<
     } else {
         None
     };
-    Ok(Answer::ok(Passed::of(&tally, edges)))
+    Ok(Answer::ok(Passed::of(&report, edges)))
 }

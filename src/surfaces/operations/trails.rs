@@ -6,6 +6,7 @@ use crate::surfaces::operation::problem::Problem;
 use crate::surfaces::operation::{Answer, Call, Operation, RequiredRight};
 use axum::http::Method;
 use ebb_core::api::input::{AtQuery, Nothing};
+use ebb_core::api::job::JobRunRequest;
 use ebb_core::api::trail::{
     Advance, CheapestPath, ColdPlaces, Deposit, Evaporate, Evaporated, Exploration, HotEdges, NewEdge,
     NewPlace, NextPlaces, NextPlacesQuery, TrailCycle, TrailPathQuery, TrailStatus, TrailStatusQuery,
@@ -176,8 +177,8 @@ async fn next(call: Call<Nothing, NextPlacesQuery>) -> Result<Answer<NextPlaces>
 async fn evaporate(call: Call<Nothing, Nothing, Evaporate>) -> Result<Answer<Evaporated>, Problem> {
     let Evaporate { force, dry_run, at } = call.body;
     let at = call.write_instant(at).await?;
-    let tally = if dry_run {
-        call.service().dry_run_job(JobName::Evaporate, at, None, force).await?
+    let report = if dry_run {
+        call.service().dry_run_job(JobName::Evaporate, at, &JobRunRequest::default(), force).await?
     } else {
         call.service()
             .evaporate(&call.request_id, at, force, Some(call.backend.stop.clone()))
@@ -185,7 +186,7 @@ async fn evaporate(call: Call<Nothing, Nothing, Evaporate>) -> Result<Answer<Eva
             .done()?
     };
     let cycle = call.service().cycles().await?.cycles.at(at);
-    Ok(Answer::ok(Evaporated::of(&tally, cycle, at, dry_run)))
+    Ok(Answer::ok(Evaporated::of(&report, cycle, dry_run)))
 }
 
 async fn cycle(call: Call<Nothing, AtQuery>) -> Result<Answer<TrailCycle>, Problem> {

@@ -21,7 +21,7 @@ async fn twice_is_once() {
     .await;
     db.client.run("CREATE (:Memory {id: 'foreign', content: 'x', energy: 1.0, sessionId: 's0'})", &[]).await;
     let before = everything(&db.client).await;
-    let said = dry_run_job(&db.store, JobName::Audit, at(6.0), Default::default()).await.unwrap();
+    let said = dry_run_job(&db.store, JobName::Audit, at(6.0), Default::default()).await.unwrap().tally;
     same(&before, &everything(&db.client).await, "a dry run");
     let did = db.run(JobName::Audit, 6.0).await.tally;
     assert_eq!((said.changed, said.adopted), (did.changed, did.adopted));
@@ -99,7 +99,10 @@ async fn what_nobody_needs_any_more_is_removed() {
         db.client.run(text, &[]).await;
     }
     let before = everything(&db.client).await;
-    assert_eq!(dry_run_job(&db.store, JobName::Audit, at(1.0), Default::default()).await.unwrap().changed, 4);
+    assert_eq!(
+        dry_run_job(&db.store, JobName::Audit, at(1.0), Default::default()).await.unwrap().tally.changed,
+        4
+    );
     same(&before, &everything(&db.client).await, "a dry run");
     assert_eq!(db.run(JobName::Audit, 1.0).await.tally.changed, 4);
     let left: Vec<String> = db

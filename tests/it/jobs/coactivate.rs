@@ -246,7 +246,7 @@ async fn a_very_large_session_counts_by_its_most_recent() {
     let db = fresh().await;
     let events: Vec<Event> = (0..250).map(|n| made(&format!("m{n:03}"), f64::from(n) / 100.0, "s")).collect();
     db.apply(&events).await;
-    let said = dry_run_job(&db.store, JobName::Coactivate, at(3.0), Default::default()).await.unwrap();
+    let said = dry_run_job(&db.store, JobName::Coactivate, at(3.0), Default::default()).await.unwrap().tally;
     let did = db.run(JobName::Coactivate, 3.0).await.tally;
     assert_eq!((did.scanned, did.changed, did.cut), (1, 19_900, 1));
     assert_eq!((said.scanned, said.changed, said.cut), (1, 19_900, 1));
@@ -269,7 +269,7 @@ async fn a_dry_run_writes_nothing_and_tells_what_a_run_does() {
     triangle(&db, 6).await;
     for job in [JobName::Coactivate, JobName::Cluster] {
         let before = everything(&db.client).await;
-        let said = dry_run_job(&db.store, job, at(9.0), Default::default()).await.unwrap();
+        let said = dry_run_job(&db.store, job, at(9.0), Default::default()).await.unwrap().tally;
         same(&before, &everything(&db.client).await, "a dry run");
         assert_eq!(said, db.run(job, 9.0).await.tally, "{job}");
         assert!(said.changed > 0, "{job}");

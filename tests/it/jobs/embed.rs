@@ -121,7 +121,7 @@ async fn twice_is_once() {
     for (limit, counts) in [(Some(5), (5, 5)), (None, (16, 14))] {
         let asked = embedder.requests().len();
         let wanted = Request { limit, ..with(&client) };
-        let said = dry_run_job(&db.store, JobName::Embed, at(1.0), wanted).await.unwrap();
+        let said = dry_run_job(&db.store, JobName::Embed, at(1.0), wanted).await.unwrap().tally;
         assert_eq!(embedder.requests().len(), asked, "a dry run sends nothing");
         let did = run_some(&db, &client, 1.0, limit).await.tally;
         assert_eq!((said, (did.scanned, did.changed)), (did, counts), "{limit:?}");
@@ -261,7 +261,7 @@ async fn another_model_replaces_what_the_first_one_embedded_and_nothing_else() {
         db.config = Config { similarity: similarity(Some(model)), ..db.config.clone() };
         db.store = Store::connect(&db.config).unwrap();
         let client = embedder.client(model);
-        let said = dry_run_job(&db.store, JobName::Embed, at(hours), with(&client)).await.unwrap();
+        let said = dry_run_job(&db.store, JobName::Embed, at(hours), with(&client)).await.unwrap().tally;
         let did = run(&db, &client, hours).await.tally;
         assert_eq!((said, did.changed), (did, changed), "{model}");
         let (all, own) = (embedded(&db).await, "own - 0.0 0.0 1.0 0.0 ".to_owned());

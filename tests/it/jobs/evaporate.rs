@@ -159,7 +159,7 @@ async fn twice_is_once() {
     db.trace(&row_of_rooms()).await.unwrap();
     db.trace(&[deposit(0.0, &["r0", "r1", "r2"], 1.0), explore(0.0, "r4")]).await.unwrap();
     assert_eq!(db.evaporated(5.0).await.scanned, 0, "not yet time");
-    let dry = dry_run_job(&db.store, JobName::Evaporate, at(10.0), Request::default()).await.unwrap();
+    let dry = dry_run_job(&db.store, JobName::Evaporate, at(10.0), Request::default()).await.unwrap().tally;
     let before = db.palace().await;
     let once = db.evaporated(10.0).await;
     assert_eq!((once.scanned, once.changed, once.silenced, once.quarantined), (6, 6, 0, 0));

@@ -100,7 +100,8 @@ async fn the_counters_are_those_of_the_documents() {
     let pinned = Observation { at: at(0.0), weight: Some(Weight::new(0.4).unwrap()), pinned: Some(true) };
     let pinned = Observe { tie: tie("core", "depends_on", "jwt"), seen: pinned };
     db.observe(&[pinned, seen("gone", "x", 0.0), seen("half", "x", 310.0), seen("today", "x", 400.0)]).await;
-    let said = dry_run_job(&db.store, JobName::Fade, at(400.0 * DAY), Default::default()).await.unwrap();
+    let said =
+        dry_run_job(&db.store, JobName::Fade, at(400.0 * DAY), Default::default()).await.unwrap().tally;
     assert_eq!((said.scanned, said.pinned, said.changed, said.below), (4, 1, 2, 1));
     close(db.stored("gone").await, 1.0);
     let lowered = db.relations(RelationFilter::Lowered, 400.0).await;
@@ -248,7 +249,7 @@ async fn what_configuration_pins_is_held_from_the_next_pass_or_observation_on() 
     db.config.pins = Pins(vec![pin("a"), pin("c")]);
     db.store = ebb_core::store::Store::connect(&db.config).unwrap();
 
-    let dry = dry_run_job(&db.store, JobName::Fade, at(90.0 * DAY), Default::default()).await.unwrap();
+    let dry = dry_run_job(&db.store, JobName::Fade, at(90.0 * DAY), Default::default()).await.unwrap().tally;
     let did = db.run(JobName::Fade, 90.0 * DAY).await.tally;
     assert_eq!((did.scanned, did.pinned, did.changed), (3, 1, 2), "{did:?}");
     assert_eq!((dry.scanned, dry.pinned, dry.changed), (3, 1, 2), "{dry:?}");

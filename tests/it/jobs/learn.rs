@@ -448,7 +448,7 @@ async fn a_dry_run_writes_nothing_and_tells_what_a_run_does() {
     file(&db, "local", &outcomes(120)).await;
     file(&db, "team", &[of(&["n1", "n0", "nobody"], 1.0)]).await;
     let before = everything(&db.client).await;
-    let said = dry_run_job(&db.store, JobName::Learn, at(1.0), Default::default()).await.unwrap();
+    let said = dry_run_job(&db.store, JobName::Learn, at(1.0), Default::default()).await.unwrap().tally;
     same(&before, &everything(&db.client).await, "a dry run");
     assert_eq!((said.scanned, said.skipped), (121, 1));
     assert_eq!(said, db.run(JobName::Learn, 1.0).await.tally);

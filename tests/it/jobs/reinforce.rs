@@ -77,7 +77,7 @@ async fn twice_is_once() {
     let db = fresh().await;
     promoted(&db, &OLD).await;
     db.apply(&OLD.map(|(id, text)| says(&format!("new-{id}"), 1.0, text))).await;
-    let said = dry_run_job(&db.store, JobName::Reinforce, at(2.0), Default::default()).await.unwrap();
+    let said = dry_run_job(&db.store, JobName::Reinforce, at(2.0), Default::default()).await.unwrap().tally;
     let did = db.run(JobName::Reinforce, 2.0).await.tally;
     assert_eq!((said, did.reinforced), (did, 4));
     let before = remembered(&db.client).await;

@@ -151,7 +151,7 @@ async fn twice_is_once() {
     let mut config = db.governing(BOTH);
     config.regime.guard.enabled = false;
     let store = Store::connect(&config).unwrap();
-    let said = dry_run_job(&store, JobName::Sweep, at(30.0), Default::default()).await.unwrap();
+    let said = dry_run_job(&store, JobName::Sweep, at(30.0), Default::default()).await.unwrap().tally;
     let first = by_hand(&store, JobName::Sweep, 30.0).await.tally;
     assert_eq!(said, first);
     assert!(first.retracted > 300 && first.reduced > 600, "{first:?}");
@@ -797,15 +797,20 @@ async fn a_sweep_by_hand_that_the_guard_stops_in_one_scope_writes_in_none() {
     db.assert(&[of_team]).await;
     let service = db.service(RETRACT_ALL);
     let ask = JobRunRequest::default();
-    let dry = service.dry_run_job(JobName::Sweep, at(2.0), None, false).await.unwrap();
-    assert_eq!(dry.retracted, 61, "it only counts");
+    let dry = service.dry_run_job(JobName::Sweep, at(2.0), &ask, false).await.unwrap();
+    assert_eq!((dry.tally.retracted, dry.truncated), (61, true), "it counts what the guard would stop, and says so");
     let why = service.run_job(JobName::Sweep, at(2.0), &ask).await.unwrap_err();
     let says = "60 of 60 live items of company would be affected, more than 20 % of them";
     assert!(why.to_string().contains(says), "{why}");
+    assert_eq!(dry.reason, Some(why.to_string()));
     assert_eq!(db.count().await, 61, "nothing was written");
     assert_eq!(named(scheduled(&db.governed(RETRACT_ALL), 2.0).await), 60);
     assert_eq!(db.count().await, 62, "the schedule sweeps the others");
     let accepted = JobRunRequest { accept_affected: Some(60), ..ask };
+    let dry = service.dry_run_job(JobName::Sweep, at(3.0), &accepted, false).await.unwrap();
+    assert_eq!((dry.tally.retracted, dry.truncated, dry.reason), (60, false, None));
+    let other = service.dry_run_job(JobName::Decay, at(3.0), &accepted, false).await.unwrap_err();
+    assert!(other.to_string().contains("no guard stops decay"), "{other}");
     assert_eq!(service.run_job(JobName::Sweep, at(3.0), &accepted).await.unwrap().tally.retracted, 60);
 }
 

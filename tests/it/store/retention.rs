@@ -174,7 +174,8 @@ async fn sessions_end_when_nothing_refers_to_them_any_more() {
     audit(89.0).await;
     let sessions = "MATCH (s:Session) RETURN s.id AS id ORDER BY id";
     assert_eq!(db.client.column::<String>(sessions).await, ["empty", "kept"]);
-    let said = dry_run_job(&db.store, JobName::Audit, at(24.0 * 91.0), Default::default()).await.unwrap();
+    let said =
+        dry_run_job(&db.store, JobName::Audit, at(24.0 * 91.0), Default::default()).await.unwrap().tally;
     assert_eq!((said.trimmed, audit(91.0).await), (1, 1));
     assert_eq!(db.client.column::<String>(sessions).await, ["kept"]);
     assert_eq!(audit(91.0).await, 0);

@@ -158,6 +158,8 @@ async fn a_new_policy_is_accepted_once_by_the_number_that_the_guard_names() {
     }
     run(&["sweep"]).fails(8, "retract over 10 times as much as before: stale");
     run(&["sweep"]).fails(8, "the same command with --accept-affected 60");
+    let dry_run = run(&["job", "run", "sweep", "--dry-run"]).json();
+    assert!(dry_run["reason"].as_str().unwrap().contains("retract over 10 times as much as before: stale"));
     run(&["job", "run", "sweep"]).fails(8, "the same command with --accept-affected 60");
     run(&["job", "run", "fade", "--accept-affected", "60"]).fails(2, "no guard stops fade");
     let accepted = run(&["job", "run", "sweep", "--accept-affected", "60"]).json();

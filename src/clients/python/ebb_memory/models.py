@@ -454,6 +454,8 @@ class Evaporated(Model):
     """Places and edges scanned."""
     silenced: int
     """Places and edges whose pheromones all reached 0."""
+    truncated: bool
+    """Whether it ended before all were evaporated, or counted."""
 
 
 class EvaporatedWithChange(Evaporated):
@@ -733,7 +735,7 @@ class JobRun(Model):
     dry_run: bool
     """Whether this was a dry run: nothing was written."""
     due_left: int
-    """Rows that remain due for the next run."""
+    """Rows that remain due for the next run; 0 of a dry run."""
     expired: int
     """Memories that expired."""
     job: Literal["audit", "decay", "coactivate", "cluster", "embed", "reinforce", "promote", "evaporate", "fade", "sweep", "learn"] | str
@@ -747,7 +749,7 @@ class JobRun(Model):
     quarantined: int
     """Rows quarantined."""
     reason: str | None = None
-    """Reason for a skip, a failure or an early end."""
+    """Reason for a skip, a failure or an early end; of a dry run, why a run would be stopped."""
     run_id: str | None
     """The id of its run."""
     scanned: int
@@ -755,7 +757,7 @@ class JobRun(Model):
     skipped: int
     """Rows skipped."""
     truncated: bool
-    """Whether the run stopped before all due work was done."""
+    """Whether the run stopped before all due work was done: more may be due than a dry run counted."""
 
 
 class JobRunWithChange(JobRun):
@@ -1034,6 +1036,8 @@ class Passed(Model):
     """Pinned relations."""
     processed: int
     """Relations scanned that are not pinned."""
+    truncated: bool
+    """Whether it ended before all relations were read."""
 
 
 class PassedWithChange(Passed):

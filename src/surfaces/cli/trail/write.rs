@@ -1,14 +1,16 @@
 //! `ebb trail node`, `edge`, `deposit`, `explore`, `evaporate` and `cycle`.
 
 use super::super::instant::readable;
+use super::super::job::ENDED_EARLY;
 use super::super::output::Output;
 use super::super::{CliError, Global, RunOptions, WriteOptions};
 use super::{CycleArgs, DepositArgs, EdgeVerb, NodeVerb, place, table_of_edges, table_of_places};
+use ebb_core::api::job::JobRunRequest;
 use ebb_core::api::trail::{Evaporated, TrailCycle, TrailWritten};
 use ebb_core::domain::event::{Step, Trace, Walk};
 use ebb_core::domain::ids::PlaceId;
 use ebb_core::service::memories::RequestId;
-use ebb_core::service::{JobName, Service, Tally};
+use ebb_core::service::{JobName, Service};
 
 pub(super) async fn node(
     verb: &NodeVerb,
@@ -111,21 +113,24 @@ pub(super) async fn evaporate(
 ) -> Result<(), CliError> {
     let at = options.instant(service, global).await?;
     let dry_run = options.dry_run;
-    let tally: Tally = if dry_run {
-        service.dry_run_job(JobName::Evaporate, at, None, force).await?
+    let report = if dry_run {
+        service.dry_run_job(JobName::Evaporate, at, &JobRunRequest::default(), force).await?
     } else {
         let once = RequestId::or_new("cli", None);
         service.evaporate(&once, at, force, None).await?.done()?
     };
     let cycle = service.cycles().await?.cycles.at(at);
-    let evaporated = Evaporated::of(&tally, cycle, at, dry_run);
+    let evaporated = Evaporated::of(&report, cycle, dry_run);
     output.emit("trail.evaporate", &evaporated, |page| {
         let (updated, fell) =
             if dry_run { ("would be updated", "would fall") } else { ("were updated", "fell") };
         page.line(&format!(
             "{} places and edges {updated} to cycle {cycle}; of these {} {fell} to 0.",
-            tally.changed, tally.silenced
+            evaporated.changed, evaporated.silenced
         ));
+        if evaporated.truncated {
+            page.line(ENDED_EARLY);
+        }
     })
 }
 
