@@ -246,10 +246,10 @@ impl Service {
     ) -> Result<LossReason, Error> {
         self.mirror.catch_up(scope, at).await?;
         let renewed = self.ready(scope).await?;
-        let generation = current.view.generation().0;
+        // The texts name no generation: it also counts what others write.
         if node_of(&renewed.view, key.id(), is_memory).is_some() {
             answer.say(format!(
-                "The mirror had not read it: generation {generation}, of {}, is older than the last write of the memory.",
+                "The mirror had not read it: its state of {} is older than the last write of the memory.",
                 rfc3339(current.as_of)
             ));
             answer.say("The mirror has been brought up to date for this answer and holds it now.".to_owned());
@@ -260,11 +260,11 @@ impl Service {
             return Ok(LossReason::NotYetHeld);
         }
         if renewed.is_whole() {
-            answer.say(format!(
-                "The mirror holds all that it knows of the scope, in generation {}, and not this memory: another program wrote it, \
-                 and no record tells of it, or its row cannot be read.",
-                renewed.view.generation().0
-            ));
+            answer.say(
+                "The mirror holds all that it knows of the scope, and not this memory: another program wrote it, and no record \
+                 tells of it, or its row cannot be read."
+                    .to_owned(),
+            );
             answer.suggest("Read the rows of other programs: ebb graph refresh".to_owned());
             answer.suggest("Find rows that cannot be read: ebb doctor".to_owned());
             return Ok(LossReason::NotHeld);

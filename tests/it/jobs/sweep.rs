@@ -798,7 +798,7 @@ async fn a_sweep_by_hand_that_the_guard_stops_in_one_scope_writes_in_none() {
     let service = db.service(RETRACT_ALL);
     let ask = JobRunRequest::default();
     let dry = service.dry_run_job(JobName::Sweep, at(2.0), &ask, false).await.unwrap();
-    assert_eq!((dry.tally.retracted, dry.truncated), (61, true), "it counts what the guard would stop, and says so");
+    assert_eq!((dry.tally.retracted, dry.truncated), (61, true), "it counts, and says so");
     let why = service.run_job(JobName::Sweep, at(2.0), &ask).await.unwrap_err();
     let says = "60 of 60 live items of company would be affected, more than 20 % of them";
     assert!(why.to_string().contains(says), "{why}");

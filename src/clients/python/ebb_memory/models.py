@@ -1036,8 +1036,8 @@ class Passed(Model):
     """Pinned relations."""
     processed: int
     """Relations scanned that are not pinned."""
-    truncated: bool
-    """Whether it ended before all relations were read."""
+    truncated: bool = False
+    """Whether it ended before all relations were read; absent if not."""
 
 
 class PassedWithChange(Passed):
