@@ -137,7 +137,7 @@ pub struct JobRun {
     pub quarantined: i64,
     /// Rows that remain due for the next run; 0 of a dry run.
     pub due_left: i64,
-    /// Whether the run stopped before all due work was done: more may be due than a dry run counted.
+    /// Whether the run stopped before all due work was done; of a dry run, whether more may be due than it counted.
     pub truncated: bool,
     /// Memories expired, promoted or reinforced, clusters formed or dissolved, and facts retracted.
     pub affected: i64,
@@ -165,7 +165,7 @@ impl JobRun {
     /// Response of a dry run.
     #[must_use]
     pub fn dry(report: JobReport) -> Self {
-        Self { occurrence: None, run_id: None, dry_run: true, ..Self::reported(report) }
+        Self { occurrence: None, dry_run: true, ..Self::reported(report) }
     }
 
     /// Response of a run.

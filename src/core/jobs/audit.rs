@@ -9,7 +9,7 @@
 //!
 //! Invariant: a second run changes nothing (held by `jobs::audit::twice_is_once`).
 
-use super::{Completion, DAY_MS, Job, Work, pages, reap};
+use super::{Completion, DAY_MS, DRY_RUN_ROWS, Job, Work, pages, reap};
 use crate::domain::attempt::Right;
 use crate::domain::ids::MemoryKey;
 use crate::store::{Error, PageMode, Run, Store};
@@ -58,9 +58,9 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
         }
     }
     if work.run.is_dry() {
-        let more = work.store.trim(work.run, work.page(PAGE)).await?;
-        work.run.cap_if(more);
-        return Ok(Completion::End);
+        // The limit in rows is that of memories.
+        let more = work.store.trim(work.run, DRY_RUN_ROWS).await?;
+        return Ok(if more { Completion::Budget } else { Completion::End });
     }
     work.store.find_accesses(work.run).await?;
     work.store.suspect_all(work.run, work.tunables.config().coactivation_threshold).await?;

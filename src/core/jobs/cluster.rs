@@ -38,7 +38,7 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     loop {
         let page = work.page(PAGE);
         let suspects = work.store.suspects(work.run.now, page).await?;
-        // By another threshold a run examines every pair; a dry run only those that wait.
+        // By another threshold, and in the first run, every pair is examined; a dry run examines only those that wait.
         let reached = if agrees || !work.run.is_dry() { Completion::End } else { Completion::Budget };
         if suspects.is_empty() {
             return Ok(reached);

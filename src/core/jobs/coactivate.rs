@@ -69,9 +69,11 @@ async fn count(work: &mut Work<'_>) -> Result<Completion, Error> {
             }
         }
         // A session of many pairs takes several transactions, and waits until the last.
-        work.run.cap_if(counted < waiting.len() || counted >= limit);
-        if work.run.is_dry() || (counted == waiting.len() && counted < limit) {
+        if counted == waiting.len() && counted < limit {
             return Ok(Completion::End);
+        }
+        if work.run.is_dry() {
+            return Ok(Completion::Budget);
         }
     }
 }

@@ -53,7 +53,9 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
         return Ok(Completion::Budget);
     }
     if work.run.is_dry() {
-        return estimate(&mut work, &target).await;
+        let reached = estimate(&mut work, &target).await?;
+        let paused = embedder.pause_reason().filter(|_| work.run.estimated().changed > 0);
+        return Ok(paused.map_or(reached, Completion::Stopped));
     }
     if search(&mut work, &target).await? == Completion::Budget {
         return Ok(Completion::Budget);
@@ -123,6 +125,7 @@ async fn estimate(work: &mut Work<'_>, target: &EmbeddingTarget) -> Result<Compl
 fn count(work: &mut Work<'_>, scanned: usize, embedded: usize) {
     let [scanned, embedded] = [scanned, embedded].map(|rows| work.budget.page(rows));
     work.budget.spend(scanned);
+    work.run.cap_if(work.budget.is_spent());
     let [scanned, changed] = [scanned, embedded].map(|rows| i64::try_from(rows).unwrap_or(i64::MAX));
     work.run.estimate(Tally { scanned, changed, skipped: scanned - changed, ..Tally::default() });
 }

@@ -41,6 +41,7 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
                 };
                 let (rows, limit) = pages::one(&mut work, limit, &mut page).await?;
                 work.run.cap_if(rows >= limit);
+                work.budget.spend(rows);
             }
             continue;
         }

@@ -56,7 +56,7 @@ type Way = (String, String, String);
 /// Learns all waiting outcomes.
 async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     if work.run.is_dry() {
-        return estimate(&mut work).await.map(|()| Completion::End);
+        return estimate(&mut work).await;
     }
     let mut taught: BTreeSet<Scope> = BTreeSet::new();
     let reached = Box::pin(learn(&mut work, &mut taught)).await?;
@@ -128,10 +128,9 @@ fn pages(waiting: &[WaitingOutcome]) -> impl Iterator<Item = &[WaitingOutcome]> 
 }
 
 /// The result that a run would have, for up to 2,000 outcomes: it learns them in memory.
-async fn estimate(work: &mut Work<'_>) -> Result<(), Error> {
+async fn estimate(work: &mut Work<'_>) -> Result<Completion, Error> {
     let limit = work.budget.page(DRY_RUN_OUTCOMES);
     let waiting = work.store.waiting_outcomes("", limit).await?;
-    work.run.cap_if(waiting.len() >= limit);
     let mut of_scope = BTreeMap::<&Scope, Estimated>::new();
     for page in pages(&waiting) {
         let Some(first) = page.first() else { continue };
@@ -147,7 +146,7 @@ async fn estimate(work: &mut Work<'_>) -> Result<(), Error> {
         });
         so_far.take(lesson);
     }
-    Ok(())
+    Ok(if waiting.len() < limit { Completion::End } else { Completion::Budget })
 }
 
 /// The learned state of a scope in a dry run; nothing of it is written.

@@ -63,12 +63,11 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
         for new in new.chunks(PAGE) {
             pages::items(&mut work, new, &mut strengthen).await?;
         }
-        work.run.cap_if(new.len() >= page);
-        if new.len() < page || work.run.is_dry() {
+        if new.len() < page {
             return Ok(Completion::End);
         }
         work.budget.spend(new.len());
-        if work.budget.is_spent() {
+        if work.run.is_dry() || work.budget.is_spent() {
             return Ok(Completion::Budget);
         }
     }

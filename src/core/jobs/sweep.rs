@@ -296,6 +296,8 @@ async fn sweep_pages(work: &mut Work<'_>, scope: FactScope, rules: &Rules) -> Re
 async fn estimate(work: Work<'_>) -> Result<Completion, Error> {
     let policies = work.store.policies().await?.policies;
     let (_, guarded) = judge(work.store, &policies, &swept(&policies), work.run.now).await?;
+    // Facts that a run takes over first are neither counted nor judged.
+    work.run.cap_if(work.run.estimated().adopted > 0);
     let mut left = work.budget.page(usize::MAX);
     for scope in FactScope::ALL {
         let rules = policies.rules(scope, None, None);
@@ -322,7 +324,7 @@ async fn estimate(work: Work<'_>) -> Result<Completion, Error> {
         }
     }
     Ok(match guarded.why.filter(|why| !why.is_accepted(work.accepted)) {
-        Some(why) => Completion::Stopped(Error::Guarded(why).to_string()),
+        Some(why) => Completion::Stopped(format!("{why}; accept_affected {} lets it run", why.affected)),
         None => Completion::End,
     })
 }

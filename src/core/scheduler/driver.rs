@@ -304,9 +304,10 @@ pub async fn dry_run_job(
     request: Request,
 ) -> Result<JobReport, Error> {
     let (run, reached) = rolled_back(store, job, Run::dry(job.name(), now), request).await?;
-    let truncated = reached != Completion::End;
+    let truncated = reached == Completion::Budget || run.is_capped();
     let reason = if let Completion::Stopped(why) = reached { Some(why) } else { None };
-    Ok(JobReport { truncated, reason, ..report(job, &run, Outcome::Done, run.estimated()) })
+    let report = report(job, &run, Outcome::Done, run.estimated());
+    Ok(JobReport { run_id: None, truncated, reason, ..report })
 }
 
 /// The changes that a run of a job at `now` would make, without those of fading, and whether that is all of them: rows of
@@ -318,7 +319,7 @@ pub async fn plan_job(
     request: Request,
 ) -> Result<(Vec<Entry>, bool), Error> {
     let (run, reached) = rolled_back(store, job, Run::plan(job.name(), now), request).await?;
-    let complete = reached == Completion::End && run.estimated().adopted == 0;
+    let complete = reached == Completion::End && !run.is_capped() && run.estimated().adopted == 0;
     Ok((run.into_plan(), complete))
 }
 
@@ -329,9 +330,6 @@ async fn rolled_back(
     request: Request,
 ) -> Result<(Run, Completion), Error> {
     let inputs = store.run_inputs().await?;
-    let mut reached = job.run(Work::new(store, &inputs, &mut run, request)).await?;
-    if reached == Completion::End && run.is_capped() {
-        reached = Completion::Budget;
-    }
+    let reached = job.run(Work::new(store, &inputs, &mut run, request)).await?;
     Ok((run, reached))
 }

@@ -91,10 +91,9 @@ pub(super) async fn record(
     page_mode: PageMode<'_>,
     tally: Tally,
 ) -> Result<(), Error> {
-    let PageMode::Rows(limit) = page_mode else { return Ok(()) };
     let taken = tally.adopted + tally.quarantined;
     let foreign = (before.rows - before.adopted - taken).max(0);
-    if usize::try_from(taken).is_ok_and(|taken| taken >= limit) || foreign == before.foreign {
+    if page_mode.is_full(taken) || foreign == before.foreign {
         return Ok(());
     }
     let call = FOREIGN_RECORD.call().set("name", label.counter()).set("rows", foreign);

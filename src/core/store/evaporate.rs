@@ -103,9 +103,10 @@ impl Store {
             };
             let mut tally = self.evaporate_page(tx, kind, cycle, page_mode).await?;
             tally += adopted;
-            Ok(tally)
+            Ok((tally, page_mode.is_full(adopted.adopted + adopted.quarantined)))
         };
-        let tally = self.in_run(run, "trails.evaporate", body).await?;
+        let (tally, full) = self.in_run(run, "trails.evaporate", body).await?;
+        run.cap_if(full);
         Ok(usize::try_from(tally.scanned).unwrap_or(0))
     }
 

@@ -119,9 +119,12 @@ pub(super) const ROOM_ID: &str = "n.id";
 pub(super) const HALL: &str = ":HALL";
 
 impl PageMode<'_> {
-    /// Whether so many rows are all that the page may have.
+    /// Whether so many rows are all that the page may have, so that there may be more.
     pub(super) fn is_full(self, rows: i64) -> bool {
-        matches!(self, Self::Rows(limit) if i64::try_from(limit).is_ok_and(|limit| rows >= limit))
+        match self {
+            Self::Rows(limit) => usize::try_from(rows).is_ok_and(|rows| rows >= limit),
+            Self::Quarantine(_) => true,
+        }
     }
 }
 

@@ -173,7 +173,7 @@ async fn list(service: &Service, output: &Output) -> Result<(), CliError> {
 }
 
 /// Remark on a run that did not reach everything that was due.
-pub(super) const ENDED_EARLY: &str = "It ended at its limit: more may be due.";
+pub(super) const ENDED_EARLY: &str = "It ended before all was read: more may be due.";
 
 /// One sentence about a run.
 fn sentence(run: &JobRun) -> String {
@@ -182,15 +182,15 @@ fn sentence(run: &JobRun) -> String {
         return format!("{name}: skipped; {}.", run.reason.as_deref().unwrap_or("another run is open"));
     }
     let what = effects(run.job, &Counts::from(run));
-    let rest = match (run.dry_run, &run.reason, run.truncated) {
-        (true, Some(why), _) => format!(" A run would be stopped: {why}."),
-        (true, None, true) => format!(" {ENDED_EARLY}"),
-        (false, reason, true) => {
-            let why = reason.as_ref().map(|why| format!(" It ended early: {why}.")).unwrap_or_default();
-            format!(" {} are left for the next run.{why}", run.due_left)
-        }
-        (_, _, false) => String::new(),
+    let mut rest = match (run.truncated, run.dry_run) {
+        (true, true) => format!(" {ENDED_EARLY}"),
+        (true, false) => format!(" {} are left for the next run.", run.due_left),
+        (false, _) => String::new(),
     };
+    if let Some(why) = &run.reason {
+        let ended = if run.dry_run { "A run would be stopped" } else { "It ended early" };
+        rest.push_str(&format!(" {ended}: {why}."));
+    }
     let dry_run = if run.dry_run { ", dry run" } else { "" };
     format!("{name} at {} UTC{dry_run}: {what}.{rest}", readable(run.at))
 }

@@ -185,7 +185,7 @@ async fn evaporate(call: Call<Nothing, Nothing, Evaporate>) -> Result<Answer<Eva
             .await?
             .done()?
     };
-    let cycle = call.service().cycles().await?.cycles.at(at);
+    let cycle = call.service().cycles().await?.cycles.at(report.now);
     Ok(Answer::ok(Evaporated::of(&report, cycle, dry_run)))
 }
 

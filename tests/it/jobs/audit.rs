@@ -4,7 +4,7 @@ use super::coactivate::triangle;
 use crate::harness::graph::{everything, remembered, same};
 use crate::harness::neo4j::{at, fresh};
 use crate::harness::rows::{Row, ripe, row};
-use ebb_core::jobs::JobName;
+use ebb_core::jobs::{JobName, Request};
 use ebb_core::scheduler::driver::dry_run_job;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -23,6 +23,9 @@ async fn twice_is_once() {
     let before = everything(&db.client).await;
     let said = dry_run_job(&db.store, JobName::Audit, at(6.0), Default::default()).await.unwrap().tally;
     same(&before, &everything(&db.client).await, "a dry run");
+    let asked = Request { limit: Some(100), ..Request::default() };
+    let all = dry_run_job(&db.store, JobName::Audit, at(6.0), asked).await.unwrap();
+    assert_eq!((all.tally, all.truncated), (said, false));
     let did = db.run(JobName::Audit, 6.0).await.tally;
     assert_eq!((said.changed, said.adopted), (did.changed, did.adopted));
     assert_eq!((did.adopted, did.changed), (1, 3));

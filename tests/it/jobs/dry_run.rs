@@ -47,6 +47,12 @@ async fn a_dry_promotion_writes_nothing_and_tells_what_a_promotion_does() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dry_run_that_ends_at_its_limit_says_that_more_may_be_due() {
     let db = fresh().await;
+    for job in JobName::ALL {
+        let said = dry_run_job(&db.store, job, at(1.0), Default::default()).await.unwrap();
+        // The first run of cluster examines every pair.
+        let wanted = (0, job == JobName::Cluster, None);
+        assert_eq!((said.tally.changed, said.truncated, said.reason), wanted, "{job} of an empty graph");
+    }
     let due = (0..3).map(|n| row(&format!("m{n}"), "working", 1.0));
     db.put(&due.chain((0..3).map(|n| ripe(&format!("r{n}")))).collect::<Vec<Row>>()).await;
     for (job, most) in [(JobName::Decay, 6), (JobName::Promote, 3)] {

@@ -261,7 +261,12 @@ async fn another_model_replaces_what_the_first_one_embedded_and_nothing_else() {
         db.config = Config { similarity: similarity(Some(model)), ..db.config.clone() };
         db.store = Store::connect(&db.config).unwrap();
         let client = embedder.client(model);
-        let said = dry_run_job(&db.store, JobName::Embed, at(hours), with(&client)).await.unwrap().tally;
+        let one = Request { limit: Some(1), ..with(&client) };
+        let one = dry_run_job(&db.store, JobName::Embed, at(hours), one).await.unwrap();
+        assert_eq!((one.tally.changed, one.truncated), (1, true), "{model}");
+        let said = dry_run_job(&db.store, JobName::Embed, at(hours), with(&client)).await.unwrap();
+        assert!(!said.truncated, "{model}");
+        let said = said.tally;
         let did = run(&db, &client, hours).await.tally;
         assert_eq!((said, did.changed), (did, changed), "{model}");
         let (all, own) = (embedded(&db).await, "own - 0.0 0.0 1.0 0.0 ".to_owned());

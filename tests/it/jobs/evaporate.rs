@@ -160,6 +160,11 @@ async fn twice_is_once() {
     db.trace(&[deposit(0.0, &["r0", "r1", "r2"], 1.0), explore(0.0, "r4")]).await.unwrap();
     assert_eq!(db.evaporated(5.0).await.scanned, 0, "not yet time");
     let dry = dry_run_job(&db.store, JobName::Evaporate, at(10.0), Request::default()).await.unwrap().tally;
+    for (limit, counted) in [(4, (4, true)), (7, (6, false))] {
+        let asked = Request { limit: Some(limit), ..Request::default() };
+        let said = dry_run_job(&db.store, JobName::Evaporate, at(10.0), asked).await.unwrap();
+        assert_eq!((said.tally.changed, said.truncated), counted, "up to {limit}");
+    }
     let before = db.palace().await;
     let once = db.evaporated(10.0).await;
     assert_eq!((once.scanned, once.changed, once.silenced, once.quarantined), (6, 6, 0, 0));

@@ -8,7 +8,7 @@ use ebb_core::domain::event::{Event, Remember};
 use ebb_core::domain::ids::{MemoryId, Scope};
 use ebb_core::domain::similarity::{Embedding, Similarity};
 use ebb_core::domain::tunables::ConsolidationConfig;
-use ebb_core::jobs::JobName;
+use ebb_core::jobs::{JobName, Request};
 use ebb_core::scheduler::driver::dry_run_job;
 use ebb_core::store::{Config, Error, Store};
 
@@ -77,7 +77,12 @@ async fn twice_is_once() {
     let db = fresh().await;
     promoted(&db, &OLD).await;
     db.apply(&OLD.map(|(id, text)| says(&format!("new-{id}"), 1.0, text))).await;
-    let said = dry_run_job(&db.store, JobName::Reinforce, at(2.0), Default::default()).await.unwrap().tally;
+    let asked = Request { limit: Some(2), ..Request::default() };
+    let two = dry_run_job(&db.store, JobName::Reinforce, at(2.0), asked).await.unwrap();
+    assert_eq!((two.tally.scanned, two.truncated), (2, true));
+    let said = dry_run_job(&db.store, JobName::Reinforce, at(2.0), Default::default()).await.unwrap();
+    assert!(!said.truncated);
+    let said = said.tally;
     let did = db.run(JobName::Reinforce, 2.0).await.tally;
     assert_eq!((said, did.reinforced), (did, 4));
     let before = remembered(&db.client).await;

@@ -160,6 +160,14 @@ async fn a_new_policy_is_accepted_once_by_the_number_that_the_guard_names() {
     run(&["sweep"]).fails(8, "the same command with --accept-affected 60");
     let dry_run = run(&["job", "run", "sweep", "--dry-run"]).json();
     assert!(dry_run["reason"].as_str().unwrap().contains("retract over 10 times as much as before: stale"));
+    let text =
+        run(&["job", "run", "sweep", "--dry-run", "--limit", "10", "-o", "table"]).out.replace('\n', " ");
+    for says in [
+        "It ended before all was read: more may be due. A run would be stopped: ",
+        "accept_affected 60 lets it run",
+    ] {
+        assert!(text.contains(says), "{text}");
+    }
     run(&["job", "run", "sweep"]).fails(8, "the same command with --accept-affected 60");
     run(&["job", "run", "fade", "--accept-affected", "60"]).fails(2, "no guard stops fade");
     let accepted = run(&["job", "run", "sweep", "--accept-affected", "60"]).json();

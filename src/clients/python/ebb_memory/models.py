@@ -757,7 +757,7 @@ class JobRun(Model):
     skipped: int
     """Rows skipped."""
     truncated: bool
-    """Whether the run stopped before all due work was done: more may be due than a dry run counted."""
+    """Whether the run stopped before all due work was done; of a dry run, whether more may be due than it counted."""
 
 
 class JobRunWithChange(JobRun):
