@@ -173,7 +173,7 @@ async fn list(service: &Service, output: &Output) -> Result<(), CliError> {
 }
 
 /// Remark on a run that did not reach everything that was due.
-pub(super) const ENDED_EARLY: &str = "It ended before all was read: more may be due.";
+pub(super) const ENDED_EARLY: &str = "Not everything was read: more may be due.";
 
 /// One sentence about a run.
 fn sentence(run: &JobRun) -> String {

@@ -163,7 +163,7 @@ async fn a_new_policy_is_accepted_once_by_the_number_that_the_guard_names() {
     let text =
         run(&["job", "run", "sweep", "--dry-run", "--limit", "10", "-o", "table"]).out.replace('\n', " ");
     for says in [
-        "It ended before all was read: more may be due. A run would be stopped: ",
+        "Not everything was read: more may be due. A run would be stopped: ",
         "accept_affected 60 lets it run",
     ] {
         assert!(text.contains(says), "{text}");
