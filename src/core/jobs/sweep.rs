@@ -295,16 +295,16 @@ async fn sweep_pages(work: &mut Work<'_>, scope: FactScope, rules: &Rules) -> Re
 /// The result that a manual run would have, also one that the guard stops, which is named. Nothing is locked.
 async fn estimate(work: Work<'_>) -> Result<Completion, Error> {
     let policies = work.store.policies().await?.policies;
-    let (_, guarded) = judge(work.store, &policies, &swept(&policies), work.run.now).await?;
+    let scopes = swept(&policies);
+    let (_, guarded) = judge(work.store, &policies, &scopes, work.run.now).await?;
     // Facts that a run takes over first are neither counted nor judged.
     work.run.cap_if(work.run.estimated().adopted > 0);
     let mut left = work.budget.page(usize::MAX);
-    for scope in FactScope::ALL {
-        let rules = policies.rules(scope, None, None);
+    for (scope, rules) in &scopes {
         let mut after = String::new();
-        while left > 0 && !rules.is_empty() {
+        while left > 0 {
             let wanted = left.min(LOOK);
-            let page = work.store.preview_heads(scope, &rules, work.run.now, &after, wanted).await?;
+            let page = work.store.preview_heads(*scope, rules, work.run.now, &after, wanted).await?;
             let (found, scanned) = (page.counters, i64::try_from(page.lineages).unwrap_or(i64::MAX));
             work.run.estimate(Tally {
                 scanned,
