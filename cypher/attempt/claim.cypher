@@ -18,7 +18,7 @@ WHERE a.state IN ['planned', 'claimed'] AND a.holder = $holder
 CALL (a) {
   MATCH (m:Memory)
   USING INDEX SEEK m:Memory(ripeAt)
-  WHERE m.ripeAt <= datetime({epochMillis: $now}) AND NOT m:EbbQuarantined AND m.scope IS :: STRING NOT NULL AND m.id IS :: STRING NOT NULL
+  WHERE m.ripeAt <= datetime({epochMillis: $now}) AND m:EbbMemory AND NOT m:EbbQuarantined AND m.scope IS :: STRING NOT NULL AND m.id IS :: STRING NOT NULL
     AND m.tier IN ['working', 'shortTerm'] AND coalesce(m.pinned, false) = false
     AND NOT EXISTS {
       MATCH (m)-[:CONSOLIDATING]->(b:ConsolidationAttempt)

@@ -5,8 +5,9 @@
 //
 // There are none while nothing runs, and otherwise as many as attempts hold, so scanning the type costs little. mark
 // and attempt are element ids: an attempt of another writer may have no id of its own. several: another claim that has
-// not ended holds the memory as well.
+// not ended holds the memory as well. A relationship of this type between other nodes is none of Ebb's.
 MATCH (m)-[c:CONSOLIDATING]->(a)
+WHERE m:EbbMemory OR a:ConsolidationAttempt
 WITH m, c, a
 LIMIT $limit
 RETURN elementId(c) AS mark, CASE WHEN m:Memory AND m.scope IS :: STRING THEN m.scope END AS scope,

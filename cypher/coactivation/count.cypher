@@ -5,7 +5,7 @@
 // bound: a list of sessions, of each at most $limit accesses
 // idempotent: by the mark
 //
-// $rows.done says for which sessions every access is now counted, including those beyond the members that count;
+// Those of $rows.memory come first: their pairs have gained. $rows.done says for which sessions every access is now counted, including those beyond the members that count;
 // $rows.all is the number of accesses of each when it was read, so that an access that another writer adds unseen is
 // found by the difference.
 UNWIND range(0, size($rows.id) - 1) AS i
@@ -13,8 +13,10 @@ MATCH (s:Session {scope: $rows.scope[i], id: $rows.id[i]})
 USING INDEX SEEK s:Session(scope, id)
 CALL (s, i) {
   MATCH (s)<-[a:ACCESSED_IN]-(m:Memory)
-  WHERE coalesce(a.counted, false) = false AND ($rows.done[i] OR m.id IN $rows.memory[i]) AND NOT m:EbbQuarantined
-  WITH a LIMIT $limit
+  WHERE NOT coalesce(a.counted = true, false) AND ($rows.done[i] OR m.id IN $rows.memory[i]) AND NOT m:EbbQuarantined
+  WITH a, m.id IN $rows.memory[i] AS gained
+  ORDER BY gained DESC
+  LIMIT $limit
   SET a.counted = true
   RETURN count(a) AS marked
 }

@@ -5,7 +5,8 @@
 // bound: a list of elements
 // idempotent: by the label EbbFact
 //
-// Missing values get those of a new fact; existing values are kept. Entities exist already, but for those that
+// Missing values get those of a new fact, and of an invalid one the id alone, by which its scope finds it; existing values
+// are kept. Entities exist already, but for those that
 // would stand among entities of another library: such a fact is about none, and not listed by its entity.
 UNWIND range(0, size($rows.element) - 1) AS i
 MATCH (f:Fact)
@@ -15,7 +16,7 @@ WITH f, i, $rows.fault[i] AS fault
 WHERE NOT f:EbbFact
 SET f:EbbFact
 FOREACH (_ IN CASE WHEN fault IS NOT NULL THEN [1] ELSE [] END |
-  SET f:EbbQuarantined, f.ebbReason = fault)
+  SET f:EbbQuarantined, f.ebbReason = fault, f.id = coalesce(f.id, $rows.id[i]))
 FOREACH (_ IN CASE WHEN fault IS NULL THEN [1] ELSE [] END |
   SET f.id = $rows.id[i], f.scope = $rows.scope[i], f.confidence = $rows.confidence[i],
     f.valueType = coalesce(f.valueType, $rows.valueType[i]),

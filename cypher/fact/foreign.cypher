@@ -10,8 +10,6 @@ MATCH (f:Fact)
 WHERE NOT f:EbbFact AND f.entity IS NOT NULL AND f.relation IS NOT NULL AND f.value IS NOT NULL
 WITH f
 LIMIT $limit
-WITH collect(f) AS page
-UNWIND page AS f
 RETURN elementId(f) AS element,
   CASE WHEN f.id IS :: STRING THEN f.id END AS id,
   CASE WHEN f.scope IS :: STRING THEN f.scope END AS scope,
@@ -34,6 +32,5 @@ RETURN elementId(f) AS element,
     WHEN NOT (datetime({epochMillis: -62135596800000}) <= f.assertedAt < datetime({epochMillis: 253402300800000})) THEN 'assertedAt is outside the years 0001 to 9999'
     WHEN NOT f.validUntil IS :: ZONED DATETIME THEN 'validUntil is not a date with time and zone'
     WHEN NOT (datetime({epochMillis: -62135596800000}) <= f.validUntil < datetime({epochMillis: 253402300800000})) THEN 'validUntil is outside the years 0001 to 9999'
-    WHEN f.scope IS NULL AND (EXISTS { MATCH (same:Fact {scope: 'local', id: f.id}) USING INDEX SEEK same:Fact(scope, id) }
-      OR any(o IN page WHERE o.id = f.id AND o.scope IS NULL AND elementId(o) < elementId(f))) THEN 'id is that of another fact of the scope local'
+    WHEN f.scope IS NULL AND EXISTS { MATCH (same:Fact {scope: 'local', id: f.id}) USING INDEX SEEK same:Fact(scope, id) } THEN 'id is that of another fact of the scope local'
   END AS fault

@@ -7,7 +7,7 @@
 //
 // The latest fact of a lineage is its head: one with a date in the future would stay the head for ever. An origin ahead
 // of the clock counts as zero age. ebbMoved keeps the former dates.
-MATCH (f:Fact)
+MATCH (f:EbbFact)
 WHERE (datetime({epochMillis: $latest}) < f.assertedAt < datetime({epochMillis: 253402300800000})
     OR datetime({epochMillis: $latest}) < f.originAt < datetime({epochMillis: 253402300800000}))
   AND NOT f:EbbQuarantined

@@ -8,7 +8,7 @@
 MATCH (m:Memory)
 USING INDEX SEEK m:Memory(dueAt)
 WHERE m.dueAt >= datetime({epochMillis: -62135596800000}) AND m.tier = 'working' AND m.ripeAt IS NULL
-  AND NOT coalesce(m.pinned = true, false) AND NOT m:EbbQuarantined
+  AND NOT coalesce(m.pinned = true, false) AND m:EbbMemory AND NOT m:EbbQuarantined
 WITH CASE WHEN m.energy IS :: FLOAT NOT NULL OR m.energy IS :: INTEGER NOT NULL THEN toFloat(m.energy) END AS energy,
   CASE WHEN m.energyAt IS :: ZONED DATETIME NOT NULL AND m.lastAccessed IS :: ZONED DATETIME NOT NULL
     THEN CASE WHEN m.lastAccessed > m.energyAt THEN m.lastAccessed ELSE m.energyAt END END AS anchor

@@ -1,7 +1,7 @@
 // purpose: Lock memories in the order given, read the values that the laws need, and compare any given content.
 // mode: write
 // params: $rows.scope: List, $rows.id: List, $rows.content: List, $whole: Boolean
-// returns: at: Integer (index in $rows.id), id, scope, tier, energy, dates, accessCount, pinned, session, same, claims, fault, rest: Map (one row for each memory that exists)
+// returns: at: Integer (index in $rows.id), id, scope, tier, energy, dates, accessCount, pinned, session, same, claims, foreign, fault, rest: Map (one row for each memory that exists)
 // bound: a list of keys
 // idempotent: by writing nothing but the lock, and the scope that adoption would write
 //
@@ -13,14 +13,15 @@
 // the open attempts that hold the memory: one, unless another writer made a second. rest has the other columns of
 // `memory/read` if $whole, else it is null.
 //
-// A memory that another writer made without a scope, and that no job has adopted, has the scope local.
+// A memory of the documented shape that another writer made without a scope, and that no job has adopted, has the scope
+// local. foreign: it is of another library, as in memory/adopt.
 UNWIND range(0, size($rows.id) - 1) AS i
 OPTIONAL MATCH (own:Memory {scope: $rows.scope[i], id: $rows.id[i]})
 USING INDEX SEEK own:Memory(scope, id)
 CALL (own, i) {
   OPTIONAL MATCH (bare:Memory {id: CASE WHEN own IS NULL AND $rows.scope[i] = 'local' THEN $rows.id[i] END})
   USING INDEX SEEK bare:Memory(id)
-  WHERE bare.scope IS NULL
+  WHERE bare.scope IS NULL AND (bare:EbbMemory OR bare.content IS NOT NULL AND (bare.tier IS NOT NULL OR bare.energy IS NOT NULL))
   RETURN bare
   ORDER BY elementId(bare)
   LIMIT 1
@@ -45,6 +46,7 @@ RETURN i AS at, m.id AS id,
   [(m)-[:CONSOLIDATING]->(a:ConsolidationAttempt)
     WHERE NOT coalesce(a.state IN ['done', 'aborted', 'expired'], false) |
     CASE WHEN a.id IS :: STRING NOT NULL THEN a.id ELSE elementId(a) END] AS claims,
+  NOT m:EbbMemory AND (m.content IS NULL OR m.tier IS NULL AND m.energy IS NULL) AS foreign,
   CASE WHEN m:EbbQuarantined THEN coalesce(toStringOrNull(m.ebbReason), 'no reason kept')
     WHEN NOT m.scope IS :: STRING THEN 'scope is not text'
     WHEN NOT m.accessCount IS :: INTEGER THEN 'accessCount is not a whole number'

@@ -9,7 +9,7 @@
 // instant on waits until that is reached. A memory may wait up to a day to be embedded again, or to reinforce others
 // (embedding/write, memory/create). ebbMoved keeps the former dates. A date outside the supported years is not
 // moved: that row is quarantined. Each row is locked first and checked after.
-MATCH (m:Memory)
+MATCH (m:EbbMemory)
 WHERE NOT m:EbbQuarantined AND m.promotionKey IS NULL
   AND (any(at IN [m.energyAt, m.lastAccessed, m.ripeAt, m.created, m.clusterDue] WHERE at > datetime({epochMillis: $latest}))
     OR any(at IN [m.reinforceDue, m.embedDue] WHERE at > datetime({epochMillis: $latest + 86400000})))

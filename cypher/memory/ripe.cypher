@@ -7,5 +7,5 @@
 RETURN EXISTS {
   MATCH (m:Memory)
   USING INDEX SEEK m:Memory(ripeAt)
-  WHERE datetime({epochMillis: -62135596800000}) <= m.ripeAt <= datetime({epochMillis: $now}) AND NOT m:EbbQuarantined
+  WHERE datetime({epochMillis: -62135596800000}) <= m.ripeAt <= datetime({epochMillis: $now}) AND m:EbbMemory AND NOT m:EbbQuarantined
 } AS isRipe

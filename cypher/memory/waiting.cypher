@@ -5,13 +5,13 @@
 CALL () {
   MATCH (m:Memory)
   USING INDEX SEEK m:Memory(dueAt)
-  WHERE m.dueAt <= datetime({epochMillis: $now}) AND m.energyAt < datetime({epochMillis: $now}) AND NOT m:EbbQuarantined
+  WHERE m.dueAt <= datetime({epochMillis: $now}) AND m.energyAt < datetime({epochMillis: $now}) AND m:EbbMemory AND NOT m:EbbQuarantined
   RETURN count(m) AS due
 }
 CALL () {
   MATCH (m:Memory)
   USING INDEX SEEK m:Memory(ripeAt)
-  WHERE m.ripeAt <= datetime({epochMillis: $now}) AND NOT m:EbbQuarantined
+  WHERE m.ripeAt <= datetime({epochMillis: $now}) AND m:EbbMemory AND NOT m:EbbQuarantined
   RETURN count(m) AS ripe
 }
 CALL () {

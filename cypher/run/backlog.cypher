@@ -8,13 +8,13 @@
 CALL () {
   OPTIONAL MATCH (m:Memory)
   USING INDEX SEEK m:Memory(dueAt)
-  WHERE m.dueAt >= datetime({epochMillis: -62135596800000}) AND NOT m:EbbQuarantined
+  WHERE m.dueAt >= datetime({epochMillis: -62135596800000}) AND m:EbbMemory AND NOT m:EbbQuarantined
   RETURN m.dueAt AS due ORDER BY due LIMIT 1
 }
 CALL () {
   OPTIONAL MATCH (m:Memory)
   USING INDEX SEEK m:Memory(ripeAt)
-  WHERE m.ripeAt >= datetime({epochMillis: -62135596800000}) AND NOT m:EbbQuarantined
+  WHERE m.ripeAt >= datetime({epochMillis: -62135596800000}) AND m:EbbMemory AND NOT m:EbbQuarantined
   RETURN m.ripeAt AS ripe ORDER BY ripe LIMIT 1
 }
 CALL () {

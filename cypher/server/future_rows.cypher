@@ -7,7 +7,7 @@
 // Dates of memories and facts have no index, so this reads every one of them; it runs only on request. A date is ahead
 // as in the statements that bring it back: memory/rewind, session/rewind, run/rewind and so on.
 CALL () {
-  MATCH (m:Memory)
+  MATCH (m:EbbMemory)
   WHERE NOT m:EbbQuarantined AND m.promotionKey IS NULL
     AND (any(at IN [m.energyAt, m.lastAccessed, m.ripeAt, m.created, m.clusterDue] WHERE at > datetime({epochMillis: $latest}))
       OR any(at IN [m.reinforceDue, m.embedDue] WHERE at > datetime({epochMillis: $latest + 86400000})))
@@ -21,7 +21,7 @@ CALL () {
   RETURN count(r) AS relations, collect(toStringOrNull(r.ebbKey))[0..5] AS keys
 }
 CALL () {
-  MATCH (f:Fact)
+  MATCH (f:EbbFact)
   WHERE (datetime({epochMillis: $latest}) < f.assertedAt < datetime({epochMillis: 253402300800000})
       OR datetime({epochMillis: $latest}) < f.originAt < datetime({epochMillis: 253402300800000}))
     AND NOT f:EbbQuarantined

@@ -7,11 +7,14 @@
 //
 // The state of a memory stays: tier, energy with its instant, accesses, pins. What goes are the labels, the lock, the
 // reasons, and the dates by which jobs find a row. EbbStamped is the label of memories before V010.
+// A date of that name on a row of others is theirs.
 MATCH (n)
 WHERE n:EbbMemory|EbbStamped|EbbFact|EbbEntity|EbbQuarantined OR n.ebbLock IS NOT NULL OR n.ebbReason IS NOT NULL OR n.ebbTrailReason IS NOT NULL
   OR n.ebbMoved IS NOT NULL OR n.coactivateDue IS NOT NULL OR n.coactivated IS NOT NULL
 WITH n LIMIT $limit
+FOREACH (m IN CASE WHEN n:EbbMemory|EbbStamped THEN [n] ELSE [] END |
+  REMOVE m.dueAt, m.ripeAt, m.reinforceDue, m.clusterDue, m.embedDue)
 REMOVE n:EbbMemory:EbbStamped:EbbFact:EbbEntity:EbbQuarantined, n.ebbLock, n.ebbReason, n.ebbTrailReason, n.ebbMoved, n.coactivateDue,
-  n.coactivated, n.dueAt, n.ripeAt, n.reinforceDue, n.clusterDue, n.embedDue,
+  n.coactivated,
   n.ebbEmbeddingModel, n.ebbEmbeddingEnds
 RETURN count(*) AS rows

@@ -289,6 +289,14 @@ impl<'a> Work<'a> {
         }
     }
 
+    /// Takes entities of other writers that rows of Ebb's lead to.
+    async fn adopt_entities(&mut self) -> Result<Completion, Error> {
+        pages::until_short(self, ADOPTED_PAGE, async |store, run, page_mode| {
+            store.adopt_entities(run, page_mode).await
+        })
+        .await
+    }
+
     /// Adopts facts of other writers.
     async fn adopt_all_facts(&mut self) -> Result<Completion, Error> {
         pages::until_short(self, ADOPTED_PAGE, async |store, run, page_mode| {

@@ -32,16 +32,10 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     work.adopt_all().await?;
     work.adopt_all_facts().await?;
     if !work.run.is_dry() {
+        work.adopt_entities().await?;
         reap::run(work.store, Right::Lease).await?;
     }
-    match work.store.release(work.run, Some(work.tunables)).await {
-        Err(why) if why.is_of_data() => {
-            work.store.release(work.run, None).await?;
-            work.adopt_all().await?;
-            work.adopt_all_facts().await?;
-        }
-        released => drop(released?),
-    }
+    release(&mut work).await?;
     let mut after = MemoryKey::FIRST;
     let mut page = async |store: &Store, run: &mut Run, page_mode: PageMode<'_>| {
         store.audit(run, &mut after, page_mode).await
@@ -70,4 +64,27 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
         }
     }
     Ok(Completion::End)
+}
+
+/// Releases quarantined rows whose values are valid by now, page after page.
+async fn release(work: &mut Work<'_>) -> Result<(), Error> {
+    let (mut after, mut unchecked) = (None, false);
+    loop {
+        after = match work.store.release(work.run, Some(work.tunables), after).await {
+            Err(why) if why.is_of_data() => {
+                unchecked = true;
+                work.store.release(work.run, None, after).await?
+            }
+            page => page?,
+        };
+        // A dry run takes its page back, so that the next one would be the same.
+        if after.is_none() || work.budget.is_spent() || work.run.is_dry() {
+            break;
+        }
+    }
+    if unchecked {
+        work.adopt_all().await?;
+        work.adopt_all_facts().await?;
+    }
+    Ok(())
 }

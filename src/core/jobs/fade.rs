@@ -32,7 +32,9 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
         let adopt = async |store: &Store, run: &mut Run, page_mode: PageMode<'_>| {
             store.adopt_relations(run, page_mode).await
         };
-        if pages::until_short(&mut work, PAGE_FIRST, adopt).await? == Completion::Budget {
+        if pages::until_short(&mut work, PAGE_FIRST, adopt).await? == Completion::Budget
+            || work.adopt_entities().await? == Completion::Budget
+        {
             return Ok(Completion::Budget);
         }
     }

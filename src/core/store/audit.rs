@@ -6,7 +6,7 @@ use super::catalogue::{
     ATTEMPT_TRIM, CHANGE_TRIM, FACT_TRIM, JOURNAL_TRIM, KEY_PRUNE, MEMORY_AUDIT, MEMORY_HEALTH, MIRROR_TRIM,
     REQUEST_TRIM, RUN_TRIM, SESSION_TRIM, SWEEP_TRIM, TOMBSTONE_TRIM,
 };
-use super::decay::{Judged, release_page};
+use super::decay::{BEFORE_ALL, Judged, release_page};
 use super::error::Error;
 use super::memory::TierHealth;
 use super::run::Run;
@@ -57,19 +57,25 @@ impl Store {
         Ok(i64::try_from(open.iter().filter(|open| open.overdue).count()).unwrap_or(i64::MAX))
     }
 
-    /// Releases quarantined rows with valid values, as a batch of `run`; without tunables, they are released for
-    /// adoption to check.
+    /// Releases quarantined rows with valid values, a page after a number as a batch of `run`; without tunables, they are
+    /// released for adoption to check. Returns the number of the last row, if more may follow.
     ///
     /// # Errors
     /// [`Error::Fenced`] if the run was lost; after one with [`Error::is_of_data`] leave the rows to adoption.
-    pub async fn release(&self, run: &mut Run, tunables: Option<&Tunables>) -> Result<Tally, Error> {
-        let now = run.now;
-        self.in_run(run, "memories.release", async |tx: &mut Tx| {
-            let released =
-                release_page(tx, (now, self.similarity.embeds()), tunables, Judged::Mended).await?;
-            Ok(Tally { released, changed: released, ..Tally::default() })
-        })
-        .await
+    pub async fn release(
+        &self,
+        run: &mut Run,
+        tunables: Option<&Tunables>,
+        after: Option<i64>,
+    ) -> Result<Option<i64>, Error> {
+        let (now, embeds) = (run.now, self.similarity.embeds());
+        let of = (Judged::Mended, after.unwrap_or(BEFORE_ALL));
+        let body = async |tx: &mut Tx| {
+            let page = release_page(tx, (now, embeds), tunables, of).await?;
+            let released = page.released;
+            Ok((Tally { released, changed: released, ..Tally::default() }, page.last))
+        };
+        Ok(self.in_run(run, "memories.release", body).await?.1)
     }
 
     /// Scans a page of memories after one, by id and scope, and sets due dates again that no job would set, as a batch

@@ -84,6 +84,7 @@ catalogue! {
     EMBEDDING_OTHERS = "embedding/others";
     EMBEDDING_PASS = "embedding/pass";
     EMBEDDING_WRITE = "embedding/write";
+    ENTITY_ADOPT = "entity/adopt";
     ENTITY_CREATE = "entity/create";
     ENTITY_MISSING = "entity/missing";
     ENTITY_OPEN = "entity/open";

@@ -19,17 +19,18 @@ use crate::domain::tunables::{ENERGY_FLOOR, LONG_TERM_REWRITE_MS, Tunables};
 use crate::domain::units::{Energy, Timestamp};
 use serde::Deserialize;
 
-/// Cursor of a decay pass: the last (dueAt, id).
+/// Cursor of a decay pass: the last (dueAt, id, scope).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecayCursor {
     second: i64,
     nano: i64,
     id: String,
+    scope: String,
 }
 
 impl Default for DecayCursor {
     fn default() -> Self {
-        Self { second: Timestamp::FIRST.millis() / 1_000, nano: 0, id: String::new() }
+        Self { second: Timestamp::FIRST.millis() / 1_000, nano: 0, id: String::new(), scope: String::new() }
     }
 }
 
@@ -44,6 +45,7 @@ struct SweptRow {
     last_second: Option<i64>,
     last_nano: Option<i64>,
     last_id: Option<String>,
+    last_scope: Option<String>,
 }
 
 impl Store {
@@ -63,23 +65,23 @@ impl Store {
         Ok(usize::try_from(tally.adopted + tally.quarantined).unwrap_or(0))
     }
 
-    /// Checks quarantined rows again, at most 10,000: those with valid values are released, the others are quarantined
-    /// again. If a statement fails on any of them, all are left to the next run, which finds out which. Returns the
-    /// number of released rows.
+    /// Checks quarantined rows again: those with valid values are released, the others are quarantined again. If a
+    /// statement fails on any of a page, all of it are left to the next run, which finds out which. Returns the number of
+    /// released rows.
     pub async fn release_sound(&self, now: Timestamp, tunables: &Tunables) -> Result<i64, Error> {
-        let release = async |tunables| {
-            self.transactions
-                .run("rows.release", Mode::Write, async |tx: &mut Tx| {
-                    let rows =
-                        release_page(tx, (now, self.similarity.embeds()), tunables, Judged::All).await?;
-                    Ok(rows + super::fade::release(tx, now, RELEASED, tunables.is_some()).await?)
-                })
-                .await
+        let embeds = self.similarity.embeds();
+        let nodes = async |after, tunables: Option<&Tunables>| {
+            let page =
+                async |tx: &mut Tx| release_page(tx, (now, embeds), tunables, (Judged::All, after)).await;
+            self.transactions.run("rows.release", Mode::Write, page).await
         };
-        let released = match release(Some(tunables)).await {
-            Err(why) if why.is_of_data() => release(None).await?,
-            released => released?,
+        let relations = async |after, tunables: Option<&Tunables>| {
+            let page = async |tx: &mut Tx| {
+                super::fade::release(tx, now, (RELEASED, after), tunables.is_some()).await
+            };
+            self.transactions.run("relations.release", Mode::Write, page).await
         };
+        let released = release_all(nodes, tunables).await? + release_all(relations, tunables).await?;
         Ok(released + self.release_trails(RELEASED).await?)
     }
 
@@ -164,7 +166,51 @@ pub(super) async fn first_expiry(tx: &mut Tx, tunables: &Tunables) -> Result<Opt
 }
 
 /// Rows that are checked again at a time.
-const RELEASED: usize = 10_000;
+pub(super) const RELEASED: usize = 10_000;
+/// Number before that of every row.
+pub(super) const BEFORE_ALL: i64 = -1;
+
+/// A page of quarantined rows that were checked again.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct ReleasedPage {
+    /// Rows that are released.
+    pub(super) released: i64,
+    /// Number of the last row, if more may follow.
+    pub(super) last: Option<i64>,
+}
+
+/// Rows that a statement released, before they are checked.
+#[derive(Deserialize)]
+pub(super) struct ReleasedRow {
+    pub(super) released: i64,
+    last: Option<i64>,
+}
+
+impl ReleasedRow {
+    /// The page of `limit` rows, `quarantined` of which are quarantined again.
+    pub(super) fn page(&self, limit: usize, quarantined: i64) -> ReleasedPage {
+        let is_full = usize::try_from(self.released).is_ok_and(|rows| rows >= limit);
+        ReleasedPage { released: (self.released - quarantined).max(0), last: self.last.filter(|_| is_full) }
+    }
+}
+
+/// Releases page after page. Rows of one on which a statement fails are left to adoption. Returns the number of released
+/// rows.
+async fn release_all(
+    page: impl AsyncFn(i64, Option<&Tunables>) -> Result<ReleasedPage, Error>,
+    tunables: &Tunables,
+) -> Result<i64, Error> {
+    let (mut released, mut after) = (0, Some(BEFORE_ALL));
+    while let Some(from) = after {
+        let done = match page(from, Some(tunables)).await {
+            Err(why) if why.is_of_data() => page(from, None).await?,
+            done => done?,
+        };
+        released += done.released;
+        after = done.last;
+    }
+    Ok(released)
+}
 
 /// Selection of quarantined rows to check again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -175,27 +221,25 @@ pub(super) enum Judged {
     Mended,
 }
 
-/// Checks quarantined rows again by these tunables, or leaves that to the next run. Returns the number of released
-/// rows.
+/// Checks a page of quarantined rows again by these tunables, or leaves that to the next run: those after a number.
 pub(super) async fn release_page(
     tx: &mut Tx,
     (now, embeds): (Timestamp, bool),
     tunables: Option<&Tunables>,
-    judged: Judged,
-) -> Result<i64, Error> {
+    (judged, after): (Judged, i64),
+) -> Result<ReleasedPage, Error> {
     let call = MEMORY_RELEASE.call().set("limit", i64::try_from(RELEASED).unwrap_or(i64::MAX));
-    let call = call.set("all", judged == Judged::All);
-    let mut released: i64 = tx.only(call).await?;
-    if released == 0 {
-        return Ok(0);
+    let found: ReleasedRow = tx.only(call.set("all", judged == Judged::All).set("after", after)).await?;
+    if found.released == 0 {
+        return Ok(ReleasedPage::default());
     }
     tx.touch_everything();
+    let mut adopted = Tally::default();
     if let Some(tunables) = tunables {
-        let mut adopted = adopt_page(tx, (now, tunables), embeds, PageMode::Rows(RELEASED)).await?;
+        adopted += adopt_page(tx, (now, tunables), embeds, PageMode::Rows(RELEASED)).await?;
         adopted += super::fact::adopt(tx, now, PageMode::Rows(RELEASED)).await?;
-        released = (released - adopted.quarantined).max(0);
     }
-    Ok(released)
+    Ok(found.page(RELEASED, adopted.quarantined))
 }
 
 async fn adopt_page(
@@ -231,6 +275,7 @@ async fn decay_page(
         .set("afterSecond", from.second)
         .set("afterNano", from.nano)
         .set("afterId", from.id.as_str())
+        .set("afterScope", from.scope.as_str())
         .set("workingDecay", config.working_decay)
         .set("shortTermDecay", config.short_term_decay)
         .set("longTermDecay", config.long_term_decay)
@@ -250,8 +295,8 @@ async fn decay_page(
         expired: row.expired,
         ..Tally::default()
     };
-    let last = match (row.last_second, row.last_nano, row.last_id) {
-        (Some(second), Some(nano), Some(id)) => Some(DecayCursor { second, nano, id }),
+    let last = match (row.last_second, row.last_nano, row.last_id, row.last_scope) {
+        (Some(second), Some(nano), Some(id), Some(scope)) => Some(DecayCursor { second, nano, id, scope }),
         _ => None,
     };
     Ok((tally, last))

@@ -2,7 +2,10 @@
 //! computed in Rust.
 
 use super::Store;
-use super::catalogue::{RELATION_ADOPT, RELATION_ANY, RELATION_FADE, RELATION_FOREIGN, RELATION_RELEASE};
+use super::catalogue::{
+    ENTITY_ADOPT, RELATION_ADOPT, RELATION_ANY, RELATION_FADE, RELATION_FOREIGN, RELATION_RELEASE,
+};
+use super::decay::{ReleasedPage, ReleasedRow};
 use super::encode::{instants, list, slices};
 use super::error::Error;
 use super::run::Run;
@@ -57,6 +60,18 @@ impl Store {
         Ok(usize::try_from(tally.adopted + tally.quarantined).unwrap_or(0))
     }
 
+    /// Takes a page of entities of other writers that rows of Ebb's lead to, as a batch of `run`. Returns its number of rows.
+    pub async fn adopt_entities(&self, run: &mut Run, page_mode: PageMode<'_>) -> Result<usize, Error> {
+        let body = async |tx: &mut Tx| {
+            let entities: i64 = tx.only(ENTITY_ADOPT.call().page(page_mode)).await?;
+            if entities > 0 {
+                tx.touch_everything();
+            }
+            Ok((Tally::default(), entities))
+        };
+        Ok(usize::try_from(self.in_run(run, "entities.adopt", body).await?.1).unwrap_or(0))
+    }
+
     /// Stores the weights of one page of relations at the run's `now`, after the key `after`. Returns the number of
     /// rows of the page and the last key; a short page is the last.
     pub async fn fade(
@@ -97,21 +112,22 @@ async fn fade(
     Ok((tally, last.unwrap_or_else(|| after.to_owned())))
 }
 
-/// Releases quarantined relations, and adopts those of other writers at once, or leaves that to the next pass. Returns
-/// the number of released relations.
+/// Releases a page of quarantined relations after a number, and adopts those of other writers at once, or leaves that to
+/// the next pass.
 pub(super) async fn release(
     tx: &mut Tx,
     now: Timestamp,
-    limit: usize,
+    (limit, after): (usize, i64),
     is_judged: bool,
-) -> Result<i64, Error> {
-    let released: i64 = tx.only(RELATION_RELEASE.call().page(PageMode::Rows(limit))).await?;
-    if released == 0 {
-        return Ok(0);
+) -> Result<ReleasedPage, Error> {
+    let call = RELATION_RELEASE.call().page(PageMode::Rows(limit)).set("after", after);
+    let found: ReleasedRow = tx.only(call).await?;
+    if found.released == 0 {
+        return Ok(ReleasedPage::default());
     }
     tx.touch_everything();
     let judged = if is_judged { adopt(tx, now, PageMode::Rows(limit)).await? } else { Tally::default() };
-    Ok((released - judged.quarantined).max(0))
+    Ok(found.page(limit, judged.quarantined))
 }
 
 /// Adopts a page of relations of other writers, anchored at their last observation, else at their creation, else now.

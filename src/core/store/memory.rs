@@ -28,6 +28,8 @@ pub(super) struct Locked {
     pub(super) same: Option<bool>,
     /// Open attempts that hold it: at most one, unless another writer made a second.
     pub(super) claims: Vec<String>,
+    /// Whether it is of another library.
+    pub(super) is_foreign: bool,
     /// All of it, if that was asked for.
     pub(super) record: Option<Record>,
 }
@@ -40,6 +42,8 @@ struct LockRow {
     life: LifeRow,
     same: Option<bool>,
     claims: Vec<String>,
+    #[serde(rename = "foreign")]
+    is_foreign: bool,
     rest: Option<RestRow>,
 }
 
@@ -66,9 +70,9 @@ pub(super) async fn lock_and_read<'k>(
             .set("content", list(slice.iter().map(|(_, content)| *content)));
         for row in tx.rows::<LockRow>(call.set("whole", is_whole)).await? {
             let Some((key, _)) = slice.get(row.at) else { continue };
-            let LockRow { life, same, claims, rest, .. } = row;
+            let LockRow { life, same, claims, is_foreign, rest, .. } = row;
             let record = rest.map(|rest| record(RecordRow { life: life.clone(), rest }));
-            locked.push((*key, Locked { life: life.check(), same, claims, record }));
+            locked.push((*key, Locked { life: life.check(), same, claims, is_foreign, record }));
         }
     }
     Ok(locked)

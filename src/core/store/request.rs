@@ -350,7 +350,7 @@ pub(super) fn answer<T: Serialize>(tx: &mut Tx, mode: RequestMode<'_>, answer: &
     tx.changes.receipts.extend(receipt);
 }
 
-/// Locks memories that must all exist, in the order of their keys.
+/// Locks memories that must all exist, in the order of their keys. One of another library does not.
 async fn lock_all<'k>(
     tx: &mut Tx,
     keys: &'k [MemoryKey],
@@ -359,6 +359,7 @@ async fn lock_all<'k>(
     wanted.sort();
     wanted.dedup();
     let mut found: Vec<_> = lock(tx, &wanted).await?;
+    found.retain(|(_, locked)| !locked.is_foreign);
     wanted
         .into_iter()
         .map(|(key, _)| match found.iter().position(|(found, _)| *found == key) {

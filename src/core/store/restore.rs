@@ -54,6 +54,14 @@ struct Held {
     created: i64,
 }
 
+/// Relationships that a batch created.
+#[derive(Deserialize)]
+struct Connected {
+    created: i64,
+    /// Those among them that have another type than theirs.
+    mistyped: i64,
+}
+
 impl Store {
     /// The restore that has not ended, if there is one.
     pub async fn unfinished_restore(&self) -> Result<Option<UnfinishedRestore>, Error> {
@@ -174,15 +182,15 @@ impl Store {
             if !kind.is_empty() {
                 let call = RESTORE_RELATIONSHIPS.call().set("kind", list(kind));
                 let call = call.set("from", list(from)).set("to", list(to));
-                let count = of_relationships.len();
-                let created_of_type: i64 = tx.only(call.set("values", list(of_relationships))).await?;
-                if usize::try_from(created_of_type) != Ok(count) {
+                let Connected { created: all, mistyped } =
+                    tx.only(call.set("values", list(of_relationships))).await?;
+                if mistyped > 0 {
                     return Err(Error::Schema(format!(
-                        "of {count} relationships, Neo4j created {created_of_type} between their nodes and of their type, \
-                         and these were rolled back. Upgrade Neo4j, and run the same command again"
+                        "of {all} relationships, Neo4j gave {mistyped} another type than theirs, and these were rolled \
+                         back. Upgrade Neo4j, and run the same command again"
                     )));
                 }
-                created += created_of_type;
+                created += all;
             }
             advance(tx, Held { batch, created }, false).await?;
             Ok(created)

@@ -263,6 +263,31 @@ async fn a_very_large_session_counts_by_its_most_recent() {
     assert_eq!(db.run(JobName::Coactivate, 4.0).await.tally.changed, 0);
 }
 
+/// An access whose mark is of another type counts once, and so do members among more accesses than are marked at a time.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_access_counts_once_whatever_its_mark_and_its_number() {
+    let db = fresh().await;
+    db.apply(&[made("a", 0.0, "s"), made("b", 0.0, "s")]).await;
+    db.client.run("MATCH ()-[r:ACCESSED_IN]->() SET r.counted = 0", &[]).await;
+    db.run(JobName::Coactivate, 1.0).await;
+    db.apply(&[made("c", 1.0, "s")]).await;
+    db.run(JobName::Coactivate, 2.0).await;
+    assert_eq!(weights(&db).await, ["a-b 1", "a-c 1", "b-c 1"]);
+
+    let many = "MERGE (s:Session {scope: 'local', id: 'many'}) SET s.coactivateDue = datetime({epochMillis: $at}) WITH s
+        UNWIND range(1, 10500) AS i CREATE (m:Memory:EbbMemory {scope: 'local', id: 'm' + i, content: 'x', tier: 'working', energy: 1.0,
+          energyAt: datetime({epochMillis: $at}), lastAccessed: datetime({epochMillis: $at})})
+        CREATE (m)-[:ACCESSED_IN {at: datetime({epochMillis: $at - i}), count: 1, counted: false}]->(s)";
+    db.client.run(many, &[("at", at(3.0).millis().into())]).await;
+    db.run(JobName::Coactivate, 3.0).await;
+    let paired = "MATCH (m:Memory)-[r:ACCESSED_IN]->(:Session {id: 'many'})
+        WHERE NOT r.counted AND EXISTS { (m)-[:COACTIVATED]-() } RETURN count(m) AS n";
+    assert_eq!(db.client.value::<i64>(paired).await, 0);
+    let unmarked =
+        "MATCH ()-[r:ACCESSED_IN]->(:Session {id: 'many'}) WHERE NOT r.counted RETURN count(r) AS n";
+    assert!(db.client.value::<i64>(unmarked).await > 0, "more accesses than are marked at a time");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dry_run_writes_nothing_and_tells_what_a_run_does() {
     let db = fresh().await;

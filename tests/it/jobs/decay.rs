@@ -44,6 +44,19 @@ async fn twice_is_once() {
     same(&before, &remembered(&db.client).await, "a pass at an earlier instant");
 }
 
+/// An event file that was imported into many scopes: equal ids and instants.
+#[tokio::test(flavor = "multi_thread")]
+async fn memories_of_one_id_and_instant_in_many_scopes_all_decay() {
+    let db = fresh().await;
+    let text = "UNWIND range(1, 400) AS s UNWIND ['a', 'b', 'c'] AS id
+        CREATE (:Memory:EbbMemory {scope: 's' + s, id: id, content: 'x', tier: 'working', energy: 2.0, energyAt: datetime({epochMillis: $at}),
+          lastAccessed: datetime({epochMillis: $at}), created: datetime({epochMillis: $at}), accessCount: 1, dueAt: datetime({epochMillis: $at})})";
+    db.client.run(text, &[("at", at(0.0).millis().into())]).await;
+    let tally = db.run(JobName::Decay, 1.0).await.tally;
+    assert_eq!((tally.scanned, tally.changed), (1_200, 1_200));
+    assert_eq!(db.run(JobName::Decay, 1.0).await.tally.changed, 0);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn s1_passes_compose() {
     let db = fresh().await;

@@ -185,6 +185,8 @@ async fn relations_of_other_writers_come_under_the_laws() {
         RETURN collect(r.ebbReason) AS reasons";
     let reasons: Vec<String> = db.client.value(reasons).await;
     assert_eq!(reasons, ["the same relation exists already", "weight is not a number"]);
+    let entities = "MATCH (e:EbbEntity) RETURN e.scope + ' ' + e.name AS line ORDER BY line";
+    assert_eq!(db.client.column::<String>(entities).await, ["local Alex", "local Old", "local Project"]);
     let palace = "MATCH ()-[r:RELATES_TO {base_cost: 1.0}]->() RETURN size(keys(r)) AS keys";
     assert_eq!(db.client.value::<i64>(palace).await, 1, "an edge of the palace is no relation");
     assert_eq!(db.run(JobName::Fade, 0.0).await.tally.quarantined, 0);

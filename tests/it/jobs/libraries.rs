@@ -9,7 +9,7 @@ use ebb_core::scheduler::driver::JobReport;
 
 /// Rows as other libraries write them: MemOS, mcp-neo4j-memory, neo4j-agent-memory, Graphiti, langchain-neo4j. Some share
 /// a label with Ebb, some a key, and some a relationship type.
-const LIBRARIES: [&str; 5] = [
+const LIBRARIES: [&str; 6] = [
     "UNWIND range(1, 40) AS i CREATE (:Memory {id: 'memos-' + i, memory: 'text', created_at: datetime(), updated_at: datetime(),
         status: 'activated', memory_type: 'LongTermMemory', user_name: 'u', tags: ['a'], confidence: 0.9})",
     "UNWIND range(1, 40) AS i CREATE (a:Memory:Person {name: 'n' + i, type: 'person', observations: ['x', 'y']})
@@ -22,6 +22,9 @@ const LIBRARIES: [&str; 5] = [
         CREATE (a)-[:RELATES_TO {uuid: 'r' + i, name: 'KNOWS', fact: 'Ann knows Bob', episodes: ['p'], created_at: datetime()}]->(b)
         CREATE (:Episodic {uuid: 'p' + i, content: 'c', group_id: ''})-[:MENTIONS {uuid: 'm' + i}]->(a)",
     "UNWIND range(1, 40) AS i CREATE (:Session {id: 's' + i})-[:LAST_MESSAGE]->(:Message {type: 'human', content: 'hi'})",
+    "CREATE (:Order)-[:CONSOLIDATING]->(:Shipment), (:Memory {text: 'pay rent', dueAt: datetime('2020-01-01T00:00Z'),
+        ripeAt: datetime('2020-01-01T00:00Z'), created: datetime('2999-01-01T00:00Z')}),
+        (:Fact {text: 'it rained', assertedAt: datetime('2999-01-01T00:00Z')})",
 ];
 
 /// Every row that has no label of Ebb's alone, with labels and properties, and its relationships.
@@ -43,7 +46,7 @@ async fn no_job_changes_a_row_of_another_library() {
         db.client.run(text, &[]).await;
     }
     let before = theirs(&db).await;
-    assert_eq!(before.len(), 40 * 10);
+    assert_eq!(before.len(), 40 * 10 + 4);
     db.put(&[row("ours", "working", 1.5)]).await;
     for hours in [1.0, 2.0, 50.0] {
         for job in JobName::ALL {
@@ -53,8 +56,12 @@ async fn no_job_changes_a_row_of_another_library() {
         same(&before, &theirs(&db).await, "rows of other libraries");
     }
     let counts = db.store.memory_adoption().await.unwrap();
-    assert_eq!((counts.foreign, counts.waiting(), counts.is_pass_due()), (120, 0, false));
-    assert_eq!(db.store.fact_adoption().await.unwrap().foreign, 40);
+    assert_eq!((counts.foreign, counts.waiting(), counts.is_pass_due()), (121, 0, false));
+    assert_eq!(db.store.fact_adoption().await.unwrap().foreign, 41);
+    let said = ebb(&db, &["doctor", "--fix", "-o", "json"]);
+    assert!(!said.out.contains("dates lay ahead"), "{}", said.out);
+    ebb(&db, &["memory", "forget", "memos-1", "--yes"]).fails(1, "there is no memory memos-1");
+    same(&before, &theirs(&db).await, "a correction of dates, and a deletion");
 
     // As many go as come, so that the numbers stay: the audit finds the one of the documented shape.
     db.client.run("MATCH (m:Memory {id: 'memos-1'}) DELETE m", &[]).await;
@@ -62,7 +69,7 @@ async fn no_job_changes_a_row_of_another_library() {
     assert!(!db.store.memory_adoption().await.unwrap().is_pass_due());
     assert_eq!(db.run(JobName::Audit, 51.0).await.tally.adopted, 1);
     let counts = db.store.memory_adoption().await.unwrap();
-    assert_eq!((counts.foreign, counts.is_pass_due()), (119, false));
+    assert_eq!((counts.foreign, counts.is_pass_due()), (120, false));
 }
 
 /// Entities of Graphiti with attributes of the user's that are called as Ebb's once were.
@@ -119,11 +126,15 @@ async fn an_uninstallation_and_a_new_start_leave_relations_as_they_were() {
     let state = "MATCH ()-[r:RELATES_TO]->() RETURN toString(r.weight) + ' ' + toString(r.baseWeight) + ' ' + toString(r.weightAt) AS line";
     let before: String = db.client.value(state).await;
     assert!(before.starts_with("0.5 1.0 "), "{before}");
+    db.client.run("MATCH (e:Entity {name: 'Ann'}) SET e.dueAt = date('2026-05-01')", &[]).await;
     ebb(&db, &["uninstall", "--yes"]).json();
     assert_eq!(db.client.value::<i64>("MATCH ()-[r:RELATES_TO]->() RETURN count(r.ebbKey) AS n").await, 0);
     ebb(&db, &["init", "--yes"]).json();
     assert_eq!(db.run(JobName::Fade, 24.0 * 90.0).await.tally.adopted, 1);
     assert_eq!(db.client.value::<String>(state).await, before);
+    let entities =
+        "MATCH (e:EbbEntity) RETURN e.name + coalesce(' ' + toString(e.dueAt), '') AS line ORDER BY line";
+    assert_eq!(db.client.column::<String>(entities).await, ["Ann 2026-05-01", "Bob"]);
 }
 
 /// Everything in the database: rows without any exception, and the schema.

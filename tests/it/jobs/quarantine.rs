@@ -177,6 +177,19 @@ async fn a_row_that_was_mended_goes_back_under_the_laws() {
     close(db.state("mended").await.energy.value(), 2.0 * (-1.0_f64).exp());
 }
 
+/// More invalid rows than are checked at a time keep no other from being released.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_valid_row_behind_many_invalid_ones_is_released() {
+    let db = fresh().await;
+    let text = "UNWIND range(1, 10100) AS i CREATE (:Memory:EbbMemory:EbbQuarantined {scope: 'local', id: 'm' + i, content: 'x',
+        tier: 'working', energy: CASE WHEN i > 10090 THEN 1.0 ELSE 'high' END, ebbReason: 'energy is not a number'})";
+    db.client.run(text, &[]).await;
+    assert_eq!(db.run(JobName::Audit, 1.0).await.tally.released, 10);
+    db.client.run("MATCH (m:Memory {id: 'm10090'}) SET m.energy = 1.0", &[]).await;
+    let tunables = db.tunables().await;
+    assert_eq!(db.store.release_sound(at(1.0), &tunables).await.unwrap(), 1);
+}
+
 /// An event for a row whose values no law can use is an error that names the reason, and overwrites nothing.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_event_does_not_write_over_a_bad_value() {

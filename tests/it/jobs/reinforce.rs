@@ -172,6 +172,20 @@ async fn memories_with_embeddings_are_compared_by_them() {
     }
 }
 
+/// One without a direction, or with a number that is none, is compared by its text, and holds up no other.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_embedding_that_no_index_can_compare_stops_nothing() {
+    let db = fresh().await;
+    let store = embedding(&db).await;
+    let text = "UNWIND [[0.0, 0.0, 0.0], [1e200, 0.0, 0.0], [0.0 / 0.0, 1.0, 1.0], [1e-200, 0.0, 0.0]] AS numbers
+        CREATE (:Memory {id: 'm' + toString(numbers[0]), scope: 'local', content: 'c', tier: 'working', energy: 1.0, embedding: numbers})";
+    db.client.run(text, &[]).await;
+    db.apply(&[points("good", 1.0, [1.0, 0.0, 0.0])]).await;
+    db.client.run("CALL db.awaitIndexes(60)", &[]).await;
+    by_hand(&store, JobName::Audit, 2.0).await;
+    assert_eq!(by_hand(&store, JobName::Reinforce, 2.0).await.tally.scanned, 5);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_index_for_another_dimension_is_named_with_both_numbers() {
     let db = fresh().await;

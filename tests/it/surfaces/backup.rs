@@ -109,6 +109,17 @@ async fn a_restore_that_was_broken_off_is_refused_by_all_and_starts_again() {
     store.clear_restore().await.unwrap();
     assert_eq!(store.restore_batch(1, &[node("1"), node("2")]).await.unwrap(), 2);
     assert_eq!(store.restore_batch(1, &[node("1"), node("2")]).await.unwrap(), 2, "a batch counts once");
+    let edge = |to: &str| BackupRow::Relationship {
+        kind: "COACTIVATED".to_owned(),
+        from: "1".to_owned(),
+        to: to.to_owned(),
+        values: serde_json::Map::new(),
+    };
+    assert_eq!(
+        store.restore_batch(2, &[edge("2"), edge("9")]).await.unwrap(),
+        3,
+        "one without its end is left out"
+    );
     db.client.run("CREATE (:Note {id: 'n'})", &[]).await;
     for args in [
         ["memory", "list"].as_slice(),
@@ -180,6 +191,21 @@ async fn a_damaged_file_and_a_value_without_a_form_write_nothing() {
     said.fails(1, "its property wait has a duration, which a backup cannot hold");
     assert!(said.err.contains("try: ebb backup FILE"), "{}", said.err);
     assert!(!folder.path().join("c.ndjson").exists());
+}
+
+/// As one that a backup read whose end was written after its page.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_relationship_without_its_end_is_left_out_of_a_restore() {
+    let db = fresh().await;
+    let folder = tempfile::tempdir().unwrap();
+    ebb(&db, &["memory", "add", "prefers tabs", "--id", "tabs", "--mention", "Ann"]).json();
+    db.client.run("MATCH (m:Memory {id: 'tabs'}) CREATE (m)-[:SEEN_IN]->(:File {scope: 'local', id: 'of an indexer'})", &[]).await;
+    on(&db, folder.path(), &["scope", "export", "local", "b.ndjson"]).json();
+    db.client.run("MATCH (n) DETACH DELETE n", &[]).await;
+    let told = on(&db, folder.path(), &["restore", "b.ndjson", "--yes"]).json();
+    assert_eq!((&told["relationships"], &told["relationships_left_out"]), (&json!(1), &json!(1)), "{told:#}");
+    let found = "MATCH (m:Memory {id: 'tabs'})-[:MENTIONS]->(e:EbbEntity) RETURN m.content + ' ' + e.name";
+    assert_eq!(db.client.value::<String>(found).await, "prefers tabs Ann");
 }
 
 /// The commands of the guide, in their order.

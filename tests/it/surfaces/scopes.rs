@@ -267,6 +267,31 @@ async fn a_deleted_scope_leaves_nothing_and_others_as_they_were() {
     assert_eq!(ebb(&db, &["scope", "receipts", "team"]).json()["receipts"].as_array().unwrap().len(), 2);
 }
 
+/// As agents write them, of the documented shape, and an invalid fact that has no id.
+const OF_AGENTS: &str = "
+    CREATE (a:Entity {scope: 'alice', name: 'Alice Smith'})-[:RELATES_TO {type: 'lives_at', weight: 1.0}]->(:Entity {scope: 'alice', name: '12 Main St'}),
+      (:Memory {scope: 'alice', id: 'm', content: 'moved', tier: 'working', energy: 1.0})-[:MENTIONS]->(a),
+      (:Fact {scope: 'team', entity: 'Alice Smith', relation: 'lives_at', value: '12 Main St', confidence: 'high'})";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_taken_over_is_exported_and_deleted_with_its_scope() {
+    let db = fresh().await;
+    let folder = tempfile::tempdir().unwrap();
+    db.client.run(OF_AGENTS, &[]).await;
+    ebb(&db, &["job", "run", "--all"]).json();
+    for (scope, nodes) in [("alice", 3), ("team", 1)] {
+        let file = format!("{scope}.ndjson");
+        let told = on(&db, folder.path(), &["scope", "export", scope, &file]).json();
+        assert_eq!(told["nodes"], nodes, "{told:#}");
+        ebb(&db, &["scope", "delete", scope, "--yes"]).json();
+        let left = format!("MATCH (n {{scope: '{scope}'}}) WHERE NOT n:EbbErasure RETURN count(n)");
+        assert_eq!(db.client.value::<i64>(&left).await, 0, "{scope}");
+    }
+    let text =
+        "MATCH (n) WHERE any(key IN keys(n) WHERE toStringOrNull(n[key]) CONTAINS 'Main St') RETURN count(n)";
+    assert_eq!(db.client.value::<i64>(text).await, 0);
+}
+
 async fn journal_of(db: &Fresh) -> Vec<String> {
     db.client.column("MATCH (j:EbbJournal) UNWIND j.entries AS entry RETURN entry ORDER BY entry").await
 }

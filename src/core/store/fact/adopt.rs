@@ -19,7 +19,7 @@ use crate::store::statement::PageMode;
 use crate::store::tally::Tally;
 use crate::store::tx::Tx;
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -69,10 +69,16 @@ pub(in crate::store) async fn adopt(
     }
     let counts = adoption::counts(tx, AdoptedLabel::Fact).await?;
     let rows: Vec<ForeignRow> = tx.rows(foreign).await?;
+    let mut ids = BTreeSet::new();
     let rows: Vec<(ForeignRow, Result<Taken, String>)> = rows
         .into_iter()
         .map(|row| {
-            let taken = row.check(now);
+            let taken = row.check(now).and_then(|taken| match row.scope {
+                None if !ids.insert(taken.rank.id.clone()) => {
+                    Err("id is that of another fact of the scope local".to_owned())
+                }
+                _ => Ok(taken),
+            });
             (row, taken)
         })
         .collect();
@@ -93,7 +99,7 @@ pub(in crate::store) async fn adopt(
         let call = FACT_ADOPT
             .call()
             .set("element", list(slice.iter().map(|(row, _)| row.element.as_str())))
-            .set("id", list(each().map(|taken| taken.map(|taken| taken.rank.id.as_str()))))
+            .set("id", list(slice.iter().map(|(_, taken)| id_of(taken))))
             .set("scope", list(each().map(|taken| taken.map(|taken| taken.tuple.scope.name()))))
             .set("entity", list(each().map(|taken| taken.map(|taken| taken.tuple.entity.as_str()))))
             .set("valueType", list(each().map(|taken| taken.map(|taken| taken.tuple.value.type_name()))))
@@ -108,6 +114,11 @@ pub(in crate::store) async fn adopt(
     adoption::record(tx, AdoptedLabel::Fact, counts, page_mode, tally).await?;
     move_heads(tx, &before, sound().map(|taken| (taken.key.as_str(), taken.rank.clone()))).await?;
     Ok(tally)
+}
+
+/// The id of a fact, or one for an invalid fact that has none.
+fn id_of(taken: &Result<Taken, String>) -> String {
+    taken.as_ref().map_or_else(|_| crate::clock::new_id(), |taken| taken.rank.id.clone())
 }
 
 impl ForeignRow {
