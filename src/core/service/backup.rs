@@ -7,7 +7,7 @@ pub mod file;
 
 use super::Service;
 use crate::domain::ids::Scope;
-use crate::store::{BackupCounts, BackupRow, ChangeMark, Error, FACT_STATE, NODE_STATE};
+use crate::store::{BackupCounts, BackupRow, ChangeMark, Error, FACT_STATE, NODE_STATE, UnfinishedRestore};
 use file::{Checked, FileError, Header, Lines, Reader, Written};
 use std::io;
 use std::path::Path;
@@ -197,12 +197,30 @@ impl Service {
     /// As [`Service::restore`].
     pub async fn check_restore(&self, path: &Path) -> Result<Checked, BackupError> {
         let checked = self.check_backup(path).await?;
-        self.store.refuse_restore().await?;
+        let seen = self.store.unfinished_restore().await?;
+        if self.loaded(seen.as_ref(), &checked.written.checksum)?.is_none() {
+            self.store.refuse_restore().await?;
+        }
         Ok(checked)
     }
 
+    /// The restore that was broken off, if all rows of the file with this checksum are there.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] if all rows of another file are there: marks may be gone, so they cannot be told from others.
+    fn loaded<'s>(
+        &self,
+        seen: Option<&'s UnfinishedRestore>,
+        checksum: &str,
+    ) -> Result<Option<&'s UnfinishedRestore>, Error> {
+        match seen.filter(|of| of.is_loaded) {
+            Some(of) if of.checksum != checksum => Err(self.store.only_completed(of)),
+            of => Ok(of),
+        }
+    }
+
     /// Loads a backup into a database without rows of Ebb's, which is initialised first if it is not. One that was
-    /// broken off starts again; one whose rows were all there is completed.
+    /// broken off starts again; one whose rows were all there is completed, by the same file only.
     ///
     /// # Errors
     /// [`BackupError`]; [`Error::Conflict`] if the database has rows of Ebb's, or other processes work on it. Nothing is
@@ -215,8 +233,7 @@ impl Service {
         let Checked { header, written, .. } = self.check_backup(path).await?;
         let total = written.nodes + written.relationships;
         let seen = self.store.unfinished_restore().await?;
-        let loaded = seen.as_ref().filter(|of| of.is_loaded && of.checksum == written.checksum);
-        let created = match loaded {
+        let created = match self.loaded(seen.as_ref(), &written.checksum)? {
             Some(of) => {
                 self.store.hold_restore(Some(of), &of.checksum, false).await?;
                 u64::try_from(of.created).unwrap_or(0)
@@ -251,9 +268,12 @@ impl Service {
     /// Deletes what a restore wrote that was broken off, so that the database can be used. Returns whether there was one.
     ///
     /// # Errors
-    /// [`Error::Conflict`] if another process restores.
+    /// [`Error::Conflict`] if another process restores, or if all rows are there.
     pub async fn abandon_restore(&self) -> Result<bool, Error> {
         let Some(seen) = self.store.unfinished_restore().await? else { return Ok(false) };
+        if seen.is_loaded {
+            return Err(self.store.only_completed(&seen));
+        }
         self.store.hold_restore(Some(&seen), &seen.checksum, true).await?;
         self.store.clear_restore().await?;
         self.store.complete_rows(&self.config.consolidation, self.now().await?).await?;

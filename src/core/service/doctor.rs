@@ -223,11 +223,10 @@ impl Service {
     async fn schema(&self) -> Vec<Finding> {
         match self.store.drift().await {
             Err(why) => {
-                let is_unfinished = self.store.unfinished_restore().await.is_ok_and(|of| of.is_some());
-                let fix = if is_unfinished {
-                    "ebb restore FILE, with the same backup or another"
-                } else {
-                    "use the version of Ebb that initialised it"
+                let fix = match self.store.unfinished_restore().await {
+                    Ok(Some(of)) if of.is_loaded => "ebb restore FILE, with the same backup",
+                    Ok(Some(_)) => "ebb restore FILE, with the same backup or another",
+                    Ok(None) | Err(_) => "use the version of Ebb that initialised it",
                 };
                 vec![problem("schema", why.to_string(), fix)]
             }

@@ -3,7 +3,7 @@
 //! While it runs, a marker stands in the ledger of migrations: every other verb refuses the database. Nodes carry the
 //! label `EbbRestored` and their name in the backup until all rows are there. So a restore that was broken off deletes
 //! what it had written when it starts again, or is abandoned; one that was broken off after the last row only removes the
-//! marks. The counters, tunables and settings that an initialisation wrote are replaced by those of the backup, with its first
+//! marks, and can be neither started again nor abandoned, since rows without a mark are not found. The counters, tunables and settings that an initialisation wrote are replaced by those of the backup, with its first
 //! rows.
 //!
 //! Every transaction locks the marker and checks that this process holds it, so of two restores one goes on.
@@ -28,6 +28,8 @@ pub(super) const MARKER: &str = "restore";
 const KEY: &str = "ebb_restored";
 /// Rows of a page.
 const PAGE: i64 = 1_000;
+/// Characters of a checksum that name a file.
+const BEGINNING: usize = 12;
 /// Most nodes of an initialisation: counters of jobs, mirrors and policies.
 const INITIAL_MAX: i64 = 100_000;
 
@@ -98,7 +100,7 @@ impl Store {
     /// Begins a restore of the backup with this checksum, or takes over the one that was looked at.
     ///
     /// # Errors
-    /// [`Error::Conflict`] if another process was faster.
+    /// [`Error::Conflict`] if another process was faster; with `is_anew` also if all rows are there.
     pub async fn hold_restore(
         &self,
         seen: Option<&UnfinishedRestore>,
@@ -121,6 +123,12 @@ impl Store {
             }
         };
         self.transactions.run("restore.open", Mode::Write, open).await
+    }
+
+    /// The error of a restore that can only be completed.
+    #[must_use]
+    pub fn only_completed(&self, seen: &UnfinishedRestore) -> Error {
+        Error::Conflict(loaded(self.uri(), &seen.checksum))
     }
 
     /// Makes a database ready for the first batch: deletes what a restore had written that was broken off.
@@ -237,6 +245,15 @@ impl Store {
             )
         })
     }
+}
+
+/// Says that all rows of a restore are there, and how to complete it.
+pub(super) fn loaded(uri: &str, checksum: &str) -> String {
+    let beginning: String = checksum.chars().take(BEGINNING).collect();
+    format!(
+        "a restore into the database at {uri} was broken off when all rows were there. Only the same backup completes it: \
+         the file whose SHA-256 begins with {beginning}. Run: ebb restore FILE --yes"
+    )
 }
 
 async fn advance(tx: &mut Tx, held: Held, is_loaded: bool) -> Result<(), Error> {

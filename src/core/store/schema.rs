@@ -18,7 +18,7 @@ use super::catalogue::{
     SCHEMA_V016, SCHEMA_V017, SERVER_EMBEDDING, SERVER_SCHEMA,
 };
 use super::error::Error;
-use super::restore::MARKER;
+use super::restore::{MARKER, loaded};
 use super::statement::Statement;
 use super::tx::{Mode, Tx};
 use crate::domain::ids::hex;
@@ -121,6 +121,8 @@ pub(super) struct AppliedMigration {
     version: String,
     checksum: String,
     applied: Option<i64>,
+    #[serde(rename = "isLoaded")]
+    is_loaded: bool,
 }
 
 /// The name of the vector index of memories.
@@ -170,6 +172,9 @@ impl Store {
 
     pub(super) fn lacking(&self, applied: &[AppliedMigration]) -> Result<Vec<&'static str>, Error> {
         for row in applied {
+            if row.version == MARKER && row.is_loaded {
+                return Err(Error::Schema(loaded(self.uri(), &row.checksum)));
+            }
             if row.version == MARKER {
                 return Err(Error::Schema(format!(
                     "a restore into the database at {} was broken off, so it holds a part of a backup. \

@@ -143,11 +143,23 @@ async fn a_restore_that_was_broken_off_is_refused_by_all_and_starts_again() {
     let checksum = std::fs::read_to_string(folder.path().join("b.ndjson")).unwrap();
     let last: Value = serde_json::from_str(checksum.lines().last().unwrap()).unwrap();
     let checksum = last["end"]["sha256"].as_str().unwrap();
+    on(&db, folder.path(), &["backup", "later.ndjson"]).json();
     let marked = format!(
         "CREATE (:EbbMigration {{version: 'restore', checksum: '{checksum}', lock: 'p', batch: 9, created: 9, isLoaded: true}}) \
          WITH 1 AS one MATCH (m:Memory) SET m:EbbRestored, m.ebbRestored = m.id"
     );
     db.client.run(&marked, &[]).await;
+    for args in [
+        ["restore", "--abandon", "--yes"].as_slice(),
+        &["restore", "later.ndjson", "--yes"],
+        &["restore", "later.ndjson", "--dry-run"],
+        &["memory", "list"],
+    ] {
+        let said = on(&db, folder.path(), args);
+        said.fails(1, "try: ebb restore FILE --yes");
+        assert!(said.err.contains(&checksum[..12]) && !said.err.contains("--abandon"), "{}", said.err);
+    }
+    on(&db, folder.path(), &["restore", "b.ndjson", "--dry-run"]).json();
     on(&db, folder.path(), &["restore", "b.ndjson", "--yes"]).json();
     graph::same(&before, &without_note(rows(&db).await), "completed");
 
@@ -157,6 +169,11 @@ async fn a_restore_that_was_broken_off_is_refused_by_all_and_starts_again() {
     store.hold_restore(None, "of another file", true).await.unwrap();
     store.clear_restore().await.unwrap();
     store.restore_batch(1, &[node("1")]).await.unwrap();
+    let seen = store.unfinished_restore().await.unwrap();
+    store.mark_restore_loaded().await.unwrap();
+    let late = db.another().hold_restore(seen.as_ref(), "of another file", true).await;
+    assert!(late.is_err(), "its last row came after it was looked at");
+    db.client.run("MATCH (m:EbbMigration {version: 'restore'}) SET m.isLoaded = false", &[]).await;
     assert_eq!(on(&db, folder.path(), &["restore", "--abandon", "--yes"]).json()["abandoned"], true);
     assert_eq!(on(&db, folder.path(), &["memory", "list"]).json()["memories"], json!([]));
     ebb(&db, &["memory", "add", "x"]).json();
