@@ -271,9 +271,11 @@ fn a_question_opens_with_its_title_and_can_be_pasted() {
 }
 
 /// Names of a statement's text in whose place others are put: of places, and of rows that a mapping describes.
-const PLACEHOLDERS: [&str; 17] = [
+const PLACEHOLDERS: [&str; 19] = [
     ":Room",
+    "_Room",
     ":HALL",
+    "_HALL",
     "n.id",
     "n.lock",
     "n.scope",

@@ -5,7 +5,8 @@
 //! killed halfway, are safe: the next run completes it.
 //!
 //! A constraint or index is recognised by what it is on (see [`shape`]), not by its name: an equal one that somebody
-//! else created serves as well, and the server creates no second one.
+//! else created serves as well, and the server creates no second one. What an uninstallation removes is recognised by
+//! its name: each that Ebb creates begins with `ebb_`.
 
 mod shape;
 
@@ -398,7 +399,8 @@ impl Store {
         }
         for (_, text) in self.added_statements() {
             let shape = Shape::of(&text).filter(|shape| !there.iter().any(|row| shape.is(row)));
-            drift.extend(shape.map(|shape| match shape.in_the_way("", &there) {
+            let name = named(&text, "CREATE").unwrap_or_default();
+            drift.extend(shape.map(|shape| match shape.in_the_way(name, &there) {
                 Some(other) => Drift::InTheWay(other),
                 None => Drift::Absent(shape.to_string()),
             }));
@@ -409,18 +411,11 @@ impl Store {
         Ok(drift)
     }
 
-    /// The indexes that Ebb created, those of its constraints too: by their names, or as a server names those of
-    /// configured labels and types.
+    /// The indexes that Ebb created, those of its constraints too: by their names. One without a name may be a person's,
+    /// whatever it is on.
     pub(super) async fn own_indexes(&self) -> Result<Vec<Existing>, Error> {
-        let added = self.added_statements();
-        let shapes: Vec<Shape<'_>> = added.iter().filter_map(|(_, text)| Shape::of(text)).collect();
-        let is_named =
-            |row: &Existing, prefixes: &[&str]| prefixes.iter().any(|one| row.name.starts_with(one));
         let mut there = self.existing().await?;
-        there.retain(|row| {
-            is_named(row, &["ebb_"])
-                || is_named(row, &["constraint_", "index_"]) && shapes.iter().any(|shape| shape.is(row))
-        });
+        there.retain(|row| row.name.starts_with("ebb_"));
         Ok(there)
     }
 
@@ -611,6 +606,30 @@ mod tests {
             }
         }
         assert_eq!(version(&SCHEMA_V001), "V001");
+    }
+
+    #[test]
+    fn what_configuration_adds_has_a_name_of_its_own() {
+        let allowed = Allowed::new(&["Den"], &["WAY"]).unwrap();
+        let texts = [
+            SCHEMA_PLACE.text_about(allowed.labels(), &[]),
+            SCHEMA_LABEL.text_about(allowed.labels(), &[]),
+            SCHEMA_EDGE.text_about(&[], allowed.types()),
+        ];
+        let names: Vec<&str> =
+            texts.iter().flat_map(|text| text.split(';')).filter_map(|text| named(text, "CREATE")).collect();
+        let wanted = [
+            "ebb_place_key_Den",
+            "ebb_place_find_Den",
+            "ebb_place_cycle_Den",
+            "ebb_label_key_Den",
+            "ebb_edge_cycle_WAY",
+        ];
+        assert_eq!(names, wanted);
+        let others = MIGRATIONS.into_iter().flat_map(statements);
+        let prefixes = ["ebb_place_", "ebb_label_", "ebb_edge_"];
+        let is_taken = |name: &str| prefixes.iter().any(|prefix| name.starts_with(prefix));
+        assert!(!others.filter_map(|text| named(text, "CREATE")).any(is_taken));
     }
 
     #[test]

@@ -117,6 +117,9 @@ pub enum PageMode<'a> {
 pub(super) const ROOM: &str = ":Room";
 pub(super) const ROOM_ID: &str = "n.id";
 pub(super) const HALL: &str = ":HALL";
+/// The label and the type at the end of the name of an index or constraint.
+const ROOM_NAME: &str = "_Room";
+const HALL_NAME: &str = "_HALL";
 
 impl PageMode<'_> {
     /// Whether so many rows are all that the page may have, so that there may be more.
@@ -168,10 +171,12 @@ impl Statement {
             let names: Vec<&str> = labels.iter().map(PlaceLabel::as_str).collect();
             inserted.push((ROOM_ID, format!("n.{}", first.key())));
             inserted.push((ROOM, format!(":{}", names.join("|"))));
+            inserted.push((ROOM_NAME, format!("_{}", names.join("_"))));
         }
         if !types.is_empty() {
             let names: Vec<&str> = types.iter().map(EdgeType::as_str).collect();
             inserted.push((HALL, format!(":{}", names.join("|"))));
+            inserted.push((HALL_NAME, format!("_{}", names.join("_"))));
         }
         self.text_of(&inserted)
     }

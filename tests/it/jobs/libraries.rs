@@ -1,11 +1,13 @@
 //! Graphs of other memory libraries, in the shapes that these write: no job changes a row of them.
 
 use crate::harness::graph::{everything, same};
-use crate::harness::neo4j::{Fresh, empty, fresh};
+use crate::harness::neo4j::{Fresh, empty, fresh, trails};
 use crate::harness::rows::row;
 use crate::surfaces::ebb;
+use ebb_core::domain::trail::{Allowed, MirroredLabel, Trails};
 use ebb_core::jobs::JobName;
 use ebb_core::scheduler::driver::JobReport;
+use ebb_core::store::{Config, Store};
 
 /// Rows as other libraries write them: MemOS, mcp-neo4j-memory, neo4j-agent-memory, Graphiti, langchain-neo4j. Some share
 /// a label with Ebb, some a key, and some a relationship type.
@@ -183,4 +185,54 @@ async fn an_uninstalled_database_is_the_one_from_before() {
     let again = ebb(&db, &["uninstall", "--yes"]).json();
     assert_eq!((&again["own_nodes"], &again["constraints"]), (&0.into(), &serde_json::json!([])));
     db.client.run("DROP INDEX of_theirs", &[]).await;
+}
+
+/// A label that configuration adds may have had them before: an equal one serves Ebb, and stays its owner's.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_uninstallation_leaves_unnamed_indexes_and_constraints() {
+    let db = fresh().await;
+    for text in [
+        "CREATE INDEX FOR (n:Den) ON (n.id)",
+        "CREATE CONSTRAINT FOR (n:Lair) REQUIRE (n.scope, n.id) IS UNIQUE",
+        "CREATE INDEX FOR ()-[r:PATH]-() ON (r.pheromone_cycle)",
+    ] {
+        db.client.run(text, &[]).await;
+    }
+    let all = "SHOW INDEXES YIELD name, labelsOrTypes
+        WHERE any(label IN labelsOrTypes WHERE label IN ['Den', 'Lair', 'Nook', 'PATH', 'WAY']) RETURN name ORDER BY name";
+    let theirs: Vec<String> = db.client.column(all).await;
+    assert_eq!(theirs.len(), 3, "{theirs:?}");
+    let trails = Trails {
+        allowed: Allowed::new(&["Den", "Lair"], &["PATH", "WAY"]).unwrap(),
+        mirrored: vec![MirroredLabel::new("Nook").unwrap()],
+        ..trails()
+    };
+    let store = Store::connect(&Config { trails, ..db.config.clone() }).unwrap();
+    for _ in 0..2 {
+        store.ensure_trail_indexes().await.unwrap();
+        let made: Vec<String> = db.client.column(all).await;
+        let made: Vec<&str> = made.iter().filter(|name| !theirs.contains(name)).map(String::as_str).collect();
+        let wanted = [
+            "ebb_edge_cycle_WAY",
+            "ebb_label_key_Nook",
+            "ebb_place_cycle_Den",
+            "ebb_place_cycle_Lair",
+            "ebb_place_find_Lair",
+            "ebb_place_key_Den",
+        ];
+        assert_eq!(made, wanted, "no second one beside an equal one");
+    }
+    db.client.run("CALL db.awaitIndexes(60)", &[]).await;
+    assert_eq!(store.drift().await.unwrap(), []);
+    let removed = store.uninstall().await.unwrap();
+    let names: Vec<&String> = removed.constraints.iter().chain(&removed.indexes).collect();
+    assert!(names.iter().all(|name| name.starts_with("ebb_")), "{names:?}");
+    assert_eq!(db.client.column::<String>(all).await, theirs);
+    let lair = "SHOW CONSTRAINTS YIELD name, labelsOrTypes WHERE 'Lair' IN labelsOrTypes RETURN name";
+    for name in db.client.column::<String>(lair).await {
+        db.client.run(&format!("DROP CONSTRAINT {name}"), &[]).await;
+    }
+    for name in db.client.column::<String>(all).await {
+        db.client.run(&format!("DROP INDEX {name}"), &[]).await;
+    }
 }
