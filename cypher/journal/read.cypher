@@ -5,7 +5,8 @@
 // names: :Room, n.id, :HALL
 //
 // The values of properties that may be long and are written by no job with a journal are empty. An edge is [type, element of
-// its end, scope and id of its end, properties].
+// its end, scope and key of its end, properties]. The key of an end of ABOUT is the name of an entity of Ebb's in the scope, and
+// null of any other node: an element id does not outlast a backup and its restore.
 UNWIND range(0, size($rows.keys) - 1) AS i
 MATCH (n:Room)
 USING INDEX SEEK n:Room(scope, id)
@@ -17,7 +18,16 @@ RETURN i AS row, elementId(n) AS element, labels(n) AS labels,
     embedding: CASE WHEN n.embedding IS NOT NULL THEN '' END,
     tags: CASE WHEN n.tags IS NOT NULL THEN '' END
   } AS properties,
-  [(n)-[r:HALL]->(b) | [type(r), elementId(b), b.scope, b.id, properties(r)]] AS edges,
+  [
+    (n)-[r:HALL]->(b) |
+    [
+      type(r),
+      elementId(b),
+      b.scope,
+      CASE WHEN type(r) <> 'ABOUT' THEN b.id WHEN b:EbbEntity AND b.scope = n.scope THEN b.name END,
+      properties(r)
+    ]
+  ] AS edges,
   COUNT { (n)--() } AS degree,
   EXISTS {
     MATCH (n)-[:CONSOLIDATING]->(a:ConsolidationAttempt)

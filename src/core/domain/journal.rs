@@ -31,18 +31,21 @@ const QUEUE: &str = "clusterDue";
 /// Most that two energies may differ and be equal by the law, relative.
 const EQUAL: f64 = 1e-9;
 
-/// Labels of rows that have entries.
+/// Labels of rows that have entries, and of those at which their relationships end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum RowLabel {
     Memory,
     SemanticCluster,
     Fact,
     EbbLineage,
+    /// Only at the end of a relationship: no job with a journal changes one.
+    EbbEntity,
 }
 
 impl RowLabel {
     /// In the order in which rows are locked.
-    pub const ALL: [Self; 4] = [Self::Memory, Self::SemanticCluster, Self::Fact, Self::EbbLineage];
+    pub const ALL: [Self; 5] =
+        [Self::Memory, Self::SemanticCluster, Self::Fact, Self::EbbLineage, Self::EbbEntity];
 
     /// The label.
     #[must_use]
@@ -52,6 +55,7 @@ impl RowLabel {
             Self::SemanticCluster => "SemanticCluster",
             Self::Fact => "Fact",
             Self::EbbLineage => "EbbLineage",
+            Self::EbbEntity => "EbbEntity",
         }
     }
 
@@ -63,6 +67,7 @@ impl RowLabel {
             Self::SemanticCluster => &["SemanticCluster"],
             Self::Fact => &["Fact", "EbbFact"],
             Self::EbbLineage => &["EbbLineage"],
+            Self::EbbEntity => &[],
         }
     }
 
@@ -71,6 +76,7 @@ impl RowLabel {
     pub const fn key(self) -> &'static str {
         match self {
             Self::EbbLineage => "key",
+            Self::EbbEntity => "name",
             _ => "id",
         }
     }
@@ -80,7 +86,7 @@ impl RowLabel {
     pub const fn types(self) -> &'static [RowEdge] {
         match self {
             Self::Memory => &[RowEdge::BelongsTo, RowEdge::PromotedTo, RowEdge::CrystallizedInto],
-            Self::SemanticCluster => &[],
+            Self::SemanticCluster | Self::EbbEntity => &[],
             Self::Fact => &[RowEdge::DecayedFrom, RowEdge::About],
             Self::EbbLineage => &[RowEdge::Head],
         }
@@ -128,14 +134,14 @@ impl RowEdge {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// Label of its end; `None` if the end is no row of a journal.
+    /// Label of its end.
     #[must_use]
-    pub const fn end(self) -> Option<RowLabel> {
+    pub const fn end(self) -> RowLabel {
         match self {
-            Self::BelongsTo => Some(RowLabel::SemanticCluster),
-            Self::PromotedTo | Self::CrystallizedInto => Some(RowLabel::Memory),
-            Self::DecayedFrom | Self::Head => Some(RowLabel::Fact),
-            Self::About => None,
+            Self::BelongsTo => RowLabel::SemanticCluster,
+            Self::PromotedTo | Self::CrystallizedInto => RowLabel::Memory,
+            Self::DecayedFrom | Self::Head => RowLabel::Fact,
+            Self::About => RowLabel::EbbEntity,
         }
     }
 }
@@ -169,6 +175,7 @@ impl std::fmt::Display for RowName {
             RowLabel::SemanticCluster => "cluster",
             RowLabel::Fact => "fact",
             RowLabel::EbbLineage => "lineage",
+            RowLabel::EbbEntity => "entity",
         };
         write!(f, "{of} {}", self.key)
     }
@@ -198,7 +205,7 @@ pub enum Value {
 #[serde(untagged)]
 pub enum End {
     Row(RowName),
-    /// A node by its element id.
+    /// A node by its element id: one that is no row of Ebb's, and each entity in an entry of an older version.
     Element {
         element: String,
     },
@@ -282,9 +289,22 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Its rows, and those at which their relationships end.
+    /// Its rows, and those at which their relationships end. Not entities: entries about one are apart.
     pub fn names(&self) -> impl Iterator<Item = &RowName> {
-        self.rows.iter().map(|change| &change.row).chain(self.ends())
+        let ends = self.ends().filter(|row| row.label != RowLabel::EbbEntity);
+        self.rows.iter().map(|change| &change.row).chain(ends)
+    }
+
+    /// Names the ends whose element ids are known.
+    pub fn name_ends(&mut self, names: &BTreeMap<String, RowName>) {
+        let images =
+            self.rows.iter_mut().flat_map(|change| change.before.iter_mut().chain(&mut change.after));
+        for edge in images.flat_map(|image| &mut image.relationships) {
+            let End::Element { element } = &edge.to else { continue };
+            if let Some(row) = names.get(element) {
+                edge.to = End::Row(row.clone());
+            }
+        }
     }
 
     /// Rows at which its relationships end.

@@ -165,7 +165,7 @@ pub(super) async fn record(tx: &mut Tx, head: JournalHead<'_>, entries: &[Entry]
     Ok(())
 }
 
-/// Reads rows in the transaction of the caller.
+/// Reads rows in the transaction of the caller. Entities at the ends of their relationships are among them, without images.
 async fn read_rows(tx: &mut Tx, rows: &BTreeSet<RowName>) -> Result<FoundRows, Error> {
     let mut all = FoundRows::new();
     for label in RowLabel::ALL {
@@ -186,13 +186,22 @@ async fn read_rows(tx: &mut Tx, rows: &BTreeSet<RowName>) -> Result<FoundRows, E
                 let (Some(name), Some(element)) = (at.and_then(|at| page.get(at)), text(element)) else {
                     continue;
                 };
-                let relationships = items(edges).into_iter().filter_map(relationship);
+                let mut relationships = Vec::new();
+                for (edge, element) in items(edges).into_iter().filter_map(relationship) {
+                    if let End::Row(end) = &edge.to
+                        && end.label == RowLabel::EbbEntity
+                    {
+                        let found = || Found { element, image: Image::default(), claimed: false };
+                        all.entry(end.clone()).or_insert_with(found);
+                    }
+                    relationships.push(edge);
+                }
                 let image = Image {
                     labels: items(labels).into_iter().filter_map(text).collect(),
                     properties: pairs(properties)
                         .map(|(name, value)| (name, Some(without_vector(value))))
                         .collect(),
-                    relationships: relationships.collect(),
+                    relationships,
                     degree: whole(&degree),
                 };
                 all.insert((*name).clone(), Found { element, image, claimed: flag(&claimed) });
@@ -224,14 +233,16 @@ pub(super) const REDUCTION: &str = "reduction";
 const QUARANTINE: &str = "quarantine";
 const RULES: [&str; 6] = [QUARANTINE, EXPIRY, PROMOTION, CLUSTERS, RETRACTION, REDUCTION];
 
-fn relationship(edge: BoltType) -> Option<RowRelationship> {
-    let [kind, element, scope, id, properties] = columns(items(edge));
-    let kind = RowEdge::named(&text(kind)?)?;
-    let to = match kind.end() {
-        Some(label) => End::Row(RowName { label, scope: text(scope)?, key: text(id)? }),
-        None => End::Element { element: text(element)? },
+/// A relationship, and the element id of its end.
+fn relationship(edge: BoltType) -> Option<(RowRelationship, String)> {
+    let [kind, element, scope, key, properties] = columns(items(edge));
+    let (kind, element) = (RowEdge::named(&text(kind)?)?, text(element)?);
+    let to = match (text(scope), text(key)) {
+        (Some(scope), Some(key)) => End::Row(RowName { label: kind.end(), scope, key }),
+        _ if kind == RowEdge::About => End::Element { element: element.clone() },
+        _ => return None,
     };
-    Some(RowRelationship { kind, to, properties: pairs(properties).collect() })
+    Some((RowRelationship { kind, to, properties: pairs(properties).collect() }, element))
 }
 
 /// Names and values of properties, without locks.

@@ -182,6 +182,62 @@ async fn what_belongs_to_a_refused_change_is_left() {
     same(&before, &unqueued(&db.client).await, "a refused undo");
 }
 
+/// After a restore each node has another element id, and the same name.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sweep_is_undone_when_its_entity_has_another_element_id() {
+    let db = fresh().await;
+    let service = db.service(POLICIES);
+    db.assert(&[fact("memory:context", "v", NOW - 1.0)]).await;
+    let before = unqueued(&db.client).await;
+    service.run_job(JobName::Sweep, at(NOW), &Default::default()).await.unwrap();
+    let run = last_run(&db, JobName::Sweep).await;
+    let after = unqueued(&db.client).await;
+    assert_ne!(before, after);
+    for text in [
+        "MATCH (e:EbbEntity {name: 'Atlas'}) SET e.name = 'old'",
+        "MATCH (old:EbbEntity {name: 'old'})
+         CREATE (e:Entity:EbbEntity)
+         SET e = old {.*, name: 'Atlas'}
+         WITH old, e
+         MATCH (f)-[:ABOUT]->(old)
+         CREATE (f)-[:ABOUT]->(e)",
+        "MATCH (old:EbbEntity {name: 'old'}) DETACH DELETE old",
+    ] {
+        db.client.run(text, &[]).await;
+    }
+    same(&after, &unqueued(&db.client).await, "another node of the same name");
+    let undo = undone(&service, &run, "undo").await;
+    same(&before, &unqueued(&db.client).await, "undone");
+    let mut last = undone(&service, &undo.run, "undo of the undo").await;
+    same(&after, &unqueued(&db.client).await, "the undo undone");
+
+    // Entries of older versions name the node by its element id.
+    let rewrite = r#"MATCH (e:EbbEntity {name: 'Atlas'}), (j:EbbJournal)
+        WITH j, '{"label":"EbbEntity","scope":"' + e.scope + '","key":"Atlas"}' AS new, '{"element":"' + elementId(e) + '"}' AS old
+        WITH j, [entry IN j.entries | replace(entry, new, old)] AS entries
+        WHERE entries <> j.entries
+        SET j.entries = entries
+        RETURN count(j) AS n"#;
+    for (wanted, what) in [(&before, "undone by an older entry"), (&after, "redone by an older entry")] {
+        assert!(db.client.value::<i64>(rewrite).await > 0, "{what}");
+        last = undone(&service, &last.run, what).await;
+        same(wanted, &unqueued(&db.client).await, what);
+    }
+}
+
+/// What a sweep does to one fact of an entity has nothing to do with another.
+#[tokio::test(flavor = "multi_thread")]
+async fn facts_of_one_entity_are_undone_apart() {
+    let db = fresh().await;
+    let service = db.service(POLICIES);
+    db.assert(&["memory:context", "memory:plan"].map(|relation| fact(relation, "v", NOW - 1.0))).await;
+    service.run_job(JobName::Sweep, at(NOW), &Default::default()).await.unwrap();
+    let moved = "MATCH (f:Fact {relation: 'memory:plan'})<-[:HEAD]-() SET f.confidence = 0.25";
+    db.client.run(moved, &[]).await;
+    let undone = service.undo(&last_run(&db, JobName::Sweep).await, at(NOW), false).await.unwrap();
+    assert_eq!((undone.applied, undone.refused.len()), (1, 1), "{undone:?}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_memory_that_only_faded_since_is_as_the_law_says() {
     let db = fresh().await;

@@ -108,9 +108,10 @@ async fn apply(
         }
     }
     let found = read_rows(tx, &ends).await?;
+    let entries = with_named_ends(entries, &found);
     let mut outcomes = Vec::with_capacity(entries.len());
     let mut chosen = Vec::new();
-    for entry in entries {
+    for entry in &entries {
         let outcome = judge(entry, &found, blocked, tunables);
         match &outcome {
             EntryOutcome::Applied => chosen.push(entry),
@@ -132,6 +133,16 @@ async fn apply(
         );
     }
     Ok(outcomes)
+}
+
+/// The entries, with entities by their names where an older version has named them by their element ids.
+fn with_named_ends(entries: &[Entry], found: &FoundRows) -> Vec<Entry> {
+    let entities = found.iter().filter(|(row, _)| row.label == RowLabel::EbbEntity);
+    let names: BTreeMap<String, RowName> =
+        entities.map(|(row, found)| (found.element.clone(), row.clone())).collect();
+    let mut entries = entries.to_vec();
+    entries.iter_mut().for_each(|entry| entry.name_ends(&names));
+    entries
 }
 
 /// Properties by which a row is found: no job changes them.
@@ -168,6 +179,9 @@ fn judge(entry: &Entry, found: &FoundRows, blocked: &BTreeSet<RowName>, tunables
 /// Checks that a change is one that a job can make: a file may have been edited.
 fn sound(change: &RowChange, found: &FoundRows, is_created: impl Fn(&RowName) -> bool) -> Result<(), String> {
     let row = &change.row;
+    if row.label == RowLabel::EbbEntity {
+        return Err(format!("{row} is changed by no job"));
+    }
     match (&change.before, &change.after) {
         (Some(before), Some(after)) => {
             if let Some(name) = FIXED.iter().chain(&LONG).find(|name| after.properties.contains_key(**name)) {
@@ -193,9 +207,9 @@ fn sound(change: &RowChange, found: &FoundRows, is_created: impl Fn(&RowName) ->
         if !row.label.types().contains(&edge.kind) {
             return Err(format!("{row} has no relationships {kind}"));
         }
-        match (&edge.to, edge.kind.end()) {
-            (End::Element { .. }, None) => {}
-            (End::Row(end), Some(label)) if end.label == label && end.scope == row.scope => {
+        match &edge.to {
+            End::Element { .. } if edge.kind == RowEdge::About => {}
+            End::Row(end) if end.label == edge.kind.end() && end.scope == row.scope => {
                 if !found.contains_key(end) && !is_created(end) {
                     return Err(format!("{row}: the end of {kind}, {end}, is gone"));
                 }
