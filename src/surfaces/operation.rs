@@ -302,6 +302,7 @@ where
     let request_id = body::idempotency_key(request.headers())?;
     let (parts, sent) = request.into_parts();
     let (body, held) = if TypeId::of::<B>() == TypeId::of::<Nothing>() {
+        body::check_none(sent).await?;
         (body::json(&HeaderMap::new(), b"")?, None)
     } else {
         let (bytes, held) = body::read(&parts.headers, sent, body_max, limits, caller.name()).await?;

@@ -19,6 +19,8 @@ use tokio::time::Instant;
 pub(in crate::surfaces) const BODY_MAX: usize = 1 << 20;
 /// Maximum bytes of the body of a batch.
 pub(in crate::surfaces) const BATCH_MAX: usize = 16 << 20;
+/// Maximum bytes of the body of a route that takes none.
+const EMPTY_MAX: usize = 1 << 10;
 /// How long a body may take to arrive.
 const BODY_LIMIT: Duration = Duration::from_secs(30);
 /// How long a body may take beyond its time at the minimum rate.
@@ -88,6 +90,23 @@ pub(in crate::surfaces) async fn read(
         }
         arrived.extend_from_slice(&bytes);
     }
+}
+
+/// Checks that the body of a route that takes none is empty or `{}`: the fields of any other would have no effect.
+pub(in crate::surfaces) async fn check_none(mut body: Body) -> Result<(), Problem> {
+    let refused = || Problem::validation("this route takes no body; its fields belong in the query");
+    let (due, mut arrived) = (Instant::now() + BODY_GRACE, Vec::<u8>::new());
+    loop {
+        let frame = tokio::time::timeout_at(due, body.frame()).await.map_err(|_| refused())?;
+        let Some(frame) = frame else { break };
+        let frame = frame.map_err(|why| Problem::validation(format!("the body is incomplete: {why}")))?;
+        let Ok(bytes) = frame.into_data() else { continue };
+        arrived.extend_from_slice(&bytes);
+        if arrived.len() > EMPTY_MAX {
+            return Err(refused());
+        }
+    }
+    if matches!(arrived.trim_ascii(), b"" | b"{}") { Ok(()) } else { Err(refused()) }
 }
 
 /// Reads a JSON body into its type. An empty body is `{}`.
@@ -170,6 +189,17 @@ mod tests {
         assert!(fault(json::<Example>(&json_headers(), b"{} x")).contains("trailing characters"));
         assert!(fault(json::<Example>(&HeaderMap::new(), br#"{"limit": 1}"#)).contains("415"));
         assert!(json::<Example>(&HeaderMap::new(), b"").is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_route_without_a_body_accepts_an_empty_one_only() {
+        for accepted in ["", "{}", " {}\n"] {
+            assert!(check_none(Body::from(accepted)).await.is_ok(), "{accepted:?}");
+        }
+        for refused in [r#"{"dry_run":true}"#, "{", "[]", "null", " ".repeat(2 * EMPTY_MAX).as_str()] {
+            let fault = fault(check_none(Body::from(refused.to_owned())).await);
+            assert!(fault.contains("400") && fault.contains("takes no body"), "{refused:.20}: {fault}");
+        }
     }
 
     #[test]

@@ -43,6 +43,34 @@ async fn what_makes_no_sense_is_refused_with_a_problem() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_body_is_refused_where_a_route_takes_none() {
+    let db = fresh().await;
+    let api = TestServer::on(&db, &[]);
+    api.post("/v1/memories", r#"{"id":"m","content":"x"}"#).json(201);
+    let ask = |method, path, headers, body| api.ask(&HttpRequest { method, path, headers, body });
+    for (method, path, body) in [
+        ("DELETE", "/v1/scopes/local", r#"{"dry_run":true}"#),
+        ("DELETE", "/v1/memories/m", r#"{"scope":"local"}"#),
+        ("POST", "/v1/mirror/refresh", r#"{"scope":"local"}"#),
+        ("GET", "/v1/memories", r#"{"limit":1}"#),
+    ] {
+        ask(method, path, Vec::new(), Some(body)).fails(400, "validation", "this route takes no body");
+    }
+    assert_eq!(db.client.value::<i64>("MATCH (m:Memory) RETURN count(m)").await, 1);
+    for kind in ["application/json", "text/plain"] {
+        let headers = || vec![("Content-Type", kind)];
+        ask("GET", "/v1/memories/m", headers(), None).json(200);
+        ask("GET", "/v1/memories/m", headers(), Some("")).json(200);
+        ask("POST", "/v1/mirror/refresh", headers(), Some("{}")).json(200);
+    }
+    api.post("/v1/memories/m/pin", "").json(200);
+    let chunked = "DELETE /v1/memories/m/pin HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
+        Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n";
+    api.raw(chunked.as_bytes()).unwrap().json(200);
+    ask("DELETE", "/v1/memories/m", vec![("Content-Length", "0")], None).json(200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_body_ends_at_its_limit_whatever_it_claims() {
     let db = fresh().await;
     let api = TestServer::on(&db, &[]);
