@@ -147,7 +147,7 @@ impl Authorization {
             *response.status_mut() = StatusCode::NO_CONTENT;
             let allow = [
                 (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, PUT, PATCH, DELETE"),
-                (header::ACCESS_CONTROL_ALLOW_HEADERS, "authorization, content-type, idempotency-key"),
+                (header::ACCESS_CONTROL_ALLOW_HEADERS, REQUEST_HEADERS),
                 (header::ACCESS_CONTROL_MAX_AGE, "600"),
             ];
             response.headers_mut().extend(allow.map(|(name, value)| (name, HeaderValue::from_static(value))));
@@ -174,6 +174,10 @@ const SINGLE: [HeaderName; 5] = [
     header::CONTENT_TYPE,
     HeaderName::from_static("idempotency-key"),
 ];
+/// Headers that a page of another origin may send. The second line is those of MCP clients; as sessions have no id, these need
+/// no header of a response.
+const REQUEST_HEADERS: &str = "authorization, content-type, idempotency-key, \
+    mcp-protocol-version, mcp-session-id, mcp-method, mcp-name, last-event-id";
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// Whether the request follows a link to the status page, which contains no data.

@@ -29,7 +29,20 @@ async fn a_page_from_elsewhere_is_refused_unless_it_is_named() {
     let asks = [("Origin", "https://app.example.org"), ("Access-Control-Request-Method", "POST")];
     let preflight = api.ask(&HttpRequest { method: "OPTIONS", ..with(&asks) });
     assert_eq!(preflight.status, 204);
-    assert!(preflight.header("access-control-allow-headers").unwrap().contains("idempotency-key"));
+    let allowed: Vec<_> = preflight.header("access-control-allow-headers").unwrap().split(", ").collect();
+    // Without one of them, a browser does not send the request of an MCP client in a page.
+    for name in [
+        "authorization",
+        "content-type",
+        "idempotency-key",
+        "mcp-protocol-version",
+        "mcp-session-id",
+        "mcp-method",
+        "mcp-name",
+        "last-event-id",
+    ] {
+        assert!(allowed.contains(&name), "{name} of {allowed:?}");
+    }
     assert!(preflight.header("access-control-allow-methods").unwrap().contains("PATCH"));
     assert!(shared.header("access-control-expose-headers").unwrap().contains("ebb-change"));
     let asks = [("Origin", "https://evil.example"), ("Access-Control-Request-Method", "POST")];
