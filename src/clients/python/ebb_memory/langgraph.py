@@ -25,8 +25,8 @@ from .errors import Conflict, NotFound
 Made = TypeVar("Made", bound=Item)
 
 LIVE: list[Literal["working", "shortTerm", "longTerm"]] = ["working", "shortTerm", "longTerm"]
-# The most hits of a recall: those of other namespaces and values are among them.
-HITS_MAX = 1_000
+# The most hits of a recall that a server gives: those of other namespaces and values are among them.
+TOP_K = 1_000
 PAGE = 1_000
 
 
@@ -38,15 +38,20 @@ class EbbStore(BaseStore):
 
     Rights of the key: `write`; for reads with `refresh_ttl=False` alone `read`; for a delete `admin`.
 
-    Limits: items fade, and have no `ttl`; all of an item is searched, so there is no `index`; a search with a query looks at the 1,000
+    Limits: items fade, and have no `ttl`; all of an item is searched, so there is no `index`; a search with a query looks at the `top_k`
     best hits of the scope, one without reads all items of its namespaces. A value as JSON has 65,536 bytes at most. Namespace and key
     as JSON have 1,024 together, where a quote takes two and a character outside of ASCII six or twelve.
+
+    Args:
+        client: The client that sends the requests of the store.
+        top_k: Hits of a search with a query, before those of other namespaces are left out; at most the server's `engine.top_k_max`.
     """
 
     supports_ttl = False
 
-    def __init__(self, client: Ebb) -> None:
+    def __init__(self, client: Ebb, *, top_k: int = TOP_K) -> None:
         self._client = client
+        self._top_k = top_k
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         return [self._run(op) for op in ops]
@@ -138,7 +143,7 @@ class EbbStore(BaseStore):
         prefix = _namespace_prefix(op.namespace_prefix)
         found: Iterable[tuple[str, str | None, float | None]]
         if op.query:
-            hits = self._client.recall.run(text=op.query, top_k=HITS_MAX, kinds=["Memory"], tiers=LIVE, content=bool(op.filter)).hits
+            hits = self._client.recall.run(text=op.query, top_k=self._top_k, kinds=["Memory"], tiers=LIVE, content=bool(op.filter)).hits
             found = [(hit.id, hit.content, hit.score) for hit in hits]
         else:
             memories = [memory for memory in self._listed(prefix) if memory.tier in LIVE]

@@ -112,6 +112,18 @@ def test_a_query_finds_items_below_a_namespace_at_once(filled: tuple[EbbStore, I
     assert [item.namespace for item in store.search((), query="pizza", filter={"of": {"kind": "shop"}})] == [("users", "ann", "work")]
 
 
+def test_a_query_looks_at_as_many_hits_as_the_store_is_told(filled: tuple[EbbStore, InMemoryStore], ebb: Ebb) -> None:
+    def keys(store: EbbStore) -> list[tuple[tuple[str, ...], str]]:
+        return [(item.namespace, item.key) for item in store.search((), query="pizza", refresh_ttl=False)]
+
+    best = keys(filled[0])
+    assert len(best) == 4
+    assert keys(EbbStore(ebb, top_k=2)) == best[:2]
+    # The server refuses more than its engine.top_k_max, which is 1,000 here.
+    with pytest.raises(InvalidRequest, match="top_k"):
+        EbbStore(ebb, top_k=1_001).search((), query="pizza")
+
+
 def test_a_read_is_an_access_unless_it_says_otherwise(store: EbbStore, ebb: Ebb) -> None:
     store.put(("n",), "k", {"text": "x"})
     before = energies(ebb)["k"]
