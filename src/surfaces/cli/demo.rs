@@ -15,7 +15,7 @@ mod relations;
 mod trails;
 
 use super::backup::RowProgress;
-use super::exit::CliError;
+use super::exit::{CliError, conclude};
 use super::instant::spelt;
 use super::memory::energy_plot;
 use super::output::Output;
@@ -105,13 +105,13 @@ pub async fn run(
     let report = Box::pin(collect(service, endpoint, &done, ends)).await?;
     let drawn = MemoryId::new(DRAWN).map_err(CliError::failed)?;
     let energy = energy_plot(&service.explain(&MemoryKey::new(service.scope(), &drawn), ends).await?);
-    output.emit("demo", &report, |page| {
+    let printed = output.emit("demo", &report, |page| {
         lay_out(page, &report);
         page.picture(&energy.terminal(page.width(), page.color()));
         learning::lay_out(page, &report.learning);
         lay_out_next(page, &report, endpoint, (folder, keep));
-    })?;
-    report.checks().collect()
+    });
+    conclude(printed, report.checks().collect())
 }
 
 async fn restore(service: &Service, folder: &Path, output: &Output) -> Result<(), CliError> {

@@ -3,7 +3,7 @@
 mod report;
 
 use super::events::FileProgress;
-use super::exit::{CliError, Exit};
+use super::exit::{CliError, Exit, conclude};
 use super::output::Output;
 use super::plot;
 use super::progress::Progress;
@@ -231,15 +231,17 @@ fn partial(views: &Views, service: &Service) -> Vec<PartialScope> {
 
 /// Prints an evaluation, then draws it, so that a picture that cannot be written does not cost the figures.
 fn finish(args: &Eval, evaluation: &Evaluation, output: &Output) -> Result<(), CliError> {
-    output.emit("eval", evaluation, |page| evaluation.lay_out(page))?;
-    if let Some(file) = &args.svg {
+    let printed = output.emit("eval", evaluation, |page| evaluation.lay_out(page));
+    let drawn: Result<(), CliError> = args.svg.as_ref().map_or(Ok(()), |file| {
         plot::save(&evaluation.plot().svg(), file)?;
         output.remark(&format!("Wrote {}", file.display()));
-    }
-    match &evaluation.comparison {
+        Ok(())
+    });
+    let verdict = match &evaluation.comparison {
         Some(found) if found.loss > args.max_loss => Err(too_great(found, args.max_loss)),
         _ => Ok(()),
-    }
+    };
+    conclude(printed, drawn.and(verdict))
 }
 
 async fn evaluate(

@@ -128,6 +128,18 @@ impl CliError {
     }
 }
 
+/// The end of a verb that prints its answer and has a verdict on it: a reader that has gone (`ebb eval … | head`) does not
+/// change the verdict.
+///
+/// # Errors
+/// Of printing, else the verdict.
+pub fn conclude(printed: Result<(), CliError>, verdict: Result<(), CliError>) -> Result<(), CliError> {
+    match printed {
+        Err(why) if why.exit() != Exit::Ok => Err(why),
+        _ => verdict,
+    }
+}
+
 impl fmt::Display for CliError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.what)
@@ -190,6 +202,17 @@ mod tests {
         assert_eq!((gone.exit().code(), printed(&gone).as_str()), (0, ""));
         let full = CliError::from(io::Error::from(io::ErrorKind::StorageFull));
         assert_eq!(full.exit(), Exit::Failed);
+    }
+
+    #[test]
+    fn a_gone_reader_does_not_change_a_verdict() {
+        let gone = || Err(CliError::from(io::Error::from(io::ErrorKind::BrokenPipe)));
+        let full = || Err(CliError::from(io::Error::from(io::ErrorKind::StorageFull)));
+        let verdict = || Err(CliError::new(Exit::Findings, "worse"));
+        assert_eq!(conclude(gone(), verdict()), verdict());
+        assert_eq!(conclude(gone(), Ok(())), Ok(()));
+        assert_eq!(conclude(Ok(()), verdict()), verdict());
+        assert_eq!(conclude(full(), verdict()), full());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 mod effects;
 mod history;
 
-use super::exit::CliError;
+use super::exit::{CliError, conclude};
 use super::instant::{about, readable, spelt};
 use super::output::{Format, Output};
 use super::page::{Column, Page};
@@ -226,11 +226,11 @@ async fn run_jobs(
         }
     }
     let sentences = |page: &mut Page| runs.iter().for_each(|run| page.paragraph(&sentence(run)));
-    match runs.as_slice() {
+    let printed = match runs.as_slice() {
         [one] if !args.all => output.emit("job.run", one, sentences),
         _ => output.emit_list("job.run", "runs", &runs, sentences),
-    }?;
-    failed.map_or(Ok(()), Err)
+    };
+    conclude(printed, failed.map_or(Ok(()), Err))
 }
 
 /// The error of a job that ran after others, whose runs are done and shown.

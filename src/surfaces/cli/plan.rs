@@ -1,7 +1,7 @@
 //! `ebb plan`, `ebb apply` and `ebb undo`: the changes of a job before they are made, applied as they were shown, and taken
 //! back.
 
-use super::exit::{CliError, Exit};
+use super::exit::{CliError, Exit, conclude};
 use super::instant::readable;
 use super::output::Output;
 use super::page::{Column, Page};
@@ -206,7 +206,7 @@ fn counted(changes: usize) -> String {
 }
 
 fn report(applied: &Applied, verb: &str, output: &Output) -> Result<(), CliError> {
-    output.emit(verb, applied, |page| {
+    let printed = output.emit(verb, applied, |page| {
         let done = match (verb, applied.dry_run) {
             ("undo", false) => "Taken back",
             ("undo", true) => "Would be taken back",
@@ -227,9 +227,10 @@ fn report(applied: &Applied, verb: &str, output: &Output) -> Result<(), CliError
         if applied.applied > 0 && !applied.dry_run {
             page.line(&format!("Undo: ebb undo {}", applied.run));
         }
-    })?;
-    match applied.refused.len() {
+    });
+    let verdict = match applied.refused.len() {
         0 => Ok(()),
         refused => Err(CliError::failed(format!("{} refused: rows have moved on", counted(refused)))),
-    }
+    };
+    conclude(printed, verdict)
 }

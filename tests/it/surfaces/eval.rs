@@ -138,6 +138,13 @@ async fn jobs_may_run_before_the_questions() {
     assert!(lost.iter().all(|lost| lost["scope"] == "local"), "the last one is young: {after:#}");
     // The replay is not repeated.
     assert_eq!(run(&args).any_json()["comparison"], after["comparison"]);
+    // A reader that has gone, such as `head`, changes neither the exit code nor the picture.
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut unread = command(&db, folder.path(), &[&args[..], &["--svg", "r.svg"][..]].concat());
+    let unread: CliOutput = unread.envs([DIMENSIONS, LIVE_ONLY]).stdout(writer).output().unwrap().into();
+    unread.fails(7, "recall among the first 10 hits fell");
+    assert!(folder.path().join("r.svg").exists());
 }
 
 #[tokio::test(flavor = "multi_thread")]

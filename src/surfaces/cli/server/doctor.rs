@@ -1,6 +1,6 @@
 //! `ebb doctor`: findings, each with its fix.
 
-use crate::surfaces::cli::exit::{CliError, Exit};
+use crate::surfaces::cli::exit::{CliError, Exit, conclude};
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::page::Page;
 use ebb_core::service::Service;
@@ -27,12 +27,13 @@ pub async fn doctor(fix: bool, service: &Service, output: &Output) -> Result<(),
     let count = |level| findings.iter().filter(|finding| finding.level == level).count();
     let (problems, warnings) = (count(Level::Problem), count(Level::Warning));
     let answer = DoctorReport { problems, warnings, mended, findings };
-    output.emit("doctor", &answer, |page| answer.lay_out(page, fix))?;
-    match problems {
+    let printed = output.emit("doctor", &answer, |page| answer.lay_out(page, fix));
+    let verdict = match problems {
         0 => Ok(()),
         1 => Err(CliError::new(Exit::Findings, "the doctor found a problem")),
         n => Err(CliError::new(Exit::Findings, format!("the doctor found {n} problems"))),
-    }
+    };
+    conclude(printed, verdict)
 }
 
 impl DoctorReport {

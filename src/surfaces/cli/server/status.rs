@@ -2,7 +2,7 @@
 
 use super::Status;
 use crate::surfaces::cli::attempt::lease;
-use crate::surfaces::cli::exit::{CliError, Exit};
+use crate::surfaces::cli::exit::{CliError, Exit, conclude};
 use crate::surfaces::cli::instant::{about, readable};
 use crate::surfaces::cli::job;
 use crate::surfaces::cli::output::Output;
@@ -23,11 +23,12 @@ pub async fn status(args: &Status, service: &Service, output: &Output) -> Result
         let at = args.when.instant(service).await?;
         let answer = service.status(at).await?;
         let Some(pause) = args.watch else {
-            output.emit("status", &answer, |page| lay_out(&answer, page))?;
-            return match answer.stopped {
+            let printed = output.emit("status", &answer, |page| lay_out(&answer, page));
+            let verdict = match answer.stopped {
                 Some(_) => Err(CliError::new(Exit::Findings, "no job can run").try_this("ebb doctor")),
                 None => Ok(()),
             };
+            return conclude(printed, verdict);
         };
         output.emit_again("status", &answer, |page| lay_out(&answer, page))?;
         tokio::time::sleep(pause).await;
