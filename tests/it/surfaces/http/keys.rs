@@ -4,6 +4,7 @@ use super::{HttpRequest, TestServer};
 use crate::harness::neo4j::{Fresh, fresh};
 use crate::surfaces::ebb;
 use crate::worker::process::eventually;
+use secrecy::ExposeSecret;
 use std::collections::BTreeSet;
 
 /// What a route needs: a right, 0 to 2, and whether over every scope.
@@ -403,4 +404,47 @@ async fn behind_a_proxy_a_key_must_exist_and_has_a_rate() {
     let limited = (0..100).map(|_| ask("/v1/jobs")).find(|told| told.status == 429).expect("a rate");
     limited.fails(429, "rate_limited", "1 requests a second");
     assert_eq!(limited.header("retry-after"), Some("1"));
+}
+
+/// The script of the service `init` in docker-compose.yml.
+fn init_script() -> String {
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docker-compose.yml");
+    let text = std::fs::read_to_string(file).unwrap();
+    let (_, block) = text.split_once("      - |\n").unwrap();
+    let lines: Vec<_> = block.lines().map_while(|line| line.strip_prefix("        ")).collect();
+    lines.join("\n").replace("$$", "$")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn compose_makes_a_key_unless_its_own_is_in_force() {
+    let db = fresh().await;
+    let folder = tempfile::tempdir().unwrap();
+    let programs = std::path::Path::new(env!("CARGO_BIN_EXE_ebb")).parent().unwrap();
+    let init = || {
+        let done = std::process::Command::new("sh")
+            .args(["-euc", &init_script()])
+            .current_dir(folder.path())
+            .env_clear()
+            .env("PATH", format!("{}:/usr/bin:/bin", programs.display()))
+            .env("NEO4J_URI", &db.config.uri)
+            .env("NEO4J_PASSWORD", db.config.password.expose_secret())
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        std::fs::read_to_string(folder.path().join("key")).unwrap().trim().to_owned()
+    };
+    let first = init();
+    let (id, secret) = ebb_core::domain::key::parts(&first).unwrap();
+    assert_eq!((id.len(), secret.len()), (16, 72));
+    assert_eq!(init(), first, "one in force is kept");
+    ebb(&db, &["key", "revoke", id]).json();
+    let second = init();
+    assert_ne!(second, first, "after a revocation");
+    db.client.run("MATCH (k:EbbKey) SET k.expires = datetime('9000-01-01T00:00:00Z')", &[]).await;
+    assert_eq!(init(), second, "before it expires");
+    db.client.run("MATCH (k:EbbKey) SET k.expires = datetime('2020-01-01T00:00:00Z')", &[]).await;
+    let third = init();
+    assert_ne!(third, second, "after it has expired");
+    db.client.run("MATCH (k:EbbKey) DETACH DELETE k", &[]).await;
+    assert_ne!(init(), third, "in a database that does not have it");
 }
