@@ -5,8 +5,8 @@
 #![expect(missing_docs, reason = "each field is described in config/default.toml")]
 
 use super::values::{
-    DAY, HOUR, KEPT_MAX, MINUTE, SECOND, address, bytes, connections, embedder, loopback, mebibytes, name,
-    names, origins, pattern, port, ratio, scopes, secret, span, uri, whole, zone,
+    DAY, HOUR, KEPT_MAX, MINUTE, SECOND, address, bytes, connections, embedder, mebibytes, name, names,
+    origins, pattern, port, ratio, scopes, secret, span, uri, whole, zone,
 };
 use ebb_core::domain::ids::Scope;
 use ebb_core::domain::relation::{Fading, FadingError, Pins};
@@ -254,7 +254,7 @@ pub struct Worker {
     pub lease: Duration,
     #[serde(deserialize_with = "span::<50, MINUTE, _, _>")]
     pub tick: Duration,
-    #[serde(default, deserialize_with = "loopback")]
+    #[serde(default, deserialize_with = "address")]
     pub listen: Option<SocketAddr>,
     pub on_scratch: bool,
 }

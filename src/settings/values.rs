@@ -142,13 +142,6 @@ pub(super) fn address<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Socke
     text(from, rule, |given| given.parse().map(Some).map_err(|_| rule.to_owned()))
 }
 
-/// An address of this machine: requests there need no key.
-pub(super) fn loopback<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SocketAddr>, D::Error> {
-    let rule = "it must be a loopback address and a port, such as \"127.0.0.1:9464\"";
-    let own = |given: &SocketAddr| given.ip().is_loopback();
-    text(from, rule, |given| given.parse().ok().filter(own).map(Some).ok_or_else(|| rule.to_owned()))
-}
-
 /// Origins of web pages, separated by commas.
 pub(super) fn origins<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     let rule = "it must be origins with commas between, such as \"https://app.example.org\", without a path";

@@ -115,15 +115,18 @@ impl Listeners {
             move || state.readiness()
         };
         let requests = self.api.as_ref().map(|(listener, api)| (Arc::clone(api), listener.cut()));
-        let page = || page(state.clone(), requests.clone());
+        let page = |with_scopes| page(state.clone(), requests.clone(), with_scopes);
         let api = async {
             if let Some((listener, api)) = self.api {
-                listener.serve(router(&api, ready.clone(), page()), over.clone()).await;
+                listener.serve(router(&api, ready.clone(), page(true)), over.clone()).await;
             }
         };
         let probes = async {
             if let Some(listener) = self.probes {
-                listener.serve(probes::router(ready.clone(), page()), over.clone()).await;
+                // Requests need no key here, so other machines learn of no scope.
+                let is_local = listener.address.ip().is_loopback();
+                let router = probes::router(is_local, ready.clone(), page(is_local));
+                listener.serve(router, over.clone()).await;
             }
         };
         tokio::join!(api, probes);
@@ -168,10 +171,12 @@ async fn bind(stated: Option<SocketAddr>, usual: u16) -> Result<Listener, Error>
     listener.map_err(|source| Error::Listen { address: stated, usual, source })
 }
 
-/// A function that writes the page of metrics from the counters of this process.
+/// A function that writes the page of metrics from the counters of this process, without those of each scope unless
+/// `with_scopes`.
 fn page(
     state: State,
     requests: Option<(Arc<Api>, Arc<AtomicU64>)>,
+    with_scopes: bool,
 ) -> impl Fn() -> String + Send + Sync + 'static {
     move || {
         let State { service, meter, .. } = &state;
@@ -183,7 +188,7 @@ fn page(
             unknown_commits: counters.unknown_commits.load(Ordering::Relaxed),
             responses: requests.as_ref().map(|(api, _)| api.answered().by_class()),
             usage: requests.as_ref().map(|(api, cut)| (api.usage(), cut.load(Ordering::Relaxed))),
-            mirrors: service.mirrors(),
+            mirrors: if with_scopes { service.mirrors() } else { Vec::new() },
             on_demand: service.mirrors_on_demand(),
         };
         metrics::page(&meter.counts(), &process)

@@ -71,7 +71,7 @@ impl Authorization {
             return Err(Problem::validation("the address names another host than the header Host"));
         }
         if self.is_open()
-            && let Some(host) = host.filter(|host| !self.is_here(host))
+            && let Some(host) = host.filter(|host| !names_this_machine(host))
         {
             return Err(Problem::forbidden(format!(
                 "this is not {host}: use localhost, or configure the proxy in front of Ebb (http.proxy)"
@@ -96,16 +96,6 @@ impl Authorization {
         Err(Problem::forbidden(format!(
             "pages of {origin} may not send requests here; http.origins lists the allowed origins"
         )))
-    }
-
-    /// Whether a Host header names this machine.
-    fn is_here(&self, host: &str) -> bool {
-        let name = match host.strip_prefix('[') {
-            Some(rest) => rest.split(']').next().unwrap_or_default(),
-            None => host.split(':').next().unwrap_or_default(),
-        };
-        let address: Option<IpAddr> = name.parse().ok();
-        name.eq_ignore_ascii_case("localhost") || address.is_some_and(|address| address.is_loopback())
     }
 
     /// The caller, by its key.
@@ -179,6 +169,16 @@ const SINGLE: [HeaderName; 5] = [
 const REQUEST_HEADERS: &str = "authorization, content-type, idempotency-key, \
     mcp-protocol-version, mcp-session-id, mcp-method, mcp-name, last-event-id";
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// Whether a Host header names this machine.
+pub(super) fn names_this_machine(host: &str) -> bool {
+    let name = match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or_default(),
+        None => host.split(':').next().unwrap_or_default(),
+    };
+    let address: Option<IpAddr> = name.parse().ok();
+    name.eq_ignore_ascii_case("localhost") || address.is_some_and(|address| address.is_loopback())
+}
 
 /// Whether the request follows a link to the status page, which contains no data.
 fn is_link_to_page(method: &Method, uri: &Uri, headers: &HeaderMap) -> bool {

@@ -11,7 +11,7 @@ async fn who_dribbles_is_hung_up_on_and_others_are_answered() {
     let listener = Listener::bind(Some(([127, 0, 0, 1], 0).into()), 0).await.unwrap();
     let address = listener.address;
     let stop = CancellationToken::new();
-    let router = probes::router(|| probes::Readiness::Ready, || "here".to_owned());
+    let router = probes::router(true, || probes::Readiness::Ready, || "here".to_owned());
     let serving = listener.serve(router, stop.clone());
     let asking = tokio::task::spawn_blocking(move || {
         let mut slow: Vec<Plain> = (0..20).map(|_| Plain::connect(address).unwrap()).collect();
@@ -19,7 +19,7 @@ async fn who_dribbles_is_hung_up_on_and_others_are_answered() {
             client.write_all(b"GET /metrics HTTP/1.1\r\nHost: ").unwrap();
         }
         let mut quick = Plain::connect(address).unwrap();
-        quick.write_all(b"GET /metrics HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n").unwrap();
+        quick.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
         let mut answer = String::new();
         quick.read_to_string(&mut answer).unwrap();
         assert!(answer.starts_with("HTTP/1.1 200 OK") && answer.ends_with("here"), "{answer}");

@@ -139,6 +139,23 @@ async fn one_process_does_the_jobs_and_answers_on_one_port() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_worker_port_that_other_machines_reach_names_no_scope() {
+    let db = fresh().await;
+    let port = crate::worker::process::free_port();
+    let address = format!("0.0.0.0:{port}");
+    let api = TestServer::with_roles(&db, "worker,http", &[("EBB__WORKER__LISTEN", &address)]);
+    let scope = "ebb_mirror_nodes{scope=\"local\"}";
+    eventually("the mirror is loaded", async || api.get("/metrics").body.contains(scope)).await;
+    let page = |path: &str| {
+        let mut answer = ureq::get(format!("http://127.0.0.1:{port}{path}")).call().unwrap();
+        answer.body_mut().read_to_string().unwrap()
+    };
+    assert_eq!((page("/healthz"), page("/readyz")), ("ok\n".to_owned(), "ready\n".to_owned()));
+    let metrics = page("/metrics");
+    assert!(metrics.contains("\nebb_ready 1\n") && !metrics.contains("scope="), "{metrics}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_database_that_was_not_prepared_is_written_to_by_nobody() {
     let db = fresh().await;
     let api = TestServer::on(&db, &[]);
