@@ -2,8 +2,9 @@
 
 use super::Service;
 use super::memories::RequestId;
+use super::request_hash::request_hash;
 use crate::api::job::{Job, JobHistory, JobRunRequest, Jobs, LastRun, PastRun, WaitCause, WaitingJob};
-use crate::domain::attempt::Right;
+use crate::domain::attempt::{Right, RunState};
 use crate::domain::units::Timestamp;
 use crate::jobs::{JobName, Request};
 use crate::scheduler::JobConfig;
@@ -11,14 +12,13 @@ use crate::scheduler::dispatcher::UNSCHEDULED;
 use crate::scheduler::driver::{self, JobReport, Outcome, Wanted};
 use crate::scheduler::due::Rhythm;
 use crate::store::{BY_HAND, Error, JobStatus, LedgerSurvey, Past};
+use serde_json::json;
 use std::num::NonZeroU64;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// A job that has been due for as long waits for a worker.
 const LATE_S: u64 = 60;
-/// Number of runs of a job searched for the run of a repeated request.
-const REPEATS: u32 = 100;
 
 impl Service {
     /// Runs a job manually, at `now`.
@@ -36,7 +36,8 @@ impl Service {
     /// process.
     ///
     /// # Errors
-    /// [`Error::Guarded`] of a sweep; [`Error::Invalid`] if a number is to be accepted for another job.
+    /// [`Error::Guarded`] of a sweep; [`Error::Invalid`] if a number is to be accepted for another job;
+    /// [`Error::Conflict`] if the id was used for another request, or its run failed or was stopped by the guard.
     pub async fn run_job_once(
         &self,
         id: &RequestId,
@@ -69,6 +70,15 @@ impl Service {
         now: Timestamp,
         work: Request,
     ) -> Result<JobReport, Error> {
+        if request.is_own() {
+            let document = json!({
+                "job": job.name(),
+                "limit": work.limit,
+                "accept_affected": work.accept_affected,
+                "force": work.force,
+            });
+            self.store.open_request(request.once(&request_hash("run_job", &document))).await?;
+        }
         let time_limit = Some(self.job_config(job).time_limit);
         let work = Request { time_limit, ..work };
         let wanted = Wanted {
@@ -79,20 +89,10 @@ impl Service {
         if report.outcome != Outcome::Skipped || !request.is_own() {
             return Ok(report);
         }
-        let past = self.history(Some(job), REPEATS).await?;
-        let same = |past: &Past| past.occurrence == wanted.occurrence && past.state == "done";
-        Ok(match past.into_iter().find(same) {
-            Some(past) => JobReport {
-                run_id: Some(past.run_id),
-                now: past.now.and_then(|ms| Timestamp::from_millis(ms).ok()).unwrap_or(now),
-                outcome: Outcome::Done,
-                tally: past.tally,
-                truncated: past.truncated,
-                reason: None,
-                ..report
-            },
-            None => report,
-        })
+        match self.store.run_of(job.name(), &wanted.occurrence).await? {
+            Some(past) => repeated(past, report),
+            None => Ok(report),
+        }
     }
 
     /// Runs a job at `now` as requested, and rolls it back. `force` as for [`Service::evaporate`].
@@ -153,6 +153,30 @@ impl Service {
     /// The last runs, newest first.
     pub async fn history(&self, job: Option<JobName>, limit: u32) -> Result<Vec<Past>, Error> {
         self.store.runs(job.map(JobName::name), limit).await
+    }
+}
+
+/// The report of a repeated request, by its run; `skipped` while that is in progress.
+///
+/// # Errors
+/// [`Error::Conflict`] if the run was stopped.
+fn repeated(past: Past, skipped: JobReport) -> Result<JobReport, Error> {
+    match RunState::named(&past.state) {
+        Some(RunState::Done) => Ok(JobReport {
+            run_id: Some(past.run_id),
+            now: past.now.and_then(|ms| Timestamp::from_millis(ms).ok()).unwrap_or(skipped.now),
+            outcome: Outcome::Done,
+            tally: past.tally,
+            truncated: past.truncated,
+            reason: None,
+            ..skipped
+        }),
+        Some(state @ (RunState::Failed | RunState::Guarded)) => Err(Error::Conflict(format!(
+            "the run of this request is {}: {}. To run the job again, choose a new request id (Idempotency-Key)",
+            state.name(),
+            past.reason.as_deref().unwrap_or("no reason is recorded")
+        ))),
+        Some(RunState::Open) | None => Ok(skipped),
     }
 }
 

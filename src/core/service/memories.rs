@@ -65,7 +65,7 @@ impl RequestId {
         if self.own { event_id(&format!("request/{}", self.id), 0) } else { new_id() }
     }
 
-    fn once<'a>(&'a self, hash: &'a str) -> RequestMode<'a> {
+    pub(super) fn once<'a>(&'a self, hash: &'a str) -> RequestMode<'a> {
         let (request, by) = (&self.id, &self.by);
         if self.own { RequestMode::Once { request, hash, by } } else { RequestMode::New { request, by } }
     }

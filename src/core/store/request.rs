@@ -110,6 +110,20 @@ impl From<DeletionReceipt> for Deletion {
 }
 
 impl Store {
+    /// Opens a request whose work is more than one transaction, and records no response.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] if its id was used for another request.
+    pub async fn open_request(&self, mode: RequestMode<'_>) -> Result<(), Error> {
+        self.transactions
+            .run("request.open", Mode::Write, async |tx: &mut Tx| {
+                tx.looks_up = true;
+                open::<()>(tx, mode).await?;
+                Ok(())
+            })
+            .await
+    }
+
     /// Pins or unpins memories at `now`, all or none, and returns their state after it.
     pub async fn pin(
         &self,

@@ -75,7 +75,22 @@ impl Store {
 
     /// Last runs, newest first, of one job or of all.
     pub async fn runs(&self, job: Option<&str>, limit: u32) -> Result<Vec<Past>, Error> {
-        let call = RUN_HISTORY.call().set("job", job).set("limit", i64::from(limit));
+        self.past_runs(job, None, limit).await
+    }
+
+    /// The run of an occurrence of a job, in progress or over.
+    pub async fn run_of(&self, job: &str, occurrence: &str) -> Result<Option<Past>, Error> {
+        Ok(self.past_runs(Some(job), Some(occurrence), 1).await?.pop())
+    }
+
+    async fn past_runs(
+        &self,
+        job: Option<&str>,
+        occurrence: Option<&str>,
+        limit: u32,
+    ) -> Result<Vec<Past>, Error> {
+        let call = RUN_HISTORY.call().set("job", job).set("occurrence", occurrence);
+        let call = call.set("limit", i64::from(limit));
         self.read(call.set("count", list(Tally::default().counts().map(|(name, _)| name)))).await
     }
 }

@@ -260,6 +260,34 @@ async fn the_guard_names_the_number_to_accept() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_repeat_of_a_run_that_the_guard_stopped_is_refused() {
+    let db = fresh().await;
+    let api = TestServer::on(&db, &[]);
+    let facts: Vec<String> = (0..60)
+        .map(|n| {
+            format!(
+                r#"{{"entity":"e{n}","relation":"roadmap:status","value":{n},"source":"s","scope":"company","at":"2026-01-01T00:00:00Z"}}"#
+            )
+        })
+        .collect();
+    api.post("/v1/facts:batch", &format!("[{}]", facts.join(","))).json(201);
+    api.put("/v1/decay/policies/stale", STALE).json(201);
+    let run = |key: &str, more: &str| {
+        api.once(key, "/v1/jobs/sweep/run", &format!(r#"{{"at":"2026-02-12T00:00:00Z"{more}}}"#))
+    };
+    let accepting = r#","accept_affected":60"#;
+    run("k1", "").fails(409, "conflict", "set accept_affected to 60");
+    run("k1", "").fails(409, "conflict", "is guarded: the guard stopped this");
+    run("k1", accepting).fails(409, "conflict", "used for another request; choose a new one");
+    assert_eq!(db.client.value::<i64>("MATCH (f:Fact) RETURN count(f)").await, 60, "no fact was written");
+    let done = run("k2", accepting).json(200);
+    assert_eq!((&done["outcome"], &done["retracted"]), (&json!("done"), &json!(60)), "{done}");
+    let again = run("k2", accepting).json(200);
+    assert_eq!((&again["run_id"], &again["retracted"]), (&done["run_id"], &json!(60)), "{again}");
+    run("k2", "").fails(409, "conflict", "used for another request");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_documented_call_and_schedule_retract_by_a_documented_policy_of_a_fresh_database() {
     let db = fresh().await;
     let documented = r#"[{"id": "memory-context-decay", "relation": "memory:*", "scope": "company",

@@ -78,6 +78,33 @@ async fn a_key_of_yesterday_is_another_request_and_names_nothing_of_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_repeated_run_of_a_job_succeeds_only_if_the_first_did_and_is_the_same() {
+    let db = fresh().await;
+    let api = TestServer::on(&db, &[]);
+    let run = |key: &str, body: &str| api.once(key, "/v1/jobs/decay/run", body);
+    let first = run("k1", r#"{"limit":1}"#).json(200);
+    assert_eq!(run("k1", r#"{"limit":1}"#).json(200)["run_id"], first["run_id"]);
+    run("k1", "{}").fails(409, "conflict", "used for another request");
+    api.once("k1", "/v1/jobs/promote/run", r#"{"limit":1}"#).fails(409, "conflict", "k1");
+    run("k2", "{}").json(200);
+    let failed = "MATCH (r:EbbRun {job: 'decay'}) WHERE r.id <> '_' SET r.state = 'failed', r.reason = 'the disk is full'";
+    db.client.run(&failed.replace('_', first["run_id"].as_str().unwrap()), &[]).await;
+    run("k2", "{}").fails(409, "conflict", "is failed: the disk is full. To run the job again, choose a new");
+    assert_eq!(run("k1", r#"{"limit":1}"#).json(200)["outcome"], "done", "another run failed");
+    assert_eq!(run("k3", "{}").json(200)["outcome"], "done");
+
+    for (path, other) in [("/v1/trails/evaporate", r#"{"force":true}"#), ("/memory/graph/decay", "")] {
+        let key = format!("of {path}").replace(' ', "-");
+        api.once(&key, path, "{}").json(200);
+        db.client.run("MATCH (r:EbbRun) SET r.state = 'failed', r.reason = 'the disk is full'", &[]).await;
+        api.once(&key, path, "{}").fails(409, "conflict", "is failed: the disk is full");
+        if !other.is_empty() {
+            api.once(&key, path, other).fails(409, "conflict", "used for another request");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_a_write_leaves_says_who_asked_for_it() {
     let db = fresh().await;
     let api = TestServer::on(&db, &[]);
