@@ -38,7 +38,7 @@ pub(super) const QUEUE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum number of bytes in flight, of bodies and of answers each.
 const BYTES_MAX: u64 = 64 << 20;
 /// Maximum of these for one caller.
-const BYTES_EACH: u64 = 48 << 20;
+pub(super) const BYTES_EACH: u64 = 48 << 20;
 /// Bytes at the start of a body or an answer that are not counted.
 pub(super) const SMALL: usize = 64 << 10;
 

@@ -1,6 +1,6 @@
 //! Operations on decaying relations: the three documented ones, and batches of observations.
 
-use crate::surfaces::limits::{Permit, QUEUE_TIMEOUT};
+use crate::surfaces::limits::{BYTES_EACH, Permit, QUEUE_TIMEOUT};
 use crate::surfaces::operation::pages::{self, List, Page, Rest, Rows};
 use crate::surfaces::operation::problem::Problem;
 use crate::surfaces::operation::tool::{REQUEST_ID, Tool};
@@ -16,6 +16,7 @@ use ebb_core::domain::ids::Scope;
 use ebb_core::domain::key::Right;
 use ebb_core::domain::units::Timestamp;
 use ebb_core::service::{JobName, ObservationEffect, Relation, RelationFilter};
+use std::convert::identity;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -56,19 +57,15 @@ async fn list(call: Call<Nothing, RelationQuery>) -> Result<Answer<Vec<Edge<Day>
     let scope = call.scope(call.query.scope.as_ref())?;
     let at = call.instant(call.query.at).await?;
     let which = if call.query.decayed { RelationFilter::Decayed } else { RelationFilter::Retrievable };
+    let rows = RelationsInOrder { backend: Arc::clone(&call.backend), scope: scope.clone(), which, at };
     let Some(limit) = call.query.limit else {
         if call.query.cursor.is_some() {
             return Err(Problem::validation("a cursor needs a limit"));
         }
-        let caller = call.caller.name();
-        return Ok(Answer::list(
-            heaviest_first(&call.backend, caller, scope, which, at).await?,
-            None::<RelationQuery>,
-        ));
+        return Ok(Answer::list(heaviest_first(rows, call.caller.name()).await?, None::<RelationQuery>));
     };
     let size = usize::try_from(limit).unwrap_or(usize::MAX);
     let after = call.query.cursor.as_deref().unwrap_or_default();
-    let rows = RelationsInOrder { backend: Arc::clone(&call.backend), scope: scope.clone(), which, at };
     let (list, cursor) = pages::listed(&NONE, rows, after, size).await?;
     let next = cursor.map(|cursor| RelationQuery {
         cursor: Some(cursor),
@@ -96,64 +93,107 @@ impl Rows for RelationsInOrder {
     const PAGE: usize = PAGE;
 
     async fn read(&self, after: &str, limit: usize) -> Result<Vec<(String, Edge<Day>)>, Problem> {
-        let found =
-            self.backend.service.relations_after(&self.scope, self.which, after, limit, self.at).await?;
+        let found = self.after(after, limit).await?;
         Ok(found.into_iter().map(|one| (one.key.clone(), Edge::of(one))).collect())
     }
 }
 
-/// Lists all relations, heaviest first, then by name. The order is determined first, from weights and names alone,
-/// which count as bytes of the answer; then the relations are read again, page by page, while they are sent.
-async fn heaviest_first(
-    backend: &Arc<Backend>,
-    caller: &str,
-    scope: Scope,
-    which: RelationFilter,
-    at: Timestamp,
-) -> Result<List, Problem> {
-    let (mut all, mut held) = all_held(backend, caller, &scope, which, at).await?;
-    let listed: Vec<(String, f64)> = all.iter().skip(PAGE).map(|one| (one.key.clone(), one.weight)).collect();
-    all.truncate(PAGE);
-    let items = pages::items(all.into_iter().map(Edge::<Day>::of))?;
+impl RelationsInOrder {
+    async fn after(&self, after: &str, limit: usize) -> Result<Vec<Relation>, Problem> {
+        let service = &self.backend.service;
+        Ok(service.relations_after(&self.scope, self.which, after, limit, self.at).await?)
+    }
+
+    /// What `make` keeps of each relation, with a permit for its `bytes`.
+    ///
+    /// # Errors
+    /// 400 with `advice` if that alone is more than a caller may hold: to wait would not help.
+    async fn gathered<T>(
+        &self,
+        caller: &str,
+        make: impl Fn(Relation) -> T,
+        bytes: impl Fn(&T) -> usize,
+        advice: &str,
+    ) -> Result<(Vec<T>, Option<Permit>), Problem> {
+        let (mut all, mut held, mut total) = (Vec::new(), None::<Permit>, 0_u64);
+        let mut after = String::new();
+        loop {
+            let page = self.after(&after, PAGE).await?;
+            let is_last = page.len() < PAGE;
+            if let Some(last) = page.last() {
+                after.clone_from(&last.key);
+            }
+            let page: Vec<T> = page.into_iter().map(&make).collect();
+            if !(is_last && all.is_empty()) {
+                let more: usize = page.iter().map(&bytes).sum();
+                total = total.saturating_add(u64::try_from(more).unwrap_or(u64::MAX));
+                if total > BYTES_EACH {
+                    let (count, most) = (all.len() + page.len(), BYTES_EACH >> 20);
+                    return Err(Problem::validation(format!(
+                        "the first {count} relations take more than the {most} MiB that one answer may hold to sort \
+                         them: {advice}"
+                    )));
+                }
+                self.backend.limits.hold(caller, more, QUEUE_TIMEOUT, &mut held).await?;
+            }
+            all.extend(page);
+            if is_last {
+                return Ok((all, held));
+            }
+        }
+    }
+}
+
+/// A relation whose place in a list is not known yet.
+struct Unsorted {
+    weight: f64,
+    key: String,
+    /// Start, type and end, in the order of comparison.
+    names: Box<str>,
+}
+
+impl Unsorted {
+    fn of(relation: Relation) -> Self {
+        let Relation { key, from, kind, to, weight, .. } = relation;
+        // The least character, so that the whole is in the order of its parts.
+        Self { weight, key, names: [from, kind, to].join("\0").into_boxed_str() }
+    }
+
+    fn bytes(&self) -> usize {
+        self.key.len() + self.names.len() + size_of::<Self>()
+    }
+}
+
+/// Sorts relations: heaviest first, then by name.
+fn sort(all: &mut [Relation]) {
+    let by_name = |a: &Relation, b: &Relation| [&a.from, &a.kind, &a.to].cmp(&[&b.from, &b.kind, &b.to]);
+    all.sort_by(|a, b| b.weight.total_cmp(&a.weight).then_with(|| by_name(a, b)));
+}
+
+/// Lists all relations, heaviest first, then by name. If they are more than a page, the order is determined first, from
+/// weights and names alone, which count as bytes of the answer; then the relations are read again, page by page, while
+/// they are sent.
+async fn heaviest_first(rows: RelationsInOrder, caller: &str) -> Result<List, Problem> {
+    let mut first = rows.after("", PAGE).await?;
+    if first.len() < PAGE {
+        sort(&mut first);
+        let items = pages::items(first.into_iter().map(Edge::<Day>::of))?;
+        return List::new(&NONE, Page { items, rest: None });
+    }
+    drop(first);
+    let advice = "list them with a limit, in pages";
+    let (mut all, mut held) = rows.gathered(caller, Unsorted::of, Unsorted::bytes, advice).await?;
+    all.sort_unstable_by(|a, b| b.weight.total_cmp(&a.weight).then_with(|| a.names.cmp(&b.names)));
+    let listed: Vec<(String, f64)> = all.into_iter().map(|one| (one.key, one.weight)).collect();
     if let Some(held) = &mut held {
         held.keep(listed.iter().map(|(key, _)| key.len() + size_of::<(String, f64)>()).sum());
     }
-    let rest = (!listed.is_empty()).then(|| {
-        let (backend, listed) = (Arc::clone(backend), listed.into_iter());
-        Box::new(Heaviest { backend, scope, listed, _held: held }) as Box<dyn Rest>
-    });
-    List::new(&NONE, Page { items, rest })
+    let RelationsInOrder { backend, scope, .. } = rows;
+    let all = Heaviest { backend, scope, listed: listed.into_iter(), _held: held };
+    List::new(&NONE, Box::new(all).page().await?)
 }
 
-/// All relations, heaviest first, then by name, with a permit for the bytes that they occupy.
-async fn all_held(
-    backend: &Arc<Backend>,
-    caller: &str,
-    scope: &Scope,
-    which: RelationFilter,
-    at: Timestamp,
-) -> Result<(Vec<Relation>, Option<Permit>), Problem> {
-    let (mut all, mut held) = (Vec::<Relation>::new(), None::<Permit>);
-    loop {
-        let after = all.last().map(|last| last.key.clone()).unwrap_or_default();
-        let page = backend.service.relations_after(scope, which, &after, PAGE, at).await?;
-        let is_last = page.len() < PAGE;
-        if !(is_last && all.is_empty()) {
-            let names = |one: &Relation| one.key.len() + one.from.len() + one.kind.len() + one.to.len();
-            let bytes = page.iter().map(|one| names(one) + size_of::<Relation>()).sum();
-            backend.limits.hold(caller, bytes, QUEUE_TIMEOUT, &mut held).await?;
-        }
-        all.extend(page);
-        if is_last {
-            break;
-        }
-    }
-    let by_name = |a: &Relation, b: &Relation| [&a.from, &a.kind, &a.to].cmp(&[&b.from, &b.kind, &b.to]);
-    all.sort_by(|a, b| b.weight.total_cmp(&a.weight).then_with(|| by_name(a, b)));
-    Ok((all, held))
-}
-
-/// The remaining relations, in a known order.
+/// Relations in a known order that are not read yet.
 struct Heaviest {
     backend: Arc<Backend>,
     scope: Scope,
@@ -162,15 +202,19 @@ struct Heaviest {
     _held: Option<Permit>,
 }
 
+impl Heaviest {
+    async fn page(mut self: Box<Self>) -> Result<Page, Problem> {
+        let listed: Vec<(String, f64)> = self.listed.by_ref().take(PAGE).collect();
+        let found = self.backend.service.relations_of(&self.scope, &listed).await?;
+        let items = pages::items(found.into_iter().map(Edge::<Day>::of))?;
+        let more = self.listed.len() > 0;
+        Ok(Page { items, rest: more.then_some(self as Box<dyn Rest>) })
+    }
+}
+
 impl Rest for Heaviest {
-    fn read(mut self: Box<Self>) -> Pin<Box<dyn Future<Output = Result<Page, Problem>>>> {
-        Box::pin(async move {
-            let listed: Vec<(String, f64)> = self.listed.by_ref().take(PAGE).collect();
-            let found = self.backend.service.relations_of(&self.scope, &listed).await?;
-            let items = pages::items(found.into_iter().map(Edge::<Day>::of))?;
-            let more = self.listed.len() > 0;
-            Ok(Page { items, rest: more.then_some(self as Box<dyn Rest>) })
-        })
+    fn read(self: Box<Self>) -> Pin<Box<dyn Future<Output = Result<Page, Problem>>>> {
+        Box::pin(self.page())
     }
 }
 
@@ -228,8 +272,13 @@ async fn decay(call: Call<Nothing, Nothing, DecayPassRequest>) -> Result<Answer<
     }
     let report = service.dry_run_job(JobName::Fade, at, &all, false).await?;
     let edges = if list {
-        let caller = call.caller.name();
-        let (lowered, _held) = all_held(&call.backend, caller, &scope, RelationFilter::Lowered, at).await?;
+        let backend = Arc::clone(&call.backend);
+        let rows = RelationsInOrder { backend, scope, which: RelationFilter::Lowered, at };
+        let names = |one: &Relation| one.key.len() + one.from.len() + one.kind.len() + one.to.len();
+        let bytes = |one: &Relation| names(one) + size_of::<Relation>();
+        let advice = "leave out list, and see the counts";
+        let (mut lowered, _held) = rows.gathered(call.caller.name(), identity, bytes, advice).await?;
+        sort(&mut lowered);
         Some(lowered.into_iter().map(Edge::of).collect())
     } else {
         None

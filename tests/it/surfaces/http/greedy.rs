@@ -175,8 +175,10 @@ async fn a_list_is_the_same_in_one_answer_and_in_many() {
         }
     }
     let heaviest = rows(&api.get("/memory/graph/edges"));
-    let weights: Vec<f64> = heaviest.iter().map(|row| row["weight"].as_f64().unwrap()).collect();
-    assert!(weights.len() == 1_200 && weights.is_sorted_by(|a, b| a >= b));
+    let order: Vec<(f64, &str)> =
+        heaviest.iter().map(|row| (row["weight"].as_f64().unwrap(), row["from"].as_str().unwrap())).collect();
+    assert_eq!(order.len(), 1_200);
+    assert!(order.is_sorted_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)).is_le()), "{order:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

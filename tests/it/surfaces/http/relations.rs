@@ -92,3 +92,24 @@ async fn pages_of_relations_show_each_once() {
     let bad = format!("[{},{{\"from\":\"a\",\"to\":\"b\"}}]", many[0]);
     api.post("/memory/graph/edges:batch", &bad).fails(400, "validation", "[1]: missing field `type`");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn more_relations_than_one_answer_may_sort_are_refused_at_once() {
+    let db = fresh().await;
+    let api = TestServer::on(&db, &[]);
+    // A thousand names of 64 KiB are more than the limit.
+    let relations = "WITH reduce(name = 'x', i IN range(1, 16) | name + name) AS long
+        CREATE (a:Hub {scope: 'local', name: long})
+        WITH a UNWIND range(1, 1000) AS n
+        CREATE (a)-[:RELATES_TO {type: 't', ebbKey: 'k' + n, weight: 1.0, baseWeight: 1.0, weightAt: datetime(),
+          lastObserved: datetime(), pinned: true}]->(:Hub {scope: 'local', name: 'b' + n})";
+    db.client.run(relations, &[]).await;
+    let all = api.get("/memory/graph/edges");
+    all.fails(
+        400,
+        "validation",
+        "the first 1000 relations take more than the 48 MiB that one answer may hold",
+    );
+    all.fails(400, "validation", "list them with a limit, in pages");
+    assert_eq!(api.get("/memory/graph/edges?limit=5").json(200).as_array().unwrap().len(), 5);
+}
