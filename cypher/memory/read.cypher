@@ -1,11 +1,11 @@
 // purpose: Read whole memories by key.
 // mode: read
-// params: $rows.scope: List, $rows.id: List
+// params: $rows.scope: List, $rows.id: List, $textMax: Integer
 // returns: a row for each memory that exists, in their order
 //
 // dates are energyAt, lastAccessed, created, ripeAt, dueAt and lastExpired, as in `memory/lock`. A memory that another
 // writer made without a scope, and that no job has adopted, has the scope local. Tags, metadata and values of the provenance
-// of a wrong type are null, and so is updated where it is no date.
+// of a wrong type are null, and so is updated where it is no date. Of the content the first $textMax characters are read.
 UNWIND range(0, size($rows.id) - 1) AS i
 OPTIONAL MATCH (own:Memory {scope: $rows.scope[i], id: $rows.id[i]})
 USING INDEX SEEK own:Memory(scope, id)
@@ -20,7 +20,7 @@ CALL (own, i) {
 WITH i, coalesce(own, bare) AS m,
   datetime({epochMillis: -62135596800000}) AS first, datetime({epochMillis: 253402300800000}) AS end
 WHERE m IS NOT NULL
-RETURN m.id AS id, toStringOrNull(m.content) AS content,
+RETURN m.id AS id, left(toStringOrNull(m.content), $textMax) AS content,
   CASE WHEN m.scope IS :: STRING THEN m.scope END AS scope,
   CASE WHEN m.tier IS :: STRING THEN m.tier END AS tier,
   CASE WHEN m.energy IS :: FLOAT OR m.energy IS :: INTEGER THEN toFloat(m.energy) END AS energy,

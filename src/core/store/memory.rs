@@ -279,10 +279,20 @@ pub struct Waiting {
     pub quarantined: i64,
 }
 
+/// Characters of a text that are read: all, or as many as a mirror reads (`mirror/nodes`). Other writers may store any number.
+const TEXT_WHOLE: i32 = i32::MAX;
+const TEXT_MAX: i32 = 65_536;
+
 impl Store {
     /// Reads memories whole, in their order; those that do not exist are omitted.
     pub async fn memories(&self, keys: &[MemoryKey]) -> Result<Vec<Record>, Error> {
         self.transactions.run("memories.read", Mode::Read, async |tx: &mut Tx| read(tx, keys).await).await
+    }
+
+    /// As [`Self::memories`], each with the first 65,536 characters of its text.
+    pub async fn memories_cut(&self, keys: &[MemoryKey]) -> Result<Vec<Record>, Error> {
+        let read = async |tx: &mut Tx| read_texts(tx, keys, TEXT_MAX).await;
+        self.transactions.run("memories.read", Mode::Read, read).await
     }
 
     /// The deletion of a memory on request: `None` if there is no record of one, else its instant if it is known.
@@ -348,9 +358,15 @@ impl Store {
 
 /// Reads memories whole, as visible to this transaction.
 pub(super) async fn read(tx: &mut Tx, keys: &[MemoryKey]) -> Result<Vec<Record>, Error> {
+    read_texts(tx, keys, TEXT_WHOLE).await
+}
+
+/// Reads memories with so many characters of their texts.
+async fn read_texts(tx: &mut Tx, keys: &[MemoryKey], text_max: i32) -> Result<Vec<Record>, Error> {
     let mut rows = Vec::with_capacity(keys.len());
     for slice in slices(&MEMORY_READ, keys, bytes) {
-        rows.extend(tx.rows::<RecordRow>(keyed(MEMORY_READ.call(), slice.iter())).await?);
+        let call = keyed(MEMORY_READ.call(), slice.iter()).set("textMax", i64::from(text_max));
+        rows.extend(tx.rows::<RecordRow>(call).await?);
     }
     Ok(rows.into_iter().map(record).collect())
 }

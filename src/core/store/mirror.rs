@@ -29,7 +29,7 @@ pub use nearest::{NearestMemories, NearestMemory};
 
 use super::Store;
 use super::catalogue::{MIRROR_AROUND, MIRROR_EDGES, MIRROR_FIND, MIRROR_NODES};
-use super::encode::list;
+use super::encode::{list, slices};
 use super::error::Error;
 use super::statement::Call;
 use super::tx::{Mode, Tx};
@@ -44,6 +44,7 @@ use adopted::AdoptedLabel;
 use neo4rs::{BoltNull, BoltType};
 use rows::{begun, ends, keyed, node};
 use serde::Deserialize;
+use std::collections::BTreeSet;
 
 /// Approximate limit of a node's characters that are read: its content is cut at 65,536.
 const READ_MAX: u64 = 65_536;
@@ -382,6 +383,30 @@ impl Store {
         };
         let rows = self.own_table("mirror.nodes", (asked, label, sought), call, &COLUMNS).await?;
         Ok(rows.into_iter().map(|row| node(label, row)).collect())
+    }
+
+    /// Those of these ids that a memory of the scope has.
+    pub async fn existing_memories(
+        &self,
+        asked: &MirrorQuery,
+        ids: &[&str],
+    ) -> Result<BTreeSet<String>, Error> {
+        #[derive(Deserialize)]
+        struct Found {
+            key: String,
+        }
+        let label = asked.label("Memory").and_then(|at| asked.own().get(at..=at)).unwrap_or_default();
+        self.transactions
+            .run("mirror.find", Mode::Read, async |tx: &mut Tx| {
+                let mut existing = BTreeSet::new();
+                for slice in slices(&MIRROR_FIND, ids, |id| id.len() + 3) {
+                    let call = MIRROR_FIND.about(label, &[]).set("scope", asked.scope.as_str());
+                    let found: Vec<Found> = tx.rows(call.set("key", list(slice.iter().copied()))).await?;
+                    existing.extend(found.into_iter().map(|one| one.key));
+                }
+                Ok(existing)
+            })
+            .await
     }
 
     /// Relationships that begin at nodes of a label, to any other end.

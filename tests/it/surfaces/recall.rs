@@ -432,6 +432,20 @@ async fn what_was_forgotten_stands_nowhere_in_an_answer_with_texts() {
     assert!(!whole.contains("rewritten") && !whole.contains(r#""m1""#), "{after:#}");
 }
 
+/// Other writers may store texts of any size.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_recall_reads_as_much_of_a_text_as_a_mirror_and_no_more() {
+    let db = fresh().await;
+    told(&db);
+    let longer = "MATCH (m:Memory {id: 'm1'}) SET m.content = m.content + reduce(text = ' long', n IN range(1, 15) | text + text)";
+    db.client.run(longer, &[]).await;
+    let content = |memory: &Value| memory["content"].as_str().unwrap().len();
+    assert_eq!(content(&ebb(&db, &["memory", "show", "m1"]).json()), 34 + 5 * (1 << 15));
+    let answer = ebb(&db, &["recall", "who maintains the Parser"]).json();
+    let m1 = answer["hits"].as_array().unwrap().iter().find(|hit| hit["id"] == "m1").unwrap();
+    assert_eq!(content(m1), 65_536);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn recall_over_http_follows_what_is_written() {
     let db = fresh().await;

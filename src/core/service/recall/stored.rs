@@ -100,7 +100,7 @@ impl Service {
         let flag = (is_cut && passing.len() < HITS_MAX).then_some(LIMITED);
         let records = match passing.is_empty() {
             true => Vec::new(),
-            false => match in_time(self.store.memories(&passing)).await {
+            false => match in_time(self.store.memories_cut(&passing)).await {
                 Ok(records) => records,
                 Err(why) => return Ok(unavailable(scope, &why)),
             },

@@ -44,6 +44,35 @@ impl StoredText {
     }
 }
 
+/// Whether a node of a view is a memory.
+fn is_memory(view: &View, id: &str) -> bool {
+    let graph = view.graph();
+    graph.find(id).is_some_and(|at| graph.node_type(at) == NodeType::MEMORY)
+}
+
+/// The id of a memory by its name, which is its id, or its label and id; the form of the name tells which.
+fn id_of(name: &str) -> &str {
+    labelled(["Memory"], name).map_or(name, |(_, id)| id)
+}
+
+/// The nodes that a result shows.
+fn met(recalled: &RecallResult) -> BTreeSet<String> {
+    let hits = recalled.hits.iter().map(|hit| &hit.id);
+    let ways = recalled.hits.iter().filter_map(|hit| hit.route.as_ref()).flat_map(|route| &route.ids);
+    let primed = recalled.primed.iter().map(|one| &one.id);
+    recalled.seeds.iter().map(|seed| &seed.id).chain(primed).chain(hits).chain(ways).cloned().collect()
+}
+
+/// Removes nodes from a result, and the paths over them.
+fn leave_out(recalled: &mut RecallResult, gone: &BTreeSet<String>) {
+    recalled.hits.retain(|hit| !gone.contains(&hit.id));
+    recalled.seeds.retain(|seed| !gone.contains(&seed.id));
+    recalled.primed.retain(|one| !gone.contains(&one.id));
+    for hit in &mut recalled.hits {
+        hit.route = hit.route.take().filter(|route| !route.ids.iter().any(|id| gone.contains(id)));
+    }
+}
+
 impl Service {
     /// Reads the texts of the hits. Those deleted meanwhile are removed everywhere: from hits and seeds, whose labels hold the
     /// beginning of their text, from primed nodes, and from the paths of other hits, which are then omitted.
@@ -53,18 +82,15 @@ impl Service {
         view: &View,
         recalled: &mut RecallResult,
     ) -> Result<BTreeMap<String, StoredText>, Error> {
-        let hits = recalled.hits.iter().map(|hit| &hit.id);
-        let ways = recalled.hits.iter().filter_map(|hit| hit.route.as_ref()).flat_map(|route| &route.ids);
-        let primed = recalled.primed.iter().map(|one| &one.id);
-        let met = recalled.seeds.iter().map(|seed| &seed.id).chain(primed).chain(hits).chain(ways);
-        let Texts { read, there } = self.texts(scope, view, &met.cloned().collect()).await?;
-        let is_gone = |id: &str| read.contains(id) && !there.contains_key(id);
-        recalled.hits.retain(|hit| !is_gone(&hit.id));
-        recalled.seeds.retain(|seed| !is_gone(&seed.id));
-        recalled.primed.retain(|one| !is_gone(&one.id));
-        for hit in &mut recalled.hits {
-            hit.route = hit.route.take().filter(|route| !route.ids.iter().any(|id| is_gone(id)));
-        }
+        let hits: BTreeSet<String> = recalled.hits.iter().map(|hit| hit.id.clone()).collect();
+        let mut others = met(recalled);
+        others.retain(|id| !hits.contains(id));
+        let texts = Box::pin(self.texts(scope, view, &hits));
+        // Neither is dropped before its end, which would leave its transaction open.
+        let (texts, gone) = tokio::join!(texts, Box::pin(self.gone(scope, view, &others)));
+        let (Texts { read, there }, mut gone) = (texts?, gone?);
+        gone.extend(read.into_iter().filter(|id| !there.contains_key(id)));
+        leave_out(recalled, &gone);
         Ok(there)
     }
 
@@ -90,21 +116,41 @@ impl Service {
         Ok((there, gone))
     }
 
+    /// Those of these nodes that are memories or rows of other libraries and were deleted meanwhile. Of memories the ids alone
+    /// are read.
+    pub(in crate::service) async fn gone(
+        &self,
+        scope: &Scope,
+        view: &View,
+        ids: &BTreeSet<String>,
+    ) -> Result<BTreeSet<String>, Error> {
+        let Texts { read, there } = self.adopted_texts(scope, view, ids).await?;
+        let mut gone: BTreeSet<String> = read.into_iter().filter(|id| !there.contains_key(id)).collect();
+        let memories: Vec<&str> = ids
+            .iter()
+            .map(String::as_str)
+            .filter(|id| is_memory(view, id) && !there.contains_key(*id))
+            .collect();
+        if !memories.is_empty() {
+            let wanted: Vec<&str> = memories.iter().map(|name| id_of(name)).collect();
+            let existing = self.store.existing_memories(&self.mirror.query(scope)?, &wanted).await?;
+            let missing = memories.into_iter().filter(|name| !existing.contains(id_of(name)));
+            gone.extend(missing.map(str::to_owned));
+        }
+        Ok(gone)
+    }
+
     async fn texts(&self, scope: &Scope, view: &View, ids: &BTreeSet<String>) -> Result<Texts, Error> {
         let Texts { mut read, mut there } = self.adopted_texts(scope, view, ids).await?;
-        let graph = view.graph();
-        let is_memory = |id: &str| graph.find(id).is_some_and(|at| graph.node_type(at) == NodeType::MEMORY);
         let ids: BTreeSet<&String> =
-            ids.iter().filter(|id| is_memory(id) && !there.contains_key(*id)).collect();
+            ids.iter().filter(|id| is_memory(view, id) && !there.contains_key(*id)).collect();
         if !ids.is_empty() {
-            // A memory is named by its id, or by its label and id; the form of the name tells which.
-            let id_of = |name: &str| labelled(["Memory"], name).map_or(name, |(_, id)| id).to_owned();
             let wanted: Vec<MemoryKey> =
-                ids.iter().map(|name| MemoryKey::of_row(scope.as_str(), &id_of(name))).collect();
-            let memories = self.store.memories(&wanted).await?;
+                ids.iter().map(|name| MemoryKey::of_row(scope.as_str(), id_of(name))).collect();
+            let memories = self.store.memories_cut(&wanted).await?;
             let memories: BTreeMap<String, StoredText> =
                 memories.into_iter().map(StoredText::of_memory).collect();
-            let found = |name: &&String| Some(((*name).clone(), memories.get(&id_of(name))?.clone()));
+            let found = |name: &&String| Some(((*name).clone(), memories.get(id_of(name))?.clone()));
             there.extend(ids.iter().filter_map(found));
             read.extend(ids.into_iter().cloned());
         }
