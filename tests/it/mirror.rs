@@ -8,6 +8,8 @@ use crate::harness::ebb::{access, id, remember, session};
 use crate::harness::neo4j::{Fresh, at, fresh};
 use crate::harness::random::Random;
 use crate::jobs::sweep::fact;
+use crate::worker::process::eventually;
+use ebb_core::api::recall::RecallRequest;
 use ebb_core::clock::{Clock, new_id};
 use ebb_core::domain::annotations::{Annotations, Provenance};
 use ebb_core::domain::event::{Event, Observe, PlaceName, Remember, Step, Tie, Trace, Walk};
@@ -26,6 +28,9 @@ use ebb_engine::graph::kinds::Kinds;
 use ebb_engine::plasticity::PlasticityConfig;
 use ebb_engine::recall::{FusionWeights, RecallConfig, RecallQuery, recall};
 use ebb_engine::scratch::Scratch;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -738,4 +743,45 @@ async fn what_was_learned_on_a_relation_comes_back_with_it() {
     assert_eq!(current.learned, 4);
     near(weight(&current, "Ada", "RELATES_TO", "Ben"), 1.0 + 0.3 * 0.995);
     assert!(bed.mirror.verify(&Scope::local(), bed.clock.now()).await.unwrap().is_none());
+}
+
+fn request<T: DeserializeOwned>(fields: &Value) -> T {
+    serde_json::from_value(fields.clone()).unwrap()
+}
+
+fn shown<A: Serialize>(answer: Result<A, ebb_core::service::recall::Error>) -> String {
+    serde_json::to_string(&answer.unwrap()).unwrap()
+}
+
+/// A label is the beginning of a text. Nobody refreshes this mirror, which counts as up to date for a second.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_forgotten_is_in_no_answer_of_an_old_mirror() {
+    let bed = Bed::new(1 << 30).await;
+    let secret = about("a", 0.0, "the secret of the build", &["Build"]);
+    bed.db.apply(&[secret, about("b", 0.0, "the build is green", &["Build"])]).await;
+    let (service, local) = (bed.db.service("[]"), Scope::local());
+    let recalled = async || {
+        let text = "what does the Build need".to_owned();
+        let ask = RecallRequest { text, content: false, ..RecallRequest::default() };
+        shown(service.recall(&local, ask).await)
+    };
+    let seeds = json!({"seeds": [{"id": "Build", "score": 1}, {"id": "a", "score": 1}]});
+    let mechanisms = async || {
+        [
+            shown(service.activate(&local, request(&seeds)).await),
+            shown(service.xlr(&local, request(&seeds)).await),
+            shown(service.rank(&local, request(&json!({}))).await),
+            shown(service.communities(&local, request(&json!({}))).await),
+            shown(service.causal(&local, request(&seeds)).await),
+            shown(service.resonate(&local, request(&seeds)).await),
+            shown(service.harmonics(&local, request(&seeds)).await),
+        ]
+    };
+    let shows = |answer: &String| answer.contains("secret") || answer.contains(r#""id":"a""#);
+    assert!(shows(&recalled().await) && mechanisms().await[..4].iter().all(shows));
+    bed.forget("a", 1.0).await;
+    eventually("the mirror is too old", async || !shows(&recalled().await)).await;
+    for answer in mechanisms().await {
+        assert!(!shows(&answer), "{answer}");
+    }
 }

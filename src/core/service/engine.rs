@@ -10,7 +10,8 @@
 //! | [`communities`] | communities, and the nodes that join them |
 //! | [`around`] | the nodes around one, and what joins them |
 //!
-//! They work on a view, of a mirror or of a file, so a graph can be examined without a database.
+//! They work on a view, of a mirror or of a file, so a graph can be examined without a database. The service leaves out nodes
+//! that were deleted meanwhile from the answers of a mirror, since labels hold the beginning of a text.
 
 mod around;
 mod causal;
@@ -34,6 +35,7 @@ use crate::api::engine::{
 };
 use crate::api::recall::{Freshness, GivenSeed};
 use crate::domain::ids::Scope;
+use crate::mirror::Current;
 use ebb_engine::activation::{ActivationConfig, DEPTH_MAX, hybrid};
 use ebb_engine::graph::index::NodeId;
 use ebb_engine::graph::number::PosF32;
@@ -41,6 +43,7 @@ use ebb_engine::pagerank::personalised_pagerank;
 use ebb_engine::recall::TOP_K_MAX;
 use ebb_engine::scratch::Scratch;
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Activates nodes from seeds.
@@ -158,17 +161,52 @@ fn positive(name: &str, value: f32) -> Result<PosF32, Error> {
     PosF32::new(value).map_err(|_| Error::Invalid(format!("{name} is {value}; it must be a number above 0")))
 }
 
+/// An answer that shows nodes.
+trait NodeAnswer {
+    /// Leaves out the nodes with ids that do not pass, and what depends on them.
+    fn retain(&mut self, keep: &mut dyn FnMut(&str) -> bool);
+}
+
+impl NodeAnswer for EngineAnswer {
+    fn retain(&mut self, keep: &mut dyn FnMut(&str) -> bool) {
+        self.hits.retain(|hit| keep(&hit.node.id));
+    }
+}
+
 impl Service {
-    /// Runs work on the mirror of a scope, in a thread of its own; also returns the mirror's freshness.
-    async fn on_mirror<A: Send + 'static>(
+    /// Runs work on the mirror of a scope, in a thread of its own; also returns the mirror's freshness. Nodes that were deleted
+    /// meanwhile are left out.
+    async fn on_mirror<A: NodeAnswer + Send + 'static>(
         &self,
         scope: &Scope,
         work: impl FnOnce(&View, &RecallConfig, &mut Scratch) -> Result<A, Error> + Send + 'static,
     ) -> Result<(A, Freshness), Error> {
+        let (mut answer, current) = self.computed(scope, work).await?;
+        let freshness = self.freshness(&current);
+        if !self.is_up_to_date(&current) {
+            let mut ids = BTreeSet::new();
+            answer.retain(&mut |id| {
+                ids.insert(id.to_owned());
+                true
+            });
+            let gone = Box::pin(self.gone(scope, &current.view, &ids)).await?;
+            if !gone.is_empty() {
+                answer.retain(&mut |id| !gone.contains(id));
+            }
+        }
+        Ok((answer, freshness))
+    }
+
+    /// Runs work on the mirror of a scope, in a thread of its own; also returns what it worked on.
+    async fn computed<A: Send + 'static>(
+        &self,
+        scope: &Scope,
+        work: impl FnOnce(&View, &RecallConfig, &mut Scratch) -> Result<A, Error> + Send + 'static,
+    ) -> Result<(A, Current), Error> {
         let current = self.ready(scope).await?;
         let (view, rules) = (Arc::clone(&current.view), self.config.engine.clone());
         let answer = self.compute.run(move |scratch| work(&view, &rules, scratch)).await??;
-        Ok((answer, self.freshness(&current)))
+        Ok((answer, current))
     }
 
     /// Runs [`activate`] on the mirror of a scope.

@@ -19,6 +19,9 @@ pub use crate::mirror::COMPARE_EVERY;
 pub use crate::mirror::compare::Difference;
 pub use crate::store::MirrorStatus;
 
+/// Age up to which a view counts as up to date: a server looks for changes once a second.
+const UP_TO_DATE: Duration = Duration::from_secs(1);
+
 /// The content of a snapshot file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Contents {
@@ -86,6 +89,12 @@ impl Service {
         let scopes = &self.mirror.config().scopes;
         let no_room = |scope| self.mirror.no_room(scope, &self.mirror.status(scope)?);
         scopes.iter().find_map(no_room).map(|why| why.to_string())
+    }
+
+    /// Whether a view includes every change of its scope up to about a second ago. Those of other libraries are not recorded, so
+    /// nothing is known of them.
+    pub(super) fn is_up_to_date(&self, current: &Current) -> bool {
+        !current.is_behind() && current.age() < UP_TO_DATE && self.store.mappings().is_empty()
     }
 
     /// Freshness of an answer that was just computed.

@@ -1,8 +1,8 @@
 //! Recall: a question answered from the mirror of a scope, with the freshness of the answer.
 //!
 //! The graph is searched in memory; only the texts of the hits are read from the store, once, and only if requested. A
-//! memory that was deleted from the store meanwhile is then removed from the answer. Without texts an answer shows what the
-//! mirror held at its `as_of`: a deletion of another process is in it about a second later.
+//! memory that was deleted from the store meanwhile is then removed from the answer. Without texts only the ids are looked for,
+//! and only if the mirror is older than a second or known to lack a change.
 //!
 //! # Design notes
 //! Each process keeps the last questions of each scope that it answered, whether they requested priming or not, since
@@ -366,7 +366,10 @@ impl Service {
                 stored_texts.extend(self.contents(scope, &current.view, &mut recalled).await?);
                 stored_texts
             }
-            false => BTreeMap::new(),
+            false => {
+                Box::pin(self.leave_out_deleted(scope, &current, &mut recalled)).await?;
+                BTreeMap::new()
+            }
         };
         let freshness = self.freshness(&current);
         Box::pin(self.file(scope, &recalled)).await;

@@ -1,6 +1,6 @@
 //! Causal chains on their own: effects of seeds, or their causes.
 
-use super::{check_range, known, seeds, state};
+use super::{NodeAnswer, check_range, known, seeds, state};
 use crate::api::engine::{CausalAnswer, CausalDirection, CausalHit, CausalRequest, CausalStep};
 use crate::domain::ids::Scope;
 use crate::service::Service;
@@ -42,6 +42,12 @@ pub fn causal(view: &View, request: &CausalRequest) -> Result<CausalAnswer, Erro
         nodes_touched: nodes.len(),
         state: state(view, flags.names().collect(), unknown),
     })
+}
+
+impl NodeAnswer for CausalAnswer {
+    fn retain(&mut self, keep: &mut dyn FnMut(&str) -> bool) {
+        self.hits.retain(|hit| keep(&hit.node.id) && hit.path.iter().all(|id| keep(id)));
+    }
 }
 
 impl Service {

@@ -6,7 +6,7 @@
 //! Members are sorted by PageRank: the first ones characterise a community. A request that names a node gets its
 //! community alone, and how it is joined to others.
 
-use super::{check_range, known, positive, state};
+use super::{NodeAnswer, check_range, known, positive, state};
 use crate::api::engine::{
     Bridge, CommunitiesAnswer, CommunitiesHit, CommunitiesRequest, Community, CommunityTie,
 };
@@ -112,6 +112,13 @@ fn bridge(view: &View, of: &[CommunityId], node: NodeId) -> Bridge {
     }
 }
 
+impl NodeAnswer for CommunitiesAnswer {
+    fn retain(&mut self, keep: &mut dyn FnMut(&str) -> bool) {
+        self.hits.retain(|hit| keep(&hit.node.id));
+        self.bridges.retain(|bridge| keep(&bridge.node.id));
+    }
+}
+
 impl Service {
     /// Runs [`communities`] on the mirror of a scope.
     pub async fn communities(
@@ -119,8 +126,16 @@ impl Service {
         scope: &Scope,
         request: CommunitiesRequest,
     ) -> Result<CommunitiesAnswer, Error> {
+        let is_of_all = request.all;
         let work = move |view: &View, _: &RecallConfig, _: &mut Scratch| communities(view, &request);
-        let (mut answer, freshness) = self.on_mirror(scope, work).await?;
+        let (mut answer, freshness) = match is_of_all {
+            // Only a command asks for all nodes, of a mirror that it has just loaded.
+            true => {
+                let (answer, current) = self.computed(scope, work).await?;
+                (answer, self.freshness(&current))
+            }
+            false => self.on_mirror(scope, work).await?,
+        };
         answer.state.freshness = freshness;
         Ok(answer)
     }

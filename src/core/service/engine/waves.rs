@@ -4,7 +4,7 @@
 //! Sympathetic nodes are searched for only on request: whether one lies in another region depends on the communities of
 //! the whole graph, which are computed once for each state of it.
 
-use super::{check_range, known, positive, seeds, state};
+use super::{NodeAnswer, check_range, known, positive, seeds, state};
 use crate::api::engine::{
     Harmonic, HarmonicsAnswer, HarmonicsHit, HarmonicsRequest, ResonateAnswer, ResonateHit, ResonateRequest,
     SweepStep, Sympathetic, Sympathy, WavesRun,
@@ -160,6 +160,21 @@ fn sympathy(
         hits: hits.collect(),
         left_out: found.nodes.len().saturating_sub(most),
         unreached: found.unreached,
+    }
+}
+
+impl NodeAnswer for ResonateAnswer {
+    fn retain(&mut self, keep: &mut dyn FnMut(&str) -> bool) {
+        self.hits.retain(|hit| keep(&hit.node.id));
+        if let Some(sympathetic) = &mut self.sympathetic {
+            sympathetic.hits.retain(|hit| keep(&hit.swing.node.id));
+        }
+    }
+}
+
+impl NodeAnswer for HarmonicsAnswer {
+    fn retain(&mut self, keep: &mut dyn FnMut(&str) -> bool) {
+        self.hits.retain(|hit| keep(&hit.node.id));
     }
 }
 

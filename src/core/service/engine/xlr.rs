@@ -7,7 +7,7 @@
 //! Nodes with equal contrast are sorted by activation, and only then by external id. The nodes suppressed to nothing
 //! are most of a graph with hubs, and the strongest of them come first among these.
 
-use super::{check_range, known, seeds, state};
+use super::{NodeAnswer, check_range, known, seeds, state};
 use crate::api::engine::{XlrAnswer, XlrHit, XlrRequest};
 use crate::domain::ids::Scope;
 use crate::service::Service;
@@ -50,6 +50,13 @@ pub fn xlr(
         nodes_touched: activated.counters.touched,
         pulses: found.pulses,
     })
+}
+
+impl NodeAnswer for XlrAnswer {
+    fn retain(&mut self, keep: &mut dyn FnMut(&str) -> bool) {
+        self.hits.retain(|hit| keep(&hit.node.id));
+        self.anti_seeds.retain(|id| keep(id));
+    }
 }
 
 impl Service {

@@ -1,16 +1,19 @@
 //! Texts of nodes, read from the store: the mirror holds only their beginnings.
 //!
-//! A node that was deleted from the store meanwhile is removed from an answer, so no forgotten memory is shown.
+//! A node that was deleted from the store meanwhile is removed from an answer, also from one without texts, since labels hold
+//! the beginning of a text.
 
 use super::Error;
 use crate::domain::ids::{MemoryKey, Scope, labelled};
 use crate::domain::memory::MemoryState;
 use crate::domain::units::Timestamp;
+use crate::mirror::{Current, LABEL_BYTES_MAX};
 use crate::service::Service;
 use crate::store::{AdoptedNode, Record, Sought};
 use ebb_engine::View;
 use ebb_engine::graph::kinds::NodeType;
 use ebb_engine::recall::RecallResult;
+use ebb_engine::text::fold::cut;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Text of a node, when and in which session it was created, and the state of a sound memory.
@@ -73,6 +76,24 @@ fn leave_out(recalled: &mut RecallResult, gone: &BTreeSet<String>) {
     }
 }
 
+/// Replaces the labels of memories, which may be of a former text, by the beginnings of the texts that were read.
+fn relabel(view: &View, recalled: &mut RecallResult, texts: &BTreeMap<String, StoredText>) {
+    let label = |id: &str| {
+        let text = texts.get(id).filter(|_| is_memory(view, id))?.content.as_deref()?;
+        Some(cut(text, LABEL_BYTES_MAX).to_owned())
+    };
+    for hit in &mut recalled.hits {
+        if let Some(label) = label(&hit.id) {
+            hit.label = label;
+        }
+    }
+    for seed in &mut recalled.seeds {
+        if let Some(label) = label(&seed.id) {
+            seed.label = label;
+        }
+    }
+}
+
 impl Service {
     /// Reads the texts of the hits. Those deleted meanwhile are removed everywhere: from hits and seeds, whose labels hold the
     /// beginning of their text, from primed nodes, and from the paths of other hits, which are then omitted.
@@ -91,7 +112,23 @@ impl Service {
         let (Texts { read, there }, mut gone) = (texts?, gone?);
         gone.extend(read.into_iter().filter(|id| !there.contains_key(id)));
         leave_out(recalled, &gone);
+        relabel(view, recalled, &there);
         Ok(there)
+    }
+
+    /// Removes what was deleted meanwhile from a result, as [`Self::contents`] does, without reading texts.
+    pub(in crate::service) async fn leave_out_deleted(
+        &self,
+        scope: &Scope,
+        current: &Current,
+        recalled: &mut RecallResult,
+    ) -> Result<(), Error> {
+        if !self.is_up_to_date(current) {
+            let ids = met(recalled);
+            let gone = self.gone(scope, &current.view, &ids).await?;
+            leave_out(recalled, &gone);
+        }
+        Ok(())
     }
 
     /// The texts of these nodes, as far as they are memories or rows of other libraries that the store still has.
