@@ -287,7 +287,7 @@ impl Candidate {
         if position.as_of > at.millis() || position.seen > database.now {
             return Err("it was written later than now".to_owned());
         }
-        let kept = position.newest.as_ref().is_some_and(|(_, at)| database.now - at < KEPT_MS);
+        let kept = position.newest.as_ref().is_some_and(|(_, at)| database.now.saturating_sub(*at) < KEPT_MS);
         if kept && !database.has_known {
             return Err("the database lacks the latest change that the file knows".to_owned());
         }
@@ -365,7 +365,7 @@ impl Position {
             bytes,
             bytes_max: config.bytes_of_fixed(),
             density: self.density,
-            read: ago(at.millis() - self.read),
+            read: ago(at.millis().saturating_sub(self.read)),
             applied: Arc::new(Applied::restored(instant(self.seen)?, self.applied)),
             written: HashSet::new(),
         };

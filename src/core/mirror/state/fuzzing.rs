@@ -7,7 +7,7 @@ use crate::domain::similarity::Similarity;
 use crate::domain::trail::{Allowed, Evaporation, Rates, Trails};
 use crate::domain::units::{Timestamp, Weight};
 use crate::mirror::hot::Density;
-use crate::store::{Database, MentionRule, MirrorQuery};
+use crate::store::{ChangeMark, Database, MentionRule, MirrorQuery};
 use ebb_engine::Texts;
 use ebb_engine::graph::builder::{GraphBuilder, WeightRange};
 use ebb_engine::graph::columns::NodeRow;
@@ -63,6 +63,10 @@ fn canonical(content: &[u8]) -> Vec<u8> {
 /// None: its values are constants.
 #[must_use]
 pub fn seed() -> Vec<u8> {
+    seed_with(&seed_position())
+}
+
+fn seed_with(position: &Position) -> Vec<u8> {
     let mut builder = GraphBuilder::default();
     for (id, text, kind) in [
         ("m1", "Ruth reported that staging is down", NodeType::MEMORY),
@@ -84,10 +88,19 @@ pub fn seed() -> Vec<u8> {
     let facts = VectorIndex::new(2).expect("two dimensions");
     let texts =
         Texts { index: Arc::new(index), vectors: Some(Arc::new(vectors)), facts: Some(Arc::new(facts)) };
+    let mut content = Vec::new();
+    put(&identity(), &mut content).expect("an identity");
+    put(position, &mut content).expect("a position");
+    put(&graph, &mut content).expect("a graph");
+    put(&texts, &mut content).expect("texts");
+    content
+}
+
+fn seed_position() -> Position {
     let key =
         SynapseKey { source: "m1".to_owned(), relation: "MENTIONS".to_owned(), target: "ruth".to_owned() };
     let synapse = Synapse { delta: 0.25, strengthened: 2, ..Synapse::default() };
-    let position = Position {
+    Position {
         as_of: NOW - 1_000,
         read: NOW - 2_000,
         seen: NOW - 3_000,
@@ -112,19 +125,16 @@ pub fn seed() -> Vec<u8> {
         }],
         tick: 3,
         synapses: vec![SynapseRecord { key, synapse, tick: 3 }],
-    };
-    let mut content = Vec::new();
-    put(&identity(), &mut content).expect("an identity");
-    put(&position, &mut content).expect("a position");
-    put(&graph, &mut content).expect("a graph");
-    put(&texts, &mut content).expect("texts");
-    content
+    }
 }
 
 fn restored(content: &[u8]) -> Result<Restored, String> {
     let mut file = [FORMAT, content].concat();
     file.extend(xxh3_64(&file).to_le_bytes());
-    candidate(file)?.found.build(query(), &config(), &fading(), now())
+    let candidate = candidate(file)?;
+    // Almost no mutation keeps the identity right: the rest of the file would remain unread.
+    let written = candidate.identity.clone();
+    candidate.checked(&written, &database(), now())?.build(query(), &config(), &fading(), now())
 }
 
 /// The same part of the file that a restored mirror is saved in.
@@ -145,7 +155,9 @@ fn identity() -> Identity {
 }
 
 fn database() -> Database {
-    Database { id: "d".to_owned(), now: NOW, newest: None, has_known: true }
+    // Recent, so that a saved state keeps the instant up to which its changes are applied.
+    let newest = Some(ChangeMark { element: "e".to_owned(), at: NOW });
+    Database { id: "d".to_owned(), now: NOW, newest, has_known: true }
 }
 
 fn fading() -> Fading {
@@ -180,4 +192,29 @@ fn query() -> MirrorQuery {
     let query = MirrorQuery::new(Scope::local(), (&trails, &[]), false, Vec::new(), (Vec::new(), mentions));
     let similarity = Similarity { dimensions: Some(2), text_threshold: 0.5, model: None };
     query.expect("a query").with_embeddings(Some(&similarity))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads a file in which one instant is another.
+    fn with(change: fn(&mut Position, i64), instant: i64) -> Result<(), String> {
+        let mut position = seed_position();
+        change(&mut position, instant);
+        restored(&seed_with(&position)).map(drop)
+    }
+
+    #[test]
+    fn no_instant_of_a_file_overflows() {
+        assert_eq!(restored(&seed()).map(drop), Ok(()));
+        for instant in [i64::MIN, i64::MIN + 1, -1, 0] {
+            assert_eq!(with(|position, at| position.read = at, instant), Ok(()), "{instant}");
+            let newest = with(|position, at| position.newest = Some(("e".to_owned(), at)), instant);
+            assert_eq!(newest, Ok(()), "{instant}");
+        }
+        let later = with(|position, at| position.as_of = at, i64::MAX);
+        assert_eq!(later, Err("it was written later than now".to_owned()));
+        assert!(with(|position, at| position.weighed = at, i64::MIN).is_err());
+    }
 }
