@@ -754,6 +754,9 @@ impl Mirror {
         for _ in 0..FOLLOWED_MAX {
             refresh::refresh(&self.store, &mut anew, &self.config, at, Reading::All).await?;
             let found = refresh::refresh(&self.store, known, &self.config, at, Reading::All).await?;
+            if matches!(found, Refreshed::Anew { is_of_scope: true, .. }) {
+                place.forget_questions();
+            }
             // Drops the previous generation: there is memory for two only.
             place.publish(Some(&*known), at, looked);
             if !matches!(found, Refreshed::Next | Refreshed::Learned) {
@@ -787,7 +790,7 @@ impl Mirror {
         let (at, looked) = (place.not_before(at), Instant::now());
         // Before it reads: what a reader asks for meanwhile is read by the next one.
         let was_awaited = reading != Reading::Recent && place.is_awaited.swap(false, Ordering::Relaxed);
-        let done = self.advance((scope, &mut turn), held, at, reading).await.inspect_err(|_| {
+        let done = self.advance((scope, place, &mut turn), held, at, reading).await.inspect_err(|_| {
             place.is_awaited.fetch_or(was_awaited, Ordering::Relaxed);
         })?;
         if reading != Reading::Recent || done == RefreshOutcome::Loaded {
@@ -816,12 +819,13 @@ impl Mirror {
 
     async fn advance(
         &self,
-        (scope, turn): (&Scope, &mut Turn<'_>),
+        (scope, place, turn): (&Scope, &Place, &mut Turn<'_>),
         held: &mut Option<MirroredScope>,
         at: Timestamp,
         reading: Reading,
     ) -> Result<RefreshOutcome, Error> {
         let bytes_max = self.bytes_max(scope);
+        let mut is_deleted = false;
         let (next, weighed) = match held {
             None => ((Generation::default().next(), Density::default()), at),
             Some(known)
@@ -835,8 +839,9 @@ impl Mirror {
                 Refreshed::Same => return Ok(RefreshOutcome::Same),
                 Refreshed::Next => return Ok(RefreshOutcome::Patched),
                 Refreshed::Learned => return Ok(RefreshOutcome::Learned),
-                Refreshed::Anew { why, weighed } => {
+                Refreshed::Anew { why, weighed, is_of_scope } => {
                     info!(%scope, why, "reloading the mirror");
+                    is_deleted = is_of_scope;
                     ((known.view.generation().next(), known.density), weighed)
                 }
             },
@@ -850,6 +855,9 @@ impl Mirror {
             // A load that cannot be followed up counts from its beginning; the next refresh reads the same record
             // again.
             info!(%scope, why, "the mirror will be reloaded at the next refresh");
+        }
+        if is_deleted {
+            place.forget_questions();
         }
         *held = Some(anew);
         Ok(RefreshOutcome::Loaded)

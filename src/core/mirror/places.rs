@@ -358,6 +358,11 @@ impl Place {
         is_mine.then(|| Loading(Arc::clone(self)))
     }
 
+    /// Forgets the last questions: their texts and nodes are those of a scope that was deleted.
+    pub(super) fn forget_questions(&self) {
+        *self.questions.lock().unwrap_or_else(PoisonError::into_inner) = QueryHistory::default();
+    }
+
     /// Content to save. Asks the database, and waits for a refresh in progress, on a thread that may block.
     pub(super) fn content(&self, store: &Store, config: &Config) -> Result<Option<Content>, Error> {
         let database = Handle::current().block_on(store.database(None))?;

@@ -68,7 +68,15 @@ pub(super) enum Refreshed {
         why: &'static str,
         /// The instant that relations are to have their weights of.
         weighed: Timestamp,
+        /// Whether a change names the scope as a whole, as its deletion does.
+        is_of_scope: bool,
     },
+}
+
+impl Refreshed {
+    const fn anew(why: &'static str, weighed: Timestamp) -> Self {
+        Self::Anew { why, weighed, is_of_scope: false }
+    }
 }
 
 /// Keys to read, by the index of a label.
@@ -91,7 +99,7 @@ pub(super) async fn refresh(
     reading: Reading,
 ) -> Result<Refreshed, Error> {
     let applied = Arc::clone(&held.applied);
-    let anew = |why| Ok(Refreshed::Anew { why, weighed: at });
+    let anew = |why| Ok(Refreshed::anew(why, at));
     let (now, changes) = store.changes(Some(&held.asked.scope), applied.since(reading)).await?;
     if now.millis() - applied.swept.millis() > KEPT_MS - OVERLAP_MS {
         return anew("the last read is older than the retention of changes");
@@ -116,7 +124,8 @@ pub(super) async fn refresh(
         // If it was only in another scope, weights must not tell of it.
         let weighed = Timestamp::from_millis(weighed).unwrap_or(at);
         let weighed = if is_weighed { at } else { weighed };
-        return Ok(Refreshed::Anew { why: "more changed than can be named", weighed });
+        let is_of_scope = fresh.iter().any(|change| change.names_whole(&held.asked.scope));
+        return Ok(Refreshed::Anew { why: "more changed than can be named", weighed, is_of_scope });
     }
     let refreshed = if is_weighed {
         next(store, held, config, at, (touched, learned)).await?
@@ -149,7 +158,7 @@ fn moved(held: &mut MirroredScope, learned: Learned, at: Timestamp) -> Refreshed
         Ok(()) => Refreshed::Learned,
         Err(why) => {
             error!(scope = %held.asked.scope, %why, "learned rows could not be loaded");
-            Refreshed::Anew { why: "learned rows could not be loaded", weighed: at }
+            Refreshed::anew("learned rows could not be loaded", at)
         }
     }
 }
@@ -309,7 +318,7 @@ async fn next(
     (touched, learned): (Touched, Option<Learned>),
 ) -> Result<Refreshed, Error> {
     let Some(read) = read(store, held, touched).await? else {
-        return Ok(Refreshed::Anew { why: "nodes of several labels share a key", weighed: at });
+        return Ok(Refreshed::anew("nodes of several labels share a key", at));
     };
     let fading = store.fading();
     let (mut batch, Tied { relations, ends, facts }, skipped) = merged(held, config, &read, (at, fading));
@@ -342,7 +351,7 @@ async fn next(
     let bytes = hot::at_peak(view.bytes().total() + relations.bytes());
     // A node that already exceeds the budget, since no load keeps it, is not read again for a patch that adds nothing.
     if bytes > held.bytes_max.max(held.bytes) {
-        return Ok(Refreshed::Anew { why: "the budget is spent", weighed: at });
+        return Ok(Refreshed::anew("the budget is spent", at));
     }
     synapses.write_weights(view.graph())?;
     held.view = Arc::new(view.with_tick(synapses.ticks()));

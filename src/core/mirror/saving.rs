@@ -25,6 +25,7 @@ use super::state::State;
 use crate::domain::ids::Scope;
 use ebb_engine::View;
 use ebb_engine::graph::codec::plasticity::{self, SynapticState};
+use ebb_files::partial;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs::DirBuilder;
@@ -140,7 +141,9 @@ impl Saving {
         for counter in place.iter().flat_map(|place| [&place.generation, &place.tick]) {
             counter.store(0, Ordering::Relaxed);
         }
-        for path in [state_of(&files), files.graph, files.learned] {
+        // A save that was killed leaves the new file beside the old one.
+        let files = [state_of(&files), files.graph, files.learned];
+        for path in files.into_iter().flat_map(|path| [partial(&path), path]) {
             match std::fs::remove_file(&path) {
                 Err(source) if source.kind() != ErrorKind::NotFound => {
                     return Err(Error::File { doing: "remove", path, source });
@@ -374,6 +377,21 @@ mod tests {
             place.save(&scope, &files, Parts::All, content(&view("a", 1), 0));
         }
         assert_eq!((saving.of(&scope), fs::read_dir(folder.path()).unwrap().count()), (Saves::default(), 0));
+    }
+
+    #[test]
+    fn nothing_of_a_deleted_scope_stays_in_the_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = Config { folder: folder.path().to_owned(), every: 1 };
+        let saving = Saving::new(config, &[]);
+        for name in ["gone.json", "gone.learned.json", "gone.state", "other.json"] {
+            fs::write(folder.path().join(name), "texts").unwrap();
+            fs::write(folder.path().join(format!("{name}.partial")), "texts").unwrap();
+        }
+        saving.remove(&Scope::new("gone").unwrap()).unwrap();
+        let left = fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name());
+        let left: BTreeSet<_> = left.filter_map(|name| name.into_string().ok()).collect();
+        assert_eq!(left.iter().collect::<Vec<_>>(), ["other.json", "other.json.partial"]);
     }
 
     #[test]

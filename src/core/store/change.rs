@@ -57,8 +57,13 @@ impl Change {
     /// Whether more of a scope changed than is named.
     #[must_use]
     pub fn is_of_whole(&self, scope: &Scope) -> bool {
-        let is_whole = |one: &Touched| one.label.is_empty() && one.scope == scope.as_str();
-        self.everything || self.touched.iter().any(is_whole)
+        self.everything || self.names_whole(scope)
+    }
+
+    /// Whether it names a scope as a whole, as its deletion does.
+    #[must_use]
+    pub fn names_whole(&self, scope: &Scope) -> bool {
+        self.touched.iter().any(|one| one.label.is_empty() && one.scope == scope.as_str())
     }
 
     /// The scopes that it concerns; `None` if that may be any.

@@ -417,6 +417,11 @@ async fn a_key_deletes_its_own_scope_alone_and_mirrors_notice() {
     assert_eq!(hits(&other, "team", &done["change"]), 0, "the mirror of another process");
     assert!(hits(&other, "company", &done["change"]) > 0);
     assert_eq!(left(&db, "team").await, 0);
+    let questions = |scope: &str| {
+        let answer = other.get(&format!("/v1/engine/queries?scope={scope}")).json(200);
+        answer["queries"].as_array().unwrap().len()
+    };
+    assert_eq!((questions("team"), questions("company")), (1, 2), "those before the deletion are gone");
 
     db.client.run("UNWIND range(1, 60) AS i CREATE (:Memory:EbbMemory {scope: 'public', id: 'm' + i, content: 'c'})", &[]).await;
     ask("DELETE", "/v1/scopes/public", None).fails(409, "conflict", "set accept_affected to 60");
