@@ -50,6 +50,8 @@ use tracing::error;
 
 /// Keys of one request.
 const PAGE: usize = 2_000;
+/// Nodes whose facts are read again because of new texts, from which on a load is cheaper: each may have very many.
+const ABOUT_MAX: usize = 4_000;
 /// How much later than its own instant a row of another library may be committed.
 const WRITTEN_LATE: Duration = Duration::from_secs(15 * 60);
 /// Greatest age of the weights of relations.
@@ -220,9 +222,18 @@ struct Read {
     around: Vec<(String, Option<String>, Vec<MirroredEnd>)>,
 }
 
-async fn read(store: &Store, held: &MirroredScope, touched: Touched) -> Result<Option<Read>, Error> {
+/// Why a load is required although the changed keys are known.
+const SHARED_KEY: &str = "nodes of several labels share a key";
+const TOO_MANY_FACTS: &str = "new texts may be evidence of facts about too many nodes";
+
+/// Reads what was touched, or returns why a load is required.
+async fn read(
+    store: &Store,
+    held: &MirroredScope,
+    touched: Touched,
+) -> Result<Result<Read, &'static str>, Error> {
     let mut read = Read::default();
-    let mut new: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    let mut new: BTreeMap<usize, BTreeSet<String>> = BTreeMap::new();
     let mut changed: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     for (label, keys) in &touched.nodes {
         let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
@@ -233,23 +244,24 @@ async fn read(store: &Store, held: &MirroredScope, touched: Touched) -> Result<O
                 let id = held.names.external_id(*label, &seen.key);
                 // A key that now has nodes of several labels changes the names of all of them.
                 if !is_held && (held.names.is_shared(&seen.key) || held.view.graph().find(&id).is_some()) {
-                    return Ok(None);
+                    return Ok(Err(SHARED_KEY));
                 }
-                if !is_held {
-                    new.entry(*label).or_default().push(seen.key.clone());
+                // A text with another instant is other evidence.
+                if !is_held || held.asked.is_evidence(*label) {
+                    new.entry(*label).or_default().insert(seen.key.clone());
                 } else if *label < held.asked.own_labels() && held.says_otherwise(&id, &seen) {
                     changed.entry(*label).or_default().push(seen.key.clone());
                 }
                 there.insert(seen.key.clone());
                 if read.nodes.insert(id, (seen, is_held)).is_some_and(|(_, was_held)| !was_held) {
-                    return Ok(None);
+                    return Ok(Err(SHARED_KEY));
                 }
             }
         }
         for key in keys.into_iter().filter(|key| !there.contains(*key)) {
             if held.find(*label, key).is_some() {
                 if held.names.is_shared(key) {
-                    return Ok(None);
+                    return Ok(Err(SHARED_KEY));
                 }
                 read.gone.push(held.names.external_id(*label, key));
             }
@@ -259,19 +271,24 @@ async fn read(store: &Store, held: &MirroredScope, touched: Touched) -> Result<O
         let known = keys.into_iter().filter(|key| held.find(label, key).is_some());
         new.entry(label).or_default().extend(known);
     }
+    // A new text may be evidence of facts about what it mentions.
+    let mut about: BTreeMap<usize, BTreeSet<String>> = BTreeMap::new();
     for (label, keys) in new {
+        let (before, keys) = (read.around.len(), Vec::from_iter(keys));
         read.around(store, held, label, &keys, None).await?;
+        if held.asked.is_evidence(label) {
+            let ends = read.around[before..].iter().flat_map(|(.., ends)| ends);
+            ends.for_each(|end| drop(about.entry(end.label).or_default().insert(end.key.clone())));
+        }
     }
     // Whether a text has a name decides how much a mention conducts.
     for (label, keys) in changed {
         read.around(store, held, label, &keys, Some(MENTIONS)).await?;
     }
-    // A new text may be evidence of facts about what it mentions.
-    let own = held.asked.own_labels();
-    let ends = read.around.iter().flat_map(|(.., ends)| ends).filter(|end| end.label >= own);
-    let mut about: BTreeMap<usize, BTreeSet<String>> = BTreeMap::new();
-    for end in ends {
-        about.entry(end.label).or_default().insert(end.key.clone());
+    // Not after each load: those of a large write stay in view for a while.
+    let is_many = about.values().map(BTreeSet::len).sum::<usize>() > ABOUT_MAX;
+    if is_many && held.read.elapsed() >= WRITTEN_LATE {
+        return Ok(Err(TOO_MANY_FACTS));
     }
     for (label, keys) in about {
         let known: Vec<String> = keys.into_iter().filter(|key| held.find(label, key).is_some()).collect();
@@ -288,7 +305,7 @@ async fn read(store: &Store, held: &MirroredScope, touched: Touched) -> Result<O
     for ((label, kind), keys) in typed {
         read.around(store, held, label, &keys, Some(&kind)).await?;
     }
-    Ok(Some(read))
+    Ok(Ok(read))
 }
 
 impl Read {
@@ -317,8 +334,9 @@ async fn next(
     at: Timestamp,
     (touched, learned): (Touched, Option<Learned>),
 ) -> Result<Refreshed, Error> {
-    let Some(read) = read(store, held, touched).await? else {
-        return Ok(Refreshed::anew("nodes of several labels share a key", at));
+    let read = match read(store, held, touched).await? {
+        Ok(read) => read,
+        Err(why) => return Ok(Refreshed::anew(why, at)),
     };
     let fading = store.fading();
     let (mut batch, Tied { relations, ends, facts }, skipped) = merged(held, config, &read, (at, fading));

@@ -306,6 +306,13 @@ impl MirrorQuery {
         self.own().len()
     }
 
+    /// Whether facts of another library may have been learned from the nodes of a label.
+    #[must_use]
+    pub fn is_evidence(&self, label: usize) -> bool {
+        let of = self.adopted(label);
+        of.is_some_and(|of| of.evidence().is_some_and(|rule| rule.label.as_str() == of.label()))
+    }
+
     /// Everything of the mappings that decides what is read, for comparisons.
     #[must_use]
     pub fn mapped(&self) -> String {

@@ -117,6 +117,39 @@ async fn a_live_fact_finds_what_mentions_both_of_its_ends() {
     assert!(!current.view.texts().has_vectors(), "none is read without dimensions");
 }
 
+/// A new episode counts as one more observation of the facts that name it, and no refresh reads the facts of all that is near:
+/// a node to which everything is linked would bring the whole scope.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refresh_reads_facts_about_what_a_new_episode_mentions_and_no_others() {
+    let db = fresh().await;
+    db.client.run(GRAPHITI, &[]).await;
+    let mirror = mirror(&db, Some(3), config(1 << 30));
+    // The first refresh after a load reads all that was written lately.
+    for hours in [1.0, 1.05] {
+        mirror.refresh(&local(), at(hours)).await.unwrap();
+    }
+    let observed = async |kind: &str| {
+        let facts = mirror.adopted_facts(&local(), at(2.0)).await.into_iter();
+        facts.filter(|fact| fact.kind == kind).map(|fact| fact.last_observed).collect::<Vec<_>>()
+    };
+    let text = "MATCH (a {uuid: 'ann'})-[r:RELATES_TO {uuid: 'works'}]->() SET r.episodes = ['again']
+        CREATE (:Episodic {uuid: 'again', group_id: '', content: 'Still there', valid_at: datetime({epochMillis: 4102444800000}),
+          created_at: datetime()})-[:MENTIONS {uuid: 'm8', group_id: ''}]->(a)";
+    db.client.run(text, &[]).await;
+    refreshed(&db, &mirror, 1.1).await;
+    assert_eq!(observed("WORKS_AT").await, [4_102_444_800_000]);
+
+    // A fact of Acme brings what there is around Acme, Ann's other facts not: that one is gone without a sign.
+    let fact = "MATCH (:Entity {uuid: 'ann'})-[lives:RELATES_TO {uuid: 'lives'}]->() DELETE lives WITH DISTINCT 1 AS one
+        MATCH (a {uuid: 'acme'}), (t {uuid: 'tea'}) CREATE (a)-[:RELATES_TO {uuid: 'sells', name: 'SELLS', fact: 'Acme sells tea',
+          group_id: '', episodes: [], created_at: datetime(), valid_at: datetime()}]->(t)";
+    db.client.run(fact, &[]).await;
+    assert_eq!(mirror.refresh(&local(), at(1.2)).await.unwrap(), RefreshOutcome::Patched);
+    assert_eq!((observed("SELLS").await.len(), observed("LIVES_IN").await.len()), (1, 1));
+    assert!(!mirror.verify(&local(), at(1.3)).await.unwrap().is_none(), "the comparison finds it");
+    assert_eq!(observed("LIVES_IN").await, [0_i64; 0]);
+}
+
 /// Names have no text, and their vectors are compared with each other.
 #[tokio::test(flavor = "multi_thread")]
 async fn entities_are_compared_by_their_vectors() {

@@ -182,7 +182,7 @@ impl AdoptedLabel {
         Some((self.first + usize::try_from(whole(label)?).ok()?, text(key)?))
     }
 
-    pub(super) fn evidence(&self) -> Option<&Evidence> {
+    pub(in crate::store::mirror) fn evidence(&self) -> Option<&Evidence> {
         self.mapping.relationships.iter().find_map(|rule| rule.evidence.as_ref())
     }
 }
