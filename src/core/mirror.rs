@@ -351,7 +351,7 @@ impl Mirror {
 
     /// Peak memory of a scope at most, bytes.
     fn bytes_max(&self, scope: &Scope) -> u64 {
-        if self.places.is_fixed(scope) { self.config.bytes_of_fixed() } else { self.places.shared() }
+        if self.places.is_fixed(scope) { self.config.bytes_of_fixed() } else { self.places.largest() }
     }
 
     /// Counts a recall by a view: after a number of them its graph and learned state are saved in the background.
@@ -412,6 +412,12 @@ impl Mirror {
     #[must_use]
     pub fn is_awaited(&self) -> bool {
         self.places.all().iter().any(|(_, place)| place.has_readers())
+    }
+
+    /// Whether a reader waits for a write in a scope.
+    #[must_use]
+    pub fn is_awaited_in(&self, scope: &Scope) -> bool {
+        self.places.get(scope).is_some_and(|place| place.has_readers())
     }
 
     /// The loaded mirrors that lack a recent change of any process, are from a file, or have a reader who waits for an older
@@ -476,7 +482,7 @@ impl Mirror {
         let looked = Instant::now();
         let ticks = self.store.ticks_of(&places.iter().map(|(scope, ..)| scope).collect::<Vec<_>>()).await?;
         let (now, changes) = self.store.changes(None, swept).await?;
-        let (by_scope, shared, mut due) = (ByScope::of(&changes), self.places.shared(), Vec::new());
+        let (by_scope, largest, mut due) = (ByScope::of(&changes), self.places.largest(), Vec::new());
         for ((scope, current, place), tick) in places.into_iter().zip(ticks) {
             let lacks_any = || by_scope.of_scope(&scope).any(|change| current.applied.lacks(change));
             let lacks = !current.is_recorded
@@ -485,7 +491,7 @@ impl Mirror {
                 || current.has_relations && current.weighed_ms(at) > WEIGHED_MS
                 || current.since_read() >= COMPARE_EVERY
                 || now.millis() - current.applied.swept.millis() > KEPT_MS - OVERLAP_MS
-                || is_worth_reloading(current.left_out, current.bytes_max, shared)
+                || is_worth_reloading(current.left_out, current.bytes_max, largest)
                 || lacks_any();
             if !lacks {
                 place.confirm_sweep(&current, (at, now), by_scope.of_scope(&scope), looked);
@@ -674,13 +680,26 @@ impl Mirror {
     }
 
     async fn refresh_at(&self, scope: &Scope, place: &Place, at: Timestamp) -> Result<RefreshOutcome, Error> {
-        let mut held = place.held.lock().await;
+        let (mut held, mut first) = (place.held.lock().await, None);
         if held.is_none() {
             self.restore((scope, place), &mut held, at).await;
+            let is_restored = held.is_some();
             // Requests that wait for the lock get it first.
             drop(held);
-            held = place.held.lock().await;
+            if !is_restored {
+                first = self.places.reload(scope).await;
+            }
+            held = match place.held.try_lock() {
+                Ok(held) => held,
+                // Another refresh has it, and may wait for this permit.
+                Err(_) => {
+                    first = None;
+                    place.held.lock().await
+                }
+            };
         }
+        // The same if another has loaded it: a reload takes a permit of its own.
+        let _first = first.filter(|_| held.is_none());
         self.refresh_held((scope, place), &mut held, at, Reading::All).await
     }
 
@@ -846,6 +865,8 @@ impl Mirror {
                 }
             },
         };
+        // The first load waits for no other: a request may wait for it.
+        let _reload = if held.is_some() { self.places.reload(scope).await } else { None };
         let within = Room { bytes_max, turn };
         let mut anew = load::load(&self.store, scope, (&self.config, within), weighed, next).await?;
         // Applies changes made during the load.

@@ -4,12 +4,13 @@
 //! demand share the memory that those of the configuration leave ([`Places::shared`]):
 //!
 //! - At rest they take at most half of it: the least recently queried are dropped ([`Places::trim`]).
-//! - Whoever builds a generation of one of them takes a [`Turn`]: a few small ones are built beside each other, a large one
-//!   alone, after as many others were dropped as it needs memory for.
+//! - Whoever builds a generation of one of them takes a [`Turn`]: a few small ones are built beside each other, or fewer beside
+//!   one large one, after as many others were dropped as it needs memory for.
 //! - A small one that lacks a change and was not queried lately is dropped rather than refreshed: loading it again takes no
 //!   longer, and nobody may ask for it.
 //!
 //! A generation of a scope of the configuration does not wait, but takes its memory from those on demand before it is built.
+//! Only full loads of these scopes that no request waits for are made a few at a time.
 //!
 //! A place that is dropped keeps working for those who hold it; the next query loads the scope into another.
 
@@ -33,9 +34,12 @@ const ON_DEMAND_MAX: usize = 1 << 16;
 const SHARE_LEFT: u64 = 8;
 /// First loads that have begun, each on a thread that waits for its turn.
 const LOADS: usize = 64;
-/// Small ones that are built at a time, and the share of the memory that one takes at most.
+/// Small ones that are built at a time, how many of them beside a large one, and the share of the memory that one takes at most.
 const TURNS: u32 = 8;
+const BESIDE: u32 = 2;
 const SMALL_SHARE: u64 = 64;
+/// Full loads at a time of scopes of the configuration that no request waits for.
+const RELOADS: usize = 2;
 /// Bytes that count for a scope at least, at rest: its place and an empty view.
 const FLOOR_BYTES: u64 = 32 << 10;
 /// Time without a query after which a small one is dropped instead of refreshed.
@@ -51,6 +55,11 @@ pub(super) struct Places {
     on_demand: Mutex<OnDemand>,
     loads: Arc<Semaphore>,
     turns: Semaphore,
+    /// Taken by a large one before its turns: two that wait for turns would hold up the small ones behind them.
+    large: Semaphore,
+    reloads: Semaphore,
+    /// Bytes at the peak of the large one that is being built.
+    building: AtomicU64,
     max_bytes: u64,
     /// The origin of [`Place::used`].
     begun: Instant,
@@ -68,6 +77,9 @@ impl Places {
             on_demand: Mutex::default(),
             loads: Arc::new(Semaphore::new(LOADS)),
             turns: Semaphore::new(TURNS as usize),
+            large: Semaphore::new(1),
+            reloads: Semaphore::new(RELOADS),
+            building: AtomicU64::new(0),
             max_bytes,
             begun: Instant::now(),
         }
@@ -135,6 +147,12 @@ impl Places {
         left.max(self.max_bytes / SHARE_LEFT)
     }
 
+    /// Peak memory of one scope on demand, bytes: what small ones leave that are built beside it.
+    pub(super) fn largest(&self) -> u64 {
+        let shared = self.shared();
+        shared - beside(shared)
+    }
+
     fn is_small(&self, bytes: u64) -> bool {
         bytes <= self.shared() / SMALL_SHARE
     }
@@ -144,10 +162,16 @@ impl Places {
         Arc::clone(&self.loads).acquire_owned().await.ok()
     }
 
+    /// Waits until a scope of the configuration may be loaded in full, if no request waits for that. `None` for any other, which
+    /// has a turn.
+    pub(super) async fn reload(&self, scope: &Scope) -> Option<SemaphorePermit<'_>> {
+        if self.is_fixed(scope) { self.reloads.acquire().await.ok() } else { None }
+    }
+
     /// Waits until a generation of a scope may be built that takes so many bytes at its peak, 0 if that is not known yet.
     pub(super) async fn turn(&self, scope: &Scope, bytes: u64) -> Turn<'_> {
         let fixed = self.fixed.get(scope).map(|place| &**place);
-        let mut turn = Turn { places: self, fixed, permit: None, is_alone: false };
+        let mut turn = Turn { places: self, fixed, permit: None, large: None };
         if fixed.is_none() && self.is_small(bytes) {
             turn.permit = self.turns.acquire().await.ok();
         } else {
@@ -158,16 +182,22 @@ impl Places {
 
     /// Drops the least recently queried of those on demand that do not fit beside the others.
     pub(super) fn trim(&self) {
+        let building = self.building.load(Ordering::Relaxed);
+        if building > 0 {
+            self.make_room(building);
+        }
         let mut others = self.others();
         let bytes = at_rest(others.values());
         drop_oldest(&mut others, bytes, self.shared() / 2);
     }
 
-    /// Drops the least recently queried of those on demand that are not being built, until the others leave so many bytes.
+    /// Drops the least recently queried of those on demand that are not being built, until the others leave so many bytes, and
+    /// those of small ones that are built beside.
     fn make_room(&self, bytes: u64) {
         let mut others = self.others();
         let free = at_rest(others.values().filter(|place| place.is_free()));
-        drop_oldest(&mut others, free, self.shared().saturating_sub(bytes));
+        let shared = self.shared();
+        drop_oldest(&mut others, free, (shared - beside(shared)).saturating_sub(bytes));
     }
 
     /// Drops a mirror on demand if it is small and was not queried lately; the next query loads it again. Returns whether it did.
@@ -203,6 +233,11 @@ impl Places {
     }
 }
 
+/// Bytes of the small ones that are built beside a large one, of those of all.
+fn beside(shared: u64) -> u64 {
+    shared / SMALL_SHARE * u64::from(BESIDE)
+}
+
 fn at_rest<'p>(places: impl Iterator<Item = &'p Arc<Place>>) -> u64 {
     places.map(|place| place.at_rest()).fold(0, u64::saturating_add)
 }
@@ -235,13 +270,14 @@ pub(super) struct Turn<'p> {
     /// The place of a scope of the configuration: it waits for nobody.
     fixed: Option<&'p Place>,
     permit: Option<SemaphorePermit<'p>>,
-    is_alone: bool,
+    /// Held by the only large one.
+    large: Option<SemaphorePermit<'p>>,
 }
 
 impl Turn<'_> {
     /// Whether a generation of so many bytes at its peak has to wait for [`Self::widen`].
     pub(super) fn is_too_narrow(&self, bytes: u64) -> bool {
-        self.fixed.is_none() && !self.is_alone && !self.places.is_small(bytes)
+        self.fixed.is_none() && self.large.is_none() && !self.places.is_small(bytes)
     }
 
     /// Waits until the generation may take so many bytes at its peak.
@@ -253,10 +289,11 @@ impl Turn<'_> {
         if self.is_too_narrow(bytes) {
             // Given back first: two that kept theirs would wait for each other.
             self.permit = None;
-            self.permit = self.places.turns.acquire_many(TURNS).await.ok();
-            self.is_alone = true;
+            self.large = self.places.large.acquire().await.ok();
+            self.permit = self.places.turns.acquire_many(TURNS - BESIDE).await.ok();
         }
-        if self.is_alone {
+        if self.large.is_some() {
+            self.places.building.store(bytes, Ordering::Relaxed);
             self.places.make_room(bytes);
         }
     }
@@ -266,6 +303,9 @@ impl Drop for Turn<'_> {
     fn drop(&mut self) {
         if let Some(place) = self.fixed {
             place.building.store(0, Ordering::Relaxed);
+        }
+        if self.large.is_some() {
+            self.places.building.store(0, Ordering::Relaxed);
         }
     }
 }
@@ -513,7 +553,8 @@ mod tests {
         // At most half of the memory, less a sixteenth: seven of 4 MiB at rest.
         assert_eq!(held(&places), [1, 2, 5, 6, 7, 8, 9]);
         drop((building, loading));
-        places.make_room(50 * MIB);
+        // Less 1.9 MiB for small ones that are built beside, and a sixteenth.
+        places.make_room(49 * MIB);
         assert_eq!(held(&places), [8, 9]);
         places.make_room(60 * MIB);
         assert_eq!(held(&places), [0; 0]);
@@ -531,7 +572,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn small_ones_are_built_beside_each_other_and_a_large_one_alone() {
+    async fn small_ones_are_built_beside_each_other_and_a_few_beside_a_large_one() {
         let places = Places::new(&[], 6_400);
         let mut small = Vec::new();
         for _ in 0..TURNS {
@@ -546,9 +587,42 @@ mod tests {
         last.widen(90).await;
         assert!(!waits(100).await, "it is small still");
         last.widen(5_000).await;
-        assert!(waits(0).await, "it is alone");
-        drop(last);
+        let other = scope(2);
+        let mut large = std::pin::pin!(places.turn(&other, 5_000));
+        assert!(tokio::time::timeout(Duration::from_millis(20), &mut large).await.is_err());
+        // Nor does the second large one hold up small ones while it waits.
+        let beside = [places.turn(&scope(3), 0).await, places.turn(&scope(4), 100).await];
+        assert!(waits(0).await, "two are built beside a large one");
+        drop((last, beside));
+        assert!(!large.await.is_too_narrow(5_000));
         assert!(!waits(5_000).await);
+    }
+
+    #[tokio::test]
+    async fn small_ones_leave_the_memory_that_a_large_one_is_being_built_in() {
+        const MIB: u64 = 1 << 20;
+        let places = Places::new(&[], 64 * MIB);
+        let turn = places.turn(&scope(99), 40 * MIB).await;
+        (0..30).for_each(|n| drop(publish(&places, n, 3 * MIB)));
+        places.trim();
+        // 64 MiB, less 40 and 2 for those that are built, less a sixteenth: of 1 MiB at rest each.
+        assert_eq!(held(&places), (10..30).collect::<Vec<_>>());
+        drop(turn);
+        publish(&places, 30, 3 * MIB);
+        places.trim();
+        assert_eq!(held(&places).len(), 21, "then half of all is theirs again");
+        assert_eq!((places.shared(), places.largest()), (64 * MIB, 62 * MIB));
+    }
+
+    #[tokio::test]
+    async fn few_configured_scopes_are_loaded_at_a_time_without_a_request() {
+        let places = Places::new(&[scope(1), scope(2), scope(3)], 6_400);
+        let [one, two] = [places.reload(&scope(1)).await, places.reload(&scope(2)).await];
+        let waits = tokio::time::timeout(Duration::from_millis(20), places.reload(&scope(3))).await;
+        assert!(one.is_some() && two.is_some() && waits.is_err());
+        assert!(places.reload(&scope(4)).await.is_none(), "one on demand waits for its turn alone");
+        drop(one);
+        assert!(places.reload(&scope(3)).await.is_some());
     }
 
     #[tokio::test]
@@ -558,6 +632,8 @@ mod tests {
         for (n, bytes) in [(50, 10), (1, 24), (2, 24)] {
             publish(&places, n, bytes * MIB);
         }
+        let large = places.get(&scope(2)).unwrap();
+        let _built = large.held.try_lock().unwrap();
         let alone = places.turn(&scope(2), 24 * MIB).await;
         let mut turn = places.turn(&scope(50), 10 * MIB).await;
         assert_eq!((places.shared(), held(&places)), (70 * MIB, vec![1, 2, 50]));

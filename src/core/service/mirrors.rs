@@ -258,6 +258,12 @@ impl Service {
         self.mirror.is_awaited()
     }
 
+    /// Whether a reader waits for a write in a scope.
+    #[must_use]
+    pub fn mirror_is_awaited(&self, scope: &Scope) -> bool {
+        self.mirror.is_awaited_in(scope)
+    }
+
     /// The mirrors that lack a recent change.
     pub async fn outdated_mirrors(&self) -> Result<Vec<Scope>, Error> {
         Ok(self.mirror.outdated(self.instant(None).await?).await?)

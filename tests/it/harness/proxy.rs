@@ -3,7 +3,7 @@
 //! It passes the server's own traffic unchanged until the n-th client message of a kind; then it closes both sides, with
 //! or without a word, falls silent with both open, or dawdles: either before the server has seen the message, or after the
 //! server has answered it and before the client hears so, the two worlds of a commit whose outcome is unknown. Or it holds
-//! the message, so that a test can act in between. It can hand everything on byte by byte, and be silent from the first.
+//! the message, or one that contains a text, so that a test can act in between. It can hand everything on byte by byte, and be silent from the first.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -55,6 +55,8 @@ pub(crate) enum ProxyFault {
 #[derive(Debug, Default)]
 struct Plan {
     next: Mutex<Option<(Cut, ProxyFault, u8, usize)>>,
+    /// The next message that contains it is held.
+    text: Mutex<Option<String>>,
     cuts: AtomicUsize,
     held: Notify,
     go: Notify,
@@ -110,6 +112,11 @@ impl Proxy {
         *self.plan.next.lock().unwrap() = Some((cut, how, tag, nth));
     }
 
+    /// Holds the next message that contains a text, with its connection.
+    pub(crate) fn hold(&self, text: &str) {
+        *self.plan.text.lock().unwrap() = Some(text.to_owned());
+    }
+
     /// From now on hands on every byte by itself, in both directions.
     pub(crate) fn slice(&self) {
         self.plan.bytewise.store(true, Ordering::SeqCst);
@@ -142,8 +149,13 @@ impl Proxy {
 }
 
 /// Says what a client message calls for, and counts it.
-fn judge(plan: &Plan, tag: u8) -> Option<(Cut, ProxyFault)> {
+fn judge(plan: &Plan, tag: u8, message: &[u8]) -> Option<(Cut, ProxyFault)> {
     *plan.seen.lock().unwrap().entry(tag).or_default() += 1;
+    let contains = |text: &String| message.windows(text.len()).any(|part| part == text.as_bytes());
+    if plan.text.lock().unwrap().take_if(|text| contains(text)).is_some() {
+        plan.cuts.fetch_add(1, Ordering::SeqCst);
+        return Some((Cut::Hold, ProxyFault::Silent));
+    }
     let mut next = plan.next.lock().unwrap();
     let (cut, how, wanted, nth) = (*next)?;
     if wanted != tag {
@@ -206,7 +218,7 @@ async fn pass(client: TcpStream, server: TcpStream, plan: &Plan) -> std::io::Res
                 }
                 pending.extend_from_slice(&bytes[..read]);
                 while let Some((length, tag)) = message(&pending) {
-                    match tag.and_then(|tag| judge(plan, tag)) {
+                    match tag.and_then(|tag| judge(plan, tag, &pending[..length])) {
                         Some((Cut::Before, how)) if !inflict(how, from_client.as_ref()).await? => return Ok(()),
                         Some((Cut::Before, _)) => {}
                         Some((Cut::After, how)) => swallow = Some(how),

@@ -6,6 +6,7 @@ use super::recall::{ids, told};
 use super::{CliOutput, command, ebb};
 use crate::harness::ebb::{remember, session};
 use crate::harness::neo4j::{Fresh, fresh};
+use crate::harness::proxy::Proxy;
 use crate::harness::random::Random;
 use crate::worker::process::eventually;
 use ebb_core::domain::event::{Event, Remember};
@@ -87,6 +88,50 @@ async fn a_reader_finds_the_write_that_it_names_in_every_process() {
     let observed = both[0].post("/memory/graph/edges", r#"{"from":"Ann","to":"Bob","type":"knows"}"#);
     assert!(observed.header("ebb-change").is_some_and(|change| change.contains('@')), "{observed:?}");
     assert_eq!(observed.json(201)["change"], Value::Null);
+}
+
+/// A scope whose refresh takes long, here because its connection is held, holds up no other.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_scope_that_takes_long_holds_up_no_other() {
+    let db = fresh().await;
+    let proxy = Proxy::before(&db.config.uri).await;
+    let uri = proxy.uri();
+    let variables = [
+        ("NEO4J_URI", uri.as_str()),
+        ("EBB__MIRROR__REFRESH", "1h"),
+        ("EBB__MIRROR__STALENESS", "2h"),
+        ("EBB__MIRROR__SCOPES", "slow-one,quick"),
+    ];
+    let (api, other) = (TestServer::on(&db, &variables), TestServer::on(&db, &[]));
+    let add = |scope: &str, text: &str| {
+        let body = json!({"scope": scope, "content": text}).to_string();
+        other.post("/v1/memories", &body).json(201)["change"].clone()
+    };
+    let reads = |scope: &str, change: &Value, wait: u32| {
+        let body = json!({"scope": scope, "text": "kettle", "at_least": change, "wait_ms": wait});
+        api.post("/v1/recall", &body.to_string()).json(200)
+    };
+    for scope in ["slow-one", "quick", "on-demand"] {
+        // The second one is applied once all of the first load is over.
+        for text in ["the kettle leaks", "the kettle drips"] {
+            let change = add(scope, text);
+            eventually("it is read", async || reads(scope, &change, 5_000)["flags"] == json!([])).await;
+        }
+    }
+    proxy.hold("slow-one");
+    let late = add("slow-one", "the kettle whistles");
+    proxy.held().await;
+    for scope in ["quick", "on-demand"] {
+        for text in ["the kettle boils", "the kettle is new"] {
+            let change = add(scope, text);
+            let found = reads(scope, &change, 5_000);
+            assert_eq!((&found["flags"], &found["stale"]), (&json!([]), &json!(false)), "{scope}: {found}");
+        }
+    }
+    let found = reads("slow-one", &late, 50);
+    assert_eq!(found["flags"], json!(["change_not_reached"]), "it is in progress still: {found}");
+    proxy.go();
+    eventually("its refresh ends", async || reads("slow-one", &late, 5_000)["flags"] == json!([])).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
