@@ -326,7 +326,9 @@ impl Refreshes {
     /// does not wait for that.
     fn pause(&self, scope: &Scope) -> Duration {
         let Some((ended, took)) = self.last.get(scope) else { return Duration::ZERO };
-        (*took * PAUSE_FACTOR).min(PAUSE_MAX).saturating_sub(ended.elapsed())
+        let pause = *took * PAUSE_FACTOR;
+        let pause = if self.service.mirror_is_awaited(scope) { pause.min(PAUSE_MAX) } else { pause };
+        pause.saturating_sub(ended.elapsed())
     }
 
     /// Refreshes a scope. Returns how long that took, or none if it is in progress still: others are not to wait for it for long,
