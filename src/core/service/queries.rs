@@ -2,7 +2,8 @@
 //!
 //! # Design notes
 //! Their texts are those of other callers too, so the operation needs the right to administer the scope. They are not stored,
-//! and end with the mirror of the scope, with its deletion, at the latest with the process. A process of one command has none, so `ebb engine queries` asks the running API.
+//! and end with the mirror of the scope, with its deletion, at the latest with the process. A process of one command has none, so
+//! `ebb engine queries` asks the running API.
 
 use super::Service;
 use super::recall::{Error, TOP_K_MAX, open};
