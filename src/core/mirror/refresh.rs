@@ -278,7 +278,9 @@ async fn read(
         read.around(store, held, label, &keys, None).await?;
         if held.asked.is_evidence(label) {
             let ends = read.around[before..].iter().flat_map(|(.., ends)| ends);
-            ends.for_each(|end| drop(about.entry(end.label).or_default().insert(end.key.clone())));
+            for end in ends {
+                about.entry(end.label).or_default().insert(end.key.clone());
+            }
         }
     }
     // Whether a text has a name decides how much a mention conducts.

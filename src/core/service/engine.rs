@@ -189,7 +189,7 @@ impl Service {
                 ids.insert(id.to_owned());
                 true
             });
-            let gone = Box::pin(self.gone(scope, &current.view, &ids)).await?;
+            let gone = Box::pin(self.find_deleted(scope, &current.view, &ids)).await?;
             if !gone.is_empty() {
                 answer.retain(&mut |id| !gone.contains(id));
             }

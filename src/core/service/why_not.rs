@@ -95,7 +95,7 @@ impl Service {
                 }
             }
             None => {
-                if let Some(reason) = self.gone(scope, &key, &mut answer).await? {
+                if let Some(reason) = self.loss_of(scope, &key, &mut answer).await? {
                     return Ok(answer.ends(reason));
                 }
             }
@@ -195,7 +195,7 @@ impl Service {
     }
 
     /// The reason for an id under which no memory is stored; `None` if the mirror has a node with it.
-    async fn gone(
+    async fn loss_of(
         &self,
         scope: &Scope,
         key: &MemoryKey,

@@ -108,7 +108,7 @@ impl Service {
         others.retain(|id| !hits.contains(id));
         let texts = Box::pin(self.texts(scope, view, &hits));
         // Neither is dropped before its end, which would leave its transaction open.
-        let (texts, gone) = tokio::join!(texts, Box::pin(self.gone(scope, view, &others)));
+        let (texts, gone) = tokio::join!(texts, Box::pin(self.find_deleted(scope, view, &others)));
         let (Texts { read, there }, mut gone) = (texts?, gone?);
         gone.extend(read.into_iter().filter(|id| !there.contains_key(id)));
         leave_out(recalled, &gone);
@@ -125,7 +125,7 @@ impl Service {
     ) -> Result<(), Error> {
         if !self.is_up_to_date(current) {
             let ids = met(recalled);
-            let gone = self.gone(scope, &current.view, &ids).await?;
+            let gone = self.find_deleted(scope, &current.view, &ids).await?;
             leave_out(recalled, &gone);
         }
         Ok(())
@@ -155,7 +155,7 @@ impl Service {
 
     /// Those of these nodes that are memories or rows of other libraries and were deleted meanwhile. Of memories the ids alone
     /// are read.
-    pub(in crate::service) async fn gone(
+    pub(in crate::service) async fn find_deleted(
         &self,
         scope: &Scope,
         view: &View,
