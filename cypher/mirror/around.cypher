@@ -34,7 +34,7 @@ RETURN $rows.key[at] AS key,
         coalesce(r.current_cost, r.base_cost), r.weight]
       WHEN 'REINFORCES' THEN r.strength
       WHEN 'MENTIONS' THEN CASE WHEN endNode(r).name IS :: STRING NOT NULL
-        AND none(word IN split(toLower(endNode(r).name), ' ') WHERE size(word) > 2 AND NOT word IN $rows.stopWords AND text CONTAINS word)
+        AND none(word IN split(toLower(endNode(r).name), ' ') WHERE (size(word) > 2 OR size(word) = 2 AND word >= '\u2E80') AND NOT word IN $rows.stopWords AND text CONTAINS word)
         AND NOT text CONTAINS toLower(endNode(r).name) THEN $unnamed END
       ELSE CASE WHEN type(r) IN $rows.costed THEN coalesce(r.current_cost, r.base_cost) ELSE r.weight END END, startNode(r) = n, r.causal_strength]
   } AS edges

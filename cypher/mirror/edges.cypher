@@ -22,7 +22,7 @@ RETURN key,
         coalesce(r.current_cost, r.base_cost), r.weight]
       WHEN 'REINFORCES' THEN r.strength
       WHEN 'MENTIONS' THEN CASE WHEN b.name IS :: STRING NOT NULL
-        AND none(word IN split(toLower(b.name), ' ') WHERE size(word) > 2 AND NOT word IN $rows.stopWords AND text CONTAINS word)
+        AND none(word IN split(toLower(b.name), ' ') WHERE (size(word) > 2 OR size(word) = 2 AND word >= '\u2E80') AND NOT word IN $rows.stopWords AND text CONTAINS word)
         AND NOT text CONTAINS toLower(b.name) THEN $unnamed END
       ELSE CASE WHEN type(r) IN $rows.costed THEN coalesce(r.current_cost, r.base_cost) ELSE r.weight END END, r.causal_strength]
   ] AS edges

@@ -52,8 +52,10 @@ use crate::graph::kinds::NodeType;
 use facts::{Fact, Facts};
 use labels::{CANDIDATES_MAX, Labels};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::ops::Range;
 
 /// Greatest number of seeds.
 pub const MAX_SEEDS: usize = 200;
@@ -256,7 +258,7 @@ pub fn find(
     let nothing = named.is_none() && facts.is_empty() && external.is_empty();
     let tokens = tokens(query.text);
     let looked_up = &tokens[..tokens.len().min(TOKENS_MAX)];
-    let (mut hits, more) = hits(sources, looked_up, query.with_memories);
+    let (mut hits, more) = hits(sources, (looked_up, &folded), query.with_memories);
     hits.retain(|hit| !joined.0.contains_key(&NodeId(hit.node)));
     truncated |= looked_up.len() < tokens.len() || more;
     let whole = sources.labels.exact(&folded);
@@ -344,10 +346,14 @@ fn names(sources: &SeedIndexes<'_>, folded: &str) -> (Joined, bool) {
 
 /// Levels 1 to 5: for each node and token the first level that matches, by node and token; and whether a token matched
 /// more nodes at a level than are examined.
-fn hits(sources: &SeedIndexes<'_>, tokens: &[String], with_memories: bool) -> (Vec<Hit>, bool) {
+fn hits(
+    sources: &SeedIndexes<'_>,
+    (tokens, folded): (&[String], &str),
+    with_memories: bool,
+) -> (Vec<Hit>, bool) {
     let (graph, labels) = (sources.graph, sources.labels);
     let (mut hits, mut truncated) = (Vec::new(), false);
-    let tagged: Vec<&[u32]> = tokens.iter().map(|token| labels.tagged(token)).collect();
+    let tagged = tagged(labels, tokens, folded);
     let may = |node: &u32| {
         with_memories
             || graph.node_type(NodeId(*node)) != NodeType::MEMORY
@@ -364,7 +370,7 @@ fn hits(sources: &SeedIndexes<'_>, tokens: &[String], with_memories: bool) -> (V
         note(MatchKind::Exact, 1.0, labels.exact(text));
         note(MatchKind::Prefix, 0.9, &starting);
         note(MatchKind::Contains, 0.8, &containing);
-        note(MatchKind::Tag, 0.7, labels.tagged(text));
+        note(MatchKind::Tag, 0.7, &tagged[token as usize]);
         let (like, yet_more) = labels.like(text, with_memories);
         hits.extend(like.into_iter().filter(|(node, _)| may(node)).map(|(node, cosine)| {
             let score = narrow(0.6 * f64::from(cosine));
@@ -378,6 +384,23 @@ fn hits(sources: &SeedIndexes<'_>, tokens: &[String], with_memories: bool) -> (V
     });
     hits.dedup_by_key(|hit| (hit.node, hit.token));
     (hits, truncated)
+}
+
+/// The nodes that have each token as a tag, ascending. A tag of several words without spaces is found by its first token.
+fn tagged<'a>(labels: &'a Labels, tokens: &[String], folded: &str) -> Vec<Cow<'a, [u32]>> {
+    let mut tagged: Vec<Cow<'a, [u32]>> = tokens.iter().map(|token| labels.tagged(token).into()).collect();
+    let mut known = BTreeSet::new();
+    labels.tags_within(folded, |tag, places, nodes| {
+        let token = |place: &Range<usize>| tokens.iter().position(|token| *token == folded[place.clone()]);
+        // A repeated tag counts once.
+        if let Some(token) = places.iter().find_map(token).filter(|_| known.insert(tag)) {
+            let all = tagged[token].to_mut();
+            all.extend(nodes);
+            all.sort_unstable();
+            all.dedup();
+        }
+    });
+    tagged
 }
 
 /// The relevance of a node, from the scores of its tokens.

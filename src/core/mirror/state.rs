@@ -21,7 +21,7 @@
 //! Change records are kept for an hour. If the latest one of a file is older than that, or there was none, the file answers,
 //! but nothing tells whether it is complete: the next refresh loads the scope anew.
 //!
-//! Increase the number in [`FORMAT`] when a type changes that is written here.
+//! Increase the number in [`FORMAT`] when a type changes that is written here, or what a word is: texts are saved as hashes of words.
 
 use super::changes::Applied;
 use super::content::{Names, Relations, view_of};
@@ -47,7 +47,7 @@ use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 pub(crate) mod fuzzing;
 
 /// First bytes of a file.
-const FORMAT: &[u8] = b"ebb mirror state 8\n";
+const FORMAT: &[u8] = b"ebb mirror state 9\n";
 const HASH_BYTES: usize = size_of::<u64>();
 /// Bytes that are hashed and written at once.
 const CHUNK: usize = 64 * 1024;

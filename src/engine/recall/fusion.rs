@@ -43,8 +43,7 @@ use crate::graph::index::NodeId;
 use crate::merge::MergedScore;
 use crate::text::fold::fold;
 use crate::text::ranking::{RANKED_MAX, RankedMemory};
-use crate::text::situation::{SPEAKER_WORDS_MAX, asks_when};
-use crate::text::words::{hash, words};
+use crate::text::situation::{asks_when, possible_speakers};
 use crate::top_k::TopK;
 use crate::vectors::RankedVector;
 use std::cmp::Reverse;
@@ -307,7 +306,7 @@ fn around(view: &View, node: NodeId) -> [[Option<NodeId>; 2]; NEIGHBOURS] {
 /// What a query asks of a memory beside its words.
 struct Asked<'a> {
     when: bool,
-    /// Hashes of each sequence of up to four words of the query.
+    /// Hashes of what may be the name of a speaker.
     spoken: Vec<u64>,
     hubs: &'a [NodeId],
     /// Instants of a date of the query.
@@ -320,14 +319,7 @@ struct Asked<'a> {
 impl<'a> Asked<'a> {
     fn of(view: &View, query: &RecallQuery, hubs: &'a [NodeId], weights: &FusionWeights) -> Self {
         let folded = fold(&query.text);
-        let all: Vec<&str> = if view.has_speakers() { words(&folded).collect() } else { Vec::new() };
-        let lengths =
-            |from: usize| (1..=SPEAKER_WORDS_MAX.min(all.len() - from)).map(move |length| (from, length));
-        let mut spoken: Vec<u64> = (0..all.len())
-            .flat_map(lengths)
-            .map(|(from, length)| hash(&all[from..from + length].join(" ")))
-            .collect();
-        spoken.sort_unstable();
+        let spoken = if view.has_speakers() { possible_speakers(&folded) } else { Vec::new() };
         let (span, when) = (query.dates(&folded, view), asks_when(&folded));
         let FusionWeights { time, speaker, date, .. } = *weights;
         Self { when, spoken, hubs, span, time, speaker, date }

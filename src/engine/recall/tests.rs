@@ -850,6 +850,48 @@ fn links_say_what_words_do_not_say() {
 }
 
 #[test]
+fn memories_are_found_in_languages_without_spaces() {
+    let mut world = World::default();
+    for name in ["张三", "東京都", "สมชาย", "서울"] {
+        world.node(name, name, NodeType::Concept);
+    }
+    for (id, content, mentions) in [
+        ("zh tea", "张三早上喜欢喝绿茶，不喜欢咖啡。", &["张三"][..]),
+        ("zh work", "张三在上海的一家银行工作。", &["张三"]),
+        ("zh train", "去北京的火车每天早上八点出发。", &[]),
+        ("ja home", "田中さんは東京都に住んでいて、電車で通勤しています。", &["東京都"]),
+        ("ja lunch", "昨日の昼ごはんはラーメンでした。", &[]),
+        ("ja server", "サーバーの再起動には管理者のパスワードが必要です。", &[]),
+        ("th cat", "สมชายเลี้ยงแมวสองตัวที่บ้าน", &["สมชาย"]),
+        ("th food", "ร้านอาหารใกล้สถานีเปิดตอนสิบโมง", &[]),
+        ("ko home", "민수는 서울에서 회사를 다닌다.", &["서울"]),
+        ("ko sea", "바다는 여름에 가장 아름답다.", &[]),
+        ("en build", "The build needs Java 21", &[]),
+    ] {
+        world.memory(id, content, mentions);
+    }
+    let view = world.view();
+    for (question, wanted) in [
+        ("张三喜欢喝什么", "zh tea"),
+        ("谁在银行工作", "zh work"),
+        ("火车几点出发", "zh train"),
+        ("誰が東京都に住んでいますか", "ja home"),
+        ("サーバーを再起動するには何が必要ですか", "ja server"),
+        ("ラーメンを食べたのはいつ", "ja lunch"),
+        ("แมวของสมชายมีกี่ตัว", "th cat"),
+        ("ร้านอาหารเปิดกี่โมง", "th food"),
+        ("서울에 있는 회사", "ko home"),
+        ("여름 바다", "ko sea"),
+        ("what does the build need", "en build"),
+    ] {
+        let query = RecallQuery { text: question.to_owned(), ..RecallQuery::default() };
+        let found = answer_once(&view, &query);
+        assert_eq!(ids(&found).first(), Some(&wanted), "{question}: {:?}", ids(&found));
+        assert!(found.hits[0].text_rank.is_some(), "{question}");
+    }
+}
+
+#[test]
 fn partial_nodes_are_counted_and_reported() {
     let mut world = World::default();
     (0..4).for_each(|n| world.node(format!("n{n:02}"), "l", NodeType::Concept).partial = n % 2 == 1);

@@ -5,7 +5,10 @@
 //!
 //! # Design notes
 //! A token has only letters and digits, so it occurs in a label inside one word: only the words of all labels and their
-//! suffixes are searched, and matches need no verification.
+//! suffixes are searched, and matches need no verification. That holds for pairs of characters, too: a token has one pair at most.
+//!
+//! Names and tags are compared as they are written, from the beginning of a word to the end of one, so that pairs are adjacent:
+//! 東京都 is in 東京都に, and not in 東京、京都, which has the same pairs.
 
 use super::dictionary::{Dictionary, Gathered, Suffixes};
 use super::lowest::Lowest;
@@ -14,7 +17,7 @@ use crate::graph::kinds::NodeType;
 use crate::graph::{Graph, Lineage};
 use crate::semantic::trigram::{CharNgramIndex, TEXT_BYTES_MAX};
 use crate::text::fold::{cut, fold};
-use crate::text::words::words;
+use crate::text::words::{phrase, places, words};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -40,7 +43,7 @@ pub struct Labels {
 #[derive(Debug, Clone)]
 struct Dictionaries {
     labels: Dictionary,
-    /// The words of each label, joined by spaces, where that is not the label itself.
+    /// The [phrase] of each label, where that is not the label itself.
     phrases: Dictionary,
     words: Dictionary,
     /// Tags without a leading `#`.
@@ -96,18 +99,6 @@ fn seen(label: &str) -> String {
     folded
 }
 
-/// Joins words by spaces.
-fn phrase<'a>(words: impl Iterator<Item = &'a str>) -> String {
-    let mut phrase = String::new();
-    for word in words {
-        if !phrase.is_empty() {
-            phrase.push(' ');
-        }
-        phrase.push_str(word);
-    }
-    phrase
-}
-
 impl Dictionaries {
     /// The labels and tags of some nodes.
     fn of(graph: &Graph, nodes: impl Iterator<Item = NodeId>) -> Self {
@@ -119,7 +110,7 @@ impl Dictionaries {
                 continue;
             }
             labels.push(&label, node.0);
-            let phrase = phrase(words(&label));
+            let phrase = phrase(&label);
             if phrase != label {
                 phrases.push(&phrase, node.0);
             }
@@ -215,42 +206,44 @@ impl Labels {
     /// Reads a folded query from left to right and calls `found` with the longest run of words that are all words of a label,
     /// and with the nodes of that label; reading continues after the run.
     pub(super) fn names(&self, query: &str, mut found: impl FnMut(&str, &[u32])) {
-        let query = phrase(words(query));
-        let mut rest = query.as_str();
-        while !rest.is_empty() {
+        let query = phrase(query);
+        let places: Vec<Range<usize>> = places(&query).collect();
+        let mut rest = &places[..];
+        while let Some(first) = rest.first() {
             // Each added word narrows the labels that begin so; one that equals the run is the first of them. A label that equals
             // it is its own phrase.
             let all = [&self.known.labels, &self.known.phrases];
             let mut within = all.map(|of| 0..of.len());
             let mut longest = None;
-            let ends = rest.match_indices(' ').map(|(at, _)| at).chain([rest.len()]);
-            let mut first_word = rest.len();
-            for end in ends {
-                first_word = first_word.min(end);
-                within = [0, 1].map(|of| all[of].starting(within[of].clone(), &rest[..end]));
+            for last in rest {
+                let name = &query[first.start..last.end];
+                within = [0, 1].map(|of| all[of].starting(within[of].clone(), name));
                 if within.iter().all(Range::is_empty) {
                     break;
                 }
                 let equal = [0, 1].map(|of| {
                     let at = within[of].start;
-                    (!within[of].is_empty() && all[of].get(at).len() == end).then_some(at)
+                    (!within[of].is_empty() && all[of].get(at).len() == name.len()).then_some(at)
                 });
                 if equal != [None, None] {
-                    longest = Some((end, equal));
+                    longest = Some((last.end, equal));
                 }
             }
-            if let Some((end, equal)) = longest {
-                let [labels, phrases] = [0, 1].map(|of| equal[of].map_or(&[][..], |at| all[of].nodes(at)));
-                if labels.is_empty() || phrases.is_empty() {
-                    found(&rest[..end], if labels.is_empty() { phrases } else { labels });
-                } else {
-                    let mut both = [labels, phrases].concat();
-                    both.sort_unstable();
-                    found(&rest[..end], &both);
-                }
+            let Some((end, equal)) = longest else {
+                rest = &rest[1..];
+                continue;
+            };
+            let name = &query[first.start..end];
+            let [labels, phrases] = [0, 1].map(|of| equal[of].map_or(&[][..], |at| all[of].nodes(at)));
+            if labels.is_empty() || phrases.is_empty() {
+                found(name, if labels.is_empty() { phrases } else { labels });
+            } else {
+                let mut both = [labels, phrases].concat();
+                both.sort_unstable();
+                found(name, &both);
             }
-            let end = longest.map_or(first_word, |(end, _)| end);
-            rest = rest[end..].trim_start();
+            // The pairs that the end of the name is within are part of it.
+            rest = &rest[rest.partition_point(|place| place.start < end)..];
         }
     }
 
@@ -274,6 +267,31 @@ impl Labels {
     /// The nodes that have a token as a tag.
     pub(super) fn tagged(&self, token: &str) -> &[u32] {
         self.known.tags.equal(token)
+    }
+
+    /// Calls `found` with each tag of several words between which a folded query has nothing, such as 東京都, and with the places
+    /// of its words and its nodes.
+    pub(super) fn tags_within<'q>(
+        &self,
+        query: &'q str,
+        mut found: impl FnMut(&'q str, &[Range<usize>], &[u32]),
+    ) {
+        let tags = &self.known.tags;
+        let places: Vec<Range<usize>> = places(query).collect();
+        for at in 0..places.len() {
+            let mut within = 0..tags.len();
+            let touches = |next: &usize| places[*next].start <= places[next - 1].end;
+            for last in (at + 1..places.len()).take_while(touches) {
+                let tag = &query[places[at].start..places[last].end];
+                within = tags.starting(within, tag);
+                if within.is_empty() {
+                    break;
+                }
+                if tags.get(within.start) == tag {
+                    found(tag, &places[at..=last], tags.nodes(within.start));
+                }
+            }
+        }
     }
 
     /// The nodes whose labels are spelt like a token, memories or not, ascending, with the similarity.

@@ -9,10 +9,9 @@ use crate::text::fold::cut;
 use crate::text::ranking::TextIndex;
 use crate::text::stem::stem;
 use crate::text::stop::is_stop;
-use crate::text::words::words;
+use crate::text::words::places;
 use proptest::prelude::*;
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 
 /// A graph with its indexes.
 struct World {
@@ -89,29 +88,48 @@ fn some_d2(node: NodeId) -> f32 {
     (node.0.wrapping_mul(2_654_435_761) >> 24) as f32 / 255.0
 }
 
+/// The words of a folded text, each with whether the one before overlaps it.
+fn joined_words(folded: &str) -> Vec<(&str, bool)> {
+    let mut end = 0;
+    let word = |place: Range<usize>| {
+        let overlaps = place.start < end;
+        end = place.end;
+        (&folded[place], overlaps)
+    };
+    places(folded).map(word).collect()
+}
+
 /// Level 0 by every label.
 fn naive_names(world: &World, folded: &str, labels: &[String]) -> BTreeMap<NodeId, f32> {
     let graph = &world.graph;
     let mut seeds: BTreeMap<NodeId, f32> = BTreeMap::new();
-    let asked: Vec<&str> = words(folded).collect();
-    let spoken: Vec<Vec<&str>> = labels.iter().map(|label| words(label).collect()).collect();
+    let asked = joined_words(folded);
+    let spoken: Vec<Vec<(&str, bool)>> = labels.iter().map(|label| joined_words(label)).collect();
     let stems: Vec<BTreeSet<Cow<'_, str>>> =
-        spoken.iter().map(|words| words.iter().map(|word| stem(word)).collect()).collect();
+        spoken.iter().map(|words| words.iter().map(|(word, _)| stem(word)).collect()).collect();
+    let is_same = |label: &[(&str, bool)], asked: &[(&str, bool)]| match (label, asked) {
+        ([(first, _), rest @ ..], [(word, _), more @ ..]) => first == word && rest == more,
+        _ => false,
+    };
     let with = |word: &str| stems.iter().filter(|own| own.contains(&stem(word))).count();
     let mut at = 0;
     while at < asked.len() {
-        let run =
-            (at + 1..=asked.len()).rev().find(|end| spoken.iter().any(|words| *words == asked[at..*end]));
+        let run = (at + 1..=asked.len())
+            .rev()
+            .find(|end| spoken.iter().any(|words| is_same(words, &asked[at..*end])));
         let Some(end) = run else {
             at += 1;
             continue;
         };
-        let telling = asked[at..end].iter().filter(|word| !is_stop(word));
-        let rarest = telling.map(|word| with(word)).min().unwrap_or(labels.len()).max(1);
-        for node in graph.nodes().filter(|node| spoken[node.at()] == asked[at..end]).take(CANDIDATES_MAX) {
+        let telling = asked[at..end].iter().filter(|(word, _)| !is_stop(word));
+        let rarest = telling.map(|(word, _)| with(word)).min().unwrap_or(labels.len()).max(1);
+        for node in
+            graph.nodes().filter(|node| is_same(&spoken[node.at()], &asked[at..end])).take(CANDIDATES_MAX)
+        {
             seeds.insert(node, narrow(1.0 / rarest as f64));
         }
-        at = end;
+        // A pair that the last one overlaps is within the name.
+        at = end + usize::from(asked.get(end).is_some_and(|(_, overlaps)| *overlaps));
     }
     seeds
 }
@@ -279,9 +297,9 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
     #[test]
     fn seeds_oracle_on_few_labels(
-        labels in prop::collection::vec("[abÁ_ ]{0,3}[abC]{0,3}", 1..24),
+        labels in prop::collection::vec("[abÁ_ ]{0,3}[abC]{0,3}|[东京、a ]{1,4}", 1..24),
         tagged in prop::collection::vec("#?[abC]{1,2}", 0..24),
-        query in "[abCá]{0,4}([ _][abC]{1,4}){0,3}",
+        query in "[abCá]{0,4}([ _][abC]{1,4}){0,3}|[东京、a ]{1,9}",
         texts in prop::collection::vec((0_u32..24, 1_u8..50), 0..3),
         limit in 1_usize..30,
     ) {
@@ -311,7 +329,7 @@ fn levels_worked_example() {
         ],
     );
     let tokens = tokens("chat handler");
-    let (hits, truncated) = hits(&world.sources(), &tokens, true);
+    let (hits, truncated) = hits(&world.sources(), (&tokens, "chat handler"), true);
     assert!(!truncated);
     let of = |label: &str| {
         let node = world.node(label).0;
@@ -375,6 +393,61 @@ fn a_resemblance_joins_the_names() {
     let many: Vec<String> = (0..40).map(|n| format!("handler_{n}")).chain(["router".to_owned()]).collect();
     let many = World::named(&many.iter().map(String::as_str).collect::<Vec<_>>());
     assert_eq!(many.scores("router handler").len(), 11);
+}
+
+#[test]
+fn names_and_tags_are_found_in_clauses_without_spaces() {
+    let labels = [
+        "张三",
+        "東京都",
+        "京都",
+        "서울",
+        "大阪城 公園",
+        "GPT模型",
+        "ประเทศไทย",
+        "दिल्ली",
+        "猫",
+        "İstanbul",
+        "東京タワー",
+    ];
+    let mut world = World::named(&labels);
+    world.say(&labels);
+    let named = |text: &str| -> Vec<String> {
+        let found = world.find(text, &[], &[]);
+        let names =
+            found.seeds.iter().filter(|seed| seed.evidence.iter().any(|e| e.ground == MatchKind::Name));
+        let mut names: Vec<String> = names.map(|seed| world.graph.label(seed.node).to_owned()).collect();
+        names.sort_unstable();
+        names
+    };
+    for (question, wanted) in [
+        ("张三住在哪里", &["张三"][..]),
+        ("昨天张三去哪了？", &["张三"]),
+        ("東京都に住んでいる", &["東京都"]),
+        ("東京タワーと東京都と京都", &["京都", "東京タワー", "東京都"]),
+        // Two cities are not the prefecture with the same pairs.
+        ("東京、京都", &["京都"]),
+        ("서울에 살아요", &["서울"]),
+        ("昨日は大阪城・公園へ", &["大阪城 公園"]),
+        ("用GPT模型吗", &["GPT模型"]),
+        ("ฉันอยู่ในประเทศไทยนะ", &["ประเทศไทย"]),
+        ("वह दिल्ली में है", &["दिल्ली"]),
+        ("猫が好き", &[]),
+        ("猫 は", &["猫"]),
+        ("who lives in istanbul", &["İstanbul"]),
+        ("ISTANBUL", &["İstanbul"]),
+    ] {
+        assert_eq!(named(question), wanted, "{question}");
+    }
+    let name = Evidence { ground: MatchKind::Name, of: "東京都".to_owned(), score: 0.5 };
+    assert_eq!(world.find("東京都に住んでいる", &[], &[]).seeds[0].evidence, [name], "as it is written");
+    let tags = [("office", "#東京都"), ("model", "GPT模型"), ("home", "京都"), ("cat", "data base")];
+    let world = World::of(&tags.map(|(label, tag)| (label, vec![tag.to_owned()])));
+    let tagged = |text| world.scores(text).into_iter().map(|(label, _)| label).collect::<Vec<_>>();
+    assert_eq!(tagged("東京都の事務所"), ["home", "office"]);
+    assert_eq!(tagged("東京、京都"), ["home"]);
+    assert_eq!(tagged("新しいGPT模型は"), ["model"]);
+    assert!(tagged("data base").is_empty(), "as before");
 }
 
 #[test]

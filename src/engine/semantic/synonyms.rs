@@ -16,7 +16,7 @@
 
 use crate::Error;
 use crate::text::fold::composed;
-use crate::text::words::words;
+use crate::text::words::places;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use unicode_normalization::UnicodeNormalization;
@@ -143,23 +143,25 @@ struct Word {
 
 /// The words of a composed text.
 fn words_of(text: &str) -> Vec<Word> {
-    let mut end = 0;
-    let place = |word: &str| {
-        // Only separators come before the next word.
-        let begin = end + text[end..].find(word).unwrap_or_default();
-        end = begin + word.len();
-        Word { at: begin..end, bare: bare(word) }
-    };
-    words(text).map(place).filter(|word| !word.bare.is_empty()).collect()
+    let word = |at: Range<usize>| Word { bare: bare(&text[at.clone()]), at };
+    places(text).map(word).filter(|word| !word.bare.is_empty()).collect()
 }
 
 fn bare(word: &str) -> String {
     word.nfd().filter(|c| !is_combining_mark(*c)).collect::<String>().to_lowercase()
 }
 
-/// The key of words in sequence.
+/// The key of words in sequence. Pairs of one run, which overlap, have no space between them.
 fn phrase(words: &[Word]) -> String {
-    words.iter().map(|word| word.bare.as_str()).collect::<Vec<_>>().join(" ")
+    let (mut phrase, mut end) = (String::new(), 0);
+    for word in words {
+        if word.at.start >= end && end > 0 {
+            phrase.push(' ');
+        }
+        phrase.push_str(&word.bare);
+        end = word.at.end;
+    }
+    phrase
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Normal form of text: composed characters (NFC), then lower case.
+//! Normal form of text: composed characters (NFC), then lower case, in which the Turkish İ is i.
 
 use std::borrow::Cow;
 use unicode_normalization::UnicodeNormalization;
@@ -6,7 +6,26 @@ use unicode_normalization::UnicodeNormalization;
 /// The normal form of a text.
 #[must_use]
 pub fn fold(text: &str) -> String {
-    if text.is_ascii() { text.to_ascii_lowercase() } else { composed(text).to_lowercase() }
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    let lower = composed(text).to_lowercase();
+    if lower.contains(DOTTED) { without_dots(&lower) } else { lower }
+}
+
+/// The lower case of İ: an i with a combining dot.
+const DOTTED: &str = "i\u{307}";
+
+/// Drops dots above i.
+fn without_dots(lower: &str) -> String {
+    let mut before = ' ';
+    let kept = lower.chars().filter(|c| {
+        let is_dot = before == 'i' && *c == '\u{307}';
+        before = if is_dot { before } else { *c };
+        !is_dot
+    });
+    // A mark that the dot was in the way of.
+    kept.nfc().collect()
 }
 
 /// The text in composed characters.
@@ -37,7 +56,21 @@ mod tests {
         assert_eq!(fold("ÇÃO Z"), fold(&"ÇÃO Z".nfd().collect::<String>()));
     }
 
+    #[test]
+    fn a_dotted_capital_i_is_an_i() {
+        for name in ["İstanbul", "I\u{307}stanbul", "istanbul", "ISTANBUL", "i\u{307}\u{307}stanbul"] {
+            assert_eq!(fold(name), "istanbul");
+        }
+        assert_eq!([fold("i\u{307}\u{301}"), fold("Żi\u{307}")], ["í", "żi"]);
+        assert_ne!(fold("ısı"), fold("isi"), "the dotless i is another letter");
+    }
+
     proptest! {
+        #[test]
+        fn a_folded_text_stays_as_it_is(text in "[iIİıaÉé\u{301}\u{307}\u{323}. ]{0,12}") {
+            prop_assert_eq!(fold(&fold(&text)), fold(&text));
+        }
+
         #[test]
         fn a_cut_text_is_a_beginning(text in "\\PC{0,40}", most in 0_usize..60) {
             let seen = cut(&text, most);

@@ -13,14 +13,18 @@
 
 use super::stop::is_stop;
 
-/// Least length of a word that identifies a name by itself, in characters.
+/// Least length of a word that identifies a name by itself, in characters; that of one in Chinese, Japanese or Korean, whose
+/// characters begin at [`IDEOGRAPHS`].
 const WORD_MIN: usize = 3;
+const IDEOGRAPHS_MIN: usize = 2;
+const IDEOGRAPHS: &str = "\u{2e80}";
 
 /// Whether a text has a name, or a word of it of at least three letters that is no stop word, in any case.
 #[must_use]
 pub fn names(text: &str, name: &str) -> bool {
     let (text, name) = (text.to_lowercase(), name.to_lowercase());
-    let tells = |word: &&str| word.chars().count() >= WORD_MIN && !is_stop(word);
+    let least = |word: &str| if word >= IDEOGRAPHS { IDEOGRAPHS_MIN } else { WORD_MIN };
+    let tells = |word: &&str| word.chars().count() >= least(word) && !is_stop(word);
     text.contains(&name) || name.split(' ').filter(tells).any(|word| text.contains(word))
 }
 
@@ -48,6 +52,8 @@ mod tests {
         assert!(names("they met Herbert", "Frank Herbert"));
         assert!(names("in the CITIES", "Citi Bank"));
         assert!(names("東京に行く", "東京"));
+        assert!(names("田中さんに会った", "田中 太郎"));
+        assert!(!names("太い木", "田中 太") && !names("em é", "é à"));
         assert!(names("anything", ""));
         assert!(!names("prefers tea", "Dana"));
         assert!(!names("it is so", "Is He Of"));

@@ -4,12 +4,16 @@
 //! others.
 
 use super::fold::fold;
-use super::words::words;
+use super::words::{hash, is_mark, is_unspaced, phrase, places, words};
+use std::ops::Range;
 
 /// Letters within which the colon after a speaker stands.
 const SPEAKER_LETTERS: usize = 41;
-/// Words of the name of a speaker at most.
-pub const SPEAKER_WORDS_MAX: usize = 4;
+/// The colon of Chinese and Japanese texts.
+const WIDE_COLON: char = '：';
+/// Runs of the name of a speaker at most, and words: a run without spaces is several.
+const SPEAKER_RUNS_MAX: usize = 4;
+const SPEAKER_WORDS_MAX: usize = 12;
 
 /// Words that are an instant by themselves, sorted.
 #[rustfmt::skip]
@@ -37,17 +41,42 @@ const DATES: &[&str] = &["date", "day", "month", "year", "time", "data", "dia", 
 /// The words of the speaker of a text: those before its first colon, if they are few and stand at its beginning.
 #[must_use]
 pub fn speaker(text: &str) -> Option<String> {
-    let (name, rest) = text.split_once(':')?;
-    let is_name = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '.' | '-' | '_' | '\'' | '’');
-    if !rest.starts_with(char::is_whitespace)
-        || name.chars().nth(SPEAKER_LETTERS).is_some()
-        || !name.chars().all(is_name)
-    {
+    let mut beginning = text.char_indices().take(SPEAKER_LETTERS + 1);
+    let (at, colon) = beginning.find(|(_, c)| matches!(*c, ':' | WIDE_COLON))?;
+    let (name, rest) = (&text[..at], &text[at + colon.len_utf8()..]);
+    let is_name = |c: char| {
+        c.is_alphanumeric()
+            || is_mark(c)
+            || matches!(c, ' ' | '.' | '-' | '_' | '\'' | '’')
+            || matches!(c, '・' | '·') && name.contains(is_unspaced)
+    };
+    // Where words are not apart, nothing is between the colon and the next one.
+    let is_apart = colon == WIDE_COLON || rest.starts_with(|c: char| c.is_whitespace() || is_unspaced(c));
+    if !is_apart || !name.chars().all(is_name) {
         return None;
     }
-    let folded = fold(name);
-    let of: Vec<&str> = words(&folded).collect();
-    (1..=SPEAKER_WORDS_MAX).contains(&of.len()).then(|| of.join(" "))
+    let name = phrase(&fold(name));
+    (1..=SPEAKER_WORDS_MAX).contains(&places(&name).count()).then_some(name).filter(|name| is_short(name))
+}
+
+/// Hashes of all that a folded question has in the form of a [speaker], sorted.
+#[must_use]
+pub fn possible_speakers(folded: &str) -> Vec<u64> {
+    let phrase = phrase(folded);
+    let places: Vec<Range<usize>> = places(&phrase).collect();
+    let beginning = |words: &[Range<usize>]| {
+        let ends = words.iter().take(SPEAKER_WORDS_MAX).map(|last| last.end);
+        ends.map(|end| &phrase[words[0].start..end]).take_while(|name| is_short(name)).map(hash).collect()
+    };
+    let mut all: Vec<u64> =
+        (0..places.len()).flat_map(|at| -> Vec<u64> { beginning(&places[at..]) }).collect();
+    all.sort_unstable();
+    all
+}
+
+/// Whether a phrase has few runs.
+fn is_short(phrase: &str) -> bool {
+    phrase.matches(' ').count() < SPEAKER_RUNS_MAX
 }
 
 /// Whether a folded text speaks of time: a date, a weekday, "last week", "two years ago".
@@ -107,6 +136,24 @@ mod tests {
             assert_eq!(speaker(none), None, "{none}");
         }
         assert_eq!(speaker(&format!("{}: x", "a".repeat(42))), None);
+    }
+
+    #[test]
+    fn a_speaker_is_named_in_scripts_without_spaces() {
+        for (text, name, question) in [
+            ("张三：我喜欢喝茶", "张三", "张三喜欢什么"),
+            ("张三:我喜欢喝茶", "张三", "茶是张三喜欢的吗"),
+            ("アンナ・スミス：こんにちは", "アンナ スミス", "アンナ・スミスは何と言いましたか"),
+            ("卡尔·马克思：你好", "卡尔 马克思", "谁是卡尔·马克思"),
+            ("สมชาย: สวัสดี", "สมชาย", "ที่สมชายพูดคืออะไร"),
+            ("शर्मा: नमस्ते", "शर्मा", "शर्मा क्या करते हैं"),
+            ("Li 明: 你好", "li 明", "what did Li 明 say"),
+        ] {
+            assert_eq!(speaker(text).as_deref(), Some(name));
+            assert!(possible_speakers(&fold(question)).binary_search(&hash(name)).is_ok(), "{question}");
+        }
+        assert_eq!(speaker("今天下午我们在会议室里讨论了预算：没有结果"), None, "a clause is no name");
+        assert!(possible_speakers(&fold("东京、京都")).binary_search(&hash("东京都")).is_err());
     }
 
     #[test]

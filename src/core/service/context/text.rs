@@ -3,7 +3,7 @@
 //! | step | result |
 //! |---|---|
 //! | shorten | a content of more than a quarter of all tokens is cut, so that one long memory does not take the place of all others |
-//! | fold | hits with the same text, but for case, spaces and a full stop, are one line with the date and id of the newest; less alike ones are not, since a number or a sign may be all that differs, nor are texts of less than four words, which say something only where they stand |
+//! | fold | hits with the same text, but for case, spaces and a full stop, are one line with the date and id of the newest; less alike ones are not, since a number or a sign may be all that differs, nor are texts of less than four words, or eight letters of a script without spaces between words, which say something only where they stand |
 //! | select | hits by rank until three quarters are full; then memories between selected ones of a session; then further hits |
 //! | order | sessions in the order of their first line, each by time; or by rank |
 //! | write | a line for each: instant, id, content, with further lines of the content indented, so that no content can pass for a memory of its own |
@@ -24,6 +24,7 @@ use crate::clock::rfc3339;
 use crate::domain::invisible::is_invisible;
 use crate::domain::units::Timestamp;
 use ebb_engine::text::fold::fold;
+use ebb_engine::text::words::is_unspaced;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use tokens::{BYTES_MAX, cut, tokens};
 
@@ -34,6 +35,8 @@ const CONTENT_TOKENS: usize = 50;
 const BETWEEN_SHARE: usize = 4;
 /// Words of the shortest text of which equal ones are folded.
 const FOLDED_WORDS: usize = 4;
+/// The same in letters of a script without spaces between words.
+const FOLDED_LETTERS: usize = 8;
 /// Letters of an id that are written.
 const ID_LETTERS: usize = 64;
 const ELLIPSIS: char = '…';
@@ -234,12 +237,13 @@ fn folded(hits: Vec<Candidate>) -> Vec<Candidate> {
 /// Whether texts of this form are folded.
 fn is_folded(form: &str) -> bool {
     form.split(' ').nth(FOLDED_WORDS - 1).is_some()
+        || form.chars().filter(|c| is_unspaced(*c)).nth(FOLDED_LETTERS - 1).is_some()
 }
 
 /// A content without what may differ in equal ones.
 fn normal_form(content: &str) -> String {
     let folded = fold(content);
-    let all: Vec<&str> = folded.trim_end().trim_end_matches('.').split_whitespace().collect();
+    let all: Vec<&str> = folded.trim_end().trim_end_matches(['.', '。']).split_whitespace().collect();
     all.join(" ")
 }
 

@@ -69,6 +69,15 @@ fn a_word_of_several_parts_is_found_however_they_are_joined() {
 }
 
 #[test]
+fn a_word_is_found_in_a_clause_without_spaces() {
+    let groups = expander(&[&["機械学習", "深層学習"], &["东京都", "首都"], &["รถยนต์", "รถ"]]);
+    assert_eq!(groups.expand("機械学習を学ぶ"), ["深層学習を学ぶ"]);
+    assert_eq!(groups.expand("日本的首都在哪里"), ["日本的东京都在哪里"]);
+    assert_eq!(groups.expand("ซื้อรถยนต์ใหม่"), ["ซื้อรถใหม่"]);
+    assert!(groups.expand("东京、京都").is_empty(), "the same pairs, but not adjacent");
+}
+
+#[test]
 fn words_are_replaced_one_at_a_time_and_only_whole() {
     let default = SynonymExpander::default();
     assert_eq!(

@@ -92,6 +92,14 @@ fn the_newest_of_equal_texts_stands_for_all() {
 }
 
 #[test]
+fn letters_of_a_script_without_spaces_count_as_half_a_word() {
+    let texts = ["明日は大阪へ出張します。", "明日は大阪へ出張します", "はい。", "はい"];
+    let hits =
+        texts.iter().zip(1..).map(|(text, rank)| candidate(&format!("m{rank}"), text, Some(0), Some(rank)));
+    assert_eq!(composed(hits.collect(), 1_000, ContextOrder::Rank).1, ["m1", "m3", "m4"]);
+}
+
+#[test]
 fn a_memory_between_hits_follows_the_first_of_them_if_it_fits() {
     let hits = || {
         let end = of_session("s", candidate("c", "Nice!", Some(2), Some(1)));
