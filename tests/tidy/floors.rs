@@ -76,7 +76,7 @@ const FLOORS: &[Floor] = &[
     Floor {
         module: "mirror::saving",
         inside: &["domain", "mirror"],
-        outside: &["ebb_engine", "tokio", "tracing", "xxhash_rust"],
+        outside: &["ebb_engine", "ebb_files", "tokio", "tracing", "xxhash_rust"],
     },
     Floor {
         module: "jobs",

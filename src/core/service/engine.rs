@@ -183,16 +183,14 @@ impl Service {
     ) -> Result<(A, Freshness), Error> {
         let (mut answer, current) = self.computed(scope, work).await?;
         let freshness = self.freshness(&current);
-        if !self.is_up_to_date(&current) {
-            let mut ids = BTreeSet::new();
-            answer.retain(&mut |id| {
-                ids.insert(id.to_owned());
-                true
-            });
-            let gone = Box::pin(self.find_deleted(scope, &current.view, &ids)).await?;
-            if !gone.is_empty() {
-                answer.retain(&mut |id| !gone.contains(id));
-            }
+        let mut ids = BTreeSet::new();
+        answer.retain(&mut |id| {
+            ids.insert(id.to_owned());
+            true
+        });
+        let deleted = Box::pin(self.deleted_since(scope, &current, &ids)).await?;
+        if !deleted.is_empty() {
+            answer.retain(&mut |id| !deleted.contains(id));
         }
         Ok((answer, freshness))
     }

@@ -31,8 +31,8 @@ const MEMORY: &str = "Memory";
 const LOOKED_AT: usize = 1_000;
 /// Memories of the database that can be hits of one recall.
 const HITS_MAX: usize = 100;
-/// Time that a recall waits for each of its two reads.
-const TIMEOUT: Duration = Duration::from_secs(1);
+/// Time that a recall waits for a read that it can do without.
+pub(super) const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Flag of a recall for which the vector index did not answer in time: it was answered from the mirror alone.
 const UNAVAILABLE: &str = "vector_index_unavailable";

@@ -4,6 +4,7 @@
 //! the beginning of a text.
 
 use super::Error;
+use super::stored::TIMEOUT;
 use crate::domain::ids::{MemoryKey, Scope, labelled};
 use crate::domain::memory::MemoryState;
 use crate::domain::units::Timestamp;
@@ -123,12 +124,28 @@ impl Service {
         current: &Current,
         recalled: &mut RecallResult,
     ) -> Result<(), Error> {
-        if !self.is_up_to_date(current) {
-            let ids = met(recalled);
-            let gone = self.find_deleted(scope, &current.view, &ids).await?;
-            leave_out(recalled, &gone);
-        }
+        let deleted = self.deleted_since(scope, current, &met(recalled)).await?;
+        leave_out(recalled, &deleted);
         Ok(())
+    }
+
+    /// Those of these nodes that were deleted since their view was read. None if it is up to date, nor while the database does
+    /// not respond, since a mirror answers without it and says as of when.
+    pub(in crate::service) async fn deleted_since(
+        &self,
+        scope: &Scope,
+        current: &Current,
+        ids: &BTreeSet<String>,
+    ) -> Result<BTreeSet<String>, Error> {
+        if self.is_up_to_date(current) {
+            return Ok(BTreeSet::new());
+        }
+        let deleted = Box::pin(self.find_deleted(scope, &current.view, ids));
+        match tokio::time::timeout(TIMEOUT, deleted).await {
+            Err(_) => Ok(BTreeSet::new()),
+            Ok(Err(Error::Store(why))) if why.is_cut_off() => Ok(BTreeSet::new()),
+            Ok(deleted) => deleted,
+        }
     }
 
     /// The texts of these nodes, as far as they are memories or rows of other libraries that the store still has.
@@ -155,7 +172,7 @@ impl Service {
 
     /// Those of these nodes that are memories or rows of other libraries and were deleted meanwhile. Of memories the ids alone
     /// are read.
-    pub(in crate::service) async fn find_deleted(
+    async fn find_deleted(
         &self,
         scope: &Scope,
         view: &View,
