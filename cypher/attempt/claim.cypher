@@ -9,7 +9,8 @@
 // Ripe memories come in the order (ripeAt, id). A memory that cannot be promoted (it was pinned, or its tier was
 // changed) or that another live attempt holds is skipped and the page continues with the next, so the claim is full
 // while there is anything to claim. passedOver counts memories lost while waiting for their locks: the caller requests
-// that many again.
+// that many again. A memory whose ripeAt another transaction moves is at two places of the index for a moment, hence the
+// DISTINCT.
 MATCH (a:ConsolidationAttempt {id: $id})
 USING INDEX SEEK a:ConsolidationAttempt(id)
 SET a.lock = true
@@ -27,6 +28,7 @@ CALL (a) {
   WITH a, m, m.ripeAt AS ripe, m.id AS id
   ORDER BY ripe, id
   LIMIT $limit
+  WITH DISTINCT a, m
   SET m.ebbLock = true
   WITH a, m, m.ripeAt IS NOT NULL AND m.tier IN ['working', 'shortTerm'] AND coalesce(m.pinned, false) = false
     AND NOT EXISTS {

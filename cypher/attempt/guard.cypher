@@ -14,6 +14,6 @@ WHERE a.holder = $holder AND a.state IN ['claimed', 'done']
 SET a.leaseUntil = CASE a.state WHEN 'claimed' THEN datetime.realtime().epochMillis + $leaseMs ELSE a.leaseUntil END
 WITH a
 OPTIONAL MATCH (m:Memory)-[:CONSOLIDATING]->(a)
-WITH a, m.scope AS scope, m.id AS id
+WITH DISTINCT a, m.scope AS scope, m.id AS id
 ORDER BY scope, id
 RETURN a.state AS state, coalesce(a.applied, 0) AS applied, collect(scope) AS scopes, collect(id) AS ids

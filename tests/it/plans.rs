@@ -200,6 +200,7 @@ const SCANS: &[(&str, &str)] = &[
     ("memory/release", "the label is the list of what was set aside"),
     ("memory/tiers", "counts all memories in the index of the tier, for a person who asks"),
     ("memory/timeline", "a person asks, now and then, for the picture of all memories"),
+    ("entity/adopt", "the absence of a label has no index; begins only where entities without it are there"),
     (
         "entity/missing",
         "the absence of a label has no index; begins only where entities without it are there and one is new",
@@ -343,7 +344,7 @@ async fn every_quarantining_text_is_one_and_stops_at_its_page() {
         assert!(plan.all().into_iter().any(sets), "{}: marks nothing", statement.name);
         looked += 1;
     }
-    assert_eq!(looked, 11);
+    assert_eq!(looked, 12);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -90,7 +90,8 @@ impl Observer {
         for Marked { id } in suspects {
             let lock = format!(
                 "MATCH (m:Memory {{id: {id:?}}}) SET m.ebbLock = true WITH m \
-                 WHERE COUNT {{ (m)-[:CONSOLIDATING]->(a) WHERE a.state IN ['planned', 'claimed'] }} > 1 RETURN m.id AS id"
+                 WHERE COUNT {{ (m)-[:CONSOLIDATING]->(a) WHERE a.state IN ['planned', 'claimed'] }} > 1 \
+                 RETURN m.id + reduce(all = '', id IN [(m)-[:CONSOLIDATING]->(a) | a.id] | all + ' ' + id) AS id"
             );
             doubly_marked.extend(self.rows::<Marked>(&lock).await?.into_iter().map(|row| row.id));
         }
