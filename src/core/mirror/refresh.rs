@@ -101,12 +101,13 @@ pub(super) async fn refresh(
     reading: Reading,
 ) -> Result<Refreshed, Error> {
     let applied = Arc::clone(&held.applied);
-    let anew = |why| Ok(Refreshed::anew(why, at));
     let (now, changes) = store.changes(Some(&held.asked.scope), applied.since(reading)).await?;
+    let fresh: Vec<&Change> = changes.iter().filter(|change| !applied.has(&change.id)).collect();
+    let is_of_scope = fresh.iter().any(|change| change.names_whole(&held.asked.scope));
+    let anew = |why| Ok(Refreshed::Anew { why, weighed: at, is_of_scope });
     if now.millis() - applied.swept.millis() > KEPT_MS - OVERLAP_MS {
         return anew("the last read is older than the retention of changes");
     }
-    let fresh: Vec<&Change> = changes.iter().filter(|change| !applied.has(&change.id)).collect();
     let learned = store.learned(&held.asked.scope, held.synapses.ticks()).await?;
     if learned.as_ref().is_some_and(|learned| learned.tick < held.synapses.ticks()) {
         return anew("the learned state is older than that of the mirror");
@@ -126,7 +127,6 @@ pub(super) async fn refresh(
         // If it was only in another scope, weights must not tell of it.
         let weighed = Timestamp::from_millis(weighed).unwrap_or(at);
         let weighed = if is_weighed { at } else { weighed };
-        let is_of_scope = fresh.iter().any(|change| change.names_whole(&held.asked.scope));
         return Ok(Refreshed::Anew { why: "more changed than can be named", weighed, is_of_scope });
     }
     let refreshed = if is_weighed {
