@@ -5,7 +5,8 @@
 // bound: a list of sessions, of each at most $limit accesses
 // idempotent: by the mark
 //
-// Those of $rows.memory come first: their pairs have gained. $rows.done says for which sessions every access is now counted, including those beyond the members that count;
+// Those of $rows.memory come first: their pairs have gained. $rows.done says for which sessions every access is now counted,
+// including those beyond the members that count;
 // $rows.all is the number of accesses of each when it was read, so that an access that another writer adds unseen is
 // found by the difference.
 UNWIND range(0, size($rows.id) - 1) AS i
