@@ -223,18 +223,22 @@ async fn what_another_writer_hung_on_an_entity_stays_in_its_own_scope() {
     assert_eq!((relations("local"), relations("team")), (vec!["r".to_owned()], vec!["pin".to_owned()]));
 }
 
+/// Sixty facts that a policy of [`STALE`] retracts, about entities whose names begin with `name`, without brackets.
+fn stale_facts(name: &str) -> String {
+    let fact = |n| {
+        format!(
+            r#"{{"entity":"{name}{n}","relation":"roadmap:status","value":{n},"source":"s","scope":"company","at":"2026-01-01T00:00:00Z"}}"#
+        )
+    };
+    (0..60).map(fact).collect::<Vec<_>>().join(",")
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_guard_names_the_number_to_accept() {
     let db = fresh().await;
     let api = TestServer::on(&db, &[]);
-    let many: Vec<String> = (0..60)
-        .map(|n| {
-            format!(
-                r#"{{"entity":"e{n}","relation":"roadmap:status","value":{n},"source":"s","scope":"company","at":"2026-01-01T00:00:00Z"}}"#
-            )
-        })
-        .collect();
-    api.post("/v1/facts:batch", &format!("[{}]", many.join(","))).json(201);
+    let many = stale_facts("e");
+    api.post("/v1/facts:batch", &format!("[{many}]")).json(201);
     api.put("/v1/decay/policies/stale", STALE).json(201);
     let sweep = |more: &str| {
         api.post("/v1/decay/sweep", &format!(r#"{{"scope":"company","at":"2026-02-12T00:00:00Z"{more}}}"#))
@@ -248,12 +252,12 @@ async fn the_guard_names_the_number_to_accept() {
     api.post("/v1/jobs/fade/run", r#"{"accept_affected":1}"#).fails(400, "validation", "for the job sweep");
     assert_eq!(db.client.value::<i64>("MATCH (f:Fact) RETURN count(f)").await, 60, "no fact was written");
     assert_eq!(sweep(r#","accept_affected":60"#).json(200)["facts_retracted"], 60);
-    let fresh = many.join(",").replace("\"value\":", "\"value\":1");
+    let fresh = many.replace("\"value\":", "\"value\":1");
     api.post("/v1/facts:batch", &format!("[{fresh}]")).json(201);
     assert_eq!(run("").json(200)["retracted"], 60, "it was accepted");
     // A change of the policy is a new one.
     api.put("/v1/decay/policies/stale", &STALE.replace("2592000", "2592001")).json(200);
-    let third = many.join(",").replace("\"value\":", "\"value\":2");
+    let third = many.replace("\"value\":", "\"value\":2");
     api.post("/v1/facts:batch", &format!("[{third}]")).json(201);
     sweep("").fails(409, "conflict", "set accept_affected to 60");
     assert_eq!(run(r#","accept_affected":60"#).json(200)["retracted"], 60);
@@ -263,14 +267,7 @@ async fn the_guard_names_the_number_to_accept() {
 async fn a_repeat_of_a_run_that_the_guard_stopped_is_refused() {
     let db = fresh().await;
     let api = TestServer::on(&db, &[]);
-    let facts: Vec<String> = (0..60)
-        .map(|n| {
-            format!(
-                r#"{{"entity":"e{n}","relation":"roadmap:status","value":{n},"source":"s","scope":"company","at":"2026-01-01T00:00:00Z"}}"#
-            )
-        })
-        .collect();
-    api.post("/v1/facts:batch", &format!("[{}]", facts.join(","))).json(201);
+    api.post("/v1/facts:batch", &format!("[{}]", stale_facts("e"))).json(201);
     api.put("/v1/decay/policies/stale", STALE).json(201);
     let run = |key: &str, more: &str| {
         api.once(key, "/v1/jobs/sweep/run", &format!(r#"{{"at":"2026-02-12T00:00:00Z"{more}}}"#))
@@ -296,16 +293,7 @@ async fn the_documented_call_and_schedule_retract_by_a_documented_policy_of_a_fr
         "ttl_s": 2592000}]"#;
     let variables = [("STIGMEM_DECAY_POLICIES", documented), ("EBB__JOBS__SWEEP__EVERY", "1s")];
     let api = TestServer::on(&db, &variables);
-    let assert = |name: &str| {
-        let facts: Vec<String> = (0..60)
-            .map(|n| {
-                format!(
-                    r#"{{"entity":"{name}{n}","relation":"roadmap:status","value":{n},"source":"s","scope":"company","at":"2026-01-01T00:00:00Z"}}"#
-                )
-            })
-            .collect();
-        api.post("/v1/facts:batch", &format!("[{}]", facts.join(","))).json(201);
-    };
+    let assert = |name: &str| api.post("/v1/facts:batch", &format!("[{}]", stale_facts(name))).json(201);
     assert("a");
     let swept = api.post("/v1/decay/sweep", r#"{"scope":"company"}"#).json(200);
     assert_eq!((&swept["facts_retracted"], &swept["mode"]), (&json!(60), &json!("retract")));
