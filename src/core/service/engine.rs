@@ -183,12 +183,15 @@ impl Service {
     ) -> Result<(A, Freshness), Error> {
         let (mut answer, current) = self.computed(scope, work).await?;
         let freshness = self.freshness(&current);
-        let mut ids = BTreeSet::new();
-        answer.retain(&mut |id| {
-            ids.insert(id.to_owned());
-            true
-        });
-        let deleted = Box::pin(self.deleted_since(scope, &current, &ids)).await?;
+        let named = || {
+            let mut ids = BTreeSet::new();
+            answer.retain(&mut |id| {
+                ids.insert(id.to_owned());
+                true
+            });
+            ids
+        };
+        let deleted = Box::pin(self.deleted_since(scope, &current, named)).await?;
         if !deleted.is_empty() {
             answer.retain(&mut |id| !deleted.contains(id));
         }

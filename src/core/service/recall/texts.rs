@@ -124,7 +124,7 @@ impl Service {
         current: &Current,
         recalled: &mut RecallResult,
     ) -> Result<(), Error> {
-        let deleted = self.deleted_since(scope, current, &met(recalled)).await?;
+        let deleted = self.deleted_since(scope, current, || met(recalled)).await?;
         leave_out(recalled, &deleted);
         Ok(())
     }
@@ -135,12 +135,13 @@ impl Service {
         &self,
         scope: &Scope,
         current: &Current,
-        ids: &BTreeSet<String>,
+        ids: impl FnOnce() -> BTreeSet<String>,
     ) -> Result<BTreeSet<String>, Error> {
         if self.is_up_to_date(current) {
             return Ok(BTreeSet::new());
         }
-        let deleted = Box::pin(self.find_deleted(scope, &current.view, ids));
+        let ids = ids();
+        let deleted = Box::pin(self.find_deleted(scope, &current.view, &ids));
         match tokio::time::timeout(TIMEOUT, deleted).await {
             Err(_) => Ok(BTreeSet::new()),
             Ok(Err(Error::Store(why))) if why.is_cut_off() => Ok(BTreeSet::new()),
