@@ -8,13 +8,13 @@
 UNWIND $rows.id AS id
 MATCH (m:Memory {scope: $scope, id: id})
 USING INDEX SEEK m:Memory(scope, id)
-WITH m, coalesce(m.tier IN ['working', 'shortTerm', 'longTerm'], false) AND NOT m:EbbQuarantined AS live,
+WITH m, coalesce(m.tier IN ['working', 'shortTerm', 'longTerm'], false) AND m:EbbMemory AND NOT m:EbbQuarantined AS live,
   [(m)-[:BELONGS_TO]->(k:SemanticCluster) | toStringOrNull(k.id)] AS clusters,
   [(m)-[:BELONGS_TO]->(k:SemanticCluster) WHERE k.scope IS NULL AND valueType(k.id) = 'STRING NOT NULL' | k.id] AS unscoped
 CALL (m, live, clusters) {
   MATCH (m)-[c:COACTIVATED]-(o:Memory)
   WHERE live AND c.weight > $threshold AND NOT isNaN(toFloatOrNull(c.weight)) AND o.scope = m.scope AND o <> m
-    AND coalesce(o.tier IN ['working', 'shortTerm', 'longTerm'], false) AND NOT o:EbbQuarantined
+    AND coalesce(o.tier IN ['working', 'shortTerm', 'longTerm'], false) AND o:EbbMemory AND NOT o:EbbQuarantined
   WITH o.id AS near, toFloat(c.weight) AS weight,
     [(o)-[:BELONGS_TO]->(k:SemanticCluster) | toStringOrNull(k.id)] <> clusters AS apart
   WITH near, max(weight) AS weight, max(CASE WHEN apart THEN 1 ELSE 0 END) AS apart

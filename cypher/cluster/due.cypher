@@ -5,7 +5,7 @@
 MATCH (m:Memory)
 USING INDEX SEEK m:Memory(clusterDue)
 WHERE m.clusterDue >= datetime({epochMillis: -62135596800000}) AND m.clusterDue <= datetime({epochMillis: $now})
-  AND m.scope IS :: STRING NOT NULL AND m.id IS :: STRING NOT NULL
+  AND m:EbbMemory AND m.scope IS :: STRING NOT NULL AND m.id IS :: STRING NOT NULL
 WITH m, m.clusterDue AS due
 ORDER BY due, m.scope, m.id
 LIMIT $limit

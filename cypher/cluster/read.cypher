@@ -17,4 +17,4 @@ WITH c
 WHERE c.id IS :: STRING NOT NULL
 RETURN c.id AS id, toStringOrNull(c.key) AS key, toFloatOrNull(c.strength) AS strength, toIntegerOrNull(c.size) AS size,
   c.dissolved IS NOT NULL AS dissolved,
-  [(c)<-[:BELONGS_TO]-(m:Memory {scope: $scope}) WHERE valueType(m.id) = 'STRING NOT NULL' | m.id] AS members
+  [(c)<-[:BELONGS_TO]-(m:Memory {scope: $scope}) WHERE m:EbbMemory AND valueType(m.id) = 'STRING NOT NULL' | m.id] AS members

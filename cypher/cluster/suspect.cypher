@@ -10,8 +10,8 @@ WHERE m.id >= $afterId AND (m.id > $afterId OR coalesce(toStringOrNull(m.scope),
 WITH m, m.id AS id, coalesce(toStringOrNull(m.scope), '') AS scope
 ORDER BY id, scope
 LIMIT $limit
-WITH m, id, scope, EXISTS { (m)-[:BELONGS_TO]->(:SemanticCluster) }
-  OR EXISTS { MATCH (m)-[c:COACTIVATED]-(:Memory) WHERE c.weight > $threshold } AS suspect
+WITH m, id, scope, m:EbbMemory AND (EXISTS { (m)-[:BELONGS_TO]->(:SemanticCluster) }
+  OR EXISTS { MATCH (m)-[c:COACTIVATED]-(:EbbMemory) WHERE c.weight > $threshold }) AS suspect
 FOREACH (_ IN CASE WHEN suspect THEN [1] ELSE [] END |
   SET m.clusterDue = coalesce(m.clusterDue, datetime({epochMillis: $now})))
 WITH count(*) AS memories, sum(CASE WHEN suspect THEN 1 ELSE 0 END) AS suspects, max([id, scope]) AS last

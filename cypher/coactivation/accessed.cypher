@@ -15,7 +15,7 @@ WITH i, s
 WHERE s.coactivateDue IS NOT NULL
 CALL (s) {
   MATCH (s)<-[a:ACCESSED_IN]-(m:Memory)
-  WHERE valueType(m.id) = 'STRING NOT NULL' AND m.scope = s.scope AND NOT m:EbbQuarantined
+  WHERE valueType(m.id) = 'STRING NOT NULL' AND m.scope = s.scope AND m:EbbMemory AND NOT m:EbbQuarantined
     AND NOT coalesce(m.tier, 'working') IN ['archivedWorking', 'archivedShortTerm']
   WITH m.id AS id,
     max(CASE WHEN datetime({epochMillis: -62135596800000}) <= a.at < datetime({epochMillis: 253402300800000}) THEN a.at.epochMillis ELSE -62135596800000 END) AS at,

@@ -14,7 +14,7 @@ MATCH (s:Session {scope: $rows.scope[i], id: $rows.id[i]})
 USING INDEX SEEK s:Session(scope, id)
 CALL (s, i) {
   MATCH (s)<-[a:ACCESSED_IN]-(m:Memory)
-  WHERE NOT coalesce(a.counted = true, false) AND ($rows.done[i] OR m.id IN $rows.memory[i]) AND NOT m:EbbQuarantined
+  WHERE NOT coalesce(a.counted = true, false) AND ($rows.done[i] OR m.id IN $rows.memory[i]) AND m:EbbMemory AND NOT m:EbbQuarantined
   WITH a, m.id IN $rows.memory[i] AS gained
   ORDER BY gained DESC
   LIMIT $limit

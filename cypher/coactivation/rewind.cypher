@@ -1,4 +1,4 @@
-// purpose: Bring pairs of memories with access dates ahead of the clock back to now, with unchanged weights.
+// purpose: Bring pairs of memories, or of files of a git repository, with access dates ahead of the clock back to now, with unchanged weights.
 // mode: write
 // params: $now: Integer, $latest: Integer, $limit: Integer
 // returns: rewound: Integer (one row)
@@ -6,8 +6,9 @@
 // idempotent: by the dates
 //
 // The later of two dates is kept. ebbMoved keeps the former dates.
-MATCH ()-[c:COACTIVATED]->()
-WHERE c.firstCoactivation > datetime({epochMillis: $latest}) OR c.lastCoactivation > datetime({epochMillis: $latest})
+MATCH (a)-[c:COACTIVATED]->()
+WHERE (c.firstCoactivation > datetime({epochMillis: $latest}) OR c.lastCoactivation > datetime({epochMillis: $latest}))
+  AND (a:EbbMemory OR a:File AND a.repository IS NOT NULL)
 WITH c LIMIT $limit
 SET c.ebbLock = true
 WITH c, datetime({epochMillis: $now}) AS now, datetime({epochMillis: $latest}) AS latest

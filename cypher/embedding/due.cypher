@@ -12,13 +12,13 @@ CALL () {
   MATCH (m:Memory)
   USING INDEX SEEK m:Memory(embedDue)
   WHERE m.embedDue >= datetime({epochMillis: -62135596800000}) AND m.embedDue <= datetime({epochMillis: $now})
-    AND NOT m:EbbQuarantined AND m.id IS :: STRING NOT NULL AND m.scope IS :: STRING NOT NULL
+    AND m:EbbMemory AND NOT m:EbbQuarantined AND m.id IS :: STRING NOT NULL AND m.scope IS :: STRING NOT NULL
   RETURN m ORDER BY m.embedDue LIMIT $oldest
   UNION
   MATCH (m:Memory)
   USING INDEX SEEK m:Memory(embedDue)
   WHERE m.embedDue >= datetime({epochMillis: -62135596800000}) AND m.embedDue <= datetime({epochMillis: $now})
-    AND NOT m:EbbQuarantined AND m.id IS :: STRING NOT NULL AND m.scope IS :: STRING NOT NULL
+    AND m:EbbMemory AND NOT m:EbbQuarantined AND m.id IS :: STRING NOT NULL AND m.scope IS :: STRING NOT NULL
   RETURN m ORDER BY m.embedDue DESC LIMIT $newest
 }
 RETURN m.id AS id, m.scope AS scope,

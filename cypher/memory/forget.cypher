@@ -12,19 +12,19 @@ ON CREATE SET t.at = datetime({epochMillis: $at}), t.scope = $scope
 WITH t
 OPTIONAL MATCH (m:Memory {scope: $scope, id: $id})
 USING INDEX SEEK m:Memory(scope, id)
-OPTIONAL MATCH (s:Memory)-[:PROMOTED_TO|CRYSTALLIZED_INTO]->(m)
+OPTIONAL MATCH (s:EbbMemory)-[:PROMOTED_TO|CRYSTALLIZED_INTO]->(m)
 OPTIONAL MATCH (m)-[:PREVIOUS_VERSION]->(v:EbbVersion)
 WITH collect(DISTINCT m) AS memories, collect(DISTINCT s) AS stubs, collect(DISTINCT v) AS versions
 CALL (memories) {
   UNWIND memories AS m
-  MATCH (m)-[:BELONGS_TO]->(:SemanticCluster)<-[:BELONGS_TO]-(o:Memory)
+  MATCH (m)-[:BELONGS_TO]->(:SemanticCluster)<-[:BELONGS_TO]-(o:EbbMemory)
   WITH o LIMIT 1
   SET o.clusterDue = datetime({epochMillis: $at})
 }
 CALL (memories) {
   UNWIND memories AS m
   MATCH (m)-[:BELONGS_TO]->(c:SemanticCluster)
-  WHERE c.dissolved IS NULL AND NOT EXISTS { MATCH (c)<-[:BELONGS_TO]-(o:Memory) WHERE o <> m }
+  WHERE c.dissolved IS NULL AND NOT EXISTS { MATCH (c)<-[:BELONGS_TO]-(o:EbbMemory) WHERE o <> m }
   WITH c LIMIT 1
   SET c.dissolved = datetime({epochMillis: $at}), c.size = 0
   RETURN collect(toStringOrNull(c.id)) AS clusters

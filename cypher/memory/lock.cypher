@@ -14,7 +14,7 @@
 // `memory/read` if $whole, else it is null.
 //
 // A memory of the documented shape that another writer made without a scope, and that no job has adopted, has the scope
-// local. foreign: it is of another library, as in memory/adopt.
+// local. foreign: it is of another library, as in memory/adopt; such a row is not locked, which would change it.
 UNWIND range(0, size($rows.id) - 1) AS i
 OPTIONAL MATCH (own:Memory {scope: $rows.scope[i], id: $rows.id[i]})
 USING INDEX SEEK own:Memory(scope, id)
@@ -29,10 +29,11 @@ CALL (own, i) {
 WITH i, coalesce(own, bare) AS m,
   datetime({epochMillis: -62135596800000}) AS first, datetime({epochMillis: 253402300800000}) AS end
 WHERE m IS NOT NULL
-SET m.ebbLock = true
-WITH m, i, first, end
+WITH m, i, first, end, NOT m:EbbMemory AND (m.content IS NULL OR m.tier IS NULL AND m.energy IS NULL) AS foreign
+FOREACH (_ IN CASE WHEN foreign THEN [] ELSE [1] END | SET m.ebbLock = true)
+WITH m, i, first, end, foreign
 WHERE m.id = $rows.id[i] AND coalesce(m.scope, 'local') = $rows.scope[i]
-FOREACH (_ IN CASE WHEN m.scope IS NULL THEN [1] ELSE [] END | SET m.scope = 'local')
+FOREACH (_ IN CASE WHEN m.scope IS NULL AND NOT foreign THEN [1] ELSE [] END | SET m.scope = 'local')
 RETURN i AS at, m.id AS id,
   CASE WHEN m.scope IS :: STRING THEN m.scope END AS scope,
   CASE WHEN m.tier IS :: STRING THEN m.tier END AS tier,
@@ -46,8 +47,8 @@ RETURN i AS at, m.id AS id,
   [(m)-[:CONSOLIDATING]->(a:ConsolidationAttempt)
     WHERE NOT coalesce(a.state IN ['done', 'aborted', 'expired'], false) |
     CASE WHEN a.id IS :: STRING NOT NULL THEN a.id ELSE elementId(a) END] AS claims,
-  NOT m:EbbMemory AND (m.content IS NULL OR m.tier IS NULL AND m.energy IS NULL) AS foreign,
-  CASE WHEN m:EbbQuarantined THEN coalesce(toStringOrNull(m.ebbReason), 'no reason kept')
+  foreign,
+  CASE WHEN foreign THEN 'it is of another library' WHEN m:EbbQuarantined THEN coalesce(toStringOrNull(m.ebbReason), 'no reason kept')
     WHEN NOT m.scope IS :: STRING THEN 'scope is not text'
     WHEN NOT m.accessCount IS :: INTEGER THEN 'accessCount is not a whole number'
     WHEN NOT m.pinned IS :: BOOLEAN THEN 'pinned is not true or false'

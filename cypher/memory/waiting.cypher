@@ -23,19 +23,19 @@ CALL () {
 CALL () {
   MATCH (m:Memory)
   USING INDEX SEEK m:Memory(clusterDue)
-  WHERE m.clusterDue <= datetime({epochMillis: $now})
+  WHERE m.clusterDue <= datetime({epochMillis: $now}) AND m:EbbMemory
   RETURN count(m) AS clusters
 }
 CALL () {
   MATCH (m:Memory)
   USING INDEX SEEK m:Memory(embedDue)
-  WHERE m.embedDue <= datetime({epochMillis: $now}) AND NOT m:EbbQuarantined
+  WHERE m.embedDue <= datetime({epochMillis: $now}) AND m:EbbMemory AND NOT m:EbbQuarantined
   RETURN count(m) AS embed
 }
 CALL () {
   MATCH (m:Memory)
   USING INDEX SEEK m:Memory(reinforceDue)
-  WHERE m.reinforceDue <= datetime({epochMillis: $now}) AND NOT m:EbbQuarantined
+  WHERE m.reinforceDue <= datetime({epochMillis: $now}) AND m:EbbMemory AND NOT m:EbbQuarantined
   RETURN count(m) AS reinforce
 }
 CALL () {

@@ -9,7 +9,7 @@
 MATCH (m:Memory)
 USING INDEX SEEK m:Memory(reinforceDue)
 WHERE m.reinforceDue >= datetime({epochMillis: -62135596800000}) AND m.reinforceDue <= datetime({epochMillis: $now})
-  AND NOT m:EbbQuarantined AND m.id IS :: STRING NOT NULL AND m.scope IS :: STRING NOT NULL
+  AND m:EbbMemory AND NOT m:EbbQuarantined AND m.id IS :: STRING NOT NULL AND m.scope IS :: STRING NOT NULL
 WITH m, m.reinforceDue AS due
 ORDER BY due, m.id
 LIMIT $limit

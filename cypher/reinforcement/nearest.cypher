@@ -14,6 +14,6 @@ WITH n, m,
   CASE WHEN n.ebbEmbeddingEnds = [n.embedding[0], n.embedding[-1]] THEN n.ebbEmbeddingModel END AS model,
   CASE WHEN m.ebbEmbeddingEnds = [m.embedding[0], m.embedding[-1]] THEN m.ebbEmbeddingModel END AS other
 RETURN toStringOrNull(m.id) AS id, vector.similarity.cosine(n.embedding, m.embedding) AS score,
-  coalesce(m <> n AND m.scope = n.scope AND m.tier IN ['shortTerm', 'longTerm'] AND NOT m:EbbQuarantined
+  coalesce(m <> n AND m.scope = n.scope AND m.tier IN ['shortTerm', 'longTerm'] AND m:EbbMemory AND NOT m:EbbQuarantined
     AND coalesce(model = other, true), false) AS counts
 ORDER BY score DESC

@@ -26,19 +26,19 @@ CALL () {
 CALL () {
   OPTIONAL MATCH (m:Memory)
   USING INDEX SEEK m:Memory(clusterDue)
-  WHERE m.clusterDue >= datetime({epochMillis: -62135596800000})
+  WHERE m.clusterDue >= datetime({epochMillis: -62135596800000}) AND m:EbbMemory
   RETURN m.clusterDue AS cluster ORDER BY cluster LIMIT 1
 }
 CALL () {
   OPTIONAL MATCH (m:Memory)
   USING INDEX SEEK m:Memory(embedDue)
-  WHERE m.embedDue >= datetime({epochMillis: -62135596800000}) AND NOT m:EbbQuarantined
+  WHERE m.embedDue >= datetime({epochMillis: -62135596800000}) AND m:EbbMemory AND NOT m:EbbQuarantined
   RETURN m.embedDue AS embed ORDER BY embed LIMIT 1
 }
 CALL () {
   OPTIONAL MATCH (m:Memory)
   USING INDEX SEEK m:Memory(reinforceDue)
-  WHERE m.reinforceDue >= datetime({epochMillis: -62135596800000}) AND NOT m:EbbQuarantined
+  WHERE m.reinforceDue >= datetime({epochMillis: -62135596800000}) AND m:EbbMemory AND NOT m:EbbQuarantined
   RETURN m.reinforceDue AS reinforce ORDER BY reinforce LIMIT 1
 }
 CALL () {

@@ -44,13 +44,14 @@ CALL () {
   RETURN count(s) AS sessions, collect(toStringOrNull(s.id))[0..5] AS named
 }
 CALL () {
-  MATCH (:Memory)-[a:ACCESSED_IN]->(:Session)
+  MATCH (:EbbMemory)-[a:ACCESSED_IN]->(:Session)
   WHERE a.at > datetime({epochMillis: $latest})
   RETURN count(a) AS accesses
 }
 CALL () {
-  MATCH ()-[c:COACTIVATED]->()
-  WHERE c.firstCoactivation > datetime({epochMillis: $latest}) OR c.lastCoactivation > datetime({epochMillis: $latest})
+  MATCH (a)-[c:COACTIVATED]->()
+  WHERE (c.firstCoactivation > datetime({epochMillis: $latest}) OR c.lastCoactivation > datetime({epochMillis: $latest}))
+    AND (a:EbbMemory OR a:File AND a.repository IS NOT NULL)
   RETURN count(c) AS pairs
 }
 CALL () {

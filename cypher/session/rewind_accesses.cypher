@@ -7,7 +7,7 @@
 //
 // The latest accesses of a large session are the ones that count, and the later of two is kept. ebbMoved keeps the
 // former date.
-MATCH (:Memory)-[a:ACCESSED_IN]->(:Session)
+MATCH (:EbbMemory)-[a:ACCESSED_IN]->(:Session)
 WHERE a.at > datetime({epochMillis: $latest})
 WITH a LIMIT $limit
 SET a.ebbLock = true

@@ -16,6 +16,7 @@ mod foreign;
 pub(crate) mod learn;
 mod ledger;
 mod libraries;
+mod others;
 mod plan;
 mod poison;
 mod promote;

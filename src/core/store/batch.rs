@@ -89,6 +89,8 @@ struct FoldedMemory<'a> {
     /// An existing memory as it was, if somebody wants to see it.
     record: Option<Record>,
     fault: Option<String>,
+    /// Whether another library has a memory of this key.
+    is_foreign: bool,
     same: Option<bool>,
     offered: Option<&'a str>,
     forgotten: bool,
@@ -300,6 +302,7 @@ async fn read<'a>(
             let known = record.as_ref().map(|record| record.annotations.clone());
             let annotated = known.or_else(|| annotated.remove(key)).unwrap_or_default();
             let same = locked.as_ref().and_then(|locked| locked.same);
+            let is_foreign = locked.as_ref().is_some_and(|locked| locked.is_foreign);
             let (state, fault) = match locked.map(|locked| locked.life) {
                 Some(Ok(life)) => (Some(life.state), None),
                 Some(Err(fault)) => (None, Some(fault)),
@@ -315,6 +318,7 @@ async fn read<'a>(
                 annotated,
                 record,
                 fault,
+                is_foreign,
                 same,
                 offered,
                 forgotten: forgotten.contains_key(key),
@@ -342,6 +346,10 @@ fn fold<'a>(
     tunables: &Tunables,
 ) -> Result<EventEffect, Error> {
     let id = event.id();
+    if folded.is_foreign {
+        let why = format!("another library has a memory {id} in this scope, which Ebb does not change");
+        return Err(Error::Conflict(why));
+    }
     if let Some(reason) = &folded.fault {
         return Err(Error::Quarantined { id: format!("memory {id}"), reason: reason.clone() });
     }

@@ -204,8 +204,9 @@ impl Store {
                 judge(tx, scope, all, guard).await?;
                 let found = memory_list::page(tx, scope.as_str(), listed, "", FORGET_MAX).await?.keys;
                 let wanted: Vec<(&MemoryKey, Option<&str>)> = found.iter().map(|key| (key, None)).collect();
-                let locked: BTreeSet<&MemoryKey> =
-                    lock(tx, &wanted).await?.into_iter().map(|(key, _)| key).collect();
+                let found = lock(tx, &wanted).await?;
+                let own = found.into_iter().filter(|(_, locked)| !locked.is_foreign);
+                let locked: BTreeSet<&MemoryKey> = own.map(|(key, _)| key).collect();
                 let mut keys = memory_list::page(tx, scope.as_str(), listed, "", FORGET_MAX).await?.keys;
                 keys.retain(|key| locked.contains(key));
                 let done = self.delete(tx, &keys, now).await?;

@@ -117,7 +117,7 @@ fn name(labels: Vec<String>, props: &BoltType) -> String {
 }
 
 /// A value with its type and all its bits.
-fn text(value: &BoltType, without: &[&str]) -> String {
+pub(crate) fn text(value: &BoltType, without: &[&str]) -> String {
     match value {
         BoltType::Map(map) => {
             let mut entries: Vec<String> = map
@@ -136,10 +136,11 @@ fn text(value: &BoltType, without: &[&str]) -> String {
         BoltType::Integer(value) => value.value.to_string(),
         BoltType::String(value) => format!("{:?}", value.value),
         BoltType::Boolean(value) => value.value.to_string(),
-        BoltType::DateTime(at) => {
-            let at = chrono::DateTime::<chrono::FixedOffset>::try_from(at).unwrap();
-            at.format("%FT%T%.9f%:z").to_string()
-        }
+        BoltType::DateTime(at) => match chrono::DateTime::<chrono::FixedOffset>::try_from(at) {
+            Ok(at) => at.format("%FT%T%.9f%:z").to_string(),
+            // A year that chrono does not know.
+            Err(_) => format!("{at:?}"),
+        },
         other => format!("{other:?}"),
     }
 }

@@ -1,0 +1,665 @@
+//! Random graphs of other writers beside Ebb's own rows: whatever they hold, only rows of the documented shape change.
+//!
+//! A node has labels, keys and values that Ebb knows and such that it does not know, each of any type, and relationships of
+//! any type to any other node, Ebb's own among them. Then all jobs run, each twice, everything that reads is asked, the scopes are
+//! deleted, and Ebb is uninstalled. After each of these steps every row that no rule of `docs/guide/your-own-data.md` gives to Ebb must be
+//! what it was. The rules are written here once more, by what is documented, so that a statement cannot move them.
+
+use super::bisect::ASIDE;
+use super::poison::{VALUES, asked};
+use super::sweep::{fact, once};
+use crate::harness::ebb::{access, remember, session};
+use crate::harness::graph::{remembered, same, text};
+use crate::harness::neo4j::{Fresh, START, at, fresh};
+use crate::harness::random::{Random, number_from_env};
+use crate::harness::rows::{list, map};
+use ebb_core::clock::new_id;
+use ebb_core::domain::event::{Access, Event, Observe, Remember, Tie};
+use ebb_core::domain::ids::{EntityName, MemoryId, MemoryKey, RelationType, Scope};
+use ebb_core::domain::relation::Observation;
+use ebb_core::domain::tier::Tier;
+use ebb_core::jobs::JobName;
+use ebb_core::store::{Batch, Filter, MemoryUpdate, RequestMode};
+use neo4rs::BoltType;
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Nodes and relationships of a graph.
+const NODES: usize = 220;
+const EDGES: usize = 420;
+
+/// Labels, each with the keys that most of its nodes have.
+const LABELS: [(&str, &[&str]); 16] = [
+    ("Memory", &["id", "content", "tier", "energy", "lastAccessed", "created", "sessionId", "text"]),
+    ("Memory", &["id", "name", "created_at", "dueAt", "ripeAt", "reinforceDue", "clusterDue", "embedDue"]),
+    ("Fact", &["id", "entity", "relation", "value", "confidence", "source", "assertedAt"]),
+    ("Fact", &["id", "text", "subject", "assertedAt", "created_at"]),
+    ("Entity", &["name", "type", "summary"]),
+    ("Entity", &["name", "uuid", "created_at", "exploration_pheromone"]),
+    ("Session", &["id", "started", "ended"]),
+    ("Session", &["id", "started", "coactivated", "user_name"]),
+    ("SemanticCluster", &["id", "strength", "size", "formed"]),
+    ("ConsolidationAttempt", &["id", "state", "holder", "started", "leaseUntil"]),
+    ("Room", &["id", "name", "exploitation_pheromone"]),
+    ("Drawer", &["id", "name", "text"]),
+    ("File", &["id", "path"]),
+    ("Message", &["id", "content", "tier", "energy", "created"]),
+    ("Episodic", &["uuid", "content", "created_at"]),
+    ("Person", &["name", "observations"]),
+];
+
+/// Types of relationships.
+const TYPES: [&str; 24] = [
+    "ACCESSED_IN",
+    "COACTIVATED",
+    "CONSOLIDATING",
+    "BELONGS_TO",
+    "MENTIONS",
+    "ABOUT",
+    "HEAD",
+    "RELATES_TO",
+    "RELATES_TO",
+    "REINFORCES",
+    "PROMOTED_TO",
+    "CRYSTALLIZED_INTO",
+    "DECAYED_FROM",
+    "PREVIOUS_VERSION",
+    "HALL",
+    "TUNNEL",
+    "HAS_ROOM",
+    "HAS_DRAWER",
+    "REFERENCES",
+    "SIMILAR_TO",
+    "KNOWS",
+    "NEXT",
+    "LAST_MESSAGE",
+    "HAS_MEMBER",
+];
+
+/// Keys that any node or relationship may have: first those of other writers alone, which nobody changes anywhere.
+const KEYS: [&str; 66] = [
+    "text",
+    "created_at",
+    "user_name",
+    "observations",
+    "subject",
+    "summary",
+    "note",
+    "path",
+    "uuid",
+    "group_id",
+    "id",
+    "name",
+    "scope",
+    "content",
+    "tier",
+    "energy",
+    "energyAt",
+    "lastAccessed",
+    "created",
+    "accessCount",
+    "pinned",
+    "dueAt",
+    "ripeAt",
+    "reinforceDue",
+    "clusterDue",
+    "embedDue",
+    "embedding",
+    "sessionId",
+    "tags",
+    "metadata",
+    "canonical",
+    "started",
+    "ended",
+    "coactivateDue",
+    "coactivated",
+    "strength",
+    "size",
+    "formed",
+    "dissolved",
+    "state",
+    "holder",
+    "leaseUntil",
+    "phase",
+    "entity",
+    "relation",
+    "value",
+    "valueType",
+    "confidence",
+    "source",
+    "assertedAt",
+    "validUntil",
+    "type",
+    "weight",
+    "baseWeight",
+    "weightAt",
+    "lastObserved",
+    "count",
+    "counted",
+    "at",
+    "success_pheromone",
+    "traversal_pheromone",
+    "exploitation_pheromone",
+    "exploration_pheromone",
+    "pheromone_cycle",
+    "base_cost",
+    "promotionKey",
+];
+/// How many of [`KEYS`] mean nothing to Ebb.
+const UNKNOWN: usize = 10;
+
+/// Keys of which one constraint or another wants each value once.
+const UNIQUE: [&str; 3] = ["id", "name", "promotionKey"];
+/// Types of trails, and those that Ebb writes between rows of its own.
+const TRAILS: [&str; 8] =
+    ["HAS_ROOM", "HAS_CLOSET", "HAS_DRAWER", "HALL", "TUNNEL", "RELATES_TO", "REFERENCES", "SIMILAR_TO"];
+const OWN: [&str; 12] = [
+    "ACCESSED_IN",
+    "COACTIVATED",
+    "CONSOLIDATING",
+    "BELONGS_TO",
+    "MENTIONS",
+    "ABOUT",
+    "HEAD",
+    "REINFORCES",
+    "PROMOTED_TO",
+    "CRYSTALLIZED_INTO",
+    "DECAYED_FROM",
+    "PREVIOUS_VERSION",
+];
+/// Keys of pheromones.
+const PHEROMONES: [&str; 5] = [
+    "success_pheromone",
+    "traversal_pheromone",
+    "recency_pheromone",
+    "exploitation_pheromone",
+    "exploration_pheromone",
+];
+
+/// What Ebb writes itself, and its labels on rows of others.
+fn is_own(labels: &BTreeSet<String>) -> bool {
+    labels.iter().any(|label| label.starts_with("Ebb") || label == "ConsolidationConfig")
+}
+
+/// A draw of properties: those of a sound value, those of a value of [`VALUES`] by its place, and instants in milliseconds.
+struct Drawn {
+    sound: Vec<(String, BoltType)>,
+    odd: Vec<(String, i64)>,
+    instants: Vec<(String, i64)>,
+}
+
+/// Draws the properties of the row with that number.
+fn draw(random: &mut Random, number: usize, main: &[&str]) -> Drawn {
+    let mut keys: BTreeSet<&str> = main.iter().copied().filter(|_| !random.once_in(6)).collect();
+    for _ in 0..random.below(5) {
+        keys.insert(random.pick(&KEYS));
+    }
+    if random.once_in(3) {
+        keys.insert("scope");
+    }
+    let mut drawn = Drawn { sound: Vec::new(), odd: Vec::new(), instants: Vec::new() };
+    for key in keys {
+        let name = key.to_owned();
+        if UNIQUE.contains(&key) {
+            let number = i64::try_from(number).unwrap();
+            let value: BoltType = match random.below(12) {
+                0 => number.into(),
+                1 => list([format!("x{number}")]),
+                2 => f64::from(i32::try_from(number).unwrap()).into(),
+                _ => format!("x{number}").into(),
+            };
+            drawn.sound.push((name, value));
+        } else if random.once_in(5) {
+            drawn.odd.push((name, random.whole(i64::try_from(VALUES.len()).unwrap())));
+        } else if key.ends_with("At")
+            || key.ends_with("Due")
+            || ["created", "lastAccessed", "started", "ended", "at", "formed"].contains(&key)
+        {
+            drawn.instants.push((name, START + random.whole(5_000 * 3_600_000) - 4_000 * 3_600_000));
+        } else {
+            let value: BoltType = match key {
+                "scope" => random.pick(&["local", "local", "other", "third"]).into(),
+                "tier" => random
+                    .pick(&[
+                        "working",
+                        "working",
+                        "shortTerm",
+                        "longTerm",
+                        "expiredWorking",
+                        "archivedShortTerm",
+                    ])
+                    .into(),
+                "state" => random.pick(&["open", "planned", "claimed", "done", "running"]).into(),
+                "sessionId" => random.pick(&["ours", "x3", "x50", "x100"]).into(),
+                "type" => random.pick(&["knows", "USES", "person"]).into(),
+                "pinned" | "counted" | "canonical" => random.once_in(2).into(),
+                "accessCount" | "count" | "size" | "coactivated" | "pheromone_cycle" | "leaseUntil" => {
+                    random.whole(9).into()
+                }
+                "energy" | "strength" | "weight" | "baseWeight" | "confidence" | "base_cost" => {
+                    (random.unit() * 5.0).into()
+                }
+                pheromone if pheromone.ends_with("_pheromone") => random.pick(&[0.0, 0.5, 3.0]).into(),
+                "tags" | "observations" => list(["a", "b"]),
+                "embedding" => list([0.5, 0.5, random.unit()]),
+                _ => random.pick(&["Ann", "Bob", "tea", "local", "{}"]).into(),
+            };
+            drawn.sound.push((name, value));
+        }
+    }
+    drawn
+}
+
+/// Sets the properties that `r` draws on `n`.
+const SET: &str = "FOREACH (p IN r.sound | SET n[p.key] = p.value)
+    FOREACH (p IN r.odd | SET n[p.key] = values[p.value])
+    FOREACH (p IN r.instants | SET n[p.key] = datetime({epochMillis: p.value}))";
+
+impl Drawn {
+    fn param(self, mut more: Vec<(&str, BoltType)>) -> BoltType {
+        let pair = |key: String, value: BoltType| map([("key", key.into()), ("value", value)]);
+        let numbers =
+            |of: Vec<(String, i64)>| list(of.into_iter().map(|(key, value)| pair(key, value.into())));
+        more.extend([
+            ("sound", list(self.sound.into_iter().map(|(key, value)| pair(key, value)))),
+            ("odd", numbers(self.odd)),
+            ("instants", numbers(self.instants)),
+        ]);
+        BoltType::Map(more.into_iter().map(|(key, value)| (key.into(), value)).collect())
+    }
+}
+
+/// Leaves a random graph of others, tied to what is there.
+async fn leave(db: &Fresh, random: &mut Random) {
+    let nodes: Vec<BoltType> = (0..NODES)
+        .map(|number| {
+            let (label, main) = random.pick(&LABELS);
+            let mut labels = vec![label];
+            if random.once_in(8) {
+                labels.push(random.pick(&LABELS).0);
+            }
+            draw(random, number, main).param(vec![("labels", list(labels))])
+        })
+        .collect();
+    let values = VALUES.join(", ");
+    let text = format!("WITH [{values}] AS values UNWIND $rows AS r CREATE (n) SET n:$(r.labels) {SET}");
+    db.client.run(&text, &[("rows", list(nodes))]).await;
+    let ids = "MATCH (n) WHERE n:EbbMemory|EbbFact|EbbEntity OR NONE (label IN labels(n) WHERE label STARTS WITH 'Ebb')
+        RETURN elementId(n) AS id ORDER BY id(n)";
+    let ids: Vec<String> = db.client.column(ids).await;
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let edges: Vec<BoltType> = (0..EDGES)
+        .map(|number| {
+            let main = ["type", "weight", "at", "count", "success_pheromone"];
+            let main = &main[..random.below(main.len() + 1)];
+            draw(random, NODES + number, main).param(vec![
+                ("type", random.pick(&TYPES).into()),
+                ("from", random.pick(&ids).into()),
+                ("to", random.pick(&ids).into()),
+            ])
+        })
+        .collect();
+    let set = SET.replace("n[", "e[");
+    let text = format!(
+        "WITH [{values}] AS values UNWIND $rows AS r MATCH (a), (b) WHERE elementId(a) = r.from AND elementId(b) = r.to
+         CREATE (a)-[e:$(r.type)]->(b) {set}"
+    );
+    db.client.run(&text, &[("rows", list(edges))]).await;
+}
+
+/// Rows of Ebb's own, written by itself, in two scopes.
+async fn write_ours(db: &Fresh) {
+    let mut events = Vec::new();
+    for (number, scope) in ["local", "local", "local", "other", "other"].into_iter().enumerate() {
+        events.push(Event::Remember(Remember {
+            scope: Scope::new(scope).unwrap(),
+            session: Some(session("ours")),
+            mentions: vec![EntityName::new("Ann").unwrap(), EntityName::new("Atlas").unwrap()],
+            ..remember(&format!("ours{number}"), -20.0)
+        }));
+    }
+    db.apply(&events).await;
+    db.assert(&[fact("likes", "tea", -20.0), fact("owns", "a boat", -10.0)]).await;
+    let tie = Tie {
+        scope: Scope::local(),
+        from: EntityName::new("Ann").unwrap(),
+        kind: RelationType::new("knows").unwrap(),
+        to: EntityName::new("Atlas").unwrap(),
+    };
+    let seen = Observation { at: at(-20.0), weight: None, pinned: None };
+    let mode = RequestMode::Once { request: "ours", hash: "hash", by: "test" };
+    db.store.observe(mode, &[Observe { tie, seen }]).await.unwrap();
+    db.client.run("CREATE (:Room {scope: 'local', id: 'ours'})", &[]).await;
+}
+
+#[derive(Debug, Clone)]
+struct Node {
+    labels: BTreeSet<String>,
+    properties: BTreeMap<String, String>,
+}
+
+#[derive(Debug, Clone)]
+struct Edge {
+    kind: String,
+    from: String,
+    to: String,
+    properties: BTreeMap<String, String>,
+}
+
+/// The whole graph by the server's ids.
+#[derive(Debug, Clone, Default)]
+struct Graph {
+    nodes: BTreeMap<String, Node>,
+    edges: BTreeMap<String, Edge>,
+}
+
+impl Node {
+    fn is(&self, label: &str) -> bool {
+        self.labels.contains(label)
+    }
+
+    /// Its labels and keys.
+    fn told(&self) -> String {
+        let join = |of: Vec<&str>, by: &str| of.join(by);
+        let keys = self.properties.keys().map(String::as_str).collect();
+        format!("(:{} {{{}}})", join(self.labels.iter().map(String::as_str).collect(), ":"), join(keys, ", "))
+    }
+
+    fn has(&self, key: &str) -> bool {
+        self.properties.contains_key(key)
+    }
+}
+
+/// What changed of some properties.
+fn change(before: &BTreeMap<String, String>, now: Option<&BTreeMap<String, String>>) -> String {
+    let Some(now) = now else { return "is gone".to_owned() };
+    let keys: BTreeSet<&String> = before.keys().chain(now.keys()).collect();
+    let changed = keys.into_iter().filter(|key| before.get(*key) != now.get(*key));
+    changed.map(|key| format!("\n    {key}: {:?} is now {:?}", before.get(key), now.get(key))).collect()
+}
+
+/// Whether it has a mark of Ebb's, by a name that nobody else gives to anything.
+fn is_marked(properties: &BTreeMap<String, String>) -> bool {
+    ["pheromone_cycle", "coactivateDue", "coactivated"].iter().any(|key| properties.contains_key(*key))
+}
+
+/// Whether one of these pheromones is there and not zero: what is no number is a value to be quarantined.
+fn smells(properties: &BTreeMap<String, String>) -> bool {
+    PHEROMONES.iter().any(|key| {
+        properties
+            .get(*key)
+            .is_some_and(|value| !value.starts_with("0 (") && !value.starts_with("-0 (") && value != "0")
+    })
+}
+
+impl Graph {
+    async fn read(db: &Fresh) -> Self {
+        #[derive(Deserialize)]
+        struct NodeRow {
+            id: String,
+            labels: Vec<String>,
+            properties: BoltType,
+        }
+        #[derive(Deserialize)]
+        struct EdgeRow {
+            id: String,
+            kind: String,
+            from: String,
+            to: String,
+            properties: BoltType,
+        }
+        let texts = |properties: BoltType| {
+            let BoltType::Map(map) = properties else { unreachable!("properties are a map") };
+            map.value.iter().map(|(key, value)| (key.value.clone(), text(value, &[]))).collect()
+        };
+        let nodes: Vec<NodeRow> = db
+            .client
+            .rows(
+                "MATCH (n) RETURN elementId(n) AS id, labels(n) AS labels, properties(n) AS properties",
+                &[],
+            )
+            .await;
+        let edges: Vec<EdgeRow> = db
+            .client
+            .rows(
+                "MATCH (a)-[r]->(b) RETURN elementId(r) AS id, type(r) AS kind, elementId(a) AS from, elementId(b) AS to, properties(r) AS properties",
+                &[],
+            )
+            .await;
+        let node = |row: NodeRow| {
+            (row.id, Node { labels: row.labels.into_iter().collect(), properties: texts(row.properties) })
+        };
+        let edge = |row: EdgeRow| {
+            (row.id, Edge { kind: row.kind, from: row.from, to: row.to, properties: texts(row.properties) })
+        };
+        Self { nodes: nodes.into_iter().map(node).collect(), edges: edges.into_iter().map(edge).collect() }
+    }
+
+    /// Nodes that Ebb wrote, or that a documented rule gives to it.
+    fn given(&self) -> BTreeSet<&str> {
+        let mut given: BTreeSet<&str> = self
+            .nodes
+            .iter()
+            .filter(|(_, node)| {
+                is_own(&node.labels)
+                    || is_marked(&node.properties)
+                    || node.is("Memory")
+                        && node.has("id")
+                        && node.has("content")
+                        && (node.has("tier") || node.has("energy"))
+                    || node.is("Fact") && ["entity", "relation", "value"].iter().all(|key| node.has(key))
+                    || node.is("ConsolidationAttempt")
+                    || ["Wing", "Room", "Closet", "Drawer", "Entity"].iter().any(|label| node.is(label))
+                        && smells(&node.properties)
+            })
+            .map(|(id, _)| id.as_str())
+            .collect();
+        let mut tied = BTreeSet::new();
+        for edge in self.edges.values() {
+            let from = given.contains(edge.from.as_str());
+            let memory = from && self.nodes[&edge.from].is("Memory");
+            let to = &self.nodes[&edge.to];
+            match edge.kind.as_str() {
+                "ACCESSED_IN" if memory && to.is("Session") => _ = tied.insert(edge.to.as_str()),
+                "BELONGS_TO" if memory && to.is("SemanticCluster") => _ = tied.insert(edge.to.as_str()),
+                "MENTIONS" if memory && self.is_free_entity(&edge.to) => _ = tied.insert(edge.to.as_str()),
+                "ABOUT" if from && self.nodes[&edge.from].is("Fact") && self.is_free_entity(&edge.to) => {
+                    tied.insert(edge.to.as_str());
+                }
+                _ if self.is_relation(edge) => tied.extend([edge.from.as_str(), edge.to.as_str()]),
+                _ => {}
+            }
+        }
+        given.append(&mut tied);
+        given
+    }
+
+    fn is_free_entity(&self, id: &str) -> bool {
+        let node = &self.nodes[id];
+        node.is("Entity") && !node.has("uuid") && !node.has("id")
+    }
+
+    fn is_relation(&self, edge: &Edge) -> bool {
+        edge.kind == "RELATES_TO"
+            && self.is_free_entity(&edge.from)
+            && self.is_free_entity(&edge.to)
+            && ["type", "weight"].iter().all(|key| edge.properties.contains_key(*key))
+    }
+
+    /// Whether a documented rule gives a relationship to Ebb.
+    fn is_edge_given(&self, edge: &Edge, given: &BTreeSet<&str>) -> bool {
+        let is = |types: &[&str]| types.contains(&edge.kind.as_str());
+        let ends = [&edge.from, &edge.to].map(|end| given.contains(end.as_str()));
+        self.is_relation(edge)
+            || is_marked(&edge.properties)
+            || is(&TRAILS) && smells(&edge.properties)
+            || is(&OWN) && ends == [true, true]
+            || edge.kind == "CONSOLIDATING" && ends != [false, false]
+    }
+
+    /// What the deletion of a scope takes besides: rows with a key of the model, whoever wrote them.
+    fn in_a_scope(&self) -> impl Iterator<Item = &str> {
+        let keyed = ["Session", "SemanticCluster", "Wing", "Room", "Closet", "Drawer"];
+        let taken = move |node: &Node| {
+            keyed.iter().any(|label| node.is(label)) && node.has("scope") && node.has("id")
+        };
+        self.nodes.iter().filter(move |(_, node)| taken(node)).map(|(id, _)| id.as_str())
+    }
+
+    /// Rows that are not Ebb's and are not what they were before, as text.
+    fn harmed(&self, after: &Self, step: Step) -> Vec<String> {
+        let before = self.given();
+        let mut given: BTreeSet<&str> = before.union(&after.given()).copied().collect();
+        if step == Step::Deletion {
+            given.extend(self.in_a_scope().chain(after.in_a_scope()));
+        }
+        let mut harmed = self.harmed_nodes(after, step, &given);
+        for (id, edge) in &self.edges {
+            let now = after.edges.get(id);
+            let ends = [&edge.from, &edge.to];
+            let may_go = match step {
+                Step::Jobs => false,
+                // Who deletes a memory deletes its relationships; who deletes a scope leaves those of others.
+                Step::Writes => ends.iter().any(|end| !after.nodes.contains_key(*end)),
+                Step::Deletion => ends.iter().all(|end| given.contains(end.as_str())),
+            };
+            if !may_go
+                && !self.is_edge_given(edge, &given)
+                && now.is_none_or(|now| now.properties != edge.properties)
+            {
+                let [from, to] = [&edge.from, &edge.to].map(|end| self.nodes[end].told());
+                let change = change(&edge.properties, now.map(|now| &now.properties));
+                harmed.push(format!("{} from {from} to {to} {change}", edge.kind));
+            }
+        }
+        let strange = |end: &String| self.nodes.contains_key(end) && !given.contains(end.as_str());
+        for edge in after.edges.iter().filter(|(id, _)| !self.edges.contains_key(*id)).map(|(_, edge)| edge) {
+            if strange(&edge.from) || strange(&edge.to) {
+                let [from, to] = [&edge.from, &edge.to].map(|end| after.nodes[end].told());
+                harmed.push(format!("{} is new, from {from} to {to}", edge.kind));
+            }
+        }
+        harmed
+    }
+
+    fn harmed_nodes(&self, after: &Self, step: Step, given: &BTreeSet<&str>) -> Vec<String> {
+        let mut harmed = Vec::new();
+        for (id, node) in &self.nodes {
+            let now = after.nodes.get(id);
+            let same =
+                |key: &&str| now.is_some_and(|now| now.properties.get(*key) == node.properties.get(*key));
+            if !given.contains(id.as_str()) {
+                if now.is_none_or(|now| now.labels != node.labels || now.properties != node.properties) {
+                    let change = change(&node.properties, now.map(|now| &now.properties));
+                    harmed.push(format!("{} {change}", node.told()));
+                }
+            } else if step == Step::Jobs && !is_own(&node.labels) && !node.is("ConsolidationAttempt") {
+                // Given to Ebb, which may change what it knows, and nothing else.
+                let changed: Vec<&str> = KEYS[..UNKNOWN].iter().copied().filter(|key| !same(key)).collect();
+                if now.is_none() {
+                    harmed.push(format!("{} is gone", node.told()));
+                } else if !changed.is_empty() {
+                    harmed.push(format!("{} has other values of {changed:?}", node.told()));
+                }
+            }
+        }
+        harmed
+    }
+}
+
+/// What was done to a graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Jobs,
+    Writes,
+    Deletion,
+}
+
+/// Asks for writes of every kind to the memories and sessions that are not Ebb's: each is refused, or goes by a row of its own.
+async fn asked_to_write(db: &Fresh, before: &Graph) {
+    let (service, tunables, given) = (db.service("[]"), db.tunables().await, before.given());
+    let now = at(3_000.0);
+    let strange = before.nodes.iter().filter(|(id, _)| !given.contains(id.as_str())).map(|(_, node)| node);
+    for node in strange {
+        let Some(name) = node.properties.get("id").and_then(|id| id.strip_prefix('"')?.strip_suffix('"'))
+        else {
+            continue;
+        };
+        for scope in ["local", "other"].map(|scope| Scope::new(scope).unwrap()) {
+            if node.is("Memory") {
+                let update = MemoryUpdate { content: Some("new".to_owned()), ..MemoryUpdate::default() };
+                let access = Event::Access(Access { scope: scope.clone(), ..access(name, 3_000.0) });
+                let memory = MemoryId::new(name).unwrap();
+                let key = MemoryKey::new(&scope, &memory);
+                drop(service.update(&once(), &key, &update, now).await);
+                drop(service.forget(&once(), (&scope, &[memory.clone()]), now, Some(1)).await);
+                drop(
+                    service.merge(&once(), (&scope, &MemoryId::new("ours0").unwrap()), &[memory], now).await,
+                );
+                let mode = RequestMode::Once { request: &new_id(), hash: "hash", by: "test" };
+                let batch = Batch { events: &[access], tunables: &tunables };
+                drop(db.store.apply_request(mode, None, batch, |_| Vec::new()).await);
+            } else if node.is("Session") && !node.has("scope") {
+                let made = Remember {
+                    scope: scope.clone(),
+                    session: Some(session(name)),
+                    ..remember(&format!("in {name}"), 3_000.0)
+                };
+                let mode = RequestMode::Once { request: &new_id(), hash: "hash", by: "test" };
+                let batch = Batch { events: &[Event::Remember(made)], tunables: &tunables };
+                drop(db.store.apply_request(mode, None, batch, |_| Vec::new()).await);
+            }
+        }
+    }
+    let all = Filter { tiers: vec![Tier::ExpiredWorking], ..Filter::default() };
+    drop(service.forget_where(&once(), (&Scope::local(), &all), now, Some(1_000_000)).await);
+}
+
+/// Everything that is done to one graph; answers what was harmed, and what failed.
+async fn lived(db: &Fresh, random: &mut Random) -> Vec<String> {
+    write_ours(db).await;
+    leave(db, random).await;
+    let before = Graph::read(db).await;
+    let mut found = Vec::new();
+    let mut look = async |before: &Graph, what: &str, step| {
+        let after = Graph::read(db).await;
+        let harmed = before.harmed(&after, step);
+        found.extend(harmed.into_iter().map(|harm| format!("{what}: {harm}")));
+        after
+    };
+    for hours in [1.0, 30.0, 3_000.0] {
+        for job in JobName::ALL {
+            db.run(job, hours).await;
+            let once = remembered(&db.client).await;
+            db.run(job, hours).await;
+            same(&once, &remembered(&db.client).await, &format!("{job} at {hours} h a second time"));
+        }
+        look(&before, &format!("jobs at {hours} h"), Step::Jobs).await;
+    }
+    asked_to_write(db, &before).await;
+    let written = look(&before, "writes", Step::Writes).await;
+    db.service("[]").mend().await.unwrap();
+    let before = look(&written, "a repair", Step::Jobs).await;
+    let failed = Box::pin(asked(db, at(3_000.0))).await;
+    for scope in ["other", "local"] {
+        db.store.erase(&Scope::new(scope).unwrap(), "test", scope).await.unwrap();
+        look(&before, &format!("deletion of {scope}"), Step::Deletion).await;
+    }
+    let aside: Vec<String> = db.client.column(ASIDE).await;
+    found.extend(aside.into_iter().filter(|line| line.contains(" failed on it: ")));
+    found.extend(failed);
+    found
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rows_of_others_stay_as_they_are() {
+    let db = fresh().await;
+    let mut random = Random::seeded(number_from_env("EBB_OTHERS_SEED", 20_261_130));
+    for graph in 0..number_from_env("EBB_OTHERS_GRAPHS", 2) {
+        let seed = random.0;
+        db.clear().await;
+        let found = lived(&db, &mut random).await;
+        assert!(found.is_empty(), "graph {graph}, EBB_OTHERS_SEED={seed}:\n{}", found.join("\n"));
+        eprintln!("graph {graph}: next seed {}", random.0);
+    }
+}
