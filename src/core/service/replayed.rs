@@ -9,7 +9,7 @@ use super::evaluation::metrics::{Ranks, mean};
 use super::evaluation::ways::Way;
 use super::evaluation::{Question, Views, ask};
 use super::recall::{Error as RecallError, RecallConfig};
-use crate::domain::fact::FactScope;
+use crate::domain::fact::{FactScope, Value};
 use crate::domain::ids::Scope;
 use crate::domain::tier::Tier;
 use crate::domain::units::Timestamp;
@@ -32,13 +32,20 @@ pub struct Replayed {
     /// Instant at which it ended.
     pub ended_at: Option<Timestamp>,
     memories: BTreeMap<(Scope, String), MemoryLeft>,
-    facts: BTreeMap<FactKey, f64>,
+    facts: BTreeMap<FactKey, FactLeft>,
     views: Views,
     answers: Vec<SavedAnswer>,
 }
 
-/// A fact: its scope, entity and relation.
-type FactKey = (String, String, String);
+/// A fact: its scope, entity and relation, and the key of its lineage, since a relation may have many values.
+type FactKey = (String, String, String, String);
+
+/// A fact at the end of a replay.
+#[derive(Debug, Clone, PartialEq)]
+struct FactLeft {
+    value: Option<Value>,
+    confidence: f64,
+}
 
 /// A memory at the end of a replay.
 #[derive(Debug, Clone, PartialEq)]
@@ -115,6 +122,7 @@ pub struct FactExample {
     pub scope: String,
     pub entity: String,
     pub relation: String,
+    pub value: Option<Value>,
     pub a: Option<f64>,
     pub b: Option<f64>,
 }
@@ -154,9 +162,11 @@ impl Service {
         for scope in FactScope::ALL {
             let filter = FactFilter { scope, entity: None, relation: None, history: false };
             for fact in self.facts(&filter, "", None).await? {
-                let key = (scope.name().to_owned(), fact.entity, fact.relation);
-                if let (scope, Some(entity), Some(relation)) = key {
-                    left.facts.insert((scope, entity, relation), fact.confidence.unwrap_or(0.0));
+                let value = fact.value();
+                if let (Some(entity), Some(relation)) = (fact.entity, fact.relation) {
+                    // The cursor of a head is the key of its lineage.
+                    let key = (scope.name().to_owned(), entity, relation, fact.cursor);
+                    left.facts.insert(key, FactLeft { value, confidence: fact.confidence.unwrap_or(0.0) });
                 }
             }
         }
@@ -239,7 +249,8 @@ fn only_expired(of: &Replayed, other: &Replayed) -> OnlyExpired {
 
 fn facts(a: &Replayed, b: &Replayed) -> DifferingFacts {
     let keys: BTreeSet<&FactKey> = a.facts.keys().chain(b.facts.keys()).collect();
-    let of = |key: &FactKey| (a.facts.get(key).copied(), b.facts.get(key).copied());
+    let confidence = |of: &Replayed, key: &FactKey| of.facts.get(key).map(|fact| fact.confidence);
+    let of = |key: &FactKey| (confidence(a, key), confidence(b, key));
     let differs = |key: &&&FactKey| match of(key) {
         (Some(a), Some(b)) => (a - b).abs() > CONFIDENCE_STEP,
         _ => true,
@@ -247,8 +258,10 @@ fn facts(a: &Replayed, b: &Replayed) -> DifferingFacts {
     let differing: Vec<&FactKey> = keys.iter().filter(differs).copied().collect();
     let retracted = |one: Option<f64>, other: Option<f64>| one == Some(0.0) && other != Some(0.0);
     let example = |key: &&FactKey| {
-        let ((scope, entity, relation), (a, b)) = ((*key).clone(), of(key));
-        FactExample { scope, entity, relation, a, b }
+        let (scope, entity, relation, _) = (*key).clone();
+        let value = a.facts.get(*key).or_else(|| b.facts.get(*key)).and_then(|fact| fact.value.clone());
+        let (a, b) = of(key);
+        FactExample { scope, entity, relation, value, a, b }
     };
     DifferingFacts {
         count: differing.len(),
@@ -288,8 +301,9 @@ mod tests {
 
     fn left(memories: Vec<(&str, MemoryLeft)>, facts: &[(&str, f64)]) -> Replayed {
         let key = |id: &str| (Scope::local(), id.to_owned());
-        let fact = |(entity, confidence): &(&str, f64)| {
-            (("team".to_owned(), (*entity).to_owned(), "owns".to_owned()), *confidence)
+        let fact = |(value, confidence): &(&str, f64)| {
+            let key = ("team".to_owned(), "Alex".to_owned(), "owns".to_owned(), (*value).to_owned());
+            (key, FactLeft { value: Some(Value::Text((*value).to_owned())), confidence: *confidence })
         };
         Replayed {
             memories: memories.into_iter().map(|(id, memory)| (key(id), memory)).collect(),
@@ -324,6 +338,7 @@ mod tests {
         let facts = &found.facts;
         assert_eq!((facts.count, facts.retracted_only_a, facts.retracted_only_b), (2, 1, 0));
         assert_eq!((facts.examples[1].a, facts.examples[1].b), (Some(0.25), None));
+        assert_eq!(facts.examples[1].value, Some(Value::Text("z".to_owned())));
         assert_eq!(found.questions, None);
     }
 

@@ -5,12 +5,14 @@ use crate::harness::neo4j::{Fresh, empty, fresh};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// A memory that is used a day later, one that is not, and a fact.
+/// A memory that is used a day later, one that is not, and two facts of one entity and relation, of which the last is too late
+/// for the policy.
 const EVENTS: &str = r#"{"at":"2026-01-01T10:00:00Z","kind":"memory","id":"parser","content":"Alex owns the parser"}
 {"at":"2026-01-01T10:00:00Z","kind":"memory","id":"lexer","content":"Bea owns the lexer"}
 {"at":"2026-01-01T10:00:00Z","kind":"fact","entity":"Alex","relation":"owns:part","value":"parser","source":"agent","scope":"team"}
 {"at":"2026-01-02T10:00:00Z","kind":"access","id":"parser"}
 {"at":"2026-01-02T10:00:00Z","kind":"memory","id":"late","content":"Cleo owns the formatter"}
+{"at":"2026-01-02T15:30:00Z","kind":"fact","entity":"Alex","relation":"owns:part","value":"linker","source":"agent","scope":"team"}
 "#;
 const QUESTIONS: &str = r#"{"question":"who owns the lexer","gold":["lexer"]}
 {"question":"who owns the formatter","gold":["late"]}
@@ -66,7 +68,8 @@ async fn two_configurations_are_compared_by_what_the_same_events_leave() {
 
     let facts = &found["facts"];
     assert_eq!((&facts["count"], &facts["retracted_only_b"]), (&json!(1), &json!(1)), "{found:#}");
-    assert_eq!(facts["examples"][0]["entity"], "Alex");
+    let example = &facts["examples"][0];
+    assert_eq!((&example["entity"], &example["value"]), (&json!("Alex"), &json!("parser")), "{found:#}");
     let questions = &found["questions"];
     assert_eq!(questions["recall"][0], json!({"first": 5, "a": 0.0, "b": 1.0}));
     assert_eq!(questions["lost_under_a"].as_array().unwrap().len(), 2, "{found:#}");

@@ -197,9 +197,12 @@ fn facts(facts: &DifferingFacts, page: &mut Page) {
         Column::left("SCOPE"),
         Column::left("RELATION"),
         Column::cut("ENTITY"),
+        Column::cut("VALUE"),
     ];
     let row = |one: &FactExample| {
-        [confidence(one.a), confidence(one.b), one.scope.clone(), one.relation.clone(), one.entity.clone()]
+        let value = one.value.as_ref().map(ToString::to_string).unwrap_or_default();
+        let (scope, relation, entity) = (one.scope.clone(), one.relation.clone(), one.entity.clone());
+        [confidence(one.a), confidence(one.b), scope, relation, entity, value]
     };
     if !facts.examples.is_empty() {
         page.table(&columns, facts.examples.iter().map(row));
