@@ -6,10 +6,16 @@ use crate::clock::rfc3339;
 use crate::domain::ids::shell_word;
 use crate::embedder::Config;
 use crate::store::{
-    About, AdoptionCounts, Drift, EmbeddingTarget, Error, FutureRows, MirrorStatus, QuarantineCounts,
-    UnfinishedErasure,
+    About, AdoptionCounts, Drift, EmbeddingTarget, Error, FutureRows, MirrorStatus, OtherEmbeddings,
+    QuarantineCounts, UnfinishedErasure, Waiting,
 };
 use serde::Serialize;
+
+/// Most memories of which embeddings are read, which takes about a second.
+const EMBEDDINGS_READ: i64 = 50_000;
+
+/// Advice for a failure that may have passed.
+const AGAIN: &str = "run it again: ebb doctor; if it fails again, see the log of the server";
 
 /// The result of a check, with advice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -87,25 +93,28 @@ impl Service {
             Err(why) => refused("cycles", &why)
                 .unwrap_or_else(|| problem("cycles", why.to_string(), "run it again: ebb doctor")),
         });
-        let waiting = self.store.waiting(self.instant(None).await?).await?;
-        findings.push(quarantined_rows(waiting.quarantined, self.store.quarantine_counts().await));
-        findings.push(future_dates(self.store.future_rows(self.instant(None).await?).await));
+        let (quarantined, embed) = match self.waiting_now().await {
+            Ok(waiting) => (Ok(waiting.quarantined), Some(waiting.embed)),
+            Err(why) => (Err(why), None),
+        };
+        findings.push(quarantined_rows(quarantined, self.store.quarantine_counts().await));
+        findings.push(future_dates(self.future_rows_now().await));
         findings.push(foreign_rows(
             "other writers",
-            self.store.memory_adoption().await?,
+            self.store.memory_adoption().await,
             ("memory", "memories", "an id, a content, and a tier or an energy"),
             "decay",
         ));
         findings.push(foreign_rows(
             "facts",
-            self.store.fact_adoption().await?,
+            self.store.fact_adoption().await,
             ("fact", "facts", "an entity, a relation and a value"),
             "sweep",
         ));
         findings.push(layouts(self.detect_layouts().await));
-        findings.push(deletions(&self.store.unfinished_erasures().await?));
-        findings.push(mirror_shares(&self.store.mirrors_status().await?));
-        findings.push(self.embeddings(waiting.embed).await?);
+        findings.push(deletions(self.store.unfinished_erasures().await));
+        findings.push(mirror_shares(self.store.mirrors_status().await));
+        findings.push(self.embeddings(embed).await);
         findings.push(match self.store.policies().await {
             Ok(found) => well("policies", format!("{} are valid", found.policies.all().len())),
             Err(why) => problem(
@@ -141,33 +150,30 @@ impl Service {
         Ok(done)
     }
 
+    async fn waiting_now(&self) -> Result<Waiting, Error> {
+        self.store.waiting(self.instant(None).await?).await
+    }
+
+    async fn future_rows_now(&self) -> Result<FutureRows, Error> {
+        self.store.future_rows(self.instant(None).await?).await
+    }
+
     /// Whether the embedder answers with the configured dimensions, and whether memories have embeddings of another model.
-    async fn embeddings(&self, waiting: i64) -> Result<Finding, Error> {
+    async fn embeddings(&self, waiting: Option<i64>) -> Finding {
         let Some(embedder) = self.embedder() else {
             let found = "none is configured: memories have the embeddings of their writers";
-            return Ok(well("embedder", found.to_owned()));
+            return well("embedder", found.to_owned());
         };
+        if let Err(why) = embedder.probe().await {
+            return problem("embedder", why.what, why.fix);
+        }
         let Config { address, model, dimensions, expired, .. } = embedder.config();
         let target = EmbeddingTarget { model: model.clone(), dimensions: *dimensions, expired: *expired };
-        let others = self.store.other_embeddings(&target).await?;
+        let waiting = waiting.map_or_else(|| "an unknown number of".to_owned(), |count| count.to_string());
         let found = format!(
             "{model} at {address} answers with {dimensions} numbers; {waiting} memories wait for the job embed"
         );
-        Ok(match embedder.probe().await {
-            Err(why) => problem("embedder", why.what, why.fix),
-            Ok(()) if others.memories == 0 => well("embedder", found),
-            Ok(()) => Finding {
-                level: Level::Warning,
-                what: "embedder".to_owned(),
-                found: format!(
-                    "{found}; {} have embeddings of another model or length ({}), which no recall compares until the job has \
-                     replaced them",
-                    others.memories,
-                    others.models.join("; ")
-                ),
-                fix: "leave that to the worker, or run: ebb job run embed".to_owned(),
-            },
-        })
+        other_embeddings(found, self.store.other_embeddings(&target, EMBEDDINGS_READ).await)
     }
 
     fn clock_skew(&self, about: &About) -> Finding {
@@ -257,14 +263,50 @@ impl Service {
     }
 }
 
+/// Memories with embeddings of other models, after what was `found` of the configured one.
+fn other_embeddings(found: String, others: Result<OtherEmbeddings, Error>) -> Finding {
+    let warning = |found: String, fix: &str| Finding {
+        level: Level::Warning,
+        what: "embedder".to_owned(),
+        found,
+        fix: fix.to_owned(),
+    };
+    let OtherEmbeddings { read, memories, models } = match others {
+        Ok(others) => others,
+        Err(why) => {
+            let found = format!("{found}; embeddings of other models cannot be counted: {why}");
+            return warning(found, AGAIN);
+        }
+    };
+    let some = (read >= EMBEDDINGS_READ).then(|| format!("of {read} memories, which are not all, "));
+    match (memories, some) {
+        (0, None) => well("embedder", found),
+        (0, Some(some)) => well("embedder", format!("{found}; {some}none has an embedding of another model")),
+        (_, some) => warning(
+            format!(
+                "{found}; {}{memories} have embeddings of another model or length ({}), which no recall compares until the \
+                 job has replaced them",
+                some.unwrap_or_default(),
+                models.join("; ")
+            ),
+            "leave that to the worker, or run: ebb job run embed",
+        ),
+    }
+}
+
 /// Quarantined rows.
-fn quarantined_rows(nodes: i64, others: Result<QuarantineCounts, Error>) -> Finding {
+fn quarantined_rows(nodes: Result<i64, Error>, others: Result<QuarantineCounts, Error>) -> Finding {
     let fix = "see them with: ebb inspect quarantine; correct the value or constraint that each names, then run: ebb doctor --fix. \
                Places and edges are released by the next run of evaporate, adopted relations by that of fade";
-    let (QuarantineCounts { relations, places, edges }, unknown) = match others {
-        Ok(found) => (found, None),
-        Err(why) => (QuarantineCounts { relations: 0, places: 0, edges: 0 }, Some(why)),
-    };
+    let mut unknown = Vec::new();
+    let nodes = nodes.unwrap_or_else(|why| {
+        unknown.push(format!("memories, facts and sessions could not be counted: {why}"));
+        0
+    });
+    let QuarantineCounts { relations, places, edges } = others.unwrap_or_else(|why| {
+        unknown.push(format!("relations and trails could not be counted: {why}"));
+        QuarantineCounts { relations: 0, places: 0, edges: 0 }
+    });
     let named = [
         (nodes, "memory, fact or session", "memories, facts or sessions"),
         (relations, "relation", "relations"),
@@ -276,18 +318,22 @@ fn quarantined_rows(nodes: i64, others: Result<QuarantineCounts, Error>) -> Find
         .filter(|(count, ..)| *count > 0)
         .map(|(count, one, several)| format!("{count} {}", if count == 1 { one } else { several }))
         .collect();
-    if said.is_empty() && unknown.is_none() {
+    if said.is_empty() && unknown.is_empty() {
         return well("rows", "none is quarantined".to_owned());
     }
     if !said.is_empty() {
         said = vec![format!("{} quarantined, values unchanged", said.join(", "))];
     }
-    said.extend(unknown.map(|why| format!("relations and trails could not be counted: {why}")));
+    said.append(&mut unknown);
     problem("rows", said.join("; "), fix)
 }
 
 /// Deletions of scopes that are not finished.
-fn deletions(found: &[UnfinishedErasure]) -> Finding {
+fn deletions(found: Result<Vec<UnfinishedErasure>, Error>) -> Finding {
+    let found = match found {
+        Ok(found) => found,
+        Err(why) => return unread("deletions", &why),
+    };
     if found.is_empty() {
         return well("deletions", "each of a scope is finished".to_owned());
     }
@@ -306,7 +352,11 @@ fn deletions(found: &[UnfinishedErasure]) -> Finding {
 }
 
 /// Share of their scopes that mirrors hold.
-fn mirror_shares(statuses: &[MirrorStatus]) -> Finding {
+fn mirror_shares(statuses: Result<Vec<MirrorStatus>, Error>) -> Finding {
+    let statuses = match statuses {
+        Ok(statuses) => statuses,
+        Err(why) => return unread("mirrors", &why),
+    };
     let fix = "raise mirror.max_bytes, or list fewer scopes in mirror.scopes";
     let partial = |mirror: &&MirrorStatus| !mirror.stale && !mirror.whole;
     let describe = |mirror: &MirrorStatus| match mirror.nodes {
@@ -376,10 +426,14 @@ fn future_dates(found: Result<FutureRows, Error>) -> Finding {
 /// Rows of other writers: those that no run has adopted yet, and those that are none of Ebb's.
 fn foreign_rows(
     what: &str,
-    counts: AdoptionCounts,
+    counts: Result<AdoptionCounts, Error>,
     (one, several, shape): (&str, &str, &str),
     job: &str,
 ) -> Finding {
+    let counts = match counts {
+        Ok(counts) => counts,
+        Err(why) => return unread(what, &why),
+    };
     let number = |count: i64| match count {
         1 => format!("1 {one}"),
         n => format!("{n} {several}"),
@@ -424,6 +478,11 @@ fn well(what: &str, found: String) -> Finding {
     Finding { level: Level::Well, what: what.to_owned(), found, fix: String::new() }
 }
 
+/// A check whose read failed.
+fn unread(what: &str, why: &Error) -> Finding {
+    refused(what, why).unwrap_or_else(|| problem(what, format!("cannot be read: {why}"), AGAIN))
+}
+
 /// A problem for a statement that the server refuses until its configuration is changed.
 fn refused(what: &str, why: &Error) -> Option<Finding> {
     why.refusal().map(|refusal| problem(what, format!("{refusal}: {why}"), refusal.fix()))
@@ -445,4 +504,46 @@ fn humane_seconds(text: &str) -> Option<f64> {
         _ => return None,
     };
     Some(number * unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failed<T>() -> Result<T, Error> {
+        Err(Error::Schema("the server is out of memory".to_owned()))
+    }
+
+    #[test]
+    fn a_read_that_fails_is_a_finding_with_the_reason() {
+        let counts = Ok(QuarantineCounts { relations: 2, places: 0, edges: 0 });
+        for finding in [
+            quarantined_rows(failed(), counts),
+            future_dates(failed()),
+            foreign_rows("facts", failed(), ("fact", "facts", "a value"), "sweep"),
+            layouts(failed()),
+            deletions(failed()),
+            mirror_shares(failed()),
+            other_embeddings("small".to_owned(), failed()),
+        ] {
+            assert!(finding.found.contains("the server is out of memory"), "{finding:?}");
+            assert!(finding.level != Level::Well && !finding.fix.is_empty(), "{finding:?}");
+        }
+        let rows = quarantined_rows(failed(), Ok(QuarantineCounts { relations: 2, places: 0, edges: 0 }));
+        assert!(rows.found.starts_with("2 relations quarantined"), "{rows:?}");
+    }
+
+    #[test]
+    fn a_count_of_embeddings_says_if_it_did_not_read_all() {
+        let found = |read, memories| {
+            let models = vec!["large, 4 numbers".to_owned()];
+            other_embeddings("small".to_owned(), Ok(OtherEmbeddings { read, memories, models }))
+        };
+        assert_eq!(found(EMBEDDINGS_READ - 1, 0), well("embedder", "small".to_owned()));
+        let none = "small; of 50000 memories, which are not all, none has an embedding of another model";
+        assert_eq!(found(EMBEDDINGS_READ, 0), well("embedder", none.to_owned()));
+        let some = found(EMBEDDINGS_READ, 3).found;
+        assert!(some.starts_with("small; of 50000 memories, which are not all, 3 have embeddings"), "{some}");
+        assert!(found(9, 3).found.starts_with("small; 3 have embeddings"));
+    }
 }

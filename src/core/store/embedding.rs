@@ -71,15 +71,22 @@ pub struct EmbeddedText {
 /// Memories with embeddings of other models.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub struct OtherEmbeddings {
+    /// Memories that were read.
+    pub read: i64,
+    /// Those of them with embeddings of other models.
     pub memories: i64,
     /// The models of most of them.
     pub models: Vec<String>,
 }
 
 impl Store {
-    /// Counts the memories whose embeddings were written by other models than the target's. Reads all memories.
-    pub async fn other_embeddings(&self, target: &EmbeddingTarget) -> Result<OtherEmbeddings, Error> {
-        self.read_one(target.call(EMBEDDING_OTHERS.call())).await
+    /// Counts the memories whose embeddings were written by other models than the target's, among at most `limit`.
+    pub async fn other_embeddings(
+        &self,
+        target: &EmbeddingTarget,
+        limit: i64,
+    ) -> Result<OtherEmbeddings, Error> {
+        self.read_one(target.call(EMBEDDING_OTHERS.call()).set("limit", limit)).await
     }
 
     /// Records the model of this program, as a batch of `run`. Returns the other one instead, if another program has used

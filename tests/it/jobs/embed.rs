@@ -17,7 +17,7 @@ use ebb_core::domain::tunables::ConsolidationConfig;
 use ebb_core::embedder::Embedder;
 use ebb_core::jobs::{JobName, Request};
 use ebb_core::scheduler::driver::{JobReport, Wanted, dry_run_job, run_job};
-use ebb_core::store::{Config, Store};
+use ebb_core::store::{Config, EmbeddingTarget, OtherEmbeddings, Store};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -105,6 +105,21 @@ async fn memories_without_an_embedding_get_one_and_the_change_is_recorded() {
         .column("MATCH (c:EbbChange) WHERE c.by = 'worker' AND 'pay' IN c.keys RETURN c.keys AS keys")
         .await;
     assert_eq!(keys.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_count_of_embeddings_by_another_model_ends_at_its_limit() {
+    let db = bed(Some(MODEL)).await;
+    let embedder = TestEmbedder::start();
+    db.apply(&(0..5).map(|n| says(&format!("m{n}"), "soup")).collect::<Vec<_>>()).await;
+    run(&db, &embedder.client(MODEL), 1.0).await;
+    let target = EmbeddingTarget { model: "large".to_owned(), dimensions: DIMENSIONS, expired: true };
+    let models = || vec![format!("{MODEL}, {DIMENSIONS} numbers")];
+    let some = db.store.other_embeddings(&target, 3).await.unwrap();
+    assert_eq!(some, OtherEmbeddings { read: 3, memories: 3, models: models() });
+    db.client.run("MATCH (m:Memory {id: 'm0'}) SET m.embedding = 'of another program'", &[]).await;
+    let all = db.store.other_embeddings(&target, 10).await.unwrap();
+    assert_eq!(all, OtherEmbeddings { read: 5, memories: 4, models: models() });
 }
 
 #[tokio::test(flavor = "multi_thread")]
