@@ -19,6 +19,8 @@ use std::collections::BTreeMap;
 /// hundred bytes each until they are compared.
 const COMPARED_MAX: usize = 50_000;
 const PARTS_MAX: usize = 4_000_000;
+/// Most memories that are read, with those that have no text or values that no law can use.
+const READ_MAX: usize = 100_000;
 /// Most parts that comparisons read: some seconds of work.
 const WORK_MAX: usize = 2_000_000_000;
 const PAGE: usize = 500;
@@ -104,11 +106,14 @@ impl Service {
 
     /// The words of the live memories of a scope, and whether these are all.
     async fn shapes(&self, scope: &Scope, at: Timestamp) -> Result<(Vec<Compared>, bool), Error> {
-        let (filter, mut all, mut after, mut parts) = (Filter::default(), Vec::new(), String::new(), 0);
+        let tiers = Tier::ALL.into_iter().filter(|tier| tier.is_live()).collect();
+        let filter = Filter { tiers, ..Filter::default() };
+        let (mut all, mut after, mut parts, mut read) = (Vec::new(), String::new(), 0, 0);
         let tunables = self.store.tunables().await?;
         loop {
             let listed = (&filter, MemoryOrder::Id);
             let (page, next) = self.list_by(scope, listed, (&after, PAGE), (at, &tunables)).await?;
+            read += page.len();
             for memory in page {
                 let Some(content) =
                     memory.content.as_deref().filter(|_| memory.tier.is_some_and(Tier::is_live))
@@ -122,7 +127,9 @@ impl Service {
                 all.push(Compared { id: memory.id, pinned, tier, energy, created, shape });
             }
             match next {
-                Some(next) if all.len() < COMPARED_MAX && parts < PARTS_MAX => after = next,
+                Some(next) if all.len() < COMPARED_MAX && parts < PARTS_MAX && read < READ_MAX => {
+                    after = next;
+                }
                 next => return Ok((all, next.is_none())),
             }
         }

@@ -5,7 +5,11 @@ use super::ebb;
 use super::http::{HttpAnswer, HttpRequest, TestServer};
 use super::recall::ids;
 use crate::harness::graph::{remembered, same};
-use crate::harness::neo4j::fresh;
+use crate::harness::neo4j::{at, fresh};
+use crate::harness::proxy::{Proxy, RUN};
+use crate::harness::rows::{Row, row};
+use ebb_core::api::duplicates::DuplicatesQuery;
+use ebb_core::domain::ids::Scope;
 use serde_json::{Value, json};
 
 #[track_caller]
@@ -257,6 +261,28 @@ async fn deletions_by_conditions() {
     assert_eq!((&done["memories"], &done["left"]), (&json!(60), &json!(0)));
     let typed = ebb(&db, &["memory", "forget", "--where", "kind=glass", "--yes"]).json();
     assert_eq!((&typed["memories"], by(json!({}))), (&json!(4), names(&[3, 6])));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_search_for_duplicates_reads_no_expired_memory() {
+    let mut db = fresh().await;
+    let proxy = Proxy::before(&db.config.uri).await;
+    db.config.uri = proxy.uri();
+    let service = db.service("[]");
+    let statements = async || {
+        let before = proxy.seen(RUN);
+        let query = DuplicatesQuery::default();
+        let found = service.duplicates(&Scope::local(), &query, at(1.0)).await.unwrap();
+        assert_eq!((found.compared, found.complete), (2, true));
+        proxy.seen(RUN) - before
+    };
+    db.put(&[row("a", "working", 1.0), row("z", "longTerm", 9.0)]).await;
+    let few = statements().await;
+    // Ten pages of a list, each of which takes two statements.
+    let expired: Vec<Row> = (0..5_000).map(|n| row(&format!("e{n}"), "expiredWorking", 0.05)).collect();
+    db.put(&expired).await;
+    let now = statements().await;
+    assert!(now < few + 10, "{now} statements, before {few}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
