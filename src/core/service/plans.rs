@@ -20,8 +20,6 @@ use std::collections::BTreeSet;
 const PAGE: usize = 500;
 /// Rows of a plan without a limit, since it is held as a whole.
 const ROWS: u64 = 100_000;
-/// Runs that are searched for the job of a run without a journal.
-const RUNS: u32 = 1_000;
 
 impl Service {
     /// The changes that a run of a job would make at `now`, of up to about `limit` rows.
@@ -88,7 +86,7 @@ impl Service {
     pub async fn undo(&self, run: &str, at: Timestamp, dry_run: bool) -> Result<Applied, Error> {
         let id = crate::clock::new_id();
         let mut applied = Applied::new(&id, "", dry_run);
-        let past = self.store.runs(None, RUNS).await?.into_iter().find(|past| past.run_id == run);
+        let past = self.store.run_by_id(run).await?;
         if past.as_ref().is_some_and(|past| past.state == "open") {
             return Err(Error::Conflict(format!("the run {run} is in progress. See: ebb job history")));
         }

@@ -40,6 +40,14 @@ pub struct LatestRun {
     pub reason: Option<String>,
 }
 
+/// Conditions on runs; those that are `None` are left out.
+#[derive(Debug, Clone, Copy, Default)]
+struct RunFilter<'a> {
+    job: Option<&'a str>,
+    occurrence: Option<&'a str>,
+    run: Option<&'a str>,
+}
+
 impl Store {
     /// The last scheduled occurrence of each of these jobs; `None` for one without any.
     pub async fn last_runs<const N: usize>(
@@ -75,21 +83,23 @@ impl Store {
 
     /// Last runs, newest first, of one job or of all.
     pub async fn runs(&self, job: Option<&str>, limit: u32) -> Result<Vec<Past>, Error> {
-        self.past_runs(job, None, limit).await
+        self.past_runs(RunFilter { job, ..RunFilter::default() }, limit).await
     }
 
     /// The run of an occurrence of a job, in progress or over.
     pub async fn run_of(&self, job: &str, occurrence: &str) -> Result<Option<Past>, Error> {
-        Ok(self.past_runs(Some(job), Some(occurrence), 1).await?.pop())
+        let filter = RunFilter { job: Some(job), occurrence: Some(occurrence), run: None };
+        Ok(self.past_runs(filter, 1).await?.pop())
     }
 
-    async fn past_runs(
-        &self,
-        job: Option<&str>,
-        occurrence: Option<&str>,
-        limit: u32,
-    ) -> Result<Vec<Past>, Error> {
-        let call = RUN_HISTORY.call().set("job", job).set("occurrence", occurrence);
+    /// The run with this id, in progress or over.
+    pub async fn run_by_id(&self, run: &str) -> Result<Option<Past>, Error> {
+        Ok(self.past_runs(RunFilter { run: Some(run), ..RunFilter::default() }, 1).await?.pop())
+    }
+
+    async fn past_runs(&self, filter: RunFilter<'_>, limit: u32) -> Result<Vec<Past>, Error> {
+        let RunFilter { job, occurrence, run } = filter;
+        let call = RUN_HISTORY.call().set("job", job).set("occurrence", occurrence).set("run", run);
         let call = call.set("limit", i64::from(limit));
         self.read(call.set("count", list(Tally::default().counts().map(|(name, _)| name)))).await
     }

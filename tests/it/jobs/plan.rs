@@ -277,10 +277,23 @@ async fn what_cannot_be_planned_or_undone_says_why() {
         "{why}"
     );
     service.run_job(JobName::Fade, at(1.0), &Default::default()).await.unwrap();
-    let why = service.undo(&last_run(&db, JobName::Fade).await, at(1.0), false).await.unwrap_err();
+    let run = last_run(&db, JobName::Fade).await;
+    let why = service.undo(&run, at(1.0), false).await.unwrap_err();
     assert!(why.to_string().contains("of fade left nothing to undo"), "{why}");
     let why = service.undo("none", at(1.0), false).await.unwrap_err();
     assert!(matches!(why, Error::NotFound { .. }));
+
+    // However many runs there were since, a run is found, and one in progress is left to its holder.
+    let since = "UNWIND range(1, 1000) AS n MATCH (r:EbbRun {id: $run})
+        CREATE (s:EbbRun) SET s = properties(r), s.id = r.id + n, s.occurrence = r.occurrence + n,
+          s.started = r.started + duration({seconds: n})";
+    db.client.run(since, &[("run", run.as_str().into())]).await;
+    let why = service.undo(&run, at(1.0), false).await.unwrap_err();
+    assert!(why.to_string().contains("of fade left nothing to undo"), "{why}");
+    db.client.run("MATCH (r:EbbRun {id: $run}) SET r.state = 'open'", &[("run", run.as_str().into())]).await;
+    let why = service.undo(&run, at(1.0), false).await.unwrap_err();
+    assert!(matches!(why, Error::Conflict(_)), "{why}");
+    db.client.run("MATCH (r:EbbRun {id: $run}) SET r.state = 'done'", &[("run", run.as_str().into())]).await;
 
     // A plan edited by hand can do no more than a job can.
     db.put(&[row("a", "working", 0.02)]).await;
