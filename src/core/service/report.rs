@@ -13,7 +13,8 @@ use crate::domain::units::Timestamp;
 use crate::store::Error;
 
 impl Service {
-    /// The report on every layout that was found, at an instant.
+    /// The report on every layout that was found. Growth ends at an instant, and by it rows are live or not; sizes and faults are
+    /// those of the present.
     pub async fn graph_report(&self, at: Timestamp) -> Result<GraphReport, Error> {
         let names = self.store.database_names().await?;
         let mut notes = vec![

@@ -25,6 +25,8 @@ use std::time::Instant;
 Reads and never writes, and needs no `ebb init`: run it before anything else. Facts that are no longer live, names and keys
 that repeat, references to nothing, hubs, missing indexes: each with why it matters and what to do.
 
+With --at, growth ends at that instant, and by it rows are live or not; sizes and other faults are those of now.
+
 Examples:
   ebb report
   ebb report --json

@@ -45,7 +45,7 @@ impl Days {
         };
         let days: Vec<Period> = self.days.range(today - DAYS + 1..=today).filter_map(period).collect();
         let mut weeks: BTreeMap<i64, (i64, i64)> = BTreeMap::new();
-        for (day, (rows, facts)) in &self.days {
+        for (day, (rows, facts)) in self.days.range(..=today) {
             let week = weeks.entry((day - MONDAY).div_euclid(7) * 7 + MONDAY).or_default();
             *week = (week.0 + rows, week.1 + facts);
         }
@@ -133,6 +133,8 @@ mod tests {
         let mut days = Days::default();
         days.add(&[row(Some(day(0)), 3), row(Some(day(3)), 4), row(None, 2)], false);
         days.add(&[row(Some(day(4)), 30), row(Some(day(-40)), 8)], true);
+        // Later than the report: in its own week, and in another one.
+        days.add(&[row(Some(day(6)), 5), row(Some(day(20)), 6)], false);
         let growth = days.growth(vec!["created_at".to_owned()], day(5));
         let weeks: Vec<(i64, i64, i64)> = growth
             .weeks
