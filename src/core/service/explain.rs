@@ -126,17 +126,7 @@ fn because(
     };
     let used =
         format!("it was accessed {}, last at {}", times(state.access_count), rfc3339(state.last_accessed));
-    let promotion = history
-        .iter()
-        .find(|event| matches!(event.what.as_str(), "PROMOTED_TO" | "CRYSTALLIZED_INTO"))
-        .map(|event| {
-            format!(
-                " It was promoted at {}, since its energy had been above the threshold; by then it was {:.3}.",
-                rfc3339(event.at),
-                event.energy.unwrap_or(0.0)
-            )
-        })
-        .unwrap_or_default();
+    let promotion = promotion(history);
     let config = tunables.config();
     if state.pinned {
         return format!(
@@ -182,8 +172,35 @@ fn because(
     }
 }
 
+/// A sentence about the last promotion; empty if there was none.
+fn promotion(history: &[MemoryEvent]) -> String {
+    let is_promotion =
+        |event: &&MemoryEvent| matches!(event.what.as_str(), "PROMOTED_TO" | "CRYSTALLIZED_INTO");
+    let Some(event) = history.iter().find(is_promotion) else { return String::new() };
+    let then = event.energy.map(|energy| format!("; by then it was {energy:.3}")).unwrap_or_default();
+    format!(" It was promoted at {}, since its energy had been above the threshold{then}.", rfc3339(event.at))
+}
+
 /// Number of accesses at one instant that lift an energy by strictly more than `gap`.
 fn accesses(gap: f64) -> String {
     let count = gap.floor() + 1.0;
     if count < 2.0 { "one access".to_owned() } else { format!("{count:.0} accesses") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_promotion_without_an_energy_states_none() {
+        let promoted = |energy| {
+            let (what, at) = ("PROMOTED_TO".to_owned(), Timestamp::EPOCH);
+            promotion(&[MemoryEvent { what, at, energy, detail: None, count: 1 }])
+        };
+        let known = promoted(Some(2.5));
+        assert!(known.ends_with("had been above the threshold; by then it was 2.500."), "{known}");
+        let unknown = promoted(None);
+        assert!(unknown.ends_with("had been above the threshold."), "{unknown}");
+        assert_eq!(promotion(&[]), "");
+    }
 }
