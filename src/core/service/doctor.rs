@@ -56,16 +56,7 @@ impl Service {
         let mut findings =
             vec![well("server", format!("{} {} {}", about.name, about.version, about.edition))];
         findings.push(self.clock_skew(&about));
-        findings.push(match self.store.probe_write().await {
-            Ok(()) => well("writes", "the server accepts writes".to_owned()),
-            Err(why) => refused("writes", &why).unwrap_or_else(|| {
-                problem(
-                    "writes",
-                    why.to_string(),
-                    "run it again; if it fails again, see the log of the server",
-                )
-            }),
-        });
+        findings.push(self.writes().await);
         findings.extend(self.server_settings().await);
         findings.extend(self.schema().await);
         findings.push(match self.store.valid_tunables().await {
@@ -148,6 +139,18 @@ impl Service {
             done.push(format!("reset {rewound} rows whose dates lay ahead of the clock"));
         }
         Ok(done)
+    }
+
+    /// Whether the server accepts writes. Nothing is left in a database that is not initialised.
+    async fn writes(&self) -> Finding {
+        let written = match self.store.check_schema().await {
+            Ok(()) => self.store.probe_write().await,
+            Err(_) => self.store.dry_run_write().await,
+        };
+        match written {
+            Ok(()) => well("writes", "the server accepts writes".to_owned()),
+            Err(why) => refused("writes", &why).unwrap_or_else(|| problem("writes", why.to_string(), AGAIN)),
+        }
     }
 
     async fn waiting_now(&self) -> Result<Waiting, Error> {

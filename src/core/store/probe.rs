@@ -35,7 +35,25 @@ impl Store {
     /// # Errors
     /// An [`Error::refusal`] if the server accepts no writes; a connection error at the first failure.
     pub async fn probe_write(&self) -> Result<(), Error> {
-        let write = async |tx: &mut Tx| tx.run(SERVER_WRITE.call()).await;
+        self.try_write(true).await
+    }
+
+    /// As [`Store::probe_write`], but rolls back, so that a database that is not Ebb's stays as it is. Does not notice a full
+    /// disk.
+    ///
+    /// # Errors
+    /// As of [`Store::probe_write`].
+    pub async fn dry_run_write(&self) -> Result<(), Error> {
+        self.try_write(false).await
+    }
+
+    async fn try_write(&self, commits: bool) -> Result<(), Error> {
+        let write = async |tx: &mut Tx| {
+            if !commits {
+                tx.abandon();
+            }
+            tx.run(SERVER_WRITE.call()).await
+        };
         let written = self.transactions.run_once("server.write", Mode::Write, write).await;
         let refusal = written.as_ref().err().and_then(Error::refusal);
         *self.refusal.lock().unwrap_or_else(PoisonError::into_inner) = refusal;
