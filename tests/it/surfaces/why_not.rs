@@ -159,7 +159,7 @@ async fn a_memory_that_conditions_exclude_or_others_outrank() {
             "Its text has none of the words of the question: maintains, parser",
             "No links from the",
             "No embeddings were compared",
-            "ebb memory update m3 --tag maintains",
+            "ebb memory update m3 --tag maintains --tag parser",
         ],
     );
     assert_eq!(found["ranking"]["own"], Value::Null);

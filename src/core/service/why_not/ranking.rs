@@ -11,6 +11,9 @@ use ebb_engine::graph::index::NodeId;
 use ebb_engine::plasticity::prime;
 use ebb_engine::recall::missing::{query_words, ranked};
 
+/// Most missing words that are suggested as tags.
+const MISSING_MAX: usize = 8;
+
 impl Service {
     /// Ranks a question, and compares a memory with the last hit.
     pub(super) async fn place(
@@ -168,14 +171,10 @@ impl Service {
             let raise = if own.rank > most { ", which engine.top_k_max must allow" } else { "" };
             answer.suggest(format!("A top_k (--top) of {} shows it{raise}.", own.rank));
         }
-        let missing = compared.words.iter().find(|word| !word.in_text);
-        if let Some(QuestionWord { word, .. }) = missing.filter(|_| query.fusion == Fusion::Text) {
-            let tags = tags.iter().copied().chain([word.as_str()]);
-            let options: String = tags.map(|tag| format!(" --tag {}", shell_word(tag))).collect();
-            answer.suggest(format!(
-                "Ask with words of its text, or give it the missing ones as tags: ebb memory update {}{options}",
-                shell_word(&answer.id)
-            ));
+        if query.fusion == Fusion::Text
+            && let Some(suggestion) = other_words(&answer.id, &compared.words, tags)
+        {
+            answer.suggest(suggestion);
         }
         if query.vector.is_none() && self.embedder().is_none() {
             answer.suggest(
@@ -183,6 +182,24 @@ impl Service {
                     .to_owned(),
             );
         }
+    }
+}
+
+/// How a memory with these tags is found by words, if its text lacks some of the question.
+fn other_words(id: &str, words: &[QuestionWord], tags: &[&str]) -> Option<String> {
+    let missing: Vec<&str> =
+        words.iter().filter(|word| !word.in_text).map(|word| word.word.as_str()).collect();
+    match missing.len() {
+        0 => None,
+        1..=MISSING_MAX => {
+            let tags = tags.iter().copied().chain(missing);
+            let options: String = tags.map(|tag| format!(" --tag {}", shell_word(tag))).collect();
+            Some(format!(
+                "Ask with words of its text, or give it the missing ones as tags: ebb memory update {}{options}",
+                shell_word(id)
+            ))
+        }
+        _ => Some("Ask with words of its text.".to_owned()),
     }
 }
 
@@ -270,5 +287,22 @@ fn by_links(compared: &RankComparison, hops: Option<u8>, last: Option<&RankEvide
                 false => format!("Whether links lead to it was not looked at{of_last}."),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_missing_words_are_suggested_as_tags() {
+        let word = |word: &str, in_text| QuestionWord { word: word.to_owned(), in_text };
+        let words = [word("maintains", false), word("parser", true), word("compiler", false)];
+        let suggestion = other_words("m-1", &words, &["ops"]).unwrap();
+        let command = "ebb memory update m-1 --tag ops --tag maintains --tag compiler";
+        assert!(suggestion.ends_with(command), "{suggestion}");
+        assert_eq!(other_words("m-1", &words[1..2], &[]), None);
+        let many: Vec<QuestionWord> = (0..9).map(|n| word(&format!("w{n}"), false)).collect();
+        assert_eq!(other_words("m-1", &many, &[]).as_deref(), Some("Ask with words of its text."));
     }
 }
