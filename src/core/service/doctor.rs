@@ -360,6 +360,9 @@ fn mirror_shares(statuses: Result<Vec<MirrorStatus>, Error>) -> Finding {
         Ok(statuses) => statuses,
         Err(why) => return unread("mirrors", &why),
     };
+    if statuses.iter().all(|mirror| mirror.stale) {
+        return well("mirrors", "no process has one".to_owned());
+    }
     let fix = "raise mirror.max_bytes, or list fewer scopes in mirror.scopes";
     let partial = |mirror: &&MirrorStatus| !mirror.stale && !mirror.whole;
     let describe = |mirror: &MirrorStatus| match mirror.nodes {
@@ -534,6 +537,31 @@ mod tests {
         }
         let rows = quarantined_rows(failed(), Ok(QuarantineCounts { relations: 2, places: 0, edges: 0 }));
         assert!(rows.found.starts_with("2 relations quarantined"), "{rows:?}");
+    }
+
+    #[test]
+    fn mirrors_are_whole_where_there_are_any() {
+        let mirror = |stale, whole| MirrorStatus {
+            scope: "local".to_owned(),
+            process: "p".to_owned(),
+            age_ms: 1,
+            stale,
+            generation: 1,
+            nodes: 8,
+            slots: 0,
+            bytes: 0,
+            tick: 0,
+            learned: 0,
+            whole,
+            held_share: if whole { 1.0 } else { 0.5 },
+            refresh_ms: 1,
+            stale_ms: 1,
+        };
+        let found = |mirrors: &[MirrorStatus]| mirror_shares(Ok(mirrors.to_vec())).found;
+        assert_eq!(found(&[]), "no process has one");
+        assert_eq!(found(&[mirror(true, false)]), "no process has one");
+        assert_eq!(found(&[mirror(true, false), mirror(false, true)]), "each holds its whole scope");
+        assert!(found(&[mirror(false, false)]).contains("holds 8 nodes, 0.500 of all"));
     }
 
     #[test]
