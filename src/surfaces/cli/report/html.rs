@@ -117,6 +117,9 @@ fn growth_part(growth: &Growth, to: &mut String) {
     );
     bars("Rows by week", &growth.weeks, to);
     bars("Rows by day, last 30 days", &growth.days, to);
+    if growth.undated > 0 {
+        let _ = writeln!(to, "<p>Without a usable instant: {} rows</p>", thousands(growth.undated));
+    }
 }
 
 /// A bar for each period.
@@ -173,6 +176,18 @@ fn finding_part(finding: &GraphFinding, to: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_without_a_usable_instant_are_counted() {
+        let page = |undated| {
+            let growth = Growth { by: vec!["created_at".to_owned()], undated, ..Growth::default() };
+            let mut page = String::new();
+            growth_part(&growth, &mut page);
+            page
+        };
+        assert!(page(1_200).contains("<p>Without a usable instant: 1,200 rows</p>"), "{}", page(1_200));
+        assert!(!page(0).contains("usable"));
+    }
 
     #[test]
     fn texts_are_escaped() {
