@@ -138,14 +138,42 @@ fn list(output: &Output) -> Result<(), CliError> {
     })
 }
 
+/// A number with three decimals; with an exponent if these are too few to show it, or more than nine digits stand before them.
+fn number(value: f64) -> String {
+    let is_plain = value == 0.0 || !value.is_finite() || (0.001..1e9).contains(&value.abs());
+    if is_plain { format!("{value:.3}") } else { format!("{value:.3e}") }
+}
+
 fn text_of(cell: &Cell) -> String {
     match cell {
         Cell::Null => "-".to_owned(),
         Cell::Boolean(value) => if *value { "yes" } else { "no" }.to_owned(),
         Cell::Integer(value) => value.to_string(),
-        Cell::Float(value) => format!("{value:.3}"),
+        Cell::Float(value) => number(*value),
         Cell::Text(text) => text.clone(),
         Cell::Instant(ms) => Timestamp::from_millis(*ms).map_or_else(|_| ms.to_string(), readable),
         Cell::List(cells) => cells.iter().map(text_of).collect::<Vec<_>>().join(", "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_any_size_are_told_apart() {
+        let texts = [0.0, -0.25, 0.001, 0.0004, -5e-324, 999_999_999.5, 1e9, 1e300, f64::NAN].map(number);
+        let wanted = [
+            "0.000",
+            "-0.250",
+            "0.001",
+            "4.000e-4",
+            "-4.941e-324",
+            "999999999.500",
+            "1.000e9",
+            "1.000e300",
+            "NaN",
+        ];
+        assert_eq!(texts, wanted);
     }
 }
