@@ -10,7 +10,7 @@ USING INDEX SEEK m:Memory(scope, id)
 WHERE m.scope = $scope AND m.id > $after
   AND ($rows.tiers = [] OR m.tier IN $rows.tiers) AND ($session IS NULL OR m.sessionId = $session)
   AND all(tag IN $rows.tags WHERE tag IN m.tags)
-  AND ($text IS NULL OR toLower(m.content) CONTAINS toLower($text))
+  AND ($text IS NULL OR toLower(CASE WHEN m.content IS :: STRING NOT NULL THEN m.content END) CONTAINS toLower($text))
   AND all(fragment IN $rows.fragments WHERE m.metadata CONTAINS fragment)
   AND ($createdSince IS NULL OR m.created >= datetime({epochMillis: $createdSince}))
   AND ($createdBefore IS NULL OR m.created < datetime({epochMillis: $createdBefore}))

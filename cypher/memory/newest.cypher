@@ -12,7 +12,7 @@ WHERE m.scope = $scope AND m.created <= before AND m.created >= datetime({epochM
   AND CASE WHEN m.created = before THEN m.id > $after ELSE true END
   AND ($rows.tiers = [] OR m.tier IN $rows.tiers) AND ($session IS NULL OR m.sessionId = $session)
   AND all(tag IN $rows.tags WHERE tag IN m.tags)
-  AND ($text IS NULL OR toLower(m.content) CONTAINS toLower($text))
+  AND ($text IS NULL OR toLower(CASE WHEN m.content IS :: STRING NOT NULL THEN m.content END) CONTAINS toLower($text))
   AND all(fragment IN $rows.fragments WHERE m.metadata CONTAINS fragment)
   AND ($createdBefore IS NULL OR m.created < datetime({epochMillis: $createdBefore}))
   AND NOT m.tier IN ['archivedWorking', 'archivedShortTerm']

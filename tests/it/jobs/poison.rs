@@ -263,6 +263,13 @@ pub(super) async fn asked(db: &Fresh, now: ebb_core::domain::units::Timestamp) -
         let filter = Filter { tiers: tier.into_iter().collect(), ..Filter::default() };
         note("list", told(service.list(&local, (&filter, MemoryOrder::Id), ("", 100_000), now).await));
     }
+    for order in [MemoryOrder::Id, MemoryOrder::Newest] {
+        let filter =
+            Filter { text: Some("like".to_owned()), tags: vec!["a".to_owned()], ..Filter::default() };
+        note("list by text", told(service.list(&local, (&filter, order), ("", 100_000), now).await));
+        let filter = Filter { tags: Vec::new(), ..filter };
+        note("list by text", told(service.list(&local, (&filter, order), ("", 100_000), now).await));
+    }
     let ids: Vec<String> =
         db.client.column("MATCH (m:Memory) WHERE m.id IS :: STRING NOT NULL RETURN m.id AS id").await;
     let keys: Vec<_> = ids.iter().map(|id| crate::harness::ebb::key(id)).collect();

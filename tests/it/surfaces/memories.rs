@@ -34,6 +34,21 @@ async fn a_memory_from_its_birth_to_its_end() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_content_that_is_no_text_fails_no_search_by_text() {
+    let db = fresh().await;
+    ebb(&db, &["memory", "add", "Prefers Tabs", "--id", "m1"]).json();
+    let others = "UNWIND range(1, 3) AS i
+        CREATE (m:Memory {scope: 'local', id: 'other' + i, tier: 'working', energy: 1.0, created: datetime()})
+        SET m.content = CASE i WHEN 1 THEN 42 WHEN 2 THEN true END";
+    db.client.run(others, &[]).await;
+    for order in [&[] as &[&str], &["--newest"]] {
+        let found = ebb(&db, &[&["memory", "list", "--text", "tabs"], order].concat()).json();
+        let ids: Vec<_> = found["memories"].as_array().unwrap().iter().map(|row| &row["id"]).collect();
+        assert_eq!(ids, ["m1"], "{order:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn several_memories_are_answered_as_a_list_and_touched_all_or_none() {
     let db = fresh().await;
     for id in ["a", "b"] {
