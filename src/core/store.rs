@@ -126,7 +126,10 @@ pub use reap::{Attempt, ReapReport};
 pub use recall_guard::GuardedRecall;
 pub use reinforcement::{CorpusMemory, NearMemory, NewMemory, SimilarMemories};
 pub use relation::{ObservationEffect, Relation, RelationFilter};
-pub use report::{DanglingKeys, DayRows, Degrees, Hub, IndexRow, InstantRows, RepeatedKeys, RepeatedNames};
+pub use report::{
+    CountedRelationships, DanglingKeys, DayRows, Degrees, Hub, IndexRow, InstantRows, RepeatedKeys,
+    RepeatedNames,
+};
 pub use request::{Deletion, FORGET_MAX, RequestMode};
 pub use restore::UnfinishedRestore;
 pub use row_state::{StateChange, StatedRow};

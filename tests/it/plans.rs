@@ -114,6 +114,7 @@ const SCANS: &[(&str, &str)] = &[
     ("layout/unknown", "a person asks about rows without an index of Ebb; ends at a limit"),
     ("report/dangling", "a person asks about rows without an index of Ebb; ends at a limit"),
     ("report/degrees", "a person asks about rows without an index of Ebb; ends at a limit"),
+    ("report/entering", "a person asks about rows without an index of Ebb; ends at a limit"),
     ("report/hubs", "a person asks about rows without an index of Ebb; ends at a limit"),
     ("report/names", "a person asks about rows without an index of Ebb; ends at a limit"),
     ("report/node_days", "a person asks about rows without an index of Ebb; ends at a limit"),

@@ -253,6 +253,7 @@ catalogue! {
     RELATION_WRITE = "relation/write";
     REPORT_DANGLING = "report/dangling";
     REPORT_DEGREES = "report/degrees";
+    REPORT_ENTERING = "report/entering";
     REPORT_HUBS = "report/hubs";
     REPORT_HUB_RELATIONSHIPS = "report/hub_relationships";
     REPORT_NAMES = "report/names";

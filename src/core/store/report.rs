@@ -7,9 +7,9 @@
 
 use super::Store;
 use super::catalogue::{
-    REPORT_DANGLING, REPORT_DEGREES, REPORT_HUB_RELATIONSHIPS, REPORT_HUBS, REPORT_NAMES, REPORT_NODE_DAYS,
-    REPORT_NODE_INSTANTS, REPORT_NODE_KEYS, REPORT_RELATIONSHIP_DAYS, REPORT_RELATIONSHIP_INSTANTS,
-    REPORT_RELATIONSHIP_KEYS, SERVER_SCHEMA,
+    REPORT_DANGLING, REPORT_DEGREES, REPORT_ENTERING, REPORT_HUB_RELATIONSHIPS, REPORT_HUBS, REPORT_NAMES,
+    REPORT_NODE_DAYS, REPORT_NODE_INSTANTS, REPORT_NODE_KEYS, REPORT_RELATIONSHIP_DAYS,
+    REPORT_RELATIONSHIP_INSTANTS, REPORT_RELATIONSHIP_KEYS, SERVER_SCHEMA,
 };
 use super::encode::list;
 use super::error::Error;
@@ -85,6 +85,15 @@ pub struct Degrees {
     pub orphans: i64,
     /// Some of these.
     pub examples: Vec<String>,
+}
+
+/// Relationships of several nodes, counted up to a limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub struct CountedRelationships {
+    /// Relationships that were looked at.
+    pub looked: i64,
+    /// Those that count, each once.
+    pub relationships: i64,
 }
 
 /// A node with many relationships.
@@ -254,8 +263,13 @@ impl Store {
         self.read_one(call.set("examples", EXAMPLES)).await
     }
 
-    /// The nodes with the most relationships, and the number of all these relationships, each counted once.
-    pub async fn hubs(&self, mapping: &Mapping) -> Result<(Vec<Hub>, i64), Error> {
+    /// Relationships that lead to nodes of a mapping from others.
+    pub async fn entering(&self, mapping: &Mapping) -> Result<CountedRelationships, Error> {
+        self.read_one(REPORT_ENTERING.graph(mapping, None)).await
+    }
+
+    /// The nodes with the most relationships, and the number of all these relationships.
+    pub async fn hubs(&self, mapping: &Mapping) -> Result<(Vec<Hub>, CountedRelationships), Error> {
         let call = REPORT_HUBS.graph(mapping, None).set("properties", naming(mapping)).set("top", HUBS);
         let hubs: Vec<Hub> = self.read(call).await?;
         let ids = list(hubs.iter().map(|hub| hub.id.as_str()));

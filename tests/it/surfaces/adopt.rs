@@ -422,3 +422,28 @@ async fn a_report_reads_every_layout() {
     assert_eq!(of(&report, "mcp-neo4j-memory")["growth"]["by"], json!([]));
     assert_eq!(of(&report, "neo4j-agent-memory")["growth"]["undated"], 0);
 }
+
+/// The finding of a check, of a label or type.
+fn finding<'a>(layout: &'a Value, check: &str, of: &Value) -> &'a Value {
+    let findings = layout["findings"].as_array().unwrap();
+    let found = findings.iter().find(|row| row["check"] == check && row["of"] == *of);
+    found.unwrap_or_else(|| panic!("{check} {of}: {layout:#}"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hubs_have_a_share_of_all_relationships_of_the_nodes() {
+    let db = untouched().await;
+    // Each entity is as connected as any other, by relationships of nodes that no mapping describes.
+    let even = "UNWIND range(1, 200) AS i
+        CREATE (n:Entity {uuid: 'e' + i, name: 'Name ' + i, group_id: 'g', summary: 's', created_at: datetime()})
+        WITH n UNWIND range(1, 10) AS i CREATE (:Community {uuid: n.uuid + i})-[:HAS_MEMBER]->(n)";
+    db.client.run(even, &[]).await;
+    let chain = "UNWIND range(1, 199) AS i MATCH (a:Entity {uuid: 'e' + i}), (b:Entity {uuid: 'e' + (i + 1)})
+        CREATE (a)-[:RELATES_TO {uuid: 'r' + i, name: 'KNOWS', fact: 'f', episodes: [], created_at: datetime()}]->(b)";
+    db.client.run(chain, &[]).await;
+    let report = ebb(&db, &["report"]).json();
+    let hubs = finding(of(&report, "Graphiti"), "hubs", &json!(null));
+    assert_eq!(hubs["level"], "note");
+    let said = hubs["found"].as_str().unwrap();
+    assert!(said.ends_with("% of all 2,199 relationships") && said.contains(" 5."), "{said}");
+}

@@ -4,7 +4,9 @@ use super::super::Service;
 use crate::api::layout::{Layout, counted, thousands};
 use crate::api::report::{FindingLevel, GraphFinding, LayoutReport, Liveness};
 use crate::domain::mapping::{Mapping, Name, NodeMapping, RelationMapping};
-use crate::store::{Error, IndexRow, InstantRows, RepeatedKeys};
+use crate::store::{
+    CountedRelationships, Degrees, Error, Hub, IndexRow, InstantRows, ROWS_MAX, RepeatedKeys,
+};
 
 /// The checks, in the order of a report.
 const CHECKS: [&str; 8] = [
@@ -21,12 +23,13 @@ const CHECKS: [&str; 8] = [
 const HUB_SHARE: f64 = 0.25;
 
 impl Service {
-    /// Runs all checks on a layout.
+    /// Runs all checks on a layout, and adds a note for each count that ended at the limit of rows.
     pub(super) async fn check_layout(
         &self,
         mapping: &Mapping,
         indexes: &[IndexRow],
         report: &mut LayoutReport,
+        notes: &mut Vec<String>,
     ) -> Result<(), Error> {
         let mut found = Vec::new();
         let layout = &report.layout;
@@ -74,7 +77,7 @@ impl Service {
             found.extend(self.dangling(mapping, rule, kind).await?);
         }
         found.extend(report.liveness.iter().filter_map(not_live));
-        found.extend(self.degrees(mapping).await?);
+        found.extend(self.degrees(mapping, notes).await?);
         found.extend(missing_indexes(mapping, layout, indexes));
         let place = |name: &str| CHECKS.iter().position(|check| *check == name);
         found.sort_by_key(|finding| (finding.level, place(finding.check)));
@@ -110,8 +113,7 @@ impl Service {
         }))
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "counts of relationships")]
-    async fn degrees(&self, mapping: &Mapping) -> Result<Vec<GraphFinding>, Error> {
+    async fn degrees(&self, mapping: &Mapping, notes: &mut Vec<String>) -> Result<Vec<GraphFinding>, Error> {
         let degrees = self.store.degrees(mapping).await?;
         let mut found = Vec::new();
         if degrees.orphans > 0 {
@@ -133,35 +135,62 @@ impl Service {
                 statements: Vec::new(),
             });
         }
-        let (hubs, relationships) = self.store.hubs(mapping).await?;
-        if hubs.is_empty() {
-            return Ok(found);
+        let (hubs, of_hubs) = self.store.hubs(mapping).await?;
+        let entering = self.store.entering(mapping).await?;
+        notes.extend(ended(&mapping.library, &degrees, entering, of_hubs));
+        if !hubs.is_empty() {
+            found.push(hubs_finding(&hubs, of_hubs.relationships, &degrees, entering.relationships));
         }
-        let share = relationships as f64 / degrees.outgoing.max(relationships).max(1) as f64;
-        // A graph of a few nodes has all its relationships at ten of them.
-        let is_large = degrees.nodes > 100;
-        let level = if is_large && share >= HUB_SHARE { FindingLevel::Warning } else { FindingLevel::Note };
-        found.push(GraphFinding {
-            check: "hubs",
-            level,
-            of: None,
-            count: relationships,
-            found: format!(
-                "The {} with the most relationships {} {:.1} % of all {}",
-                counted(i64::try_from(hubs.len()).unwrap_or(i64::MAX), "node", "nodes"),
-                if hubs.len() == 1 { "has" } else { "have" },
-                share * 100.0,
-                counted(degrees.outgoing.max(relationships), "relationship", "relationships"),
-            ),
-            why: "A search that follows relationships passes through such nodes to most of the graph, and finds what is \
-                  not related.",
-            fix: "Where a node stands for a word such as `user`, split it or leave it out of searches; recall of Ebb \
-                  divides by degree."
-                .to_owned(),
-            examples: hubs.iter().map(|hub| format!("{} ({})", hub.name, thousands(hub.degree))).collect(),
-            statements: Vec::new(),
-        });
         Ok(found)
+    }
+}
+
+/// Counts by degree that ended at the limit of rows.
+fn ended(
+    library: &str,
+    degrees: &Degrees,
+    entering: CountedRelationships,
+    of_hubs: CountedRelationships,
+) -> impl Iterator<Item = String> {
+    let limit = thousands(ROWS_MAX);
+    let notes = [
+        (degrees.nodes, format!("{library}, orphans and hubs: the first {limit} nodes were counted")),
+        (
+            entering.looked,
+            format!("{library}, hubs: the first {limit} relationships that lead to its nodes were counted"),
+        ),
+        (of_hubs.looked, format!("{library}, hubs: the first {limit} relationships of hubs were counted")),
+    ];
+    notes.into_iter().filter(|(looked, _)| *looked >= ROWS_MAX).map(|(_, note)| note)
+}
+
+/// The share of hubs in all relationships of the layout's nodes: those that begin at one, and those that enter from others.
+#[expect(clippy::cast_precision_loss, reason = "counts of relationships")]
+fn hubs_finding(hubs: &[Hub], relationships: i64, degrees: &Degrees, entering: i64) -> GraphFinding {
+    let all = (degrees.outgoing + entering).max(relationships);
+    let share = relationships as f64 / all.max(1) as f64;
+    // A graph of a few nodes has all its relationships at ten of them.
+    let is_large = degrees.nodes > 100;
+    let level = if is_large && share >= HUB_SHARE { FindingLevel::Warning } else { FindingLevel::Note };
+    GraphFinding {
+        check: "hubs",
+        level,
+        of: None,
+        count: relationships,
+        found: format!(
+            "The {} with the most relationships {} {:.1} % of all {}",
+            counted(i64::try_from(hubs.len()).unwrap_or(i64::MAX), "node", "nodes"),
+            if hubs.len() == 1 { "has" } else { "have" },
+            share * 100.0,
+            counted(all, "relationship", "relationships"),
+        ),
+        why: "A search that follows relationships passes through such nodes to most of the graph, and finds what is \
+              not related.",
+        fix: "Where a node stands for a word such as `user`, split it or leave it out of searches; recall of Ebb \
+              divides by degree."
+            .to_owned(),
+        examples: hubs.iter().map(|hub| format!("{} ({})", hub.name, thousands(hub.degree))).collect(),
+        statements: Vec::new(),
     }
 }
 
@@ -289,4 +318,24 @@ fn missing_indexes(mapping: &Mapping, layout: &Layout, indexes: &[IndexRow]) -> 
         examples: missing,
         statements,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_says_where_a_count_ended() {
+        let degrees = |nodes| Degrees { nodes, outgoing: 0, orphans: 0, examples: Vec::new() };
+        let looked = |looked| CountedRelationships { looked, relationships: 5 };
+        let below = ROWS_MAX - 1;
+        assert_eq!(ended("mem0", &degrees(below), looked(below), looked(below)).count(), 0);
+        let notes: Vec<String> =
+            ended("mem0", &degrees(ROWS_MAX), looked(ROWS_MAX), looked(ROWS_MAX)).collect();
+        assert_eq!(notes[0], "mem0, orphans and hubs: the first 1,000,000 nodes were counted");
+        assert!(
+            notes.len() == 3 && notes[1..].iter().all(|note| note.contains("relationships")),
+            "{notes:?}"
+        );
+    }
 }
