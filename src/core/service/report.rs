@@ -35,7 +35,7 @@ impl Service {
             if report.layout.state == LayoutState::Known || report.layout.adopted {
                 let (growth, liveness) = self.growth(&found.mapping, &report.layout, at).await?;
                 (report.growth, report.liveness) = (Some(growth), liveness);
-                self.check_layout(&found.mapping, &indexes, &mut report, &mut notes).await?;
+                self.check_layout(&found.mapping, (&indexes, at), &mut report, &mut notes).await?;
             }
             layouts.push(report);
         }

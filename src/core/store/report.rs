@@ -114,6 +114,8 @@ pub struct InstantRows {
     pub instant: String,
     /// Number of rows.
     pub rows: i64,
+    /// Rows of all such instants.
+    pub total: i64,
 }
 
 /// An index.
@@ -278,30 +280,32 @@ impl Store {
         Ok((hubs, relationships))
     }
 
-    /// Instants from which many nodes of a rule are no longer live.
+    /// Instants until now from which many nodes of a rule are no longer live.
     pub async fn node_instants(
         &self,
         mapping: &Mapping,
         rule: &NodeMapping,
+        now: Timestamp,
     ) -> Result<Vec<InstantRows>, Error> {
-        self.instants(REPORT_NODE_INSTANTS.nodes(mapping, rule), &rule.until).await
+        self.instants(REPORT_NODE_INSTANTS.nodes(mapping, rule), &rule.until, now).await
     }
 
-    /// Instants from which many relationships of a rule are no longer live.
+    /// Instants until now from which many relationships of a rule are no longer live.
     pub async fn relationship_instants(
         &self,
         mapping: &Mapping,
         rule: &RelationMapping,
+        now: Timestamp,
     ) -> Result<Vec<InstantRows>, Error> {
-        self.instants(REPORT_RELATIONSHIP_INSTANTS.graph(mapping, Some(rule)), &rule.until).await
+        self.instants(REPORT_RELATIONSHIP_INSTANTS.graph(mapping, Some(rule)), &rule.until, now).await
     }
 
-    async fn instants(&self, call: Call, until: &[Name]) -> Result<Vec<InstantRows>, Error> {
+    async fn instants(&self, call: Call, until: &[Name], now: Timestamp) -> Result<Vec<InstantRows>, Error> {
         if until.is_empty() {
             return Ok(Vec::new());
         }
         let call = call.set("least", INSTANT_ROWS_MIN).set("examples", EXAMPLES);
-        self.read(call.set("until", names(until))).await
+        self.read(at(call.set("until", names(until)), now)).await
     }
 
     /// All indexes.

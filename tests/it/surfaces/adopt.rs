@@ -447,3 +447,27 @@ async fn hubs_have_a_share_of_all_relationships_of_the_nodes() {
     let said = hubs["found"].as_str().unwrap();
     assert!(said.ends_with("% of all 2,199 relationships") && said.contains(" 5."), "{said}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ends_to_come_and_values_that_are_no_instant_retire_nothing() {
+    let db = untouched().await;
+    // 12 facts both of whose ends are one instant, ten at each of six days, some that end later, and some that end at no instant.
+    let facts = "UNWIND range(1, 120) AS i
+        CREATE (:Entity {uuid: 'a' + i, name: 'Ann', group_id: 'g', created_at: datetime('2026-01-01T00:00Z')})
+          -[r:RELATES_TO {uuid: 'r' + i, name: 'KNOWS', fact: 'f', episodes: [], created_at: datetime('2026-01-01T00:00Z')}]->
+          (:Entity {uuid: 'b' + i, name: 'Bob', group_id: 'g', created_at: datetime('2026-01-01T00:00Z')})
+        SET r += CASE
+          WHEN i <= 12 THEN {expired_at: datetime('2026-02-20T12:00Z'), invalid_at: datetime('2026-02-20T12:00Z')}
+          WHEN i <= 72 THEN {invalid_at: date('2026-02-01') + duration({days: (i - 13) / 10})}
+          WHEN i <= 101 THEN {invalid_at: datetime('2030-12-31T00:00Z')}
+          WHEN i <= 111 THEN {invalid_at: []}
+          ELSE {invalid_at: 'never'} END";
+    db.client.run(facts, &[]).await;
+    let report = ebb(&db, &["report", "--at", "2026-03-01"]).json();
+    let graphiti = of(&report, "Graphiti");
+    let retired = finding(graphiti, "shared_retirements", &json!("RELATES_TO"));
+    let days = (1..=4).map(|day| format!("2026-02-0{day} (10)"));
+    let examples: Vec<String> = std::iter::once("2026-02-20T12:00:00Z (12)".to_owned()).chain(days).collect();
+    assert_eq!((&retired["count"], &retired["examples"]), (&json!(72), &json!(examples)));
+    assert_eq!(finding(graphiti, "not_live", &json!("RELATES_TO"))["count"], 72);
+}

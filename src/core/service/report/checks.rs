@@ -4,6 +4,7 @@ use super::super::Service;
 use crate::api::layout::{Layout, counted, thousands};
 use crate::api::report::{FindingLevel, GraphFinding, LayoutReport, Liveness};
 use crate::domain::mapping::{Mapping, Name, NodeMapping, RelationMapping};
+use crate::domain::units::Timestamp;
 use crate::store::{
     CountedRelationships, Degrees, Error, Hub, IndexRow, InstantRows, ROWS_MAX, RepeatedKeys,
 };
@@ -23,11 +24,11 @@ const CHECKS: [&str; 8] = [
 const HUB_SHARE: f64 = 0.25;
 
 impl Service {
-    /// Runs all checks on a layout, and adds a note for each count that ended at the limit of rows.
+    /// Runs all checks on a layout at an instant, and adds a note for each count that ended at the limit of rows.
     pub(super) async fn check_layout(
         &self,
         mapping: &Mapping,
-        indexes: &[IndexRow],
+        (indexes, at): (&[IndexRow], Timestamp),
         report: &mut LayoutReport,
         notes: &mut Vec<String>,
     ) -> Result<(), Error> {
@@ -42,7 +43,7 @@ impl Service {
                     .await?
                     .and_then(|keys| duplicate_keys(label, "nodes", keys)),
             );
-            found.extend(shared_retirements(label, &self.store.node_instants(mapping, rule).await?));
+            found.extend(shared_retirements(label, &self.store.node_instants(mapping, rule, at).await?));
             if let Some(names) = self.store.repeated_names(mapping, rule).await?
                 && names.names > 0
             {
@@ -73,7 +74,10 @@ impl Service {
             let kind = rule.kind.as_ref().map_or("relationships", Name::as_str);
             let keys = self.store.repeated_relationship_keys(mapping, rule).await?;
             found.extend(keys.and_then(|keys| duplicate_keys(kind, "relationships", keys)));
-            found.extend(shared_retirements(kind, &self.store.relationship_instants(mapping, rule).await?));
+            found.extend(shared_retirements(
+                kind,
+                &self.store.relationship_instants(mapping, rule, at).await?,
+            ));
             found.extend(self.dangling(mapping, rule, kind).await?);
         }
         found.extend(report.liveness.iter().filter_map(not_live));
@@ -217,12 +221,11 @@ fn not_live(row: &Liveness) -> Option<GraphFinding> {
 
 fn shared_retirements(of: &str, instants: &[InstantRows]) -> Option<GraphFinding> {
     let first = instants.first()?;
-    let rows = instants.iter().map(|row| row.rows).sum();
     Some(GraphFinding {
         check: "shared_retirements",
         level: FindingLevel::Warning,
         of: Some(of.to_owned()),
-        count: rows,
+        count: first.total,
         found: format!("{} of {of} were retired at the same instant, {}", counted(first.rows, "row", "rows"), first.instant),
         why: "Facts that are superseded one by one end at different instants. Many at one are a sign of a mistake in bulk, \
               such as one contradiction that retired them all.",
