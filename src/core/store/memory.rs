@@ -308,12 +308,12 @@ impl Store {
         Ok(rows.into_iter().next())
     }
 
-    /// History of a memory, newest first, at most 400 events.
+    /// History of a memory, newest first: all promotions, the latest 400 changes, and the accesses of the latest 400 sessions.
     pub async fn history(&self, key: &MemoryKey) -> Result<Vec<MemoryEvent>, Error> {
         #[derive(Deserialize)]
         struct Row {
             what: String,
-            at: Option<i64>,
+            at: i64,
             energy: Option<f64>,
             detail: Option<String>,
             count: i64,
@@ -323,7 +323,7 @@ impl Store {
         Ok(rows
             .into_iter()
             .filter_map(|Row { what, at, energy, detail, count }| {
-                Some(MemoryEvent { what, at: Timestamp::from_millis(at?).ok()?, energy, detail, count })
+                Some(MemoryEvent { what, at: Timestamp::from_millis(at).ok()?, energy, detail, count })
             })
             .collect())
     }

@@ -49,6 +49,42 @@ async fn a_content_that_is_no_text_fails_no_search_by_text() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_promotion_is_explained_however_many_sessions_came_after_it() {
+    let db = fresh().await;
+    // Accesses at no instant take no place of others, either.
+    let used = "CREATE (m:Memory:EbbMemory {scope: 'local', id: 'm', content: 'c', tier: 'shortTerm', energy: 3.0, accessCount: 900, pinned: false,
+          created: datetime('2026-01-01T00:00Z'), energyAt: datetime('2026-01-03T00:00Z'), lastAccessed: datetime('2026-01-03T00:00Z'), dueAt: datetime('2026-01-20T00:00Z')})
+        CREATE (:Memory {scope: 'local', id: 'stub', tier: 'archivedWorking'})-[:PROMOTED_TO {at: datetime('2026-01-01T10:00Z'), energy: 5.5}]->(m)
+        WITH m UNWIND range(1, 900) AS i
+        CREATE (m)-[:ACCESSED_IN {count: 1, at: CASE WHEN i <= 450 THEN datetime('2026-01-02T00:00Z') + duration({minutes: i}) ELSE 'then' END}]->
+          (:Session {scope: 'local', id: 's' + i})";
+    db.client.run(used, &[]).await;
+    let explain = ["memory", "explain", "m", "--at", "2026-01-03T01:00Z"];
+    let explained = ebb(&db, &explain).json();
+    let history = explained["history"].as_array().unwrap();
+    let accesses = history.iter().filter(|event| !event["session"].is_null()).count();
+    assert_eq!(accesses, 400, "the latest");
+    assert!(history.iter().any(|event| event["what"] == "promoted to shortTerm"), "{explained}");
+    assert!(explained["because"].as_str().unwrap().contains("promoted at 2026-01-01T10:00"), "{explained}");
+    let text = ebb(&db, &[&explain[..], &["-o", "table"]].concat()).out;
+    assert!(text.contains("-o json has all promotions"), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_memory_without_a_scope_has_a_history() {
+    let db = fresh().await;
+    let bare = "CREATE (:Memory {id: 'bare', content: 'c', tier: 'working', energy: 1.0, energyAt: datetime('2026-01-01T00:00Z'),
+          lastAccessed: datetime('2026-01-01T10:00Z'), created: datetime('2026-01-01T00:00Z')})
+        -[:ACCESSED_IN {at: datetime('2026-01-01T10:00Z'), count: 3}]->(:Session {scope: 'local', id: 's'})";
+    db.client.run(bare, &[]).await;
+    let of = |scope: &str| ebb_core::domain::ids::MemoryKey::of_row(scope, "bare");
+    let history = db.store.history(&of("local")).await.unwrap();
+    let found: Vec<_> = history.iter().map(|event| (event.detail.as_deref(), event.count)).collect();
+    assert_eq!(found, [(Some("s"), 3)]);
+    assert!(db.store.history(&of("team")).await.unwrap().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn several_memories_are_answered_as_a_list_and_touched_all_or_none() {
     let db = fresh().await;
     for id in ["a", "b"] {

@@ -70,7 +70,10 @@ fn tables(page: &mut Page, explained: &Explained, at: Timestamp) {
     let (shown, more) = explained.history.split_at(explained.history.len().min(ROWS));
     page.table(&columns, shown.iter().map(row));
     if !more.is_empty() {
-        page.line(&format!("and {} more before that; -o json has them all", more.len()));
+        page.line(&format!(
+            "and {} more before that: -o json has all promotions, and the latest 400 accesses and changes",
+            more.len()
+        ));
     }
 }
 
