@@ -276,7 +276,8 @@ pub struct Global {
     #[arg(long, global = true, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// Scope of memories, sessions, entities, relations, facts and places. Without effect on commands about the whole
-    /// database: job, plan, apply, undo, policy, attempt, backup, restore, status, health, trail evaporate, trail cycle
+    /// database: job, plan, apply, undo, policy, attempt, backup, restore, status, health, doctor, inspect, report, adopt,
+    /// trail evaporate, trail cycle
     #[arg(long, global = true, value_name = "SCOPE", default_value = "local")]
     pub scope: String,
     /// Answer yes to every question
