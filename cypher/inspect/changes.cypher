@@ -1,4 +1,4 @@
-// Changes: the latest changes of the last hour, with their callers
+// Changes: the latest changes, with their callers; a change is kept for an hour or somewhat longer
 // purpose: Show the latest changes and their callers.
 // mode: read
 // params: none

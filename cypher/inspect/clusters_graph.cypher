@@ -4,7 +4,7 @@
 // params: none
 // returns: cluster, members, pairs (at most 6 rows)
 MATCH (c:SemanticCluster)
-WHERE c.dissolved IS NULL
+WHERE c.dissolved IS NULL AND 0.0 <= c.strength <= 1e12
 WITH c ORDER BY c.strength DESC, c.key LIMIT 6
 CALL (c) {
   MATCH belongs = (c)<-[:BELONGS_TO]-(m:Memory)

@@ -2,7 +2,7 @@
 // purpose: Show working memories by the instant at which their energy falls below the expiry threshold.
 // mode: read
 // params: none
-// returns: id, content, energy, expiresAt (at most 25 rows)
+// returns: scope, id, content, energy, expiresAt (at most 25 rows)
 // clock: server
 //
 // One that lasts for more than a thousand years is left out: dates end.
@@ -18,6 +18,6 @@ WITH m, now, anchor, CASE WHEN config.expiryThreshold > 0.0 AND config.workingDe
 WHERE hours <= 8784000.0
 WITH m, now, datetime({epochMillis: anchor.epochMillis + toInteger(hours * 3600000.0)}) AS expiresAt
 WHERE expiresAt < now + duration('PT2H')
-RETURN m.id AS id, left(toStringOrNull(m.content), 90) AS content, m.energy AS energy, expiresAt
+RETURN m.scope AS scope, m.id AS id, left(toStringOrNull(m.content), 90) AS content, m.energy AS energy, expiresAt
 ORDER BY expiresAt, id
 LIMIT 25

@@ -2,7 +2,9 @@
 // purpose: Show the policies that are in force once one was changed, and the last sweeps that matched each.
 // mode: read
 // params: none
-// returns: place, id, relation, scope, mode, ttlS, halfLifeS, minConfidence, exemptRelations, sweeps, retracted, reduced (a row for each policy; the counts are those of all sweeps on request that it took part in, whichever policy decided)
+// returns: place, id, relation, scope, mode, ttlS, halfLifeS, minConfidence, exemptRelations, sweeps, retracted, reduced (a row for each policy; the counts are those of the sweeps on request that it took part in, whichever policy decided)
+//
+// A sweep on request is kept as long as its run, 30 days by default (retention.runs).
 MATCH (p:EbbPolicy)
 CALL (p) {
   MATCH (j:EbbSweepJob)

@@ -5,6 +5,7 @@
 // returns: path (at most 80 rows)
 MATCH (m:Memory {tier: 'longTerm'})
 USING INDEX SEEK m:Memory(tier)
+WHERE NOT m:EbbQuarantined AND 0.0 <= m.energy <= 1e12
 WITH m ORDER BY m.energy DESC, m.id LIMIT 12
 MATCH path = (m)-[:PROMOTED_TO|CRYSTALLIZED_INTO|MENTIONS]-()
 RETURN path

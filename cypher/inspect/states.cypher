@@ -6,5 +6,5 @@
 MATCH (s:EbbState)
 RETURN s.scope AS scope, s.kind AS kind, s.key AS key, coalesce(s.pinned = true, false) AS pinned, coalesce(s.hidden = true, false) AS hidden,
   coalesce(s.accesses, 0) AS accesses, s.lastAccess AS lastAccess
-ORDER BY coalesce(s.lastAccess, s.pinnedAt) DESC, scope, kind, key
+ORDER BY coalesce(s.lastAccess, s.pinnedAt) IS NULL, coalesce(s.lastAccess, s.pinnedAt) DESC, scope, kind, key
 LIMIT 200

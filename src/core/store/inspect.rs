@@ -8,7 +8,8 @@ use super::catalogue::ALL;
 use super::error::Error;
 use super::statement::Statement;
 use super::tx::{Mode, Tx};
-use neo4rs::BoltType;
+use chrono::{DateTime, FixedOffset, NaiveDate, NaiveDateTime, NaiveTime};
+use neo4rs::{BoltNode, BoltType};
 
 /// A table.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,6 +18,8 @@ pub struct Answer {
     pub columns: Vec<String>,
     /// Rows, with one cell per column.
     pub rows: Vec<Vec<Cell>>,
+    /// Bound at which the rows may have ended, such as `at most 25 rows`.
+    pub bound: Option<&'static str>,
 }
 
 /// A printable value.
@@ -62,18 +65,30 @@ impl Store {
             .ok_or_else(|| Error::NotFound { what: "question", id: name.to_owned() })?;
         self.transactions
             .run("inspect", Mode::Read, async |tx: &mut Tx| {
-                let returns = statement.header().returns.split(" (").next().unwrap_or_default();
-                let columns: Vec<&str> = returns.split(", ").collect();
+                let returns = statement.header().returns;
+                let (columns, about) = returns.split_once(" (").unwrap_or((returns, ""));
+                let columns: Vec<&str> = columns.split(", ").collect();
                 let rows =
                     tx.table(statement.reading(&statement.text_with(&self.trails.allowed)), &columns).await?;
+                let bound = bound(about).filter(|(most, _)| rows.len() >= *most).map(|(_, bound)| bound);
                 let rows = rows.into_iter().map(|row| row.into_iter().map(cell).collect()).collect();
-                Ok(Answer { columns: columns.into_iter().map(str::to_owned).collect(), rows })
+                Ok(Answer { columns: columns.into_iter().map(str::to_owned).collect(), rows, bound })
             })
             .await
     }
 }
 
+/// The bound that a header states of the rows, and its number.
+fn bound(about: &str) -> Option<(usize, &str)> {
+    let bound = about[about.find("at most ")?..].split([';', ')']).next()?;
+    let most = bound.split(' ').nth(2)?.parse().ok()?;
+    Some((most, bound))
+}
+
 fn cell(value: BoltType) -> Cell {
+    let instant = |at: Result<DateTime<FixedOffset>, neo4rs::Error>| {
+        at.map_or_else(|_| out_of_range(), |at| Cell::Instant(at.timestamp_millis()))
+    };
     match value {
         BoltType::Null(_) => Cell::Null,
         BoltType::Boolean(value) => Cell::Boolean(value.value),
@@ -81,26 +96,85 @@ fn cell(value: BoltType) -> Cell {
         BoltType::Float(value) => Cell::Float(value.value),
         BoltType::String(value) => Cell::Text(value.value),
         BoltType::List(values) => Cell::List(values.value.into_iter().map(cell).collect()),
-        BoltType::DateTime(at) => match chrono::DateTime::<chrono::FixedOffset>::try_from(&at) {
-            Ok(at) => Cell::Instant(at.timestamp_millis()),
-            Err(_) => Cell::Text(format!("{at:?}")),
-        },
-        BoltType::Path(path) => {
-            let name = |node: &neo4rs::BoltNode| {
-                let labels: Vec<String> = node.labels.value.iter().map(|label| text(label.clone())).collect();
-                let of = |key: &str| node.properties.value.get(key).cloned().map(text);
-                let name = of("id").or_else(|| of("name")).unwrap_or_default();
-                format!("({}:{name})", labels.first().cloned().unwrap_or_default())
-            };
-            Cell::List(path.nodes().iter().map(|node| Cell::Text(name(node))).collect())
+        BoltType::DateTime(at) => instant(DateTime::<FixedOffset>::try_from(&at)),
+        BoltType::DateTimeZoneId(at) => {
+            match (DateTime::<FixedOffset>::try_from(&at), NaiveDateTime::try_from(&at)) {
+                // A local time that its zone has twice, or a zone that is not known here.
+                (Err(_), Ok(local)) => Cell::Text(format!("{local:?}[{}]", at.tz_id())),
+                (at, _) => instant(at),
+            }
         }
-        other => Cell::Text(format!("{other:?}")),
+        // `Debug` of local dates and times is ISO 8601.
+        BoltType::LocalDateTime(at) => {
+            NaiveDateTime::try_from(&at).map_or_else(|_| out_of_range(), |at| Cell::Text(format!("{at:?}")))
+        }
+        BoltType::Date(date) => {
+            NaiveDate::try_from(&date).map_or_else(|_| out_of_range(), |date| Cell::Text(format!("{date:?}")))
+        }
+        BoltType::LocalTime(time) => Cell::Text(format!("{:?}", NaiveTime::from(&time))),
+        BoltType::Time(time) => {
+            let (time, offset) = <(NaiveTime, FixedOffset)>::from(&time);
+            Cell::Text(format!("{time:?}{offset}"))
+        }
+        BoltType::Point2D(at) => Cell::Text(format!("point({}, {})", at.x.value, at.y.value)),
+        BoltType::Point3D(at) => Cell::Text(format!("point({}, {}, {})", at.x.value, at.y.value, at.z.value)),
+        // The driver does not give out its parts.
+        BoltType::Duration(_) => Cell::Text("a duration".to_owned()),
+        BoltType::Bytes(bytes) => Cell::Text(format!("{} bytes", bytes.len())),
+        BoltType::Node(node) => Cell::Text(node_name(&node)),
+        BoltType::Path(path) => {
+            Cell::List(path.nodes().iter().map(|node| Cell::Text(node_name(node))).collect())
+        }
+        BoltType::Relation(relation) => Cell::Text(format!("[:{}]", relation.typ.value)),
+        BoltType::UnboundedRelation(relation) => Cell::Text(format!("[:{}]", relation.typ.value)),
+        BoltType::Map(map) => Cell::Text(format!("a map of {} keys", map.len())),
     }
 }
 
-fn text(value: BoltType) -> String {
-    match value {
-        BoltType::String(value) => value.value,
-        other => format!("{other:?}"),
+fn out_of_range() -> Cell {
+    Cell::Text("an instant out of range".to_owned())
+}
+
+/// Label and name of a node.
+fn node_name(node: &BoltNode) -> String {
+    let text = |value: &BoltType| match cell(value.clone()) {
+        Cell::Text(text) => text,
+        Cell::Integer(number) => number.to_string(),
+        Cell::Float(number) => number.to_string(),
+        Cell::Boolean(value) => value.to_string(),
+        Cell::Null | Cell::Instant(_) | Cell::List(_) => String::new(),
+    };
+    let label = node.labels.value.first().map(text).unwrap_or_default();
+    let name = ["id", "name", "key"].into_iter().find_map(|key| node.properties.value.get(key));
+    format!("({label}:{})", name.map(text).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use neo4rs::{BoltList, BoltMap, BoltString};
+
+    #[test]
+    fn every_header_states_its_bound() {
+        assert_eq!(bound("at most 25 rows; said are numbers)"), Some((25, "at most 25 rows")));
+        assert_eq!(bound("a row a tier)"), None);
+        let bounds = questions().filter_map(|(_, _, statement)| bound(statement.header().returns));
+        assert_eq!(bounds.count(), questions().count() - 2, "all but health and policies");
+    }
+
+    #[test]
+    fn dates_and_nodes_are_shown_as_people_write_them() {
+        let local = |text: &str| text.parse::<NaiveDateTime>().unwrap();
+        let zoned = |text: &str, zone: &str| cell(BoltType::DateTimeZoneId((local(text), zone).into()));
+        let text = |text: &str| Cell::Text(text.to_owned());
+        assert_eq!(zoned("2026-01-01T01:00:00", "Europe/Berlin"), Cell::Instant(1_767_225_600_000));
+        let twice = "2026-10-25T02:30:00";
+        assert_eq!(zoned(twice, "Europe/Berlin"), text("2026-10-25T02:30:00[Europe/Berlin]"));
+        assert_eq!(cell(BoltType::LocalDateTime(local(twice).into())), text(twice));
+        assert_eq!(cell(BoltType::Date(local(twice).date().into())), text("2026-10-25"));
+        let properties: BoltMap = [(BoltString::from("key"), BoltType::from("k1"))].into_iter().collect();
+        let labels = BoltList::from(vec![BoltType::from("SemanticCluster")]);
+        let node = BoltNode::new(1.into(), labels, properties);
+        assert_eq!(cell(BoltType::Node(node)), text("(SemanticCluster:k1)"));
     }
 }

@@ -99,9 +99,9 @@ pub async fn run(args: &Inspect, service: &Service, output: &Output) -> Result<(
         let text = service.question(name).unwrap_or_default();
         return output.raw(format!("// {title}\n{text}").as_bytes());
     }
-    let Answer { columns, rows } = service.inspect(name).await?;
+    let Answer { columns, rows, bound } = service.inspect(name).await?;
     let objects = || rows.iter().map(|row| Row(&columns, row)).collect::<Vec<_>>();
-    match output.format {
+    let printed = match output.format {
         Format::Ndjson => output.emit_list("inspect", "rows", &objects(), |_| {}),
         _ => output.emit("inspect", &Answered { name, title, columns: &columns, rows: objects() }, |page| {
             page.heading(title);
@@ -126,7 +126,11 @@ pub async fn run(args: &Inspect, service: &Service, output: &Output) -> Result<(
             let columns: Vec<Column<'_>> = (0..columns.len()).map(kind).collect();
             page.table(&columns, rows.iter().map(|row| row.iter().map(text_of).collect::<Vec<_>>()));
         }),
+    };
+    if let Some(bound) = bound {
+        output.remark(&format!("{bound} are shown"));
     }
+    printed
 }
 
 fn list(output: &Output) -> Result<(), CliError> {

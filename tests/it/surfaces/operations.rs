@@ -136,6 +136,58 @@ async fn every_question_is_answered_in_every_format() {
         db.client.run(&text, &[]).await;
     }
     assert_json_snapshot!("inspect_tiers", ebb(&db, &["inspect", "tiers"]).golden());
+    let places = ebb(&db, &["inspect", "places_cold"]).json();
+    assert_eq!(places["rows"], serde_json::json!([]), "an entity on no trail is no place");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rows_without_a_usable_value_take_no_place_of_others() {
+    let db = fresh().await;
+    // In descending order null and NaN come first.
+    let unusable = "UNWIND range(1, 30) AS i
+        CREATE (:Memory {scope: 'a', id: 'nan' + i, content: 'c', tier: 'longTerm', energy: 0.0 / 0.0})
+        CREATE (:Memory {scope: 'a', id: 'text' + i, content: 'c', tier: 'longTerm', energy: 'high'})
+        CREATE (x:Memory:EbbMemory {scope: 'a', id: 'x' + i, content: 'c', tier: 'expiredWorking', energy: 0.01, energyAt: datetime('2026-01-01T00:00Z')})
+        CREATE (y:Memory:EbbMemory {scope: 'a', id: 'y' + i, content: 'c', tier: 'archivedWorking'})
+        CREATE (y)-[:PROMOTED_TO {energy: 2.5}]->(x), (y)-[:COACTIVATED {weight: 0.0 / 0.0}]->(x)";
+    db.client.run(unusable, &[]).await;
+    db.client
+        .run("UNWIND range(1, 201) AS i CREATE (:EbbState {scope: 'a', kind: 'node', key: 'k' + i, hidden: true})", &[])
+        .await;
+    let usable = "CREATE (m:Memory:EbbMemory {scope: 'team', id: 'strong', content: 'c', tier: 'longTerm', energy: 6.0, energyAt: datetime('2026-01-05T00:00Z')}),
+        (late:Memory:EbbMemory {scope: 'team', id: 'late', content: 'c', tier: 'expiredWorking', energy: 0.01, energyAt: datetime('2026-01-05T00:00Z'), lastExpired: datetime('2026-01-06T00:00Z')}),
+        (m)<-[:CRYSTALLIZED_INTO {at: datetime('2026-01-05T00:00Z'), energy: 6.0}]-(:Memory {scope: 'team', id: 'stub', tier: 'archivedShortTerm'}),
+        (m)-[:COACTIVATED {weight: 3}]->(late),
+        (:EbbState {scope: 'team', kind: 'node', key: 'used', lastAccess: datetime('2026-01-05T00:00Z')})";
+    db.client.run(usable, &[]).await;
+    let shown = |name: &str, column: &str| {
+        let answered = ebb(&db, &["inspect", name]);
+        let rows = answered.json()["rows"].as_array().unwrap().clone();
+        assert_eq!(rows[0]["scope"], "team", "{name}: {rows:?}");
+        (rows.len(), rows[0][column].clone(), answered.err)
+    };
+    assert_eq!(shown("tiers", "energyAt"), (1, "2026-01-05T00:00:00.000Z".into(), String::new()));
+    assert_eq!(shown("promotions", "id"), (1, "strong".into(), String::new()));
+    assert_eq!(shown("coactivation", "weight"), (1, 3.into(), String::new()));
+    let (rows, latest, remark) = shown("expired", "expiredAt");
+    assert_eq!((rows, latest), (25, "2026-01-06T00:00:00.000Z".into()));
+    assert!(remark.contains("at most 25 rows are shown"), "{remark}");
+    let (rows, key, remark) = shown("states", "key");
+    assert_eq!((rows, key), (200, "used".into()));
+    assert!(remark.contains("at most 200 rows are shown"), "{remark}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_most_similar_memory_is_that_of_the_strongest_reinforcement() {
+    let db = fresh().await;
+    let pairs = "CREATE (o:Memory:EbbMemory {scope: 'team', id: 'o', content: 'old', tier: 'longTerm'})
+        WITH o UNWIND [['near', 0.9], ['far', 0.6], ['odd', 'x'], ['nan', 0.0 / 0.0]] AS pair
+        CREATE (o)<-[:REINFORCES {strength: pair[1]}]-(:Memory:EbbMemory {scope: 'team', id: pair[0], content: pair[0], tier: 'working'})";
+    db.client.run(pairs, &[]).await;
+    let rows = ebb(&db, &["inspect", "reinforcements"]).json()["rows"].clone();
+    let wanted =
+        serde_json::json!([{"scope": "team", "times": 4, "strongest": 0.9, "memory": "old", "by": "near"}]);
+    assert_eq!(rows, wanted);
 }
 
 /// An interrupt while the program waits for a person's words.

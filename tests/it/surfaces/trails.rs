@@ -47,7 +47,7 @@ async fn a_palace_from_its_first_room_to_its_silence() {
     assert_json_snapshot!("trail_cycle", cycle.golden());
     assert_eq!(at(&["trail", "evaporate"], "2026-01-01T05:00Z").json()["changed"], forced.json()["changed"]);
     let hot = ebb(&db, &["inspect", "trails_hot"]).json();
-    assert_eq!(hot["rows"][0]["from"], "Projects");
+    assert_eq!(hot["rows"][0]["from"], "w1", "the key that `ebb trail` takes, not the name");
 }
 
 #[tokio::test(flavor = "multi_thread")]
