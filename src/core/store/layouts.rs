@@ -45,10 +45,9 @@ impl DatabaseNames {
     /// Whether there may be rows of a rule.
     #[must_use]
     pub fn may_have(&self, rule: &NodeMapping) -> bool {
-        match &rule.label {
-            Some(label) => self.labels.contains(label.as_str()),
-            None => rule.marks().all(|mark| self.properties.contains(mark.as_str())),
-        }
+        // A label such as `Entity` is that of many libraries: without a name of the marks, a count would scan all of its nodes.
+        rule.label.as_ref().is_none_or(|label| self.labels.contains(label.as_str()))
+            && rule.marks().all(|mark| self.properties.contains(mark.as_str()))
     }
 }
 
@@ -304,6 +303,23 @@ mod tests {
 
     fn rules(text: &str) -> Vec<NodeMapping> {
         serde_json::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn no_rows_are_counted_without_a_name_that_each_of_them_has() {
+        let set = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let known = DatabaseNames {
+            labels: set(&["Entity"]),
+            types: BTreeSet::new(),
+            properties: set(&["uuid", "name", "x", "y"]),
+        };
+        let nodes = rules(
+            r#"[{"label": "Entity", "role": "entity", "key": "uuid"}, {"label": "Entity", "role": "entity", "key": "id"},
+                {"label": "Other", "role": "entity", "key": "uuid"}, {"role": "entity", "key": "name", "mark": ["x", "y"]},
+                {"role": "entity", "key": "name", "mark": ["x", "z"]}]"#,
+        );
+        let may: Vec<bool> = nodes.iter().map(|rule| known.may_have(rule)).collect();
+        assert_eq!(may, [true, false, false, true, false]);
     }
 
     #[test]
