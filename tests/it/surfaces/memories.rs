@@ -2,6 +2,7 @@
 
 use super::{contents, ebb};
 use crate::harness::neo4j::fresh;
+use crate::harness::rows::{Row, row};
 use insta::assert_json_snapshot;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -141,6 +142,28 @@ async fn a_request_that_is_repeated_counts_once() {
     let forget = ["memory", "forget", "a", "--yes", "--request-id", "r3"];
     assert_eq!(ebb(&db, &forget).json()["nodes"], 2);
     assert_eq!(ebb(&db, &forget).json()["nodes"], 2, "the same answer");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deletion_by_conditions_that_is_repeated_leaves_none() {
+    let db = fresh().await;
+    let forget = ["memory", "forget", "--session", "s", "--yes", "--accept-affected", "1010"];
+    let forget =
+        || ebb(&db, &[&forget[..], &["--request-id", "r1", "--at", "2026-03-02T00:00Z"]].concat()).json();
+    let put = async |name: &str| {
+        let rows: Vec<Row> = (0..1_010)
+            .map(|n| Row { session: Some("s"), ..row(&format!("{name}{n}"), "working", 1.0) })
+            .collect();
+        db.put(&rows).await;
+    };
+    put("a").await;
+    let first = forget();
+    assert_eq!((&first["memories"], &first["left"]), (&1_010.into(), &0.into()));
+    // The recorded answer of the first portion says that 10 are left.
+    put("b").await;
+    let second = forget();
+    assert_eq!((&second["memories"], &second["left"]), (&2_010.into(), &0.into()));
+    assert_eq!(db.client.value::<i64>("MATCH (m:Memory) RETURN count(m) AS n").await, 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -4,7 +4,7 @@ use super::conditions::object;
 use super::layout::{Memory, emit};
 use super::{Access, Add, Forget, Update, memory_id};
 use crate::surfaces::cli::confirm::confirm;
-use crate::surfaces::cli::exit::CliError;
+use crate::surfaces::cli::exit::{CliError, conclude};
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::{Global, WriteOptions};
 use ebb_core::api::memory_update::MemoryPatch;
@@ -217,24 +217,35 @@ async fn forget_where(
         confirm(&format!("Delete {all} memories for good, with the stubs of their promotions?"), global.yes)
             .await?;
         done = service.forget_where(&args.write.mode(), chosen, at, args.accept_affected).await?;
-        // The guard has accepted the whole.
-        while done.left > 0 && done.memories < all {
+        // A repeat gets the recorded answer of the first portion, so that its number of memories is none of those counted
+        // now. The guard has accepted the whole.
+        while done.left > 0 {
             let next = service
-                .forget_where(&WriteMode::from(RequestId::or_new("cli", None)), chosen, at, Some(done.left))
+                .forget_where(&WriteMode::from(RequestId::or_new("cli", None)), chosen, at, Some(all))
                 .await?;
             done.memories += next.memories;
             done.nodes += next.nodes;
             done.left = next.left;
+            if next.memories == 0 {
+                break;
+            }
         }
     }
-    output.emit("memory.forget", &done, |page| {
+    let printed = output.emit("memory.forget", &done, |page| {
         let stubs = done.nodes - done.memories;
         page.line(&if done.dry_run {
             format!("Would delete {all} memories.")
         } else {
             format!("Deleted {} memories and {stubs} stubs of promotions.", done.memories)
         });
-    })
+    });
+    let verdict = match done.left {
+        left if left > 0 && !done.dry_run => Err(CliError::failed(format!("{left} memories are left"))
+            .why("others write them, or lock them, at the same time")
+            .try_this("the same command with another --request-id, or without")),
+        _ => Ok(()),
+    };
+    conclude(printed, verdict)
 }
 
 /// The ids as they were typed, each once.
