@@ -7,6 +7,7 @@ use crate::surfaces::cli::confirm::confirm;
 use crate::surfaces::cli::exit::{CliError, conclude};
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::{Global, WriteOptions};
+use ebb_core::api::memory_list::ForgottenMemories;
 use ebb_core::api::memory_update::MemoryPatch;
 use ebb_core::domain::annotations::{Annotations, Metadata};
 use ebb_core::domain::event::{Access as Used, Remember};
@@ -212,7 +213,7 @@ async fn forget_where(
     let chosen = (service.scope(), &filter);
     let counted = service.forget_where(&WriteMode::DryRun, chosen, at, args.accept_affected).await?;
     let all = counted.memories + counted.left;
-    let mut done = counted;
+    let mut done = ForgottenMemories { dry_run: args.write.dry_run, ..counted };
     if !args.write.dry_run && all > 0 {
         confirm(&format!("Delete {all} memories for good, with the stubs of their promotions?"), global.yes)
             .await?;
