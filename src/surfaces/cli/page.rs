@@ -3,6 +3,7 @@
 //! Text that came out of the database may hold anything, escape sequences of a terminal included: a page shows such
 //! characters as `�` and never passes them on.
 
+use ebb_core::domain::invisible::is_invisible;
 use std::fmt::Write;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -201,10 +202,10 @@ fn shortened(text: &str, columns: usize) -> String {
 pub fn harmless(text: &str) -> String {
     let shown = |c: char| match c {
         '\n' | '\r' | '\t' => ' ',
-        c if c.is_control() => '\u{fffd}',
-        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' => {
-            '\u{fffd}'
-        }
+        // These choose between the forms of an emoji.
+        '\u{fe00}'..='\u{fe0f}' => c,
+        '\u{2028}' | '\u{2029}' => '\u{fffd}',
+        c if is_invisible(c) => '\u{fffd}',
         c => c,
     };
     text.chars().map(shown).collect()
@@ -249,6 +250,15 @@ mod tests {
              mem-build-command  39.890\n    build and test everything from the…\n"
         );
         assert_eq!(drawn(40, "short"), drawn(80, "short"), "what fits stays beside");
+    }
+
+    #[test]
+    fn characters_that_hide_or_reorder_text_are_shown() {
+        let acted_on =
+            "\u{1b}\u{7f}\u{9b}\u{ad}\u{61c}\u{200b}\u{2028}\u{202e}\u{2066}\u{feff}\u{e0041}\u{e007f}";
+        assert_eq!(harmless(acted_on), "\u{fffd}".repeat(acted_on.chars().count()));
+        assert_eq!(harmless("a\tb\r\nc"), "a b  c");
+        assert_eq!(harmless("é 記憶 ❤\u{fe0f}"), "é 記憶 ❤\u{fe0f}");
     }
 
     #[test]
