@@ -185,7 +185,24 @@ fn through(points: &[(f64, f64)]) -> String {
     path
 }
 
-/// Text without markup.
+/// Text without markup, and without the two characters that `harmless` passes and XML does not allow.
 pub(in crate::surfaces::cli) fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+        .replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_makes_a_document_ill_formed() {
+        assert_eq!(
+            escaped("<a> & \"b\" \u{fffe}\u{ffff}\u{fffd}"),
+            "&lt;a&gt; &amp; &quot;b&quot; \u{fffd}\u{fffd}\u{fffd}"
+        );
+    }
 }
