@@ -124,6 +124,20 @@ async fn nothing_crosses_scopes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn commands_that_are_printed_quote_ids() {
+    let db = fresh().await;
+    let content = "Ann prefers green tea in the morning, with honey";
+    for id in ["tea (1)", "tea; 2"] {
+        ebb(&db, &["memory", "add", content, "--id", id]).json();
+    }
+    ebb(&db, &["memory", "access", "tea (1)"]).json();
+    let duplicates = ebb(&db, &["memory", "duplicates", "-o", "table"]).out;
+    assert!(duplicates.contains("  ebb memory merge 'tea (1)' 'tea; 2'\n"), "{duplicates}");
+    let versions = ebb(&db, &["memory", "versions", "tea; 2", "-o", "table"]).out;
+    assert!(versions.contains("`ebb memory update 'tea; 2' --content TEXT`"), "{versions}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_request_that_is_repeated_counts_once() {
     let db = fresh().await;
     let once =

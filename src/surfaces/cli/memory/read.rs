@@ -8,6 +8,7 @@ use crate::surfaces::cli::instant::readable;
 use crate::surfaces::cli::output::{Format, Output};
 use ebb_core::api::duplicates::{DuplicatesQuery, Group};
 use ebb_core::api::memory_update::Versions;
+use ebb_core::domain::ids::shell_word;
 use ebb_core::domain::units::Timestamp;
 use ebb_core::service::{MemoryOrder, Service};
 use serde_json::Value;
@@ -31,7 +32,10 @@ pub(super) async fn versions(id: &str, service: &Service, output: &Output) -> Re
     let versions = Versions { versions: versions.into_iter().map(Into::into).collect() };
     output.emit("memory.versions", &versions, |page| {
         if versions.versions.is_empty() {
-            page.line(&format!("{id} has not changed. `ebb memory update {id} --content TEXT` changes it."));
+            let word = shell_word(id);
+            page.line(&format!(
+                "{id} has not changed. `ebb memory update {word} --content TEXT` changes it."
+            ));
         }
         for version in &versions.versions {
             let instant = |at: Option<Timestamp>| at.map_or_else(|| "?".to_owned(), readable);
@@ -67,11 +71,11 @@ pub(super) async fn duplicates(
             for duplicate in duplicates {
                 page.line(&format!("  {}  {:.2}  {}", duplicate.id, duplicate.similarity, duplicate.content));
             }
-            let ids: Vec<&str> = duplicates.iter().map(|one| one.id.as_str()).collect();
+            let ids: Vec<String> = duplicates.iter().map(|one| shell_word(&one.id)).collect();
             if *count > ids.len() {
                 page.line(&format!("  and {} more: merge these, and list again", count - ids.len()));
             }
-            page.line(&format!("  ebb memory merge {keep} {}", ids.join(" ")));
+            page.line(&format!("  ebb memory merge {} {}", shell_word(keep), ids.join(" ")));
             page.line("");
         }
         let of_all = if found.complete { "" } else { ", not all of the scope" };
