@@ -132,6 +132,9 @@ impl MemoryState {
         let mut ahead: Vec<Crossing> = promotion
             .into_iter()
             .chain(expiry)
+            // A curve gives the instant of an energy that begins below the threshold as well: the anchor, which lies ahead
+            // of a `now` in the past.
+            .filter(|(_, threshold)| self.energy.value() >= *threshold)
             .filter_map(|(name, threshold)| {
                 let at = self.anchor().after(curve.crossing(self.energy.value(), threshold)?);
                 (at > now).then_some(Crossing { name, threshold, at })

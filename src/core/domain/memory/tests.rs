@@ -154,6 +154,17 @@ fn the_published_lives() {
 }
 
 #[test]
+fn an_energy_that_was_below_a_threshold_does_not_cross_it() {
+    let names = |energy: f64| -> Vec<&str> {
+        let life = MemoryState { energy_at: at(5.0), last_accessed: at(5.0), ..state(Tier::Working, energy) };
+        life.crossings(at(0.0), &tunables()).iter().map(|crossing| crossing.name).collect()
+    };
+    assert_eq!(names(0.05), [""; 0]);
+    assert_eq!(names(1.0), ["expiry"]);
+    assert_eq!(names(3.0), ["promotion", "expiry"]);
+}
+
+#[test]
 fn thresholds_are_strict() {
     let tunables = tunables();
     let lifted = |energy| accessed(state(Tier::Working, energy), at(0.0), Revive::Yes, &tunables).unwrap().0;
