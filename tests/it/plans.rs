@@ -238,7 +238,6 @@ const UNIONS: &[(&str, &str)] = &[
     ("inspect/trails_hot_graph", "a person asks, now and then, about each type of edge"),
     ("memory/history", "both read the relationships of one memory"),
     ("memory/tiers", "a person asks; counts of an index, of a label and of the few quarantined rows"),
-    ("memory/timeline", "a person asks, now and then, for the picture of all memories"),
     ("migration/duplicates", "runs once, before the constraints exist"),
     ("run/ask", "one key, and the open runs: at most one for each job"),
 ];

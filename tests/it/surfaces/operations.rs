@@ -81,6 +81,29 @@ async fn jobs_by_hand_and_what_they_leave_in_the_ledger() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn tiers_are_drawn_of_the_memories_that_ebb_keeps() {
+    let db = fresh().await;
+    let rows = "UNWIND [\
+          {id: 'working', tier: 'working'}, {id: 'short', tier: 'shortTerm'}, {id: 'long', tier: 'longTerm'}, \
+          {id: 'stub', tier: 'archivedWorking'}, {id: 'bad', tier: 'shortTerm', energy: 'much'}, \
+          {content: 'of another library'}] AS row \
+        CREATE (m:Memory {content: 'x', created: datetime('2026-01-01T10:00Z')}) SET m += row \
+        WITH m WHERE m.id = 'long' \
+        CREATE (:Memory {id: 'gone', content: 'x', tier: 'expiredWorking', created: datetime('2026-01-01T10:00Z'), \
+          lastExpired: datetime('2026-01-01T12:00Z')}) \
+        CREATE (:Memory {id: 'former', content: 'x', tier: 'archivedShortTerm'})\
+          -[:CRYSTALLIZED_INTO {at: datetime('2026-01-01T11:00Z')}]->(m)";
+    db.client.run(rows, &[]).await;
+    ebb(&db, &["job", "run", "decay", "--at", "2026-01-01T10:00Z"]).json();
+    let drawn = ebb(&db, &["plot", "tiers", "--at", "2026-01-02"]).json();
+    let counts = |hour: &serde_json::Value| {
+        ["working", "shortTerm", "longTerm", "expiredWorking"].map(|tier| hour[tier].as_i64().unwrap())
+    };
+    let hours: Vec<[i64; 4]> = drawn["hours"].as_array().unwrap().iter().map(counts).collect();
+    assert_eq!(hours, [[2, 2, 0, 0], [2, 1, 1, 0], [1, 1, 1, 1]]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_history_names_the_jobs_that_wait_in_text_and_json() {
     let db = fresh().await;
     let history = |name: &str| ebb(&db, &["job", "history", name]).json();

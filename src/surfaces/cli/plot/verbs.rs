@@ -124,7 +124,7 @@ pub(in crate::surfaces::cli) fn over_time(hours: &[Hour], at: Timestamp) -> Tier
         held[3] += hour.expired;
         times.push(hour.at);
         for (series, held) in series.iter_mut().zip(held) {
-            // A memory of another writer may have risen without having been seen made.
+            // Another writer may have dated a promotion before the creation.
             series.counts.push(u64::try_from(held).unwrap_or(0));
         }
     }
