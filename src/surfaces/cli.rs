@@ -277,7 +277,7 @@ pub struct Global {
     pub config: Option<PathBuf>,
     /// Scope of memories, sessions, entities, relations, facts and places. Without effect on commands about the whole
     /// database: job, plan, apply, undo, policy, attempt, backup, restore, status, health, doctor, inspect, report, adopt,
-    /// trail evaporate, trail cycle
+    /// trail evaporate, trail cycle, plot tiers, relation decay
     #[arg(long, global = true, value_name = "SCOPE", default_value = "local")]
     pub scope: String,
     /// Answer yes to every question
