@@ -250,8 +250,9 @@ async fn the_command_line_scores_pins_hides_and_accesses() {
     let drawn = run(&db, "graphiti", &["plot", "--scope", "one", "decay", "-o", "table"]).out;
     assert!(drawn.contains("Ann WORKS_AT Acme"), "{drawn}");
     let curve = ["plot", "--scope", "one", "decay", "Ann", "WORKS_AT", "Acme"];
-    let points = run(&db, "graphiti", &curve).json()["points"].as_array().unwrap().len();
-    assert!(points > 2, "{points}");
+    let curve = run(&db, "graphiti", &curve).json();
+    let points = curve["points"].as_array().unwrap().len();
+    assert!(points > 2 && curve["falls"].is_null(), "{points}: {}", curve["falls"]);
 
     let states = || db.client.value::<i64>("MATCH (s:EbbState) RETURN count(s) AS n");
     let dry = adopted(&["hide", "oacme", "oworks", "--dry-run"]).json();

@@ -44,7 +44,7 @@ pub enum Outlook {
     Falls(Timestamp),
     /// It has been below the minimum since then.
     Fallen(Timestamp),
-    /// There is no minimum to fall below.
+    /// It falls below no minimum.
     Stays,
 }
 
@@ -167,30 +167,37 @@ impl DecayPlot {
     }
 }
 
-/// The curve of one relation: from when it began to fade, over `now`, until it is lost. Of one that is pinned, or under no
-/// minimum, as long again as it has been.
+/// The curve of one relation: from when it began to fade, over `now`, until it is lost. Of one that is pinned, under no
+/// minimum, or `adopted`, as long again as it has been: a fact of another library weighs the minimum at least.
 #[must_use]
-pub fn curve(name: &str, state: &RelationState, now: Timestamp, fading: &Fading) -> EnergyPlot {
+pub fn curve(
+    name: &str,
+    state: &RelationState,
+    adopted: bool,
+    now: Timestamp,
+    fading: &Fading,
+) -> EnergyPlot {
     let begun = state.weight_at.min(state.last_observed).min(now);
     let known = now.since(begun).max(fading.half_life_ms() / 10.0);
-    let fall = state.falls(fading).filter(|fall| *fall > now);
-    let end = fall.map_or_else(|| now.after(known), |fall| fall.after(0.08 * fall.since(begun)));
-    let weight = |at: Timestamp| state.weight(at, fading).value();
+    let falls = state.falls(fading).filter(|_| !adopted);
+    let ahead = falls.filter(|fall| *fall > now);
+    let end = ahead.map_or_else(|| now.after(known), |fall| fall.after(0.08 * fall.since(begun)));
     let minimum = fading.minimum().value();
+    let least = if adopted { minimum } else { 0.0 };
+    let weight = |at: Timestamp| state.weight(at, fading).value().max(least);
     let mark = |at, kind, label: String| Mark { at, kind, label };
     let mut marks = vec![
         mark(state.last_observed, MarkKind::Promotion, "observed for the last time".to_owned()),
         mark(now, MarkKind::Now, "now".to_owned()),
     ];
-    marks
-        .extend(state.falls(fading).map(|at| mark(at, MarkKind::Crossing, format!("falls below {minimum}"))));
+    marks.extend(falls.map(|at| mark(at, MarkKind::Crossing, format!("falls below {minimum}"))));
     let floor = Threshold { value: minimum, label: format!("not retrieved below {minimum}") };
     let pinned = if state.pinned { " (pinned)" } else { "" };
     EnergyPlot {
         title: format!("Weight of {name}{pinned}"),
         from: None,
         segments: vec![Segment::sampled(begun, now, false, weight), Segment::sampled(now, end, true, weight)],
-        thresholds: if minimum > 0.0 { vec![floor] } else { Vec::new() },
+        thresholds: if minimum > 0.0 && !adopted { vec![floor] } else { Vec::new() },
         marks,
     }
 }
@@ -255,9 +262,21 @@ mod tests {
 
     #[test]
     fn the_curve_of_one_relation() {
-        let drawn = curve("Tomasz operates Postgres", &state(11, 1.0, false), at(30), &fading());
+        let drawn = curve("Tomasz operates Postgres", &state(11, 1.0, false), false, at(30), &fading());
         insta::assert_snapshot!(drawn.terminal(80, false));
         assert!(drawn.svg_of("weight").contains(">weight</text>"));
+    }
+
+    #[test]
+    fn a_fact_of_another_library_is_never_lost() {
+        for now in [at(30), at(400)] {
+            let drawn = curve("Ann works_at Acme", &state(0, 1.0, false), true, now, &fading());
+            assert!(drawn.thresholds.is_empty());
+            assert!(drawn.marks.iter().all(|mark| mark.kind != MarkKind::Crossing));
+            let weights =
+                drawn.segments.iter().flat_map(|segment| &segment.points).map(|(_, weight)| *weight);
+            assert!(weights.fold(1.0, f64::min) >= 0.1, "at {now:?}");
+        }
     }
 
     #[test]
@@ -275,8 +294,8 @@ mod tests {
         for (state, now) in
             [(state(0, 0.05, false), at(9)), (state(9, 1.0, true), at(0)), (state(9, 1.0, false), at(9))]
         {
-            assert!(curve("x", &state, now, &fading()).terminal(80, true).lines().count() > 14);
-            assert!(curve("x", &state, now, &free).svg_of("weight").contains("</svg>"));
+            assert!(curve("x", &state, false, now, &fading()).terminal(80, true).lines().count() > 14);
+            assert!(curve("x", &state, false, now, &free).svg_of("weight").contains("</svg>"));
         }
     }
 }

@@ -49,7 +49,7 @@ fn weight(
     service: &Service,
     output: &Output,
 ) -> Result<(), CliError> {
-    let plot = curve(&name(found), &state(found), at, service.fading());
+    let plot = curve(&name(found), &state(found), is_adopted(found), at, service.fading());
     match target(picture, output) {
         Target::Svg(to) => written(&plot.svg_of("weight"), to, output),
         Target::Numbers => {
@@ -106,9 +106,13 @@ pub(in crate::surfaces::cli) fn lightest(
     }
 }
 
-/// Facts of other libraries, which have no key of Ebb's, are reached at the minimum as long as they are live.
 fn outlook(relation: &Relation, at: Timestamp, fading: &Fading) -> Outlook {
-    if relation.key.is_empty() { Outlook::Stays } else { Outlook::of(&state(relation), at, fading) }
+    if is_adopted(relation) { Outlook::Stays } else { Outlook::of(&state(relation), at, fading) }
+}
+
+/// Facts of other libraries, which have no key of Ebb's, are reached at the minimum as long as they are live.
+fn is_adopted(relation: &Relation) -> bool {
+    relation.key.is_empty()
 }
 
 fn name(relation: &Relation) -> String {
@@ -140,7 +144,7 @@ struct RelationWeight {
 impl RelationWeight {
     fn of(relation: &Relation, service: &Service) -> Self {
         let Relation { from, kind, to, weight, pinned, .. } = relation.clone();
-        let falls = state(relation).falls(service.fading());
+        let falls = state(relation).falls(service.fading()).filter(|_| !is_adopted(relation));
         Self { names: Names { from, kind, to }, weight, pinned, falls }
     }
 }
