@@ -27,6 +27,8 @@ async fn a_relation_from_its_first_sight_to_its_silence() {
     let plot = at(&["plot", "decay", "-o", "table"], "2026-01-02T00:00Z").out;
     assert!(plot.contains("OldFramework") && plot.contains("0.1, the minimum"), "{plot}");
     assert!(plot.contains("Not drawn: 1 pinned."), "{plot}");
+    let lightest = at(&["plot", "decay", "--limit", "1"], "2026-01-02T00:00Z").json()["edges"].clone();
+    assert_eq!((lightest.as_array().unwrap().len(), &lightest[0]["to"]), (1, &"OldFramework".into()));
     let curve = at(&["plot", "decay", "Alex", "works_on", "ProjectAlpha"], "2026-01-02T00:00Z").json();
     assert_eq!(curve["points"][0]["weight"], 1.0);
     assert!(curve["falls"].as_str().unwrap().starts_with("2026-10-27T23:21:52"), "{curve}");

@@ -30,12 +30,13 @@ pub(super) async fn run(args: &Decay, service: &Service, output: &Output) -> Res
 async fn weights(args: &Decay, service: &Service, output: &Output) -> Result<(), CliError> {
     let at = args.picture.when.instant(service).await?;
     let all = relations(service, at).await?;
-    let plot = lightest(&all, usize::from(args.limit), service, at);
+    let limit = usize::from(args.limit);
+    let plot = picture(&all, limit, service, at);
     match target(&args.picture, output) {
         Target::Svg(to) => written(&plot.svg(), to, output),
         Target::Numbers => {
             let edges: Vec<RelationWeight> =
-                all.iter().map(|relation| RelationWeight::of(relation, service)).collect();
+                lightest(&all, limit).map(|relation| RelationWeight::of(relation, service)).collect();
             output.emit_list("plot.decay", "edges", &edges, |_| {})
         }
         Target::Terminal => drawn(&plot.terminal(output.width, output.color), output),
@@ -77,22 +78,23 @@ pub(in crate::surfaces::cli) async fn relations(
     Ok(all)
 }
 
-/// A picture of the lightest; pinned ones fade no more than structure does, and are counted only.
-pub(in crate::surfaces::cli) fn lightest(
-    all: &[Relation],
-    limit: usize,
-    service: &Service,
-    at: Timestamp,
-) -> DecayPlot {
+/// The relations of a picture, the lightest last. Pinned ones are left out: they do not fade.
+fn lightest(all: &[Relation], limit: usize) -> impl Iterator<Item = &Relation> {
+    let fade = |relation: &&Relation| !relation.pinned;
+    let heavier = all.iter().filter(fade).count().saturating_sub(limit);
+    all.iter().filter(fade).skip(heavier)
+}
+
+fn picture(all: &[Relation], limit: usize, service: &Service, at: Timestamp) -> DecayPlot {
     let fading = service.fading();
-    let bar = |relation: &&Relation| Bar {
+    let bar = |relation: &Relation| Bar {
         name: name(relation),
         weight: relation.weight,
         outlook: outlook(relation, at, fading),
     };
-    let free: Vec<&Relation> = all.iter().filter(|relation| !relation.pinned).collect();
-    let heavier = free.len().saturating_sub(limit);
-    let left_out = [(heavier, "heavier"), (all.len() - free.len(), "pinned")];
+    let bars: Vec<Bar> = lightest(all, limit).map(bar).collect();
+    let pinned = all.iter().filter(|relation| relation.pinned).count();
+    let left_out = [(all.len() - pinned - bars.len(), "heavier"), (pinned, "pinned")];
     let left_out =
         left_out.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
     let left_out: Vec<String> = left_out.collect();
@@ -100,7 +102,7 @@ pub(in crate::surfaces::cli) fn lightest(
         if left_out.is_empty() { String::new() } else { format!("Not drawn: {}.", left_out.join(", ")) };
     DecayPlot {
         title: format!("Weights of relations, lightest last, at {} UTC", readable(at)),
-        bars: free[heavier..].iter().map(bar).collect(),
+        bars,
         minimum: fading.minimum().value(),
         remark,
     }
