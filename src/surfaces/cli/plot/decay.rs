@@ -88,6 +88,9 @@ impl DecayPlot {
     #[must_use]
     pub fn terminal(&self, width: usize, color: bool) -> String {
         let mut text = format!("{}\n", harmless(&self.title));
+        if self.bars.is_empty() && self.remark.is_empty() {
+            return text + "no relations\n";
+        }
         let width = width.max(40);
         let notes: Vec<String> = self.bars.iter().map(|bar| bar.outlook.note()).collect();
         let note = notes.iter().map(|note| note.chars().count()).max().unwrap_or(0);
@@ -282,7 +285,7 @@ mod tests {
     #[test]
     fn odd_input_is_drawn_without_fuss() {
         let none = DecayPlot { bars: vec![], minimum: 0.0, remark: String::new(), ..weights() };
-        assert_eq!(none.terminal(0, true).lines().count(), 1);
+        assert_eq!(none.terminal(0, true).lines().nth(1), Some("no relations"));
         assert!(none.svg().contains("</svg>"));
         let mut odd = weights();
         odd.bars[0].weight = f64::NAN;
