@@ -4,6 +4,7 @@
 //! are no dots, so a curve is never hidden by what it crosses.
 
 use super::Ink;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Dots in a cell.
 pub(super) const WIDE: usize = 2;
@@ -126,12 +127,20 @@ pub(super) fn inked(text: &str, ink: Ink, color: bool) -> String {
     if color && !text.is_empty() { format!("{}{text}\x1b[0m", ink.ansi()) } else { text.to_owned() }
 }
 
-/// Text of so many characters: cut with a sign of it, or filled up.
+/// Text of so many columns of a terminal: cut with a sign of it, and filled up.
 pub(super) fn fitted(text: &str, width: usize) -> String {
-    if text.chars().count() <= width {
-        return format!("{text:<width$}");
+    let mut fitted = text.to_owned();
+    if text.width() > width {
+        let mut taken = 1;
+        let fits = |c: &char| {
+            taken += c.width().unwrap_or(0);
+            taken <= width
+        };
+        fitted = text.chars().take_while(fits).collect();
+        fitted.push('…');
     }
-    text.chars().take(width.saturating_sub(1)).chain(std::iter::once('…')).collect()
+    let room = width.saturating_sub(fitted.width());
+    fitted + &" ".repeat(room)
 }
 
 /// A place between `from` and `to` as one of `dots` dots.

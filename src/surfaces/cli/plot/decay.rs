@@ -10,6 +10,7 @@ use super::{Ink, axis};
 use crate::surfaces::cli::page::harmless;
 use ebb_core::domain::relation::{Fading, RelationState};
 use ebb_core::domain::units::Timestamp;
+use unicode_width::UnicodeWidthStr;
 
 /// The weights of relations at an instant.
 #[derive(Debug, Clone)]
@@ -94,7 +95,7 @@ impl DecayPlot {
         let width = width.max(40);
         let notes: Vec<String> = self.bars.iter().map(|bar| bar.outlook.note()).collect();
         let note = notes.iter().map(|note| note.chars().count()).max().unwrap_or(0);
-        let longest = self.bars.iter().map(|bar| bar.name.chars().count()).max().unwrap_or(0);
+        let longest = self.bars.iter().map(|bar| harmless(&bar.name).width()).max().unwrap_or(0);
         // What is left for name and bar: a third for the bar at least.
         let room = width.saturating_sub(WEIGHT + note + 6);
         let name = longest.min(NAME).min(room * 2 / 3);
@@ -256,6 +257,19 @@ mod tests {
         let drawn = weights().terminal(40, false);
         assert!(drawn.lines().all(|line| line.chars().count() <= 40), "{drawn}");
         insta::assert_snapshot!(drawn);
+    }
+
+    #[test]
+    fn wide_characters_take_two_columns() {
+        let mut wide = weights();
+        wide.bars[1].name = "記憶 waits_for 薄れる".to_owned();
+        wide.bars[2].name = "顧客は待っている".repeat(4);
+        let drawn = wide.terminal(80, false);
+        assert!(drawn.lines().all(|line| line.width() <= 80), "{drawn}");
+        let ends =
+            |line: &str| line.find("  0.").or_else(|| line.find("  1.")).map(|end| line[..end].width());
+        let ends: Vec<usize> = drawn.lines().skip(1).filter_map(ends).collect();
+        assert_eq!(ends, [35; 5], "{drawn}");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use super::Ink;
 use super::canvas::{self, place};
 use super::svg::{self, Frame};
 use crate::surfaces::cli::page::harmless;
+use unicode_width::UnicodeWidthStr;
 
 /// Edges, in the order in which they are to be drawn.
 #[derive(Debug, Clone)]
@@ -52,7 +53,7 @@ impl TrailsPlot {
             return text + "no trails\n";
         }
         let room = width.max(60) - NUMBERS;
-        let longest = self.edges.iter().map(|edge| edge.name.chars().count()).max().unwrap_or(0);
+        let longest = self.edges.iter().map(|edge| harmless(&edge.name).width()).max().unwrap_or(0);
         let name = longest.min(NAME).min(room * 2 / 3);
         let columns = room - name - 2;
         let signs = ("█", "▒", "▁▂▃▄▅▆▇█");
@@ -144,6 +145,16 @@ mod tests {
         let drawn = hot().terminal(80, false);
         assert!(drawn.lines().all(|line| line.chars().count() <= 80), "{drawn}");
         insta::assert_snapshot!(drawn);
+    }
+
+    #[test]
+    fn wide_characters_take_two_columns() {
+        let mut wide = hot();
+        wide.edges[0].name = "記憶 HAS_ROOM 薄れる".to_owned();
+        wide.edges[1].name = "顧客は待っている".repeat(4);
+        let drawn = wide.terminal(80, false);
+        let widths: Vec<usize> = drawn.lines().skip(2).map(UnicodeWidthStr::width).collect();
+        assert_eq!(widths, [80; 4], "{drawn}");
     }
 
     #[test]
