@@ -111,8 +111,15 @@ impl EnergyPlot {
                 _ => {}
             }
         }
+        let now = scene.marks.iter().filter(|mark| mark.kind == MarkKind::Now);
+        let mut taken: Vec<usize> = now.map(|mark| column(mark)).collect();
         for (letter, mark) in &scene.named {
-            marks.put(column(mark), 0, *letter, Some(mark.kind.ink()));
+            let wanted = column(mark);
+            // To the right, where later ones are, and to the left at the end.
+            let free = (wanted..columns).chain((0..wanted).rev()).find(|place| !taken.contains(place));
+            let place = free.unwrap_or(wanted);
+            taken.push(place);
+            marks.put(place, 0, *letter, Some(mark.kind.ink()));
         }
         let row = marks.rows(color).join("");
         if !row.trim().is_empty() {

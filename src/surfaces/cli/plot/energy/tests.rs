@@ -54,6 +54,19 @@ fn the_curve_at_40_columns_names_its_thresholds_below() {
 }
 
 #[test]
+fn marks_of_one_column_stand_side_by_side() {
+    let mark =
+        |minutes, label: &str| Mark { at: at(minutes), kind: MarkKind::Promotion, label: label.to_owned() };
+    let marks =
+        [mark(90, "first"), mark(90, "second"), mark(120, "third"), mark(300, "fourth"), mark(300, "fifth")];
+    let crowded = EnergyPlot { marks: memory().marks.into_iter().chain(marks).collect(), ..memory() };
+    let drawn = crowded.terminal(80, false);
+    let row = drawn.lines().find(|line| line.trim_start().starts_with('|')).unwrap();
+    let signs: Vec<&str> = row.split_whitespace().collect();
+    assert_eq!(signs, ["|", "|", "abc", "▲d", "e", "gf"], "{drawn}");
+}
+
+#[test]
 fn colour_changes_nothing_but_colour() {
     let mut plain = String::new();
     let mut escaped = false;
