@@ -114,6 +114,7 @@ name!(
     "The id of a place of the palace, unique among those of its label in a scope; an entity's is its name."
 );
 name!(RecallId, "the id of a recall", "The id of a recall response, for logs; nothing is stored under it.");
+name!(KeyName, "the name of a key", "The name of an API key, by which people know it.");
 name!(Scope, "a scope", "The scope of the data. Nothing crosses scopes.");
 
 /// A search term: an id from a response, a label or a type. Other writers may have used any text, so only its length is

@@ -8,6 +8,7 @@ use super::output::Output;
 use super::page::Column;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
+use ebb_core::domain::ids::KeyName;
 use ebb_core::domain::key::Right;
 use ebb_core::domain::units::Timestamp;
 use ebb_core::service::keys::KeyError;
@@ -58,8 +59,8 @@ Examples:
   ebb key create --name operator --right admin --scope '*' -o json")]
 pub struct Create {
     /// Name of the key
-    #[arg(long, value_name = "NAME")]
-    pub name: String,
+    #[arg(long, value_name = "NAME", value_parser = KeyName::new)]
+    pub name: KeyName,
     /// Right: read; write, which also adds and changes memories, relations, trails and facts, and with the scope '*' runs jobs; or
     /// admin, which also forgets and merges memories, exports and deletes the whole scope, sets instants, and with '*' changes
     /// policies and cycles
@@ -107,10 +108,10 @@ struct Permission {
 }
 
 async fn create(args: &Create, service: &Service, output: &Output) -> Result<(), CliError> {
-    let made = service.create_key(&args.name, args.right, &args.scope, args.lasts).await.map_err(failed)?;
+    let name = args.name.as_str();
+    let made = service.create_key(name, args.right, &args.scope, args.lasts).await.map_err(failed)?;
     let permission = Permission { rights: made.grant.right.name(), scopes: made.grant.scope_names() };
-    let created =
-        KeySecret { id: &made.id, name: &args.name, secret: &made.secret, permission, expires: made.expires };
+    let created = KeySecret { id: &made.id, name, secret: &made.secret, permission, expires: made.expires };
     output.emit("key.create", &created, |page| {
         page.line(&made.secret);
         page.line("");

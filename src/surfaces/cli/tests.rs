@@ -132,6 +132,7 @@ fn what_makes_no_sense_is_a_usage_error() {
         ("session end s --threshold NaN", "an energy is a finite number"),
         ("replay f --step 0s", "not a span of time"),
         ("adopted pin", "<KEY>"),
+        ("key create --name  --right read --scope a", "the name of a key is empty"),
         ("engine xlr", "--seed"),
         ("engine causal --seed a --depth 7", "7 is not in 1..=6"),
         ("engine resonate --seed a --frequency 0", "a number above 0"),
