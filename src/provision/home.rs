@@ -25,11 +25,13 @@ use uuid::Uuid;
 
 use super::error::{Error, io};
 use super::fixed::Fixed;
-use super::lock::{Hold, try_lock, wait_lock};
+use super::lock::{Hold, POLL, try_lock, wait_lock};
 use super::{Ports, Way};
 
 /// Marker file of a folder that Ebb created.
 const MARK: &str = ".ebb-managed";
+/// How often the marker file is tried while another program writes it: five seconds.
+const MARK_TRIES: u32 = 100;
 
 /// The running server, as recorded by its keeper.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,20 +78,18 @@ pub(super) struct Home {
 }
 
 impl Home {
-    /// Opens a home, and creates it if it is missing or empty. A folder with contents but without marker is refused.
+    /// Opens a home, and creates it if it is missing or unused. A folder with contents but without marker is refused.
     pub(super) fn open(path: &Path) -> Result<Self, Error> {
         let what = |verb: &str| format!("cannot {verb} the home folder {}", path.display());
         if !path.join(MARK).is_file() {
             DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(io(what("create")))?;
-            let empty = fs::read_dir(path).map_err(io(what("read")))?.next().is_none();
-            if !empty && !path.join(MARK).is_file() {
+            let unused = is_unused(path).map_err(io(what("read")))?;
+            if !unused && !path.join(MARK).is_file() {
                 return Err(Error::ForeignHome { path: path.to_path_buf() });
             }
             fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o700))
                 .map_err(io(what("restrict access to")))?;
-            let text = "The data of a Neo4j server that Ebb starts and stops. This file allows Ebb to remove the folder.\n";
-            let marked = ebb_files::replace(&path.join(MARK), Readers::Owner, text.as_bytes());
-            marked.map_err(|why| io(what("write the marker file of"))(why.into()))?;
+            mark(path).map_err(|why| io(what("write the marker file of"))(why.into()))?;
         }
         for folder in ["data", "logs"] {
             fs::create_dir_all(path.join(folder)).map_err(io(what("create folders in")))?;
@@ -205,6 +205,34 @@ impl Home {
     }
 }
 
+/// Whether a folder has no files but those that are written before the marker file is in place, or left by a kill at that moment.
+pub(super) fn is_unused(path: &Path) -> std::io::Result<bool> {
+    let partial = ebb_files::partial(Path::new(MARK));
+    let locks = [Lock::Start, Lock::InUse, Lock::Keeper].map(Lock::file);
+    for entry in fs::read_dir(path)? {
+        let name = entry?.file_name();
+        if partial.as_os_str() != name.as_os_str() && !locks.iter().any(|lock| name.as_os_str() == *lock) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Writes the marker file. While another program writes the same one, waits for it.
+fn mark(path: &Path) -> Result<(), ebb_files::Error> {
+    let text =
+        "The data of a Neo4j server that Ebb starts and stops. This file allows Ebb to remove the folder.\n";
+    let marker = path.join(MARK);
+    for _ in 0..MARK_TRIES {
+        match ebb_files::replace(&marker, Readers::Owner, text.as_bytes()) {
+            Err(ebb_files::Error::Busy { .. }) if marker.is_file() => return Ok(()),
+            Err(ebb_files::Error::Busy { .. }) => std::thread::sleep(POLL),
+            written => return written.map(drop),
+        }
+    }
+    Err(ebb_files::Error::Busy { path: marker })
+}
+
 /// The three lock files of a home.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Lock {
@@ -236,6 +264,25 @@ mod tests {
         assert!(matches!(Home::open(folder.path()), Err(Error::ForeignHome { .. })));
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         assert!(Home::existing(folder.path()).is_none());
+    }
+
+    /// Programs that start at once in a missing folder; and one that was killed before the marker file was in place.
+    #[test]
+    fn a_home_is_opened_by_many_at_once_and_after_a_kill() {
+        for _ in 0..20 {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("h");
+            let opened = std::thread::scope(|scope| {
+                let openers: Vec<_> = (0..8).map(|_| scope.spawn(|| Home::open(&path).is_ok())).collect();
+                openers.into_iter().map(|opener| opener.join().unwrap()).collect::<Vec<_>>()
+            });
+            assert_eq!(opened, [true; 8]);
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let left = ebb_files::partial(&folder.path().join(MARK));
+        fs::write(&left, "The data of").unwrap();
+        Home::open(folder.path()).unwrap();
+        assert!(!left.exists() && Home::existing(folder.path()).is_some());
     }
 
     #[test]
