@@ -340,8 +340,10 @@ async fn eval_settings(
 /// The demo: on a scratch server of its own, or on a given database that holds nothing but what `ebb init` writes.
 async fn run_demo(settings: &Settings, scope: Scope, output: &Output) -> Result<(), CliError> {
     let mut settings = settings.clone();
-    let folder = PathBuf::from(".ebb/demo");
-    if settings.neo4j.uri.is_none() {
+    // The folder of a managed server holds nothing without its marker file, so that it can be removed.
+    let is_given = settings.neo4j.uri.is_some();
+    let folder = PathBuf::from(if is_given { ".ebb/demo-files" } else { ".ebb/demo" });
+    if !is_given {
         settings.neo4j.home.clone_from(&folder);
         settings.neo4j.is_brief = true;
         // That of the demo before may still run.

@@ -8,7 +8,7 @@ use serde::Serialize;
 use tokio::time::Instant;
 
 use super::error::{Error, io};
-use super::home::{Home, Lock};
+use super::home::{Home, Lock, is_unused};
 use super::keeper::{send_signal, time_left};
 use super::lock::{Hold, POLL};
 use super::server::{SHUTDOWN_TIMEOUT, refuse_given};
@@ -154,7 +154,7 @@ async fn seconds_left(home: &Home, keep: Duration) -> Result<Option<u64>, Error>
 }
 
 /// Removes the home folder of a stopped managed server, with all its data. Only a folder with Ebb's marker file; a
-/// missing one is no error.
+/// missing or unused one is no error.
 ///
 /// # Errors
 /// When the folder has no marker, or its server runs.
@@ -164,7 +164,11 @@ pub async fn wipe(home: &Path) -> Result<(), Error> {
     }
     // A link may lead to the home of another database.
     let Some(ours) = Home::existing(home).filter(|_| !home.is_symlink()) else {
-        return Err(Error::ForeignHome { path: home.to_path_buf() });
+        // Without contents there is nothing to remove, and no marker file to expect.
+        return match home.is_dir() && is_unused(home).unwrap_or(false) {
+            true => Ok(()),
+            false => Err(Error::ForeignHome { path: home.to_path_buf() }),
+        };
     };
     let _start = ours.start_lock().await?;
     let alone = ours.try_lock(Lock::InUse, Hold::Exclusive)?;

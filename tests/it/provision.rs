@@ -494,6 +494,9 @@ async fn only_a_folder_of_our_own_is_used_or_removed() {
     assert!(matches!(ebb_provision::wipe(&foreign).await, Err(Error::ForeignHome { .. })));
     assert!(foreign.join("precious").exists());
     ebb_provision::wipe(&place.folder.path().join("nothing")).await.unwrap();
+    let unused = place.folder.path().join("unused");
+    std::fs::create_dir(&unused).unwrap();
+    ebb_provision::wipe(&unused).await.unwrap();
 }
 
 #[tokio::test]

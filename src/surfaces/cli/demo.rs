@@ -93,8 +93,8 @@ pub async fn run(
     output: &Output,
 ) -> Result<(), CliError> {
     let ends = ebb_core::clock::parse_rfc3339(ENDS).map_err(CliError::failed)?;
-    std::fs::create_dir_all(folder)?;
     service.store().claim_scratch().await?;
+    std::fs::create_dir_all(folder)?;
     // A given database may hold what a demo has replayed before.
     let is_new = service.tiers().await?.iter().all(|row| row.memories == 0);
     if is_new || service.store().unfinished_restore().await?.is_some() {

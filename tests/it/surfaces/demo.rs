@@ -9,7 +9,7 @@
 use super::stories::updates;
 use super::{CliOutput, command};
 use crate::harness::graph;
-use crate::harness::neo4j::{Fresh, empty};
+use crate::harness::neo4j::{Fresh, empty, fresh};
 use flate2::read::GzDecoder;
 use flate2::{Compression, GzBuilder};
 use std::fs;
@@ -66,4 +66,17 @@ async fn the_backup_of_the_demo_is_what_a_replay_leaves() {
     ask(&["restore", "before.ndjson"]);
     let hint = "the backup of the demo has gone stale; the docs of this file say how to make it anew";
     graph::same(&replayed, &rows(&db).await, hint);
+}
+
+/// The refusal advises a server of the demo's own, in a folder that must be its own.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_demo_that_is_refused_writes_no_file() {
+    let db = fresh().await;
+    let folder = tempfile::tempdir().unwrap();
+    let ask = |args: &[&str]| CliOutput::from(command(&db, folder.path(), args).output().unwrap());
+    ask(&["memory", "add", "mine", "--id", "mine"]).json();
+    ask(&["demo"]).fails(1, "leaving NEO4J_URI unset");
+    for name in ["demo", "demo-files"] {
+        assert!(!folder.path().join(".ebb").join(name).exists(), "{name}");
+    }
 }
