@@ -1,9 +1,9 @@
-// purpose: Mark an empty database as one whose time may be simulated.
+// purpose: Mark an empty database as one whose time may be simulated, for one replay.
 // mode: write
-// params: $holder: String
+// params: $holder: String, $work: String
 // returns: marked: Integer (one row)
 // bound: one key
 // idempotent: by the unique name
 MERGE (s:EbbScratch {name: 'scratch'})
-SET s.lock = $holder
+SET s.lock = $holder, s.work = coalesce(s.work, $work)
 RETURN count(s) AS marked

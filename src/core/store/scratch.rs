@@ -7,6 +7,9 @@ use super::tx::{Mode, Tx};
 use crate::domain::units::Timestamp;
 use serde::Deserialize;
 
+/// The command that deletes everything in a database.
+const EMPTYING: &str = "cypher-shell 'MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS'";
+
 impl Store {
     /// Whether this database has the scratch marker, and its simulated time.
     pub async fn scratch(&self) -> Result<Option<Option<Timestamp>>, Error> {
@@ -22,42 +25,55 @@ impl Store {
             .await
     }
 
-    /// Marks a database as scratch if it has the marker already, or contains only what `ebb init` writes.
+    /// Marks a database as scratch for one replay, if it has the marker of it already, or contains only what `ebb init` writes.
     ///
     /// # Errors
     /// [`Error::NotScratch`] if it contains anything else. Nothing is written then.
-    pub async fn claim_scratch(&self) -> Result<(), Error> {
-        self.check_scratch().await?;
+    pub async fn claim_scratch(&self, work: &str) -> Result<(), Error> {
+        self.check_scratch(work).await?;
         self.transactions
             .run("scratch.mark", Mode::Write, async |tx: &mut Tx| {
-                tx.run(SCRATCH_MARK.call().set("holder", self.holder.as_str())).await
+                let mark = SCRATCH_MARK.call().set("holder", self.holder.as_str());
+                tx.run(mark.set("work", work)).await
             })
             .await?;
         self.forget_present();
-        Ok(())
+        // Of two programs that mark it at once, the first one names its replay.
+        self.check_scratch(work).await
     }
 
-    /// Checks that a database can be marked as scratch.
+    /// Checks that a database can be marked as scratch for a replay.
     ///
     /// # Errors
     /// As [`Store::claim_scratch`].
-    pub async fn check_scratch(&self) -> Result<(), Error> {
-        let look = self.look_scratch().await?;
-        if !look.marked && look.foreign > 0 {
-            return Err(Error::NotScratch(format!(
-                "the database at {} holds {} nodes that are not Ebb's own bookkeeping; simulated time must not touch \
-                 real memories. Give it an empty database (NEO4J_DATABASE, or NEO4J_URI of another server), or let Ebb \
-                 start one of its own by leaving NEO4J_URI unset",
-                self.uri(),
-                look.foreign
-            )));
+    pub async fn check_scratch(&self, work: &str) -> Result<(), Error> {
+        let Look { marked, work: known, foreign } = self.look_scratch().await?;
+        if known.as_deref() == Some(work) || (known.is_none() && foreign == 0) {
+            return Ok(());
         }
-        Ok(())
+        let found = match marked {
+            true => "is marked for another replay, or by a version of Ebb that did not record for which; events of two \
+                     replays must not mix"
+                .to_owned(),
+            false => format!(
+                "holds {foreign} nodes that are not Ebb's own bookkeeping; simulated time must not touch real memories"
+            ),
+        };
+        let emptying = match marked {
+            true => format!(". To empty this one: {EMPTYING}; one of a managed server: delete its folder"),
+            false => String::new(),
+        };
+        Err(Error::NotScratch(format!(
+            "the database at {} {found}. Give it an empty database (NEO4J_DATABASE, or NEO4J_URI of another server), or let \
+             Ebb start one of its own by leaving NEO4J_URI unset{emptying}",
+            self.uri()
+        )))
     }
 
-    /// Deletes all that was written into a scratch database since it was marked, and all of Ebb's. Another database loses nothing.
-    pub async fn empty_scratch(&self) -> Result<(), Error> {
-        if self.scratch().await?.is_some() {
+    /// Deletes all that was written into the scratch database of a replay since it was marked, and all of Ebb's. Another database
+    /// loses nothing.
+    pub async fn empty_scratch(&self, work: &str) -> Result<(), Error> {
+        if self.look_scratch().await?.work.as_deref() == Some(work) {
             self.each_page("scratch.empty", &SCRATCH_EMPTY).await?;
             self.uninstall().await?;
         }
@@ -72,5 +88,6 @@ impl Store {
 #[derive(Deserialize)]
 struct Look {
     marked: bool,
+    work: Option<String>,
     foreign: i64,
 }

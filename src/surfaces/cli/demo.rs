@@ -24,7 +24,7 @@ use super::progress::Progress;
 use ebb_core::domain::ids::{MemoryId, MemoryKey};
 use ebb_core::domain::units::Timestamp;
 use ebb_core::service::Service;
-use ebb_core::service::events::replay::Replay;
+use ebb_core::service::events::replay::{DEMO, Replay};
 use ebb_core::service::events::{BadLines, Imported, Tick};
 use ebb_core::service::server::Hour;
 use ebb_files::Readers;
@@ -93,7 +93,7 @@ pub async fn run(
     output: &Output,
 ) -> Result<(), CliError> {
     let ends = ebb_core::clock::parse_rfc3339(ENDS).map_err(CliError::failed)?;
-    service.store().claim_scratch().await?;
+    service.store().claim_scratch(DEMO).await?;
     std::fs::create_dir_all(folder)?;
     // A given database may hold what a demo has replayed before.
     let is_new = service.tiers().await?.iter().all(|row| row.memories == 0);
@@ -139,7 +139,7 @@ async fn replay(
         let bar = bar.get_or_insert_with(|| Progress::new(output, "events", Some(total - before.min(total))));
         bar.at(tick.events - before.min(tick.events));
     };
-    let replay = Replay { until: Some(ends), step_ms: None };
+    let replay = Replay { until: Some(ends), step_ms: None, work: Some(DEMO) };
     Ok(service.replay(&file, replay, BadLines::Stop, &mut watch).await?)
 }
 

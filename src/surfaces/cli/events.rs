@@ -50,8 +50,8 @@ pub struct Import {
 /// `ebb replay`
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
-Runs on a scratch database only: a managed server of its own, or a given database that holds nothing else. After a kill the
-same command continues where it stopped.
+Runs on a scratch database only: a managed server of its own, or a given database that holds nothing but what a replay of this
+file wrote. After a kill the same command continues where it stopped.
 
 Examples:
   ebb replay events.ndjson
@@ -221,7 +221,8 @@ pub async fn replay(args: &Replay, service: &Service, output: &Output) -> Result
     let uri = service.store().uri();
     output.remark(&format!("replaying {} into the scratch database at {uri}", args.file.display()));
     let mut bar = FileProgress::new(output, "replaying");
-    let done = service.replay(&args.file, Plan { until, step_ms }, bad, &mut |tick| bar.at(tick)).await?;
+    let plan = Plan { until, step_ms, work: None };
+    let done = service.replay(&args.file, plan, bad, &mut |tick| bar.at(tick)).await?;
     drop(bar);
     let answer = ReplayReport {
         runs: done.runs.iter().map(|(job, runs)| (job.name(), *runs)).collect(),

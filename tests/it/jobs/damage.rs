@@ -69,7 +69,7 @@ const OWN: [(&str, &str, &str, &str); 13] = [
         "layout: 1, relationHalfLifeMs: 1.0, relationMinimum: 0.1, learnedKept: 0.995, by: 'p', version: '0', at: at",
         "SET n.name = 'default'",
     ),
-    ("EbbScratch", "name", "now: at, lock: true", ""),
+    ("EbbScratch", "name", "now: at, lock: true, work: 'w'", ""),
     (
         "EbbErasure",
         "open",

@@ -14,7 +14,7 @@ async fn one_node_of_somebody_elses_is_enough_to_refuse() {
     {
         db.client.run(&format!("CREATE {foreign}"), &[]).await;
         let before = everything(&db.client).await;
-        let why = db.store.claim_scratch().await.unwrap_err();
+        let why = db.store.claim_scratch("work").await.unwrap_err();
         assert!(matches!(&why, Error::NotScratch(why) if why.contains("1 node")), "{foreign}: {why}");
         same(&before, &everything(&db.client).await, foreign);
         assert_eq!(db.store.scratch().await.unwrap(), None);
@@ -25,21 +25,39 @@ async fn one_node_of_somebody_elses_is_enough_to_refuse() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_marked_database_stays_scratch_and_its_time_never_goes_back() {
     let db = fresh().await;
-    db.store.claim_scratch().await.unwrap();
+    db.store.claim_scratch("work").await.unwrap();
     assert_eq!(db.store.scratch().await.unwrap(), Some(None));
     db.put(&[row("m", "working", 1.0)]).await;
-    db.another().claim_scratch().await.unwrap();
+    db.another().claim_scratch("work").await.unwrap();
     for (told, kept) in [(2.0, 2.0), (1.0, 2.0), (3.0, 3.0)] {
         db.store.advance_scratch(at(told)).await.unwrap();
         assert_eq!(db.store.scratch().await.unwrap(), Some(Some(at(kept))));
     }
 }
 
+/// Also one that an earlier version marked, which did not record the work.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_marked_database_is_refused_to_another_work() {
+    let db = fresh().await;
+    db.client.run("CREATE (:EbbScratch {name: 'scratch'})", &[]).await;
+    db.store.claim_scratch("work").await.unwrap();
+    db.put(&[row("m", "working", 1.0)]).await;
+    let refused = async |work: &str| {
+        let why = db.store.claim_scratch(work).await.unwrap_err();
+        assert!(matches!(&why, Error::NotScratch(why) if why.contains("cypher-shell")), "{work}: {why}");
+    };
+    refused("another").await;
+    db.store.empty_scratch("another").await.unwrap();
+    db.store.claim_scratch("work").await.unwrap();
+    db.client.run("MATCH (s:EbbScratch) REMOVE s.work", &[]).await;
+    refused("work").await;
+}
+
 /// "Yesterday" is the day before simulated time, though real time is later.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_question_to_a_scratch_database_is_asked_at_its_own_time() {
     let db = fresh().await;
-    db.store.claim_scratch().await.unwrap();
+    db.store.claim_scratch("work").await.unwrap();
     for (id, when) in [("first", "2026-01-01T10:00Z"), ("yesterday", "2026-01-05T10:00Z")] {
         ebb(&db, &["memory", "add", "lunch with Ann", "--id", id, "--at", when]).json();
     }

@@ -82,6 +82,21 @@ async fn two_configurations_are_compared_by_what_the_same_events_leave() {
     assert!(table.contains("Expired under A only: 3") && table.contains("memory.workingDecay"), "{table}");
 }
 
+/// An interrupted comparison leaves the mark and what it wrote; a replay by hand is not one.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_that_an_interrupted_comparison_left_is_emptied() {
+    let (db, folder) = (empty().await, files());
+    let args = ["policy", "compare", "a.toml", "b.toml", "--events", "e.ndjson"];
+    on(&db, folder.path(), &["replay", "e.ndjson"]).json();
+    let replayed = contents(&db).await;
+    on(&db, folder.path(), &args).fails(1, "holds an earlier replay");
+    assert_eq!(contents(&db).await, replayed);
+    db.client.run("MATCH (s:EbbScratch) SET s.work = 'comparison'", &[]).await;
+    let found = on(&db, folder.path(), &args).json();
+    assert_eq!(found["schema"], "ebb.policy.compare/1");
+    assert_eq!(contents(&db).await, Vec::<String>::new());
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_comparison_of_nothing_or_on_a_database_in_use_is_refused() {
     let (db, folder) = (fresh().await, files());

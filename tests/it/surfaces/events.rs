@@ -82,6 +82,11 @@ async fn a_replay_runs_the_jobs_and_leaves_real_memories_alone() {
     let status = ebb(&db, &["status"]).json();
     assert_eq!((&status["scratch"], &status["at"]), (&true.into(), &"2026-01-02T00:00:00.000Z".into()));
     ebb(&db, &["memory", "access", "a", "--at", "2999-01-01"]).json();
+    let before = contents(&db).await;
+    std::fs::write(folder.path().join("other.ndjson"), EVENTS.replace("\"a\"", "\"d\"")).unwrap();
+    on(&db, folder.path(), &["replay", "other.ndjson"]).fails(1, "marked for another replay");
+    on(&db, folder.path(), &["demo"]).fails(1, "marked for another replay");
+    assert_eq!(contents(&db).await, before);
     drop(db);
 
     let real = fresh().await;

@@ -125,7 +125,7 @@ async fn the_history_names_the_jobs_that_wait_in_text_and_json() {
     assert!(text("decay").contains("lost its holder"), "{}", text("decay"));
     db.client.run("MATCH (r:EbbRun) DELETE r", &[]).await;
 
-    db.store.claim_scratch().await.unwrap();
+    db.store.claim_scratch("work").await.unwrap();
     let scratch = history("decay");
     assert_eq!(scratch["waiting"], serde_json::json!([]));
     let why = ebb_core::scheduler::dispatcher::UNSCHEDULED;

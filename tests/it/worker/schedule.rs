@@ -48,7 +48,7 @@ async fn a_week_of_downtime_is_one_catch_up_run_for_each_job() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_scratch_database_keeps_its_own_time() {
     let db = fresh().await;
-    db.store.claim_scratch().await.unwrap();
+    db.store.claim_scratch("work").await.unwrap();
     db.store.advance_scratch(at(1.0)).await.unwrap();
     db.put(&[row("m", "longTerm", 8.0)]).await;
     let api = format!("127.0.0.1:{}", free_port());

@@ -15,7 +15,7 @@
 //! After a kill the same command at once takes over the work of its predecessor: the ledger records the completed
 //! occurrences, the import the number of applied lines.
 
-use super::feed::FeedError;
+use super::feed::{self, FeedError};
 use super::{BATCH_LINES, BadLines, Feeder, ImportError, Imported, Tick};
 use crate::clock::rfc3339;
 use crate::domain::attempt::Right;
@@ -29,6 +29,11 @@ use crate::store::{Backlog, Error, RunInputs};
 use std::collections::BTreeMap;
 use std::path::Path;
 
+/// The work of the demo on its scratch database.
+pub const DEMO: &str = "demo";
+/// The work of a comparison of configurations on its scratch database.
+pub const COMPARISON: &str = "comparison";
+
 /// Options of a replay.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Replay {
@@ -36,6 +41,8 @@ pub struct Replay {
     pub until: Option<Timestamp>,
     /// Jobs run only at multiples of this many milliseconds.
     pub step_ms: Option<i64>,
+    /// The work that the scratch database is marked for, which no other may use. `None`: this file, as its imports are known.
+    pub work: Option<&'static str>,
 }
 
 /// Jobs that refresh what is stored of functions of time.
@@ -128,7 +135,7 @@ impl Service {
     /// Replays the events of a file.
     ///
     /// # Errors
-    /// [`ImportError`]; [`Error::NotScratch`] for a database with memories of its own.
+    /// [`ImportError`]; [`Error::NotScratch`] for a database with memories of its own, or of another replay.
     pub async fn replay(
         &self,
         path: &Path,
@@ -136,7 +143,8 @@ impl Service {
         bad: BadLines,
         watch: &mut dyn FnMut(Tick),
     ) -> Result<Imported, ImportError> {
-        self.store.claim_scratch().await?;
+        let (key, _) = feed::identify(path)?;
+        self.store.claim_scratch(replay.work.unwrap_or(&key)).await?;
         self.store.initialise(&self.config.consolidation, self.now().await?).await?;
         let mut feeder = Feeder::open(self, path, bad).await?;
         reap::run(&self.store, Right::Scratch).await?;

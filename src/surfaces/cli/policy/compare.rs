@@ -13,7 +13,7 @@ use ebb_core::service::Service;
 use ebb_core::service::evaluation::Question;
 use ebb_core::service::evaluation::comparison::Lost;
 use ebb_core::service::events::BadLines;
-use ebb_core::service::events::replay::Replay;
+use ebb_core::service::events::replay::{COMPARISON, Replay};
 use ebb_core::service::replayed::{
     DifferingAnswers, DifferingFacts, ExpiredExample, FactExample, OnlyExpired, RecallPair, ReplayDifference,
     Replayed, TierPair,
@@ -33,7 +33,8 @@ A and B are configuration files as --config takes them: what they leave out is a
 policies of facts may differ, and so may the parameters of recall.
 
 The events are replayed twice, one after the other, on a managed server of its own, or in the database of NEO4J_URI if it is set: that
-must hold nothing, and everything of Ebb's is removed from it after each. Exit code 0 whether or not they differ.
+must hold nothing but what an interrupted comparison left, and everything of Ebb's is removed from it after each. Exit code 0 whether or
+not they differ.
 
 Examples:
   ebb policy compare now.toml slower.toml --events events.ndjson
@@ -97,21 +98,37 @@ pub async fn replay(
     (scopes, questions): (&BTreeSet<Scope>, &[Question]),
     output: &Output,
 ) -> Result<Replayed, CliError> {
-    if service.store().scratch().await?.is_some() {
-        let uri = service.store().uri();
+    let store = service.store();
+    // An interrupted comparison may have left it.
+    store.empty_scratch(COMPARISON).await?;
+    if store.scratch().await?.is_some() {
+        let uri = store.uri();
         return Err(CliError::failed(format!("the database at {uri} holds an earlier replay"))
             .why("a comparison begins with an empty database, twice")
             .try_this("give it a database that holds nothing, or leave NEO4J_URI unset"));
     }
-    service.store().check_scratch().await?;
+    store.check_scratch(COMPARISON).await?;
     service.ensure_initialised().await?;
+    let replayed = read_back(args, (name, until), service, (scopes, questions), output).await;
+    let emptied = store.empty_scratch(COMPARISON).await;
+    let replayed = replayed?;
+    emptied?;
+    Ok(replayed)
+}
+
+/// Replays the events and reads back what they leave.
+async fn read_back(
+    args: &CompareArgs,
+    (name, until): (&'static str, Option<Timestamp>),
+    service: &Service,
+    (scopes, questions): (&BTreeSet<Scope>, &[Question]),
+    output: &Output,
+) -> Result<Replayed, CliError> {
     let mut bar = FileProgress::new(output, name);
-    let plan = Replay { until, step_ms: None };
+    let plan = Replay { until, step_ms: None, work: Some(COMPARISON) };
     let done = service.replay(&args.events, plan, BadLines::Stop, &mut |tick| bar.at(tick)).await?;
     drop(bar);
-    let left = service.replayed(scopes, done.ended_at, questions).await?;
-    service.store().empty_scratch().await?;
-    Ok(left)
+    Ok(service.replayed(scopes, done.ended_at, questions).await?)
 }
 
 /// The result of a comparison.
