@@ -109,7 +109,7 @@ fn serve(
     let roles = match &cli.command {
         Command::Serve(serve) => worker::Roles {
             worker: serve.roles.contains(&Role::Worker),
-            http: serve.roles.contains(&Role::Http) || serve.roles.contains(&Role::Mcp),
+            http: serve.roles.contains(&Role::Http),
             mcp: serve.roles.contains(&Role::Mcp),
         },
         _ => worker::Roles { worker: true, http: false, mcp: false },
@@ -128,7 +128,11 @@ fn serve(
                 let taken = !stated && address.port() != worker::HTTP_PORT;
                 let moved = format!("; port {} is taken", worker::HTTP_PORT);
                 let moved = if taken { moved.as_str() } else { "" };
-                output.remark(&format!("API at http://{address}, described at /openapi.json{moved}"));
+                let what = match roles.http {
+                    true => format!("API at http://{address}, described at /openapi.json"),
+                    false => format!("Tools at http://{address}/mcp"),
+                };
+                output.remark(&format!("{what}{moved}"));
             }
         };
         let ended = Box::pin(worker::run(&open.service, settings, roles, source, on_start)).await;

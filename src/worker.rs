@@ -110,10 +110,17 @@ pub enum Error {
 pub struct Roles {
     /// Runs the jobs.
     pub worker: bool,
-    /// Answers over HTTP.
+    /// Serves the operations over HTTP.
     pub http: bool,
     /// Offers its tools to agents, at /mcp.
     pub mcp: bool,
+}
+
+impl Roles {
+    /// Whether it answers requests, at the port of the API.
+    fn answer_requests(self) -> bool {
+        self.http || self.mcp
+    }
 }
 
 /// Serves until a signal comes. `on_start` gets the addresses.

@@ -51,9 +51,9 @@ impl Listeners {
         stop: &CancellationToken,
     ) -> Result<Self, Error> {
         let (worker, http) = (&settings.worker, &settings.http);
-        let own = roles.worker && (!roles.http || worker.listen.is_some());
+        let own = roles.worker && (!roles.answer_requests() || worker.listen.is_some());
         let probes = if own { Some(bind(worker.listen, PORT).await?) } else { None };
-        if !roles.http {
+        if !roles.answer_requests() {
             return Ok(Self { api: None, probes });
         }
         let listener = bind(http.listen, HTTP_PORT).await?.behind_proxy(http.proxy);
@@ -71,6 +71,9 @@ impl Listeners {
             }
         }
         let mut api = Api::new(Arc::clone(service), rules, settings.pools.connections, stop.clone());
+        if !roles.http {
+            api = api.without_operations();
+        }
         if roles.mcp {
             api = api.with_tools(settings.mcp.allow_writes);
         }

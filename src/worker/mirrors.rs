@@ -78,7 +78,7 @@ pub(super) async fn run(
     panics: &Panics,
     stop: &CancellationToken,
 ) -> Result<(), TooManyPanics> {
-    if !roles.http && !roles.mcp {
+    if !roles.answer_requests() {
         return Ok(());
     }
     let guarded = async {

@@ -42,7 +42,7 @@ impl Guarding {
         service: &Service,
         roles: Roles,
     ) -> Result<Option<Self>, String> {
-        let file = settings.questions.as_deref().filter(|_| roles.http || roles.mcp);
+        let file = settings.questions.as_deref().filter(|_| roles.answer_requests());
         let Some(file) = file else { return Ok(None) };
         let most = service.rules().top_k_max();
         if most < COMPARED_AT {

@@ -38,6 +38,8 @@ pub struct Api {
     pub(super) backend: Arc<Backend>,
     pub(super) authorization: Authorization,
     pub(super) answered: Arc<ResponseCounts>,
+    /// Whether it serves the operations, and with them their description, the status page and the guide.
+    pub(super) has_operations: bool,
     pub(super) tools: Option<OverHttp>,
 }
 
@@ -47,7 +49,13 @@ impl Api {
     pub fn new(service: Arc<Service>, rules: Rules, connections: usize, stop: CancellationToken) -> Self {
         let authorization = Authorization::new(rules, Keyring::new(service.share_store()));
         let backend = Backend::new(service, connections, stop);
-        Self { backend, authorization, answered: Arc::default(), tools: None }
+        Self { backend, authorization, answered: Arc::default(), has_operations: true, tools: None }
+    }
+
+    /// Leaves out the operations: what remains is tools, probes and metrics.
+    #[must_use]
+    pub fn without_operations(self) -> Self {
+        Self { has_operations: false, ..self }
     }
 
     /// Adds the MCP tools at /mcp.

@@ -29,28 +29,15 @@ use tracing::{Instrument, debug, info_span};
 /// The header with the change that a write made.
 pub(super) const CHANGE_HEADER: HeaderName = HeaderName::from_static("ebb-change");
 
-/// The router: all operations, the probes, the OpenAPI document, the status page, the guide. `metrics` renders its page for each
-/// request.
+/// The router: all operations, the OpenAPI document, the status page and the guide, unless the API has none; the tools, if it has
+/// any; the probes. `metrics` renders its page for each request.
 pub fn router(
     api: &Arc<Api>,
     ready: impl Fn() -> Readiness + Clone + Send + Sync + 'static,
     metrics: impl Fn() -> String + Send + Sync + 'static,
 ) -> Router {
-    let mut router = Router::new()
-        .route("/", get(status::page))
-        .route("/page/{file}", get(status::file))
-        .route("/openapi.json", get(openapi::document));
-    for operation in operations() {
-        let path = operation.path;
-        // Operations have only standard methods.
-        let Ok(filter) = MethodFilter::try_from(operation.method.clone()) else { continue };
-        let operation = Arc::new(operation);
-        let answer = move |State(api): State<Arc<Api>>, request: Request| {
-            let operation = Arc::clone(&operation);
-            async move { answer(&api, &operation, request).await }
-        };
-        router = router.route(path, on(filter, answer));
-    }
+    let has_operations = api.has_operations;
+    let mut router = if has_operations { with_operations() } else { Router::new() };
     if let Some(tools) = api.tools.clone() {
         let answer = move |State(api): State<Arc<Api>>, request: Request| {
             let tools = tools.clone();
@@ -66,21 +53,45 @@ pub fn router(
         }
         Ok::<_, Problem>(probes::page(metrics()))
     };
-    let nowhere = |request: Request| async move {
-        Problem::not_found(format!("there is no {}; /openapi.json lists all routes", request.uri().path()))
+    let nowhere = move |request: Request| async move {
+        let served = match has_operations {
+            true => "/openapi.json lists all routes",
+            false => "this process serves /mcp, probes and metrics, and with --roles http,mcp the API, too",
+        };
+        Problem::not_found(format!("there is no {}; {served}", request.uri().path()))
     };
     let other_method = |method: Method| async move {
         let detail = format!("{method} is not allowed here; the header Allow lists the methods");
         Problem::new(StatusCode::METHOD_NOT_ALLOWED, Code::Validation, detail)
     };
-    router
+    let router = router
         .route("/metrics", get(page))
         .fallback(nowhere)
         .method_not_allowed_fallback(other_method)
         .with_state(Arc::clone(api))
         .merge(probes::probes(ready, api.authorization.is_open()))
-        .layer(from_fn_with_state(Arc::clone(api), around))
-        .merge(browser::files().with_state(Arc::clone(api)))
+        .layer(from_fn_with_state(Arc::clone(api), around));
+    if has_operations { router.merge(browser::files().with_state(Arc::clone(api))) } else { router }
+}
+
+/// The routes of all operations, with their description and the status page.
+fn with_operations() -> Router<Arc<Api>> {
+    let mut router = Router::new()
+        .route("/", get(status::page))
+        .route("/page/{file}", get(status::file))
+        .route("/openapi.json", get(openapi::document));
+    for operation in operations() {
+        let path = operation.path;
+        // Operations have only standard methods.
+        let Ok(filter) = MethodFilter::try_from(operation.method.clone()) else { continue };
+        let operation = Arc::new(operation);
+        let answer = move |State(api): State<Arc<Api>>, request: Request| {
+            let operation = Arc::clone(&operation);
+            async move { answer(&api, &operation, request).await }
+        };
+        router = router.route(path, on(filter, answer));
+    }
+    router
 }
 
 /// Answers a request for an operation.

@@ -235,6 +235,22 @@ fn ebb_with(db: &Fresh, args: &[&str]) -> CliOutput {
     command(db, folder.path(), args).env(POLICIES.0, POLICIES.1).output().unwrap().into()
 }
 
+/// The tools ask for more than the operations behind them, such as a confirmation.
+#[tokio::test(flavor = "multi_thread")]
+async fn without_the_role_http_no_operation_is_served() {
+    let db = fresh().await;
+    let served = TestServer::with_roles(&db, "mcp", &[]);
+    let ask = |method, path| served.ask(&HttpRequest { method, path, headers: Vec::new(), body: None });
+    for (method, path) in
+        [("GET", "/v1/status"), ("POST", "/v1/decay/sweep"), ("GET", "/openapi.json"), ("GET", "/")]
+    {
+        ask(method, path).fails(404, "not_found", "--roles http,mcp");
+    }
+    assert_eq!(ask("GET", "/browser/guide.html").status, 404);
+    assert_eq!(ask("GET", "/healthz").status, 200);
+    assert_eq!(ask("GET", "/metrics").status, 200);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn over_http_a_sweep_wants_to_have_been_seen_and_a_key_says_what_may_be_called() {
     let db = fresh().await;
