@@ -45,9 +45,7 @@ pub(super) async fn plan(
     let name = container_name(home);
     remove(&docker, &name).await;
 
-    let folder = |inside: &str, outside: &str| {
-        format!("type=bind,source={},target={inside}", home.join(outside).display())
-    };
+    let folder = |inside: &str, outside: &str| mount(&home.join(outside), inside);
     let mut args: Vec<String> =
         ["run", "--rm", "--stop-timeout", "30", "--name", &name].map(str::to_owned).into();
     args.extend(["--label".to_owned(), format!("ebb.home={}", home.path().display())]);
@@ -86,6 +84,12 @@ pub(super) async fn plan(
         fixed: Fixed::of(config),
         kept: None,
     })
+}
+
+/// The value of `--mount` for a folder, which Docker reads as one record of CSV.
+fn mount(folder: &Path, inside: &str) -> String {
+    let source = format!("source={}", folder.display()).replace('"', "\"\"");
+    format!("type=bind,\"{source}\",target={inside}")
 }
 
 /// The environment variable of the image for a setting: dots become `_`, and `_` becomes `__`.
@@ -161,6 +165,13 @@ pub(super) async fn remove(docker: &Path, name: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_path_is_one_field_whatever_is_in_it() {
+        let of = |path: &str| mount(Path::new(path), "/data");
+        assert_eq!(of("/srv/a b"), r#"type=bind,"source=/srv/a b",target=/data"#);
+        assert_eq!(of("/srv/a,b \"c\""), r#"type=bind,"source=/srv/a,b ""c""",target=/data"#);
+    }
 
     #[test]
     fn settings_become_the_variables_the_image_reads() {
