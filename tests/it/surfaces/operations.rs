@@ -48,6 +48,8 @@ async fn a_configuration_is_written_once_and_never_replaced() {
     assert_eq!(init(&[]).json()["config_written"], "ebb.toml");
     let sample = std::fs::read_to_string(folder.path().join("ebb.toml")).unwrap();
     assert!(sample.contains("# workingDecay = 0.5\n"), "{sample}");
+    // As after a failure that came between the file and the database.
+    assert_eq!(init(&[]).json()["config_written"], "ebb.toml");
     let own = "[worker]\nlease = \"20s\"\n";
     std::fs::write(folder.path().join("ebb.toml"), own).unwrap();
     init(&["--yes"]).fails(1, "ebb.toml exists");

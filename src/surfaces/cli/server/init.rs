@@ -20,12 +20,16 @@ struct Answer<'a> {
     dry_run: bool,
 }
 
-/// Writes a commented configuration file where one is wanted; needs no server. `sample` is its text.
+/// Writes a commented configuration file where one is wanted; needs no server. `sample` is its text. One that an earlier try wrote
+/// stays, so that an `init` that failed after it can be repeated.
 ///
 /// # Errors
-/// Exit 1 if the file exists or cannot be written.
+/// Exit 1 if another file exists or it cannot be written.
 pub fn write_config(args: &Init, sample: &str, output: &Output) -> Result<(), CliError> {
     let Some(path) = args.write_config.as_ref().filter(|_| !args.dry_run) else { return Ok(()) };
+    if std::fs::read(path).is_ok_and(|there| there == sample.as_bytes()) {
+        return Ok(());
+    }
     if path.exists() {
         return Err(CliError::failed(format!("{} exists, and may hold settings of yours", path.display()))
             .try_this("ebb init --write-config FILE, with a name that is free"));
