@@ -179,8 +179,9 @@ fn until_interrupted(
             _ = tokio::signal::ctrl_c() => Err(interrupted(command)),
         }
     });
-    // A thread that waits for a person's answer must not be waited for.
+    // A thread that waits for a person's answer must not be waited for; one that writes a file ends with the process.
     runtime.shutdown_background();
+    ebb_files::remove_unfinished();
     ended
 }
 

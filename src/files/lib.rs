@@ -15,10 +15,15 @@
 //! Invariant: no other code of the product creates files or opens them to write (held by
 //! `floors::files_are_written_in_one_place`).
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, Permissions, TryLockError};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// New files of this process that are not in place yet.
+static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 /// Who may read a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,6 +120,7 @@ pub fn replace_by(
     }
     let partial = partial(path);
     let file = claim(calls, path, &partial)?;
+    let unfinished = Unfinished::of(&partial);
     let replaced = fill(calls, &file, readers, content)
         .map_err(fault("write", &partial))
         .and_then(|()| (calls.sync)(&file).map_err(fault("sync", &partial)))
@@ -124,6 +130,7 @@ pub fn replace_by(
         fs::remove_file(&partial).ok();
         return Err(why);
     }
+    drop(unfinished);
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let synced = File::open(folder).and_then(|folder| (calls.sync)(&folder));
     synced.map_err(fault("sync the name of", path))?;
@@ -136,6 +143,38 @@ pub fn partial(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".partial");
     name.into()
+}
+
+/// Removes the new files of this process that are not in place yet, before it ends without its writers: they may hold memories.
+pub fn remove_unfinished() {
+    remove_unfinished_below(Path::new(""));
+}
+
+fn remove_unfinished_below(folder: &Path) {
+    for path in unfinished().iter().filter(|path| path.starts_with(folder)) {
+        // If this fails, the next writer removes it.
+        fs::remove_file(path).ok();
+    }
+}
+
+fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The entry of a file in [`UNFINISHED`].
+struct Unfinished<'p>(&'p Path);
+
+impl<'p> Unfinished<'p> {
+    fn of(partial: &'p Path) -> Self {
+        unfinished().insert(partial.to_owned());
+        Self(partial)
+    }
+}
+
+impl Drop for Unfinished<'_> {
+    fn drop(&mut self) {
+        unfinished().remove(self.0);
+    }
 }
 
 /// Creates the new file, locked for this writer.
@@ -270,6 +309,25 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn an_interrupt_removes_the_new_file_and_leaves_the_old_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("texts");
+        fs::write(&path, "old").unwrap();
+        let replaced = replace_by(&CALLS, &path, Readers::Owner, |into| {
+            into.write_all(b"new")?;
+            assert!(partial(&path).exists());
+            remove_unfinished_below(folder.path());
+            assert!(!partial(&path).exists());
+            Ok(())
+        });
+        assert!(matches!(replaced, Err(Error::File { doing: "replace", .. })));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        drop(replace(&path, Readers::Owner, b"new").unwrap());
+        remove_unfinished_below(folder.path());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
     }
 
     #[test]
