@@ -26,7 +26,7 @@ use ebb_core::domain::ids::Scope;
 use ebb_core::domain::units::Timestamp;
 use ebb_core::service::events::in_memory::FileEvents;
 use ebb_core::service::mirrors::contents_of_file;
-use ebb_core::service::recall::view_of_file;
+use ebb_core::service::recall::{RecallConfig, View, view_of_file};
 use ebb_core::service::{JobName, Rhythm};
 use ebb_provision::Origin;
 use std::collections::BTreeSet;
@@ -175,8 +175,10 @@ fn until_interrupted(
     let runtime = runtime()?;
     let ended = runtime.block_on(async {
         tokio::select! {
-            ended = work => ended,
+            // In this order, so that the signal is waited for before the work begins.
+            biased;
             _ = tokio::signal::ctrl_c() => Err(interrupted(command)),
+            ended = work => ended,
         }
     });
     // A thread that waits for a person's answer must not be waited for; one that writes a file ends with the process.
@@ -199,17 +201,29 @@ async fn run_verb(cli: &Cli, settings: &Settings, output: &Output) -> Result<(),
         Command::Engine(engine::Verb::Queries(args)) => {
             let usual = || SocketAddr::from((Ipv4Addr::LOCALHOST, worker::HTTP_PORT));
             let address = settings.http.listen.unwrap_or_else(usual);
-            return engine::run_queries(args, address, scope.as_str(), output);
+            let (args, output) = (args.clone(), output.clone());
+            let ask = move || engine::run_queries(&args, address, scope.as_str(), &output);
+            return eval::in_thread(ask).await;
         }
         Command::Engine(verb) if verb.file().is_some() => {
-            return run_on_file(&cli.command, verb.file(), settings, output);
+            let (file, verb) = (verb.file(), verb.clone());
+            let run = move |view: &View, rules: &RecallConfig, output: &Output| {
+                engine::run_on(&verb, view, rules, output)
+            };
+            return run_on_file(file, settings, output, run).await;
         }
         Command::Recall(args) if args.graph.is_some() => {
-            return run_on_file(&cli.command, args.graph.as_deref(), settings, output);
+            let (file, args) = (args.graph.as_deref(), args.clone());
+            let run = move |view: &View, rules: &RecallConfig, output: &Output| {
+                recall::run_on(&args, view, rules, Clock::Real.now(), output)
+            };
+            return run_on_file(file, settings, output, run).await;
         }
         Command::Graph(graph::Verb::Load { file }) => {
             let range = settings.engine.range().map_err(CliError::failed)?;
-            return graph::load(file, contents_of_file(file, range)?, output);
+            let (file, output) = (file.clone(), output.clone());
+            let load = move || graph::load(&file, contents_of_file(&file, range)?, &output);
+            return eval::in_thread(load).await;
         }
         Command::Eval(args) if args.in_memory().is_some() => {
             return run_eval_in_memory(args, settings, &scope, output).await;
@@ -258,23 +272,23 @@ async fn open(
 }
 
 /// Runs a verb on a snapshot file, without a database.
-fn run_on_file(
-    command: &Command,
+async fn run_on_file(
     file: Option<&Path>,
     settings: &Settings,
     output: &Output,
+    run: impl FnOnce(&View, &RecallConfig, &Output) -> Result<(), CliError> + Send + 'static,
 ) -> Result<(), CliError> {
     let rules = settings.engine.rules().map_err(CliError::failed)?;
     let range = settings.engine.range().map_err(CliError::failed)?;
-    let (view, learned) = view_of_file(file.unwrap_or(Path::new("")), range)?;
-    if let Some(learned) = learned {
-        output.remark(&format!("With learned weights from {}", learned.file.display()));
-    }
-    match command {
-        Command::Engine(verb) => engine::run_on(verb, &view, &rules, output),
-        Command::Recall(args) => recall::run_on(args, &view, &rules, Clock::Real.now(), output),
-        _ => Err(CliError::usage("this command does not run on a file")),
-    }
+    let (file, output) = (file.unwrap_or(Path::new("")).to_owned(), output.clone());
+    eval::in_thread(move || {
+        let (view, learned) = view_of_file(&file, range)?;
+        if let Some(learned) = learned {
+            output.remark(&format!("With learned weights from {}", learned.file.display()));
+        }
+        run(&view, &rules, &output)
+    })
+    .await
 }
 
 /// The settings of a replay: a managed server of its own, since simulated time must not affect real memories. Each file has its

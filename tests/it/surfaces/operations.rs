@@ -240,6 +240,35 @@ async fn an_interrupt_ends_with_130() {
     drop(words);
 }
 
+/// An interrupt while the program waits for an API that does not answer.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_interrupt_is_noticed_while_another_program_is_asked() {
+    use std::process::{Command, Stdio};
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    silent.set_nonblocking(true).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_ebb"))
+        .args(["engine", "queries"])
+        .current_dir(folder.path())
+        .env_clear()
+        .env("EBB__HTTP__LISTEN", silent.local_addr().unwrap().to_string())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Held to the end: one that closes is an answer too.
+    let asked = loop {
+        match silent.accept() {
+            Ok(asked) => break asked,
+            Err(_) => assert_eq!(child.try_wait().unwrap(), None),
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    };
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    super::CliOutput::from(child.wait_with_output().unwrap()).fails(130, "interrupted");
+    drop(asked);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn health_tells_energies_as_they_are_now() {
     let db = fresh().await;
