@@ -57,8 +57,8 @@ class Ebb(Nouns[Sync]):
 
     def _lines(self, request: Request[Answer]) -> Iterator[Answer]:
         outcome, sent_s = self._outcome(request)
-        if isinstance(outcome, httpx.TransportError):
-            raise self._protocol.not_reached(request, outcome) from outcome
+        if isinstance(outcome, httpx.RequestError):
+            raise self._protocol.failure(request, outcome) from outcome
         lines = Lines()
         with contextlib.closing(outcome):
             try:
@@ -68,8 +68,8 @@ class Ebb(Nouns[Sync]):
                 for chunk in outcome.iter_bytes():
                     for line in lines.add(chunk):
                         yield self._protocol.line(request, line)
-            except httpx.TransportError as why:
-                raise self._protocol.not_reached(request, why) from why
+            except httpx.RequestError as why:
+                raise self._protocol.failure(request, why) from why
 
     def _outcome(self, request: Request[Any]) -> tuple[Outcome, float]:
         """The final outcome of a request, and when it was sent. Lines are not read yet."""
@@ -80,7 +80,7 @@ class Ebb(Nouns[Sync]):
             sent_s = time.monotonic()
             try:
                 outcome = self._http.send(self._http.build_request(**message), stream=request.is_lines)
-            except httpx.TransportError as why:
+            except httpx.RequestError as why:
                 outcome = why
             again_s = self._retry.pause_s(attempt, outcome)
             if again_s is None:
@@ -131,8 +131,8 @@ class AsyncEbb(Nouns[Async]):
 
     async def _lines(self, request: Request[Answer]) -> AsyncIterator[Answer]:
         outcome, sent_s = await self._outcome(request)
-        if isinstance(outcome, httpx.TransportError):
-            raise self._protocol.not_reached(request, outcome) from outcome
+        if isinstance(outcome, httpx.RequestError):
+            raise self._protocol.failure(request, outcome) from outcome
         lines = Lines()
         async with contextlib.aclosing(outcome):
             try:
@@ -142,8 +142,8 @@ class AsyncEbb(Nouns[Async]):
                 async for chunk in outcome.aiter_bytes():
                     for line in lines.add(chunk):
                         yield self._protocol.line(request, line)
-            except httpx.TransportError as why:
-                raise self._protocol.not_reached(request, why) from why
+            except httpx.RequestError as why:
+                raise self._protocol.failure(request, why) from why
 
     async def _outcome(self, request: Request[Any]) -> tuple[Outcome, float]:
         """The final outcome of a request, and when it was sent. Lines are not read yet."""
@@ -154,7 +154,7 @@ class AsyncEbb(Nouns[Async]):
             sent_s = time.monotonic()
             try:
                 outcome = await self._http.send(self._http.build_request(**message), stream=request.is_lines)
-            except httpx.TransportError as why:
+            except httpx.RequestError as why:
                 outcome = why
             again_s = self._retry.pause_s(attempt, outcome)
             if again_s is None:

@@ -21,7 +21,8 @@ from .request import Request
 from .retry import retry_after_s
 
 Answer = TypeVar("Answer")
-Outcome = httpx.Response | httpx.TransportError
+# Errors of the transport, and of a body that is not of its encoding.
+Outcome = httpx.Response | httpx.RequestError
 
 URL = "http://127.0.0.1:8322"
 # How long a recall waits for writes, unless it says: as long as the server allows, since a late answer is better than
@@ -117,8 +118,8 @@ class Protocol:
     def answer(self, request: Request[Answer], outcome: Outcome, sent_s: float) -> Answer:
         """The answer of a response to a message that was sent at `sent_s`. Any other outcome is raised as an error."""
         answered_s = time.monotonic()
-        if isinstance(outcome, httpx.TransportError):
-            raise self.not_reached(request, outcome) from outcome
+        if isinstance(outcome, httpx.RequestError):
+            raise self.failure(request, outcome) from outcome
         try:
             body = outcome.json()
         except ValueError:
@@ -143,8 +144,10 @@ class Protocol:
             raise errors.NotUnderstood(f"{self._where(request)}: a line of the answer is not a {request.answer}: {why}") from why
         return found
 
-    def not_reached(self, request: Request[Any], why: httpx.TransportError) -> errors.NotReached:
+    def failure(self, request: Request[Any], why: httpx.RequestError) -> errors.NotReached | errors.NotUnderstood:
         where = self._where(request)
+        if isinstance(why, httpx.DecodingError):
+            return errors.NotUnderstood(f"{where}: the answer cannot be decoded: {why}")
         if isinstance(why, httpx.TimeoutException) and not isinstance(why, httpx.ConnectTimeout):
             return errors.TimedOut(f"{where}: no answer within the timeout; a longer one is an argument of the client")
         return errors.NotReached(f"{where}: {why or type(why).__name__}. Is `ebb serve` running at this address?")

@@ -26,7 +26,7 @@ class Retry:
     pause_max_s: float = 10.0
     """Limit of any pause. If the server asks for a longer one, its refusal is raised at once."""
 
-    def pause_s(self, attempt: int, outcome: httpx.Response | httpx.TransportError) -> float | None:
+    def pause_s(self, attempt: int, outcome: httpx.Response | httpx.RequestError) -> float | None:
         """The pause after an attempt, the first being 1; None if the outcome is final."""
         asked = 0.0
         if isinstance(outcome, httpx.Response):

@@ -114,6 +114,27 @@ def test_an_answer_that_does_not_come_is_a_timeout_and_not_waited_for_again() ->
             silent.accept()
 
 
+def test_an_answer_that_cannot_be_decoded_is_not_understood() -> None:
+    def garbled(_: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, headers={"Content-Encoding": "gzip"}, stream=httpx.ByteStream(b"no gzip"))
+
+    async def main() -> None:
+        async with AsyncEbb(retry=QUICK) as ebb:
+            ebb._http = httpx.AsyncClient(transport=httpx.MockTransport(garbled))
+            with pytest.raises(NotUnderstood, match="decoded"):
+                await ebb.memories.list()
+            with pytest.raises(NotUnderstood, match="decoded"):
+                [line async for line in ebb.scopes.export("local")]
+
+    asyncio.run(main())
+    with Ebb(retry=QUICK) as ebb:
+        ebb._http = httpx.Client(transport=httpx.MockTransport(garbled))
+        with pytest.raises(NotUnderstood, match="decoded"):
+            ebb.memories.list()
+        with pytest.raises(NotUnderstood, match="decoded"):
+            list(ebb.scopes.export("local"))
+
+
 def test_connecting_has_a_timeout_of_its_own_and_is_tried_again(url: str) -> None:
     timeouts: list[object] = []
 
