@@ -219,12 +219,21 @@ pub enum EventError {
     /// Too many mentioned entities.
     #[error("memory {id} mentions {count} entities; at most {MENTIONS_MAX} are kept")]
     TooManyMentions { id: MemoryId, count: usize },
+    /// An id that clients and proxies take out of a path.
+    #[error(
+        "the id of a memory is {0}, which stands for a folder in a URL: no request could name it; give it another id"
+    )]
+    DotSegment(MemoryId),
 }
 
 impl Remember {
-    /// Checks sizes and removes repeated mentions.
+    /// Checks sizes and the id, and removes repeated mentions. An id is checked here and not by its type, which rows that have it
+    /// already are read into.
     pub fn checked(mut self) -> Result<Self, EventError> {
         check_content(&self.id, &self.content)?;
+        if matches!(self.id.as_str(), "." | "..") {
+            return Err(EventError::DotSegment(self.id));
+        }
         self.mentions.sort();
         self.mentions.dedup();
         if self.mentions.len() > MENTIONS_MAX {

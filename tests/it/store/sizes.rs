@@ -122,6 +122,10 @@ async fn the_largest_there_may_be_is_kept_and_more_is_refused() {
     crowded.mentions.push(EntityName::new("one more").unwrap());
     assert!(matches!(crowded.checked(), Err(EventError::TooManyMentions { .. })));
     assert!(matches!(Remember { content: " \n".into(), ..big.clone() }.checked(), Err(EventError::Empty(_))));
+    for id in [".", ".."] {
+        let unnamed = Remember { id: MemoryId::new(id).unwrap(), ..big.clone() };
+        assert!(matches!(unnamed.checked(), Err(EventError::DotSegment(_))), "{id}");
+    }
     for name in ["", "  ", "a\u{0}b", "a\nb", &"x".repeat(NAME_BYTES_MAX + 1)] {
         assert!(MemoryId::new(name).is_err(), "{name:?}");
     }
