@@ -4,7 +4,7 @@
 // returns: id: String, created: null, metadata: String (at most $limit rows, by id)
 //
 // A null and an empty list leave their condition out. $text is sought in any case. The conditions on metadata are
-// checked by the caller, in what contains $rows.fragments.
+// checked by the caller, in what contains $rows.fragments. Memories of other libraries, as in memory/adopt, are left out.
 MATCH (m:Memory)
 USING INDEX SEEK m:Memory(scope, id)
 WHERE m.scope = $scope AND m.id > $after
@@ -15,6 +15,7 @@ WHERE m.scope = $scope AND m.id > $after
   AND ($createdSince IS NULL OR m.created >= datetime({epochMillis: $createdSince}))
   AND ($createdBefore IS NULL OR m.created < datetime({epochMillis: $createdBefore}))
   AND NOT m.tier IN ['archivedWorking', 'archivedShortTerm']
+  AND (m:EbbMemory OR m.content IS NOT NULL)
 RETURN m.id AS id,
   null AS created,
   CASE WHEN $hasConditions AND m.metadata IS :: STRING NOT NULL THEN m.metadata END AS metadata
