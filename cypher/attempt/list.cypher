@@ -16,6 +16,6 @@ LIMIT $limit
 RETURN CASE WHEN a.id IS :: STRING NOT NULL THEN a.id ELSE elementId(a) END AS id, toStringOrNull(a.phase) AS phase,
   CASE WHEN a.state IN ['planned', 'claimed', 'done', 'aborted', 'expired'] THEN a.state ELSE 'foreign' END AS state,
   toStringOrNull(a.holder) AS holder, toStringOrNull(a.instanceId) AS instance, started,
-  CASE WHEN over = 0 AND a.leaseUntil IS :: INTEGER THEN a.leaseUntil - serverNow END AS leaseLeft,
+  CASE WHEN over = 0 AND a.leaseUntil IS :: INTEGER THEN CASE WHEN a.leaseUntil < 0 THEN 0 ELSE a.leaseUntil END - serverNow END AS leaseLeft,
   coalesce(toIntegerOrNull(a.claimed), 0) AS claimed, coalesce(toIntegerOrNull(a.applied), 0) AS applied,
   coalesce(toIntegerOrNull(a.conflicts), 0) AS conflicts, COUNT { ()-[:CONSOLIDATING]->(a) } AS holds

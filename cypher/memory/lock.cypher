@@ -14,7 +14,8 @@
 // `memory/read` if $whole, else it is null.
 //
 // A memory of the documented shape that another writer made without a scope, and that no job has adopted, has the scope
-// local. foreign: it is of another library, as in memory/adopt; such a row is not locked, which would change it.
+// local. foreign: it is of another library, as in memory/adopt; such a row is not locked, which would change it. Its properties are
+// read as those of own: no property of m may be read before the lock, since the server may keep what it read.
 UNWIND range(0, size($rows.id) - 1) AS i
 OPTIONAL MATCH (own:Memory {scope: $rows.scope[i], id: $rows.id[i]})
 USING INDEX SEEK own:Memory(scope, id)
@@ -27,9 +28,9 @@ CALL (own, i) {
   LIMIT 1
 }
 WITH i, coalesce(own, bare) AS m,
+  coalesce(NOT own:EbbMemory AND (own.content IS NULL OR own.tier IS NULL AND own.energy IS NULL), false) AS foreign,
   datetime({epochMillis: -62135596800000}) AS first, datetime({epochMillis: 253402300800000}) AS end
 WHERE m IS NOT NULL
-WITH m, i, first, end, NOT m:EbbMemory AND (m.content IS NULL OR m.tier IS NULL AND m.energy IS NULL) AS foreign
 FOREACH (_ IN CASE WHEN foreign THEN [] ELSE [1] END | SET m.ebbLock = true)
 WITH m, i, first, end, foreign
 WHERE m.id = $rows.id[i] AND coalesce(m.scope, 'local') = $rows.scope[i]

@@ -85,8 +85,8 @@ async fn a_replay_runs_the_jobs_and_leaves_real_memories_alone() {
     let before = contents(&db).await;
     std::fs::write(folder.path().join("other.ndjson"), EVENTS.replace("\"a\"", "\"d\"")).unwrap();
     on(&db, folder.path(), &["replay", "other.ndjson"]).fails(1, "marked for another replay");
-    on(&db, folder.path(), &["demo"]).fails(1, "marked for another replay");
     assert_eq!(contents(&db).await, before);
+    on(&db, folder.path(), &["demo"]).fails(1, "marked for another replay");
     drop(db);
 
     let real = fresh().await;

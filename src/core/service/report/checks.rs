@@ -135,7 +135,7 @@ impl Service {
                 fix: "See whether their facts were deleted, or whether extraction found none; remove what is of no use \
                       with the library's own means."
                     .to_owned(),
-                examples: degrees.examples,
+                examples: degrees.examples.clone(),
                 statements: Vec::new(),
             });
         }

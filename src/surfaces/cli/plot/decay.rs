@@ -286,13 +286,13 @@ mod tests {
 
     #[test]
     fn a_fact_of_another_library_is_never_lost() {
-        for now in [at(30), at(400)] {
-            let drawn = curve("Ann works_at Acme", &state(0, 1.0, false), true, now, &fading());
+        for read_at in [at(30), at(400)] {
+            let drawn = curve("Ann works_at Acme", &state(0, 1.0, false), true, read_at, &fading());
             assert!(drawn.thresholds.is_empty());
             assert!(drawn.marks.iter().all(|mark| mark.kind != MarkKind::Crossing));
             let weights =
                 drawn.segments.iter().flat_map(|segment| &segment.points).map(|(_, weight)| *weight);
-            assert!(weights.fold(1.0, f64::min) >= 0.1, "at {now:?}");
+            assert!(weights.fold(1.0, f64::min) >= 0.1, "at {read_at:?}");
         }
     }
 
