@@ -592,7 +592,7 @@ async fn asked_to_write(db: &Fresh, before: &Graph) {
                 let memory = MemoryId::new(name).unwrap();
                 let key = MemoryKey::new(&scope, &memory);
                 drop(service.update(&once(), &key, &update, now).await);
-                drop(service.forget(&once(), (&scope, &[memory.clone()]), now, Some(1)).await);
+                drop(service.forget(&once(), (&scope, std::slice::from_ref(&memory)), now, Some(1)).await);
                 drop(
                     service.merge(&once(), (&scope, &MemoryId::new("ours0").unwrap()), &[memory], now).await,
                 );
