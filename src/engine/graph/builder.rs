@@ -75,6 +75,11 @@ pub(crate) fn within(name: &'static str, value: f32, min: f64, max: f64) -> Resu
     Ok(value)
 }
 
+/// Checks a causal strength; `-0.0` becomes `0.0`, so that equal strengths have equal bits.
+fn causal_strength(value: f32) -> Result<f32, Error> {
+    Ok(within("causal_strength", value, 0.0, 1.0)? + 0.0)
+}
+
 /// A relationship to add to a graph.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct EdgeRow {
@@ -279,6 +284,10 @@ impl GraphBuilder {
         mark: u32,
     ) -> Result<(), Error> {
         let weight = within("weight", weight, 0.0, f64::from(f32::MAX))?.min(self.range.cap) + 0.0;
+        let causal = match causal {
+            Some([along, against]) => Some([causal_strength(along)?, causal_strength(against)?]),
+            None => None,
+        };
         let edge = PendingEdge { source: source.0, target: target.0, kind: kind.0 | mark, weight };
         let doubles = |kind: usize| self.slot_kinds[kind].direction == EdgeDirection::Bidirectional;
         self.doubled += usize::from(edge.is_both(doubles));
@@ -312,7 +321,6 @@ impl GraphBuilder {
         weight: f32,
         causal: f32,
     ) -> Result<(), Error> {
-        let causal = within("causal_strength", causal, 0.0, 1.0)?;
         self.stage([source, target], kind, weight, Some([causal; 2]), HALF)
     }
 

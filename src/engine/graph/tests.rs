@@ -540,6 +540,25 @@ fn build_errors_name_their_cause() {
 }
 
 #[test]
+fn causal_strengths_of_staged_nodes_are_checked() {
+    let mut builder = GraphBuilder::default();
+    let node = builder.add_node(NodeRow::new("a", "a", NodeType::Concept)).unwrap();
+    let kind = builder.kind("CALLS", EdgeDirection::Bidirectional, false);
+    for bad in [f32::NAN, f32::INFINITY, -0.25, 1.5] {
+        for causal in [[bad, 0.5], [0.5, bad]] {
+            let why = builder.connect_causal(node, node, kind, 0.5, Some(causal)).unwrap_err();
+            assert_eq!(matches!(why, Error::NonFinite { .. }), !bad.is_finite(), "{why}");
+            assert!(why.to_string().contains("causal_strength"), "{why}");
+        }
+        assert!(builder.connect_slot(node, node, kind, 0.5, bad).is_err());
+    }
+    builder.connect_causal(node, node, kind, 0.5, Some([-0.0; 2])).unwrap();
+    let graph = builder.finalize().unwrap();
+    assert_eq!(graph.slot_count(), 1, "what is refused is not added");
+    assert_eq!(graph.causal(EdgeIdx(0)).to_bits(), 0);
+}
+
+#[test]
 fn more_kinds_than_a_byte_names() {
     let content = Content {
         nodes: (0..4).map(node).collect(),

@@ -14,7 +14,9 @@ mod patch;
 mod reweigh;
 
 use super::assemble::{Parts, Slot, Source, assemble, canonical, merged, places, ranked, relations};
-use super::{EdgeRow, StagedKind, causal_parts, one_way, owned_key, part_of, stage_kind, within};
+use super::{
+    EdgeRow, StagedKind, causal_parts, causal_strength, one_way, owned_key, part_of, stage_kind, within,
+};
 use crate::graph::columns::{Columns, NodeRow, RowView, shared};
 use crate::graph::csr::{Relation, SlotKind, WIDE, causal_of};
 use crate::graph::index::{NodeId, slots};
@@ -349,9 +351,8 @@ fn linked(
                 }
             }
             let weight = within("weight", *weight, 0.0, f64::from(f32::MAX))?.min(graph.range.cap) + 0.0;
-            let strength = |causal| Ok::<f32, Error>(within("causal_strength", causal, 0.0, 1.0)? + 0.0);
             let [along, against] = match (causal, shares) {
-                (Some([along, against]), _) => [strength(*along)?, strength(*against)?],
+                (Some([along, against]), _) => [causal_strength(*along)?, causal_strength(*against)?],
                 (None, Some(shares)) => shares.map(|share| (weight * share).min(1.0)),
                 (None, None) => [causal_of(weight, &slot_kinds[kind as usize]); 2],
             };
