@@ -65,11 +65,11 @@ impl<R: Read> SummedReader<R> {
 
     /// Verifies the checksum of the file.
     pub(super) fn check(self, given: &str) -> Result<(), Error> {
-        let sum = self.sum_before_name().map(|sum| format!("{sum:016x}")).unwrap_or_default();
-        if sum == given {
-            return Ok(());
-        }
-        let reason = format!("it is {given}, but the content has {sum}");
+        let reason = match self.sum_before_name().map(|sum| format!("{sum:016x}")) {
+            Some(sum) if sum == given => return Ok(()),
+            Some(sum) => format!("it is {given}, but the content has {sum}"),
+            None => format!("\"checksum\" is not among the last {TAIL} bytes of the file"),
+        };
         Err(Error::CorruptSnapshot { path: "checksum".to_owned(), reason })
     }
 

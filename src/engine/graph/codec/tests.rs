@@ -326,6 +326,17 @@ fn the_checksum_covers_all_bytes_before_its_name() {
 }
 
 #[test]
+fn a_checksum_too_far_from_the_end_is_refused() {
+    let file = written(build(&small()));
+    let name = file.rfind("\"checksum\"").unwrap();
+    let blanks = " ".repeat(128 * 1024);
+    for given in [&file[name..], "\"checksum\":\"\"}"] {
+        let why = read_back(&format!("{}{given}{blanks}", &file[..name])).unwrap_err().to_string();
+        assert!(why.starts_with("checksum: "), "{why}");
+    }
+}
+
+#[test]
 fn snap_versions() {
     let mut file = small_file();
     for (version, found) in [
