@@ -2,11 +2,11 @@
 
 use super::{PlasticityConfig, Synapse, SynapseKey, SynapseRecord, Synapses, TickResult, Ticks};
 use crate::Error;
-use crate::graph::builder::{Batch, EdgeRow, GraphBuilder};
+use crate::graph::builder::{Batch, EdgeRow, GraphBuilder, WeightRange};
 use crate::graph::codec::plasticity;
 use crate::graph::columns::NodeRow;
 use crate::graph::index::{EdgeIdx, NodeId};
-use crate::graph::kinds::{EdgeDirection, NodeType};
+use crate::graph::kinds::{EdgeDirection, Kinds, NodeType};
 use crate::graph::{self, Graph};
 use crate::random::SplitMix64;
 use proptest::prelude::*;
@@ -177,6 +177,26 @@ fn example_4_5c() {
         (0..5).map(|_| tick(&mut synapses, &graph, &[(4, 1.0), (5, 1.0)]).counts.ltp).collect();
     assert_eq!(bonuses, [0, 0, 0, 0, 1]);
     near(weight(&mut synapses, &graph, 4, 5), 1.05);
+}
+
+/// A weight of the greatest cap whose base and permanent part are lowest.
+#[test]
+fn what_is_learned_can_be_stored() {
+    let range = WeightRange { floor: 0.01, cap: 16.0 };
+    let mut builder = GraphBuilder::new(Kinds::default(), range);
+    (0..7).for_each(|n| _ = builder.add_node(NodeRow::new(id(n), "l", NodeType::Concept)).unwrap());
+    // The base weights of the others leave room below the ceiling.
+    (0..6).for_each(|n| builder.add_edge(&edge(n, 6, if n == 0 { 0.0 } else { 16.0 })).unwrap());
+    let graph = builder.finalize().unwrap();
+    let penalty = Synapse { perm: -0.15, ltd: true, ..delta(15.95) };
+    let mut synapses = Synapses::bind(&graph, config(), 0, [record(0, 6, penalty)]).unwrap();
+    for _ in 0..4 {
+        let ticked = tick(&mut synapses, &graph, &[(0, 1.0), (6, 1.0)]);
+        let stored = synapses.changed_records(&graph, &ticked.touched).unwrap().changed;
+        let again = Synapses::bind(&graph, config(), ticked.tick, stored).unwrap();
+        assert_eq!(again.records(&graph).unwrap(), synapses.records(&graph).unwrap());
+    }
+    near(weight(&mut synapses, &graph, 0, 6), 15.85);
 }
 
 #[test]

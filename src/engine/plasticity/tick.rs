@@ -2,7 +2,7 @@
 //!
 //! | phase | applies to | effect |
 //! |---|---|---|
-//! | 1 | excitatory slots with both ends active | `delta += rate * a * b`, up to the cap of the weight |
+//! | 1 | excitatory slots with both ends active | `delta += rate * a * b`, up to the cap of the weight, at most 16 |
 //! | 2 | every other record | `delta *= 1 - decay rate`; below 0.0001 it becomes 0, and an empty record is dropped |
 //! | 3 | records with an active source | the fifth strengthening in a row adds a permanent 0.15, the fifth weakening -0.15 |
 //! | 4 | targets that were strengthened | learned incoming weight is scaled until the total is `max(5, 1.25 * B)` |
@@ -31,7 +31,7 @@ use super::rule::{
     ACTIVE_MAX, HOMEOSTATIC_CEILING, HOMEOSTATIC_HEADROOM, LTD_PENALTY, LTD_THRESHOLD, LTP_BONUS,
     LTP_THRESHOLD, NodeSet, faded,
 };
-use super::synapses::{BoundSynapse, SlotRef, Synapse, Synapses};
+use super::synapses::{BoundSynapse, DELTA_MAX, SlotRef, Synapse, Synapses};
 use crate::Error;
 use crate::graph::builder::WeightRange;
 use crate::graph::index::{EdgeIdx, NodeId};
@@ -80,7 +80,9 @@ pub struct TickCounters {
 impl Synapse {
     /// Strengthens; returns whether the permanent bonus was applied.
     fn strengthen(&mut self, gain: f64, base: f32, cap: f32) -> bool {
-        let room = (f64::from(cap) - f64::from(base) - f64::from(self.perm)).max(0.0);
+        // Below a permanent penalty there is more room than the greatest part that can be stored.
+        let room = f64::from(cap) - f64::from(base) - f64::from(self.perm);
+        let room = room.clamp(0.0, f64::from(DELTA_MAX));
         #[expect(clippy::cast_possible_truncation, reason = "at most the cap, rounded once")]
         let delta = (f64::from(self.delta) + gain).min(room) as f32;
         self.delta = delta;
