@@ -103,7 +103,7 @@ pub const HOPS_MAX: u8 = 21;
 ///
 /// # Errors
 /// [`crate::graph::Error::ParameterOutOfRange`] for a text, a filter, a `top_k` or a score of a seed outside its range,
-/// [`crate::graph::Error::NonFinite`] for a score that is not finite.
+/// [`crate::graph::Error::NonFinite`] for a score or a similarity that is not finite.
 pub fn recall(
     view: &View,
     query: &RecallQuery,

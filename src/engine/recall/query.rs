@@ -24,8 +24,8 @@ pub struct RecallQuery {
     pub text: String,
     /// A vector to compare with those of the memories, in their space.
     pub vector: Option<Vec<f32>>,
-    /// Memories outside the graph, by id, with the similarities of their vectors to that of the query: no hits, but the
-    /// similarities of all memories are put on one scale.
+    /// Memories outside the graph, by id, with the similarities of their vectors to that of the query, which are finite: no
+    /// hits, but the similarities of all memories are put on one scale.
     pub outside: Vec<(String, f32)>,
     /// External seeds: external ids with scores in `(0, 1]`.
     pub seeds: Vec<(String, f32)>,
@@ -169,6 +169,10 @@ impl RecallQuery {
         check_count("tiers", self.filter.tiers.len(), 0, NAMES_MAX)?;
         check_count("tags", self.filter.tags.len(), 0, NAMES_MAX)?;
         check_count("top_k", self.top_k, 1, top_k_max)?;
+        if let Some((id, _)) = self.outside.iter().find(|(_, similarity)| !similarity.is_finite()) {
+            let owner = format!("{id}, which is outside the graph,");
+            return Err(graph::Error::NonFinite { field: "similarity", owner }.into());
+        }
         match self.min_relevance.filter(|least| !(0.0..=1.0).contains(least)) {
             None => Ok(()),
             Some(least) => {

@@ -713,6 +713,11 @@ fn invalid_queries_are_refused_by_name() {
         let query = RecallQuery { min_relevance: Some(least), ..from_n00(1) };
         assert!(refused(&query).contains("min_relevance"), "{least}");
     }
+    for similarity in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+        let outside = vec![("fine".to_owned(), 0.5), ("elsewhere".to_owned(), similarity)];
+        let told = refused(&RecallQuery { outside, ..from_n00(1) });
+        assert!(told.contains("similarity") && told.contains("elsewhere"), "{told}");
+    }
     let long = |bytes: usize| RecallQuery { text: "a".repeat(bytes), ..from_n00(1) };
     assert!(refused(&long(TEXT_BYTES_MAX + 1)).contains("text"));
     let names = |count: usize| vec!["Memory".to_owned(); count];
