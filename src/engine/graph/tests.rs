@@ -4,7 +4,7 @@ use super::builder::{Batch, EdgeRow, GraphBuilder, Link, Links, WeightRange};
 use super::columns::NodeRow;
 use super::csr::{BOUND_BLOCK, SlotKind, weight_of};
 use super::index::{EdgeIdx, NodeId};
-use super::kinds::{EdgeDirection, NodeType};
+use super::kinds::{EdgeDirection, Kinds, NodeType};
 use super::provenance::Provenance;
 use super::{Error, Graph, Lineage};
 use proptest::prelude::*;
@@ -316,6 +316,13 @@ proptest! {
     fn apply_equals_build(content in content(12, 50), steps in steps()) {
         check_steps(&content, steps);
     }
+
+    #[test]
+    fn apply_equals_build_with_strengths_of_kinds(mut content in content(4, 20), mut steps in steps_of(4, 20)) {
+        content.edges.iter_mut().for_each(give_strengths_of_kind);
+        steps.iter_mut().flat_map(|step| &mut step.batch.edges).for_each(give_strengths_of_kind);
+        check_steps(&content, steps);
+    }
 }
 
 proptest! {
@@ -328,6 +335,31 @@ proptest! {
         check_shape(&build(&content));
         check_steps(&content, steps);
     }
+}
+
+/// Gives an edge the causal strengths that its slots have by their kind.
+fn give_strengths_of_kind(edge: &mut EdgeRow) {
+    let share = Kinds::default().of(&edge.relation).causal_share(edge.direction);
+    edge.causal = Some([(edge.weight.min(3.0) * share).min(1.0); 2]);
+}
+
+#[test]
+fn slots_of_two_kinds_keep_the_greatest_causal_strength() {
+    // By its kind, a slot that leads both ways causes nothing.
+    let mut both = EdgeRow { weight: 0.7, ..edge((0, 1, 0, 0, true)) };
+    give_strengths_of_kind(&mut both);
+    assert_eq!(both.causal.map(|causal| causal.map(f32::to_bits)), Some([0; 2]));
+    let one_way = EdgeRow { weight: 0.5, ..edge((0, 1, 0, 0, false)) };
+    let nodes: Vec<NodeRow> = (0..2).map(node).collect();
+    let built = build(&Content { nodes: nodes.clone(), edges: vec![one_way.clone(), both.clone()] });
+    let empty = build(&Content { nodes, edges: Vec::new() });
+    let applied = empty.apply(&Batch { edges: vec![one_way, both], ..Batch::default() }).unwrap();
+    for graph in [&built, &applied] {
+        let [source, target] = ["n0", "n1"].map(|id| graph.find(id).unwrap());
+        let slot = graph.slot(source, "CALLS", target).unwrap();
+        assert_eq!([graph.base(slot), graph.causal(slot)].map(f32::to_bits), [0.7, 0.5].map(f32::to_bits));
+    }
+    assert_eq!(arrays(&applied), arrays(&built));
 }
 
 fn check_steps(content: &Content, steps: Vec<Step>) {

@@ -21,7 +21,7 @@ pub(super) struct Rows<'a> {
     ends: Vec<u32>,
     /// Target, kind, bits of the weight.
     slots: Vec<[u32; 3]>,
-    /// Causal strength of each slot; empty where all are those of their kinds.
+    /// Causal strength of each slot; empty where all are those of their kinds, merged ones too.
     causal: Vec<f32>,
 }
 
@@ -52,12 +52,17 @@ impl<'a> Rows<'a> {
         sum_up(&mut begins);
         sum_up(&mut back);
         let total = begins[nodes] as usize;
+        // Of merged slots of two kinds the lighter one may have the greater strength, which is then that of neither kind.
+        let is_mixed = |a: &SlotKind, b: &SlotKind| {
+            a.relation == b.relation && a.causal_share.to_bits() != b.causal_share.to_bits()
+        };
+        let deviates = !causal.is_empty() || kinds.windows(2).any(|two| is_mixed(&two[0], &two[1]));
         let mut rows = Self {
             kinds,
             relations: relations(kinds),
             ends: begins[..nodes].to_vec(),
             slots: in_large_pages(vec![[0; 3]; total]),
-            causal: if causal.is_empty() { Vec::new() } else { vec![0.0; total] },
+            causal: if deviates { vec![0.0; total] } else { Vec::new() },
             begins,
         };
         let (mut sources, mut next) = (in_large_pages(vec![0_u32; total]), back.clone());
