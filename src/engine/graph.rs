@@ -238,14 +238,13 @@ impl Graph {
     /// Whether two graphs have slots between the same nodes by their ids, and as many excitatory ones at each: then their
     /// PageRank is the same.
     pub(crate) fn has_shape_of(&self, other: &Self) -> bool {
-        let (one, other): (&Slots, &Slots) = (&self.csr, &other.csr);
-        let is_inhibited = |slots: &Slots| slots.kinds.iter().any(|kind| kind.inhibitory);
-        one.offsets == other.offsets
-            && one.exc_end == other.exc_end
-            && one.rev_offsets == other.rev_offsets
-            && one.rev_sources == other.rev_sources
+        let (one, two): (&Slots, &Slots) = (&self.csr, &other.csr);
+        one.offsets == two.offsets
+            && one.exc_end == two.exc_end
+            && one.rev_offsets == two.rev_offsets
+            && one.rev_sources == two.rev_sources
             // Which of the slots between two nodes are inhibitory shows only in the order of a row.
-            && (!is_inhibited(one) && !is_inhibited(other) || one.targets == other.targets)
+            && (!self.has_inhibition() && !other.has_inhibition() || one.targets == two.targets)
     }
 
     /// The range of effective weights.
@@ -328,8 +327,8 @@ impl Graph {
 
     /// Whether any slot is inhibitory.
     #[must_use]
-    pub fn has_inhibition(&self) -> bool {
-        self.csr.kinds.iter().any(|kind| kind.inhibitory)
+    pub const fn has_inhibition(&self) -> bool {
+        self.csr.inhibits
     }
 
     /// All slots of a node, excitatory and inhibitory.

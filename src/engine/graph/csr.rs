@@ -132,6 +132,8 @@ pub(super) struct Csr {
     bound: AtomicU32,
     /// One bit for each row: whether a weight in it was changed by learning.
     learned: Vec<AtomicU32>,
+    /// Whether any slot is inhibitory: kinds, which have slots each, say so, but a spread needs it at every node.
+    pub(super) inhibits: bool,
 }
 
 impl Deref for Csr {
@@ -271,7 +273,8 @@ impl Csr {
         let learned = (0..slots.exc_end.len().div_ceil(32)).map(|_| AtomicU32::new(0)).collect();
         // Bits of non-negative numbers sort like the numbers.
         let bound = bounds.iter_mut().map(|bound: &mut AtomicU32| *bound.get_mut()).max().unwrap_or(0).into();
-        Self { slots, weights, bounds, bound, learned }
+        let inhibits = slots.kinds.iter().any(|kind| kind.inhibitory);
+        Self { slots, weights, bounds, bound, learned, inhibits }
     }
 
     #[inline]

@@ -591,6 +591,22 @@ fn causal_strengths_of_staged_nodes_are_checked() {
 }
 
 #[test]
+fn inhibition_follows_the_slots() {
+    let [calls, supersedes] = [edge((0, 1, 0, 64, false)), edge((1, 0, 2, 64, false))];
+    let graph = build(&Content { nodes: (0..2).map(node).collect(), edges: vec![calls] });
+    assert!(!graph.has_inhibition());
+    let removed_edges =
+        vec![(supersedes.source.clone(), supersedes.relation.clone(), supersedes.target.clone())];
+    let graph = graph.apply(&Batch { edges: vec![supersedes.clone()], ..Batch::default() }).unwrap();
+    assert!(graph.has_inhibition());
+    let lighter = EdgeRow { weight: 0.5, ..supersedes };
+    let graph = graph.apply(&Batch { edges: vec![lighter], ..Batch::default() }).unwrap();
+    assert!(graph.has_inhibition());
+    let graph = graph.apply(&Batch { removed_edges, ..Batch::default() }).unwrap();
+    assert!(!graph.has_inhibition(), "its kind has no slot any more");
+}
+
+#[test]
 fn more_kinds_than_a_byte_names() {
     let content = Content {
         nodes: (0..4).map(node).collect(),
