@@ -50,7 +50,7 @@ pub(super) struct Scored {
 /// Scores of one dimension.
 #[derive(Default)]
 struct DimensionScores {
-    /// Scores of nodes that pass the filter, `0 ..= 1`.
+    /// Scores of nodes that pass the filter, and of memories that are fused, `0 ..= 1`.
     of: Vec<(NodeId, f32)>,
     /// Whether it found anything, also outside the filter: a filter selects hits and does not change their scores.
     active: bool,
@@ -61,10 +61,12 @@ impl Scorer<'_> {
         self.query.dimensions.contains(&dimension)
     }
 
+    /// Scores of the nodes that pass the filter; with fusion, also those of all memories, which decide how much links are worth.
     fn passing(&self, mut found: Vec<(NodeId, f32)>) -> DimensionScores {
         let active = !found.is_empty();
         if !self.filter.is_open() {
-            found.retain(|(node, _)| self.filter.passes(self.view, *node));
+            let is_fused = |node| self.query.fusion == Fusion::Text && self.view.has_text(node);
+            found.retain(|(node, _)| is_fused(*node) || self.filter.passes(self.view, *node));
         }
         DimensionScores { of: found, active }
     }

@@ -10,6 +10,7 @@ use crate::graph::number::DecayFactor;
 use crate::graph::snapshot::{SkippedCounts, Snapshot};
 use crate::plasticity::{QueryHistory, prime};
 use crate::text::ranking::{Content, TextIndex};
+use crate::vectors::VectorIndex;
 use proptest::prelude::*;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -57,6 +58,19 @@ impl World {
     }
 
     fn view(&self) -> View {
+        self.view_with(None)
+    }
+
+    /// Its view with a vector of each memory.
+    fn view_with_vectors(&self) -> View {
+        let (mut draw, mut space) = (drawn(41), VectorIndex::new(3).unwrap());
+        let vectors: Vec<(&str, [f32; 3])> =
+            self.contents.iter().map(|(id, _)| (id.as_str(), direction(&mut draw))).collect();
+        space.add(vectors.iter().map(|(id, vector)| (*id, vector.as_slice()))).unwrap();
+        self.view_with(Some(Arc::new(space)))
+    }
+
+    fn view_with(&self, vectors: Option<Arc<VectorIndex>>) -> View {
         let mut builder = GraphBuilder::default();
         self.nodes.iter().for_each(|row| _ = builder.add_node(row.clone()).unwrap());
         self.edges.iter().for_each(|edge| builder.add_edge(edge).unwrap());
@@ -70,7 +84,7 @@ impl World {
         let end = |id: &str| snapshot.graph.find(id).unwrap();
         let relations: Vec<_> =
             self.relations.iter().map(|(from, to, kind)| (end(from), end(to), *kind)).collect();
-        View::new(snapshot, Texts { index: Arc::new(index), ..Texts::default() }, relations)
+        View::new(snapshot, Texts { index: Arc::new(index), vectors, ..Texts::default() }, relations)
     }
 
     /// The same content in another order.
@@ -95,6 +109,10 @@ fn drawn(mut state: u64) -> impl FnMut(usize) -> usize {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(state >> 33).unwrap() % below
     }
+}
+
+fn direction(draw: &mut impl FnMut(usize) -> usize) -> [f32; 3] {
+    [(); 3].map(|()| f32::from(u8::try_from(1 + draw(100)).unwrap()))
 }
 
 const NAMES: [&str; 12] = [
@@ -433,7 +451,7 @@ fn a_filtered_answer_is_the_answer_filtered() {
         Filter { kinds: vec!["Nothing".to_owned()], ..Filter::default() },
     ];
     let world = agent();
-    let (view, mut scratch) = (world.view(), Scratch::default());
+    let (view, mut scratch) = (world.view_with_vectors(), Scratch::default());
     let rows: BTreeMap<&str, &NodeRow> =
         world.nodes.iter().map(|row| (row.external_id.as_str(), row)).collect();
     let passes = |filter: &Filter, hit: &Hit| {
@@ -448,9 +466,12 @@ fn a_filtered_answer_is_the_answer_filtered() {
     };
     let (mut kept, mut left_out) = (0, 0);
     let asks = questions(17, &world);
+    let mut draw = drawn(43);
     for query in asks[..60].iter().cloned().chain(asks[..12].iter().map(with_all_evidence)) {
-        for fusion in [Fusion::Off, Fusion::Text] {
-            let open = RecallQuery { filter: Filter::default(), top_k: TOP_K_MAX, fusion, ..query.clone() };
+        let vector = Some(direction(&mut draw).to_vec());
+        for (fusion, vector) in [(Fusion::Off, None), (Fusion::Text, None), (Fusion::Text, vector)] {
+            let filter = Filter::default();
+            let open = RecallQuery { filter, top_k: TOP_K_MAX, fusion, vector, ..query.clone() };
             let whole = answer(&view, &open, &mut scratch);
             for filter in &filters {
                 let narrow =
