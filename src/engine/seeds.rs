@@ -48,9 +48,8 @@ use super::top_k::TopK;
 use crate::graph;
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
-use crate::graph::kinds::NodeType;
 use facts::{Fact, Facts};
-use labels::{CANDIDATES_MAX, Labels};
+use labels::{Among, CANDIDATES_MAX, Labels};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -261,9 +260,9 @@ pub fn find(
     let (mut hits, more) = hits(sources, (looked_up, &folded), query.with_memories);
     hits.retain(|hit| !joined.0.contains_key(&NodeId(hit.node)));
     truncated |= looked_up.len() < tokens.len() || more;
-    let whole = sources.labels.exact(&folded);
     let candidates = hits.chunk_by(|a, b| a.node == b.node).filter_map(|of_node| {
-        let relevance = relevance(of_node, looked_up.len(), whole.binary_search(&of_node[0].node).is_ok());
+        let relevance =
+            relevance(of_node, looked_up.len(), sources.labels.is_exact(of_node[0].node, &folded));
         (relevance >= MIN_SEED).then_some((relevance, NodeId(of_node[0].node)))
     });
     if let Some(weakest) = joined.smallest() {
@@ -351,32 +350,32 @@ fn hits(
     (tokens, folded): (&[String], &str),
     with_memories: bool,
 ) -> (Vec<Hit>, bool) {
-    let (graph, labels) = (sources.graph, sources.labels);
+    let labels = sources.labels;
     let (mut hits, mut truncated) = (Vec::new(), false);
     let tagged = tagged(labels, tokens, folded);
-    let may = |node: &u32| {
-        with_memories
-            || graph.node_type(NodeId(*node)) != NodeType::MEMORY
-            || tagged.iter().any(|nodes| nodes.binary_search(node).is_ok())
-    };
+    let is_tagged = |node: &u32| tagged.iter().any(|nodes| nodes.binary_search(node).is_ok());
+    let has_tagged = tagged.iter().any(|nodes| !nodes.is_empty());
+    let among = if with_memories { Among::All } else { Among::Names };
     for (token, text) in (0..).zip(tokens) {
-        let mut note = |ground: MatchKind, score: f32, nodes: &[u32]| {
-            truncated |= nodes.len() > CANDIDATES_MAX;
-            let nodes = nodes.iter().take(CANDIDATES_MAX).filter(|node| may(node));
-            hits.extend(nodes.map(|node| Hit { node: *node, token, ground, score }));
-        };
-        let (starting, more) = labels.starting(text);
-        let (containing, still_more) = labels.containing(text);
-        note(MatchKind::Exact, 1.0, labels.exact(text));
-        note(MatchKind::Prefix, 0.9, &starting);
-        note(MatchKind::Contains, 0.8, &containing);
-        note(MatchKind::Tag, 0.7, &tagged[token as usize]);
-        let (like, yet_more) = labels.like(text, with_memories);
-        hits.extend(like.into_iter().filter(|(node, _)| may(node)).map(|(node, cosine)| {
+        for (ground, score, (nodes, more)) in by_label(labels, text, among) {
+            hits.extend(nodes.into_iter().map(|node| Hit { node, token, ground, score }));
+            truncated |= more;
+        }
+        // A memory beyond the cut is still found by its tag.
+        let of_memories = (!with_memories && has_tagged).then(|| by_label(labels, text, Among::Memories));
+        for (ground, score, (nodes, _)) in of_memories.into_iter().flatten() {
+            let nodes = nodes.into_iter().filter(is_tagged);
+            hits.extend(nodes.map(|node| Hit { node, token, ground, score }));
+        }
+        let with_tag = &tagged[token as usize];
+        let nodes = with_tag.iter().take(CANDIDATES_MAX);
+        hits.extend(nodes.map(|node| Hit { node: *node, token, ground: MatchKind::Tag, score: 0.7 }));
+        let (like, more) = labels.like(text, with_memories);
+        hits.extend(like.into_iter().map(|(node, cosine)| {
             let score = narrow(0.6 * f64::from(cosine));
             Hit { node, token, ground: MatchKind::Trigram, score }
         }));
-        truncated |= more || still_more || yet_more;
+        truncated |= more || with_tag.len() > CANDIDATES_MAX;
     }
     // One number is compared faster than three: there are at most 64 tokens, and nine kinds of match.
     hits.sort_unstable_by_key(|hit| {
@@ -384,6 +383,15 @@ fn hits(
     });
     hits.dedup_by_key(|hit| (hit.node, hit.token));
     (hits, truncated)
+}
+
+/// Levels 1 to 3 of a token: for each the nodes that match, and whether there were more than are examined.
+fn by_label(labels: &Labels, token: &str, among: Among) -> [(MatchKind, f32, (Vec<u32>, bool)); 3] {
+    [
+        (MatchKind::Exact, 1.0, labels.exact(token, among)),
+        (MatchKind::Prefix, 0.9, labels.starting(token, among)),
+        (MatchKind::Contains, 0.8, labels.containing(token, among)),
+    ]
 }
 
 /// The nodes that have each token as a tag, ascending. A tag of several words without spaces is found by its first token.

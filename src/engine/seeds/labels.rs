@@ -9,6 +9,9 @@
 //!
 //! Names and tags are compared as they are written, from the beginning of a word to the end of one, so that pairs are adjacent:
 //! 東京都 is in 東京都に, and not in 東京、京都, which has the same pairs.
+//!
+//! Labels of memories are apart from those of other nodes. Most tokens occur in more memories than are examined, and where memories
+//! are not wanted they must not count in that number; and what a query reads has no bound if it must leave them out one by one.
 
 use super::dictionary::{Dictionary, Gathered, Suffixes};
 use super::lowest::Lowest;
@@ -35,19 +38,46 @@ const ANEW: usize = 4;
 #[derive(Debug, Clone)]
 pub struct Labels {
     known: Dictionaries,
-    /// Of the words.
-    suffixes: Suffixes,
+    /// Of the words of each part.
+    suffixes: [Suffixes; 2],
     ngrams: CharNgramIndex,
 }
 
 #[derive(Debug, Clone)]
 struct Dictionaries {
+    /// Of the nodes that are no memories, and of memories.
+    parts: [Part; 2],
+    /// Tags without a leading `#`, of all nodes.
+    tags: Dictionary,
+}
+
+/// The labels of some nodes.
+#[derive(Debug, Clone)]
+struct Part {
     labels: Dictionary,
     /// The [phrase] of each label, where that is not the label itself.
     phrases: Dictionary,
     words: Dictionary,
-    /// Tags without a leading `#`.
-    tags: Dictionary,
+}
+
+/// Nodes whose labels are searched.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Among {
+    All,
+    /// Those that are no memories.
+    Names,
+    Memories,
+}
+
+impl Among {
+    /// Indexes of the parts.
+    const fn parts(self) -> Range<usize> {
+        match self {
+            Self::All => 0..2,
+            Self::Names => 0..1,
+            Self::Memories => 1..2,
+        }
+    }
 }
 
 /// The nodes of a graph that have another label, type or tags than in the graph before it.
@@ -102,8 +132,10 @@ fn seen(label: &str) -> String {
 impl Dictionaries {
     /// The labels and tags of some nodes.
     fn of(graph: &Graph, nodes: impl Iterator<Item = NodeId>) -> Self {
-        let [mut labels, mut phrases, mut spoken, mut tags] = [(); 4].map(|()| Gathered::default());
+        let mut parts = [(); 2].map(|()| [(); 3].map(|()| Gathered::default()));
+        let mut tags = Gathered::default();
         for node in nodes {
+            let [labels, phrases, spoken] = &mut parts[usize::from(!is_name(graph, node))];
             let label = seen(graph.label(node));
             if label.is_empty() {
                 // A label without letters or digits is not found by name, nor by tag.
@@ -120,8 +152,11 @@ impl Dictionaries {
                 tags.push(tag.strip_prefix('#').unwrap_or(&tag), node.0);
             }
         }
-        let [labels, phrases, words, tags] = [labels, phrases, spoken, tags].map(Gathered::into_dictionary);
-        Self { labels, phrases, words, tags }
+        let parts = parts.map(|part| {
+            let [labels, phrases, words] = part.map(Gathered::into_dictionary);
+            Part { labels, phrases, words }
+        });
+        Self { parts, tags: tags.into_dictionary() }
     }
 }
 
@@ -134,7 +169,7 @@ impl Labels {
             || spelling(graph),
             || {
                 let known = Dictionaries::of(graph, graph.nodes());
-                let suffixes = Suffixes::of(&known.words);
+                let suffixes = known.parts.each_ref().map(|part| Suffixes::of(&part.words));
                 (known, suffixes)
             },
         );
@@ -169,24 +204,31 @@ impl Labels {
     }
 
     fn renumbered(&self, places: &[u32]) -> Self {
-        let Dictionaries { labels, phrases, words, tags } = &self.known;
-        let [labels, phrases, words, tags] = [labels, phrases, words, tags].map(|of| of.renumbered(places));
-        let known = Dictionaries { labels, phrases, words, tags };
+        let parts = self.known.parts.each_ref().map(|Part { labels, phrases, words }| {
+            let [labels, phrases, words] = [labels, phrases, words].map(|of| of.renumbered(places));
+            Part { labels, phrases, words }
+        });
+        let known = Dictionaries { parts, tags: self.known.tags.renumbered(places) };
         Self { known, suffixes: self.suffixes.clone(), ngrams: self.ngrams.renumbered(places) }
     }
 
     /// The dictionaries and suffixes of the next graph: with the new ids of the nodes that keep their labels, and the labels of the
     /// others.
-    fn merged(&self, place: impl Fn(u32) -> Option<u32>, added: &Dictionaries) -> (Dictionaries, Suffixes) {
-        let known = &self.known;
-        let (words, suffixes) = known.words.renewed_with(&self.suffixes, &place, &added.words);
-        let known = Dictionaries {
-            labels: known.labels.renewed(&place, &added.labels),
-            phrases: known.phrases.renewed(&place, &added.phrases),
-            tags: known.tags.renewed(&place, &added.tags),
-            words,
+    fn merged(
+        &self,
+        place: impl Fn(u32) -> Option<u32>,
+        added: &Dictionaries,
+    ) -> (Dictionaries, [Suffixes; 2]) {
+        let merged = |of: usize| {
+            let (known, added) = (&self.known.parts[of], &added.parts[of]);
+            let (words, suffixes) = known.words.renewed_with(&self.suffixes[of], &place, &added.words);
+            let labels = known.labels.renewed(&place, &added.labels);
+            let phrases = known.phrases.renewed(&place, &added.phrases);
+            (Part { labels, phrases, words }, suffixes)
         };
-        (known, suffixes)
+        let [(names, of_names), (memories, of_memories)] = [0, 1].map(merged);
+        let tags = self.known.tags.renewed(&place, &added.tags);
+        (Dictionaries { parts: [names, memories], tags }, [of_names, of_memories])
     }
 
     /// Index of the trigrams of labels, by node.
@@ -198,9 +240,11 @@ impl Labels {
     /// Size in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        let Dictionaries { labels, phrases, words, tags } = &self.known;
-        let dictionaries: usize = [labels, phrases, words, tags].into_iter().map(Dictionary::bytes).sum();
-        dictionaries + self.suffixes.bytes() + self.ngrams.bytes()
+        let Dictionaries { parts, tags } = &self.known;
+        let of_part =
+            |Part { labels, phrases, words }: &Part| labels.bytes() + phrases.bytes() + words.bytes();
+        let dictionaries = parts.iter().map(of_part).sum::<usize>() + tags.bytes();
+        dictionaries + self.suffixes.iter().map(Suffixes::bytes).sum::<usize>() + self.ngrams.bytes()
     }
 
     /// Reads a folded query from left to right and calls `found` with the longest run of words that are all words of a label,
@@ -208,24 +252,25 @@ impl Labels {
     pub(super) fn names(&self, query: &str, mut found: impl FnMut(&str, &[u32])) {
         let query = phrase(query);
         let places: Vec<Range<usize>> = places(&query).collect();
+        let [names, memories] = &self.known.parts;
+        let all = [&names.labels, &names.phrases, &memories.labels, &memories.phrases];
         let mut rest = &places[..];
         while let Some(first) = rest.first() {
             // Each added word narrows the labels that begin so; one that equals the run is the first of them. A label that equals
             // it is its own phrase.
-            let all = [&self.known.labels, &self.known.phrases];
             let mut within = all.map(|of| 0..of.len());
             let mut longest = None;
             for last in rest {
                 let name = &query[first.start..last.end];
-                within = [0, 1].map(|of| all[of].starting(within[of].clone(), name));
+                within = [0, 1, 2, 3].map(|of| all[of].starting(within[of].clone(), name));
                 if within.iter().all(Range::is_empty) {
                     break;
                 }
-                let equal = [0, 1].map(|of| {
+                let equal = [0, 1, 2, 3].map(|of| {
                     let at = within[of].start;
                     (!within[of].is_empty() && all[of].get(at).len() == name.len()).then_some(at)
                 });
-                if equal != [None, None] {
+                if equal != [None; 4] {
                     longest = Some((last.end, equal));
                 }
             }
@@ -234,34 +279,47 @@ impl Labels {
                 continue;
             };
             let name = &query[first.start..end];
-            let [labels, phrases] = [0, 1].map(|of| equal[of].map_or(&[][..], |at| all[of].nodes(at)));
-            if labels.is_empty() || phrases.is_empty() {
-                found(name, if labels.is_empty() { phrases } else { labels });
-            } else {
-                let mut both = [labels, phrases].concat();
-                both.sort_unstable();
-                found(name, &both);
+            let lists = (0..).zip(equal).filter_map(|(of, at): (usize, _)| Some(all[of].nodes(at?)));
+            match lists.collect::<Vec<_>>().as_slice() {
+                [one] => found(name, one),
+                several => {
+                    let mut nodes = several.concat();
+                    nodes.sort_unstable();
+                    found(name, &nodes);
+                }
             }
             // The pairs that the end of the name is within are part of it.
             rest = &rest[rest.partition_point(|place| place.start < end)..];
         }
     }
 
-    /// The nodes whose folded labels equal a string.
-    pub(super) fn exact(&self, folded: &str) -> &[u32] {
-        self.known.labels.equal(cut(folded, TEXT_BYTES_MAX))
+    /// Whether the folded label of a node equals a string.
+    pub(super) fn is_exact(&self, node: u32, folded: &str) -> bool {
+        self.equal(folded, Among::All).any(|nodes| nodes.binary_search(&node).is_ok())
+    }
+
+    /// The nodes whose labels equal a token.
+    pub(super) fn exact(&self, token: &str, among: Among) -> (Vec<u32>, bool) {
+        lowest(self.equal(token, among))
+    }
+
+    fn equal(&self, folded: &str, among: Among) -> impl Iterator<Item = &[u32]> {
+        self.known.parts[among.parts()].iter().map(|part| part.labels.equal(cut(folded, TEXT_BYTES_MAX)))
     }
 
     /// The nodes whose labels begin with a token.
-    pub(super) fn starting(&self, token: &str) -> (Vec<u32>, bool) {
-        let labels = &self.known.labels;
-        lowest(labels.starting(0..labels.len(), token).map(|at| labels.nodes(at)))
+    pub(super) fn starting(&self, token: &str, among: Among) -> (Vec<u32>, bool) {
+        lowest(self.known.parts[among.parts()].iter().flat_map(|Part { labels, .. }| {
+            labels.starting(0..labels.len(), token).map(|at| labels.nodes(at))
+        }))
     }
 
     /// The nodes whose labels contain a token.
-    pub(super) fn containing(&self, token: &str) -> (Vec<u32>, bool) {
-        let words = &self.known.words;
-        lowest(self.suffixes.containing(words, token).map(|at| words.nodes(at)))
+    pub(super) fn containing(&self, token: &str, among: Among) -> (Vec<u32>, bool) {
+        lowest(among.parts().flat_map(|of| {
+            let words = &self.known.parts[of].words;
+            self.suffixes[of].containing(words, token).map(|at| words.nodes(at))
+        }))
     }
 
     /// The nodes that have a token as a tag.

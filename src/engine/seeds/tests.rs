@@ -25,9 +25,15 @@ struct World {
 impl World {
     /// Nodes `n00000`, `n00001`, ... of these labels and tags; PageRanks differ a little.
     fn of<S: AsRef<str>>(labels: &[(S, Vec<String>)]) -> Self {
+        Self::with_memories(labels, |_| false)
+    }
+
+    /// Of these nodes some are memories.
+    fn with_memories<S: AsRef<str>>(labels: &[(S, Vec<String>)], is_memory: impl Fn(usize) -> bool) -> Self {
         let mut builder = GraphBuilder::default();
         for (n, (label, tags)) in labels.iter().enumerate() {
-            let row = NodeRow::new(format!("n{n:05}"), label.as_ref(), NodeType::Concept);
+            let node_type = if is_memory(n) { NodeType::MEMORY } else { NodeType::Concept };
+            let row = NodeRow::new(format!("n{n:05}"), label.as_ref(), node_type);
             builder.add_node(NodeRow { tags: tags.clone(), ..row }).unwrap();
         }
         let graph = builder.finalize().unwrap();
@@ -135,15 +141,21 @@ fn naive_names(world: &World, folded: &str, labels: &[String]) -> BTreeMap<NodeI
 }
 
 /// Levels 1 to 5 by every label, for every token: the relevance of each node.
-fn naive_relevances(world: &World, query: &str, labels: &[String]) -> Vec<(NodeId, f64)> {
+fn naive_relevances(
+    world: &World,
+    (query, with_memories): (&str, bool),
+    labels: &[String],
+) -> Vec<(NodeId, f64)> {
     let (graph, folded, tokens) = (&world.graph, fold(query), tokens(query));
     let mut matched: BTreeMap<NodeId, Vec<f64>> = BTreeMap::new();
+    let has_tag = |node: NodeId, token: &String| {
+        graph.tags(node).any(|tag| fold(tag) == *token || fold(tag) == format!("#{token}"))
+    };
+    let is_memory = |node: NodeId| graph.node_type(node) == NodeType::MEMORY;
     for token in &tokens {
         let like = world.labels.ngrams().query(token);
         let trigram = |node: NodeId| f64::from(like.score(node.0));
-        let tagged = |node: NodeId| {
-            graph.tags(node).any(|tag| fold(tag) == *token || fold(tag) == format!("#{token}"))
-        };
+        let tagged = |node: NodeId| has_tag(node, token);
         let said = |node: &NodeId| !labels[node.at()].is_empty();
         let holds: [&dyn Fn(NodeId) -> Option<f64>; 5] = [
             &|node| (labels[node.at()] == *token).then_some(1.0),
@@ -153,11 +165,19 @@ fn naive_relevances(world: &World, query: &str, labels: &[String]) -> Vec<(NodeI
             &|node| Some(0.6 * trigram(node)).filter(|score| *score > 0.6 * 0.3),
         ];
         let mut first: BTreeMap<NodeId, f64> = BTreeMap::new();
-        for level in holds {
-            let found = graph.nodes().filter(said).filter_map(|node| Some((node, level(node)?)));
-            found.take(CANDIDATES_MAX).for_each(|(node, score)| {
+        for (at, level) in holds.into_iter().enumerate() {
+            let all = graph.nodes().filter(said).filter_map(|node| Some((node, level(node)?)));
+            let (mut memories, mut names): (Vec<_>, Vec<_>) = (Vec::new(), all.collect());
+            // A tag finds all nodes alike.
+            if !with_memories && at != 3 {
+                (memories, names) = names.into_iter().partition(|(node, _)| is_memory(*node));
+                memories.truncate(CANDIDATES_MAX);
+                memories.retain(|(node, _)| at != 4 && tokens.iter().any(|token| has_tag(*node, token)));
+            }
+            names.truncate(CANDIDATES_MAX);
+            for (node, score) in names.into_iter().chain(memories) {
                 first.entry(node).or_insert(f64::from(narrow(score)));
-            });
+            }
         }
         first.into_iter().for_each(|(node, score)| matched.entry(node).or_default().push(score));
     }
@@ -173,7 +193,8 @@ fn naive_relevances(world: &World, query: &str, labels: &[String]) -> Vec<(NodeI
     matched.into_iter().filter_map(relevance).collect()
 }
 
-fn naive(world: &World, query: &str, limit: usize, by_text: &[RankedMemory]) -> Vec<(NodeId, f32)> {
+fn naive(world: &World, query: &SeedQuery<'_>, by_text: &[RankedMemory]) -> Vec<(NodeId, f32)> {
+    let SeedQuery { text: query, limit, with_memories, .. } = *query;
     let graph = &world.graph;
     let label = |node: NodeId| {
         let folded = fold(graph.label(node));
@@ -181,7 +202,7 @@ fn naive(world: &World, query: &str, limit: usize, by_text: &[RankedMemory]) -> 
     };
     let labels: Vec<String> = graph.nodes().map(label).collect();
     let mut seeds = naive_names(world, &fold(query), &labels);
-    let mut relevances = naive_relevances(world, query, &labels);
+    let mut relevances = naive_relevances(world, (query, with_memories), &labels);
     relevances.retain(|(node, _)| !seeds.contains_key(node));
     let smallest = seeds.values().copied().reduce(f32::min);
     if smallest.is_some() {
@@ -195,12 +216,14 @@ fn naive(world: &World, query: &str, limit: usize, by_text: &[RankedMemory]) -> 
         .into_iter()
         .map(|(node, relevance)| (node, narrow(0.6 * relevance + 0.4 * f64::from(some_d2(node)))))
         .collect();
+    sort(graph, &mut others);
     if let Some(smallest) = smallest {
-        sort(graph, &mut others);
         others.truncate(10);
         others.iter_mut().for_each(|(_, score)| {
             *score = narrow(0.01 * f64::from(smallest) * f64::from(*score));
         });
+    } else if !with_memories {
+        others.truncate(20);
     }
     seeds.extend(others);
     if smallest.is_none()
@@ -228,12 +251,18 @@ fn sort(graph: &Graph, seeds: &mut [(NodeId, f32)]) {
 }
 
 fn compare(world: &World, query: &str, limit: usize, by_text: &[RankedMemory]) {
-    let seed_query = SeedQuery { text: query, external: &[], limit, with_memories: true };
+    for with_memories in [true, false] {
+        let query = SeedQuery { text: query, external: &[], limit, with_memories };
+        compare_query(world, &query, by_text);
+    }
+}
+
+fn compare_query(world: &World, query: &SeedQuery<'_>, by_text: &[RankedMemory]) {
     let best = |most: usize| by_text[..most.min(by_text.len())].to_vec();
     let d2 = |node, least| Some(some_d2(node)).filter(|d2| f64::from(*d2) >= least).unwrap_or_default();
-    let found = find(&world.sources(), &seed_query, best, d2).unwrap();
+    let found = find(&world.sources(), query, best, d2).unwrap();
     let got: Vec<(NodeId, f32)> = found.seeds.iter().map(|seed| (seed.node, seed.score)).collect();
-    assert_eq!(got, naive(world, query, limit, by_text), "{query}");
+    assert_eq!(got, naive(world, query, by_text), "{query:?}");
 }
 
 /// Labels as code and people write them.
@@ -271,7 +300,7 @@ fn seeds_oracle() {
     };
     let labels: Vec<(String, Vec<String>)> =
         (0..10_000).map(|_| (label(&mut draw), tags(&mut draw))).collect();
-    let mut world = World::of(&labels);
+    let mut world = World::with_memories(&labels, |n| n % 3 > 0);
     world.say(&labels.iter().map(|(label, _)| label).collect::<Vec<_>>());
     let mut cut = 0;
     for query in [
@@ -305,7 +334,7 @@ proptest! {
     ) {
         let tags = tagged.iter().map(|tag| vec![tag.clone()]).chain(std::iter::repeat(Vec::new()));
         let labels: Vec<(String, Vec<String>)> = labels.into_iter().zip(tags).collect();
-        let mut world = World::of(&labels);
+        let mut world = World::with_memories(&labels, |n| n % 2 > 0);
         world.say(&labels.iter().map(|(label, _)| label).collect::<Vec<_>>());
         let count = u32::try_from(labels.len()).unwrap();
         let mut by_text: Vec<RankedMemory> =
@@ -589,4 +618,35 @@ fn beside_a_ranking_by_text_memories_are_found_by_their_tags_alone() {
         ids.join(" ")
     };
     assert_eq!([found(true), found(false)], ["e1 m1 m2", "e1 m2"]);
+}
+
+/// However many memories have a token, they take no place of other nodes, and cut off nothing.
+#[test]
+fn memories_take_no_place_of_names() {
+    const MEMORIES: usize = 6_000;
+    let mut builder = GraphBuilder::default();
+    for n in 0..MEMORIES {
+        let label = format!("Ann: note {n}");
+        builder.add_node(NodeRow::new(format!("m{n}"), label, NodeType::MEMORY)).unwrap();
+    }
+    for label in ["Annapurna", "Port Annan"] {
+        builder.add_node(NodeRow::new(label, label, NodeType::Concept)).unwrap();
+    }
+    // Memories are better connected.
+    for (n, to) in (0..MEMORIES).flat_map(|n| [1, 2].map(|to| (n, (n + to) % MEMORIES))) {
+        builder.relate(&format!("m{n}"), "REINFORCES", &format!("m{to}"), 0.5).unwrap();
+    }
+    let graph = builder.finalize().unwrap();
+    let (labels, facts) = (Labels::build(&graph), Facts::default());
+    let (texts, documents) = (TextIndex::default(), Documents::default());
+    let sources =
+        SeedIndexes { graph: &graph, labels: &labels, facts: &facts, texts: &texts, documents: &documents };
+    let query = SeedQuery { text: "ann", external: &[], limit: MAX_SEEDS, with_memories: false };
+    let found = find(&sources, &query, |_| Vec::new(), |_, _| 0.0).unwrap();
+    let grounds: Vec<(&str, MatchKind)> =
+        found.seeds.iter().map(|seed| (graph.label(seed.node), seed.evidence[0].ground)).collect();
+    assert_eq!(grounds, [("Annapurna", MatchKind::Prefix), ("Port Annan", MatchKind::Contains)]);
+    assert!(!found.truncated, "no node was left out");
+    let all = find(&sources, &SeedQuery { with_memories: true, ..query }, |_| Vec::new(), |_, _| 0.0);
+    assert!(all.unwrap().truncated);
 }
