@@ -64,12 +64,15 @@ impl WeightRange {
     }
 }
 
-/// Checks that a number is finite and in its range; `name` is used in the error.
+/// Checks that a number is finite and in its range; `name` is used in the error. Ends of the range are compared as the nearest
+/// `f32`: 0.01 is one of them.
 pub(crate) fn within(name: &'static str, value: f32, min: f64, max: f64) -> Result<f32, Error> {
     if !value.is_finite() {
         return Err(Error::NonFinite { field: name, owner: value.to_string() });
     }
-    if !(min..=max).contains(&f64::from(value)) {
+    #[expect(clippy::cast_possible_truncation, reason = "at most the greatest f32, rounded as a literal is")]
+    let (least, greatest) = (min as f32, max as f32);
+    if !(least..=greatest).contains(&value) {
         return Err(Error::ParameterOutOfRange { name: name.to_owned(), value: f64::from(value), min, max });
     }
     Ok(value)

@@ -533,6 +533,15 @@ fn build_bidirectional() {
 }
 
 #[test]
+fn a_range_of_weights_may_end_where_the_limits_do() {
+    for (floor, cap) in [(0.01, 1.0), (0.01, 16.0), (1.0, 1.0)] {
+        assert!(WeightRange { floor, cap }.checked().is_ok(), "{floor} {cap}");
+    }
+    let why = WeightRange { floor: 0.009, cap: 3.0 }.checked().unwrap_err().to_string();
+    assert_eq!(why, "WEIGHT_FLOOR is 0.008999999612569809; it must be 0.01 to 1");
+}
+
+#[test]
 fn build_errors_name_their_cause() {
     let mut builder = GraphBuilder::default();
     builder.add_node(NodeRow::new("a", "a", NodeType::Concept)).unwrap();
