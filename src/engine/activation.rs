@@ -185,21 +185,28 @@ impl ActivationResult {
 }
 
 /// The initial value of each seed, one for each node: the greatest of its scores, at most the cap. Scores that are not
-/// above 0 are ignored.
-pub(super) fn initial_values(seeds: &[(NodeId, f32)], params: &ActivationConfig) -> Vec<(NodeId, f32)> {
+/// above 0 are ignored, and so are nodes that the graph does not have.
+pub(super) fn initial_values(
+    graph: &Graph,
+    seeds: &[(NodeId, f32)],
+    params: &ActivationConfig,
+) -> Vec<(NodeId, f32)> {
     let mut initial = Vec::new();
-    write_initial_values(seeds, params, &mut initial);
+    write_initial_values(graph, seeds, params, &mut initial);
     initial
 }
 
 /// [`initial_values`] into an existing buffer.
 pub(super) fn write_initial_values(
+    graph: &Graph,
     seeds: &[(NodeId, f32)],
     params: &ActivationConfig,
     initial: &mut Vec<(NodeId, f32)>,
 ) {
     initial.clear();
-    initial.extend(seeds.iter().filter(|(_, score)| *score > 0.0 && score.is_finite()));
+    let is_valid =
+        |(node, score): &&(NodeId, f32)| graph.has_node(*node) && *score > 0.0 && score.is_finite();
+    initial.extend(seeds.iter().filter(is_valid));
     initial.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
     initial.dedup_by_key(|(node, _)| *node);
     let most = initial.iter().map(|(_, score)| *score).fold(0.0, f32::max);

@@ -146,7 +146,8 @@ impl CausalConfig {
     }
 }
 
-/// Finds the causal chains from seeds, whose scores are in `(0, 1]`; of duplicate nodes the greatest score counts.
+/// Finds the causal chains from seeds, whose scores are in `(0, 1]`; of duplicate nodes the greatest score counts,
+/// and nodes that the graph does not have are ignored.
 #[must_use]
 pub fn causal_chains(graph: &Graph, seeds: &[(NodeId, f32)], config: CausalConfig) -> CausalResult {
     chains_along(graph, seeds, &Direction::BOTH, config)
@@ -161,7 +162,7 @@ pub fn chains_along(
     config: CausalConfig,
 ) -> CausalResult {
     let mut seeds = greatest(seeds.to_vec());
-    seeds.retain(|(_, score)| *score > STRENGTH_MIN);
+    seeds.retain(|(node, score)| graph.has_node(*node) && *score > STRENGTH_MIN);
     seeds.iter_mut().for_each(|(_, score)| *score = score.min(1.0));
     let search = |direction: &Direction| search(graph, &seeds, *direction, config.hops_max);
     let found: Vec<SearchResult> = directions.iter().map(search).collect();

@@ -259,6 +259,11 @@ impl Graph {
         self.columns.len()
     }
 
+    /// Whether it has a node: ids of another graph may be beyond its own.
+    pub(crate) fn has_node(&self, node: NodeId) -> bool {
+        node.at() < self.node_count()
+    }
+
     /// Number of slots.
     #[must_use]
     pub fn slot_count(&self) -> usize {
@@ -568,10 +573,10 @@ impl Graph {
         self.columns.pagerank[node.at()]
     }
 
-    /// The same graph with the PageRank of its nodes, in the order of their ids.
+    /// The same graph with the PageRank of its nodes, in the order of their ids; 0 for nodes beyond the end of the list.
     #[must_use]
-    pub fn with_pagerank(mut self, pagerank: Vec<f32>) -> Self {
-        debug_assert_eq!(pagerank.len(), self.node_count(), "one for each node");
+    pub fn with_pagerank(mut self, mut pagerank: Vec<f32>) -> Self {
+        pagerank.resize(self.node_count(), 0.0);
         self.columns.pagerank = pagerank;
         self
     }

@@ -90,12 +90,12 @@ pub fn pagerank(graph: &Graph) -> PageRankResult {
 }
 
 /// Computes the PageRank of all nodes with restarts at the given nodes only, in proportion to their weights, which are
-/// above 0. Without restart nodes all scores are 0.
+/// above 0. Nodes that the graph does not have are ignored, and without restart nodes all scores are 0.
 #[must_use]
 #[expect(clippy::cast_possible_truncation, reason = "sums in f64, stored as f32")]
 pub fn personalised_pagerank(graph: &Graph, restart: &[(NodeId, f32)]) -> PageRankResult {
     let n = graph.node_count();
-    let sound = |(_, part): &&(NodeId, f32)| *part > 0.0 && part.is_finite();
+    let sound = |(node, part): &&(NodeId, f32)| graph.has_node(*node) && *part > 0.0 && part.is_finite();
     let total: f64 = restart.iter().filter(sound).map(|(_, part)| f64::from(*part)).sum();
     let mut result = PageRankResult { scores: vec![0.0; n], iterations: 0, change: 0.0 };
     if total <= 0.0 {
@@ -244,8 +244,16 @@ mod tests {
     #[test]
     fn no_restart_has_no_pagerank() {
         let graph = graph(3, &[(0, 1)], &[]);
-        for restart in [&[][..], &[(NodeId(0), f32::NAN)], &[(NodeId(0), -1.0)], &[(NodeId(0), 0.0)]] {
+        for restart in [
+            &[][..],
+            &[(NodeId(0), f32::NAN)],
+            &[(NodeId(0), -1.0)],
+            &[(NodeId(0), 0.0)],
+            &[(NodeId(3), 1.0)],
+        ] {
             assert!(personalised_pagerank(&graph, restart).scores.iter().all(|value| value.to_bits() == 0));
         }
+        let known = personalised_pagerank(&graph, &[(NodeId(0), 1.0)]);
+        assert_eq!(personalised_pagerank(&graph, &[(NodeId(0), 1.0), (NodeId(3), 1.0)]), known);
     }
 }

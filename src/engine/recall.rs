@@ -86,6 +86,7 @@ use super::text::ranking::{RANKED_MAX, RankedMemory, Ranking};
 use super::vectors::{RankedVector, Similarities};
 use super::xlr::XlrResult;
 use super::{Error, Flag, View};
+use crate::graph::Graph;
 use crate::graph::index::NodeId;
 use crate::graph::metadata::Metadata;
 use evidence::{Scored, Scorer};
@@ -114,7 +115,7 @@ pub fn recall(
 }
 
 /// Answers a query. `prime` returns nodes to add to its seeds, as [`prime`](super::plasticity::prime) does, and is called
-/// only if the query enables priming.
+/// only if the query enables priming; nodes that the graph does not have are ignored.
 ///
 /// # Errors
 /// As [`recall`].
@@ -134,7 +135,7 @@ pub fn recall_primed(
         Fusion::Off => Links::default(),
     };
     let mut seeds: Vec<(NodeId, f32)> = found.seeds.iter().map(|seed| (seed.node, seed.score)).collect();
-    let added = if query.priming { scale_primed(&seeds, prime(&seeds)) } else { Vec::new() };
+    let added = if query.priming { scale_primed(graph, &seeds, prime(&seeds)) } else { Vec::new() };
     seeds.extend_from_slice(&added);
     let primed: Vec<(&str, f32)> =
         added.iter().map(|(node, score)| (graph.external_id(*node), *score)).collect();
@@ -151,7 +152,7 @@ pub fn recall_primed(
     if query.spread == Spread::Activation {
         subtract_confirmed(view, query, (&found.seeds, &seeds, from_texts), &mut activation, config);
     }
-    let mass = mass(query.spread, &seeds, params);
+    let mass = mass(graph, query.spread, &seeds, params);
     let activated = memories(view, &activation);
     let scorer = Scorer { view, query, config, filter: &filter, seeds: &seeds, mass };
     let Scored { mut scored, contrast, flags } = scorer.score(activation, &mut scratch.xlr);
@@ -296,9 +297,10 @@ fn find(
 }
 
 /// Scales primed nodes to the strongest seed.
-fn scale_primed(seeds: &[(NodeId, f32)], primed: Vec<(NodeId, f32)>) -> Vec<(NodeId, f32)> {
+fn scale_primed(graph: &Graph, seeds: &[(NodeId, f32)], primed: Vec<(NodeId, f32)>) -> Vec<(NodeId, f32)> {
     let most = seeds.iter().map(|(_, score)| *score).fold(0.0, f32::max);
-    primed.into_iter().map(|(node, share)| (node, share * most)).filter(|(_, score)| *score > 0.0).collect()
+    let scaled = primed.into_iter().map(|(node, share)| (node, share * most));
+    scaled.filter(|(node, score)| graph.has_node(*node) && *score > 0.0).collect()
 }
 
 /// Spreads from the seeds and returns all reached nodes, unordered, and the number of hops that it may have gone.
@@ -325,10 +327,10 @@ fn spread(
 }
 
 /// The sum of what the seeds begin with.
-fn mass(spread: Spread, seeds: &[(NodeId, f32)], params: &ActivationConfig) -> f64 {
+fn mass(graph: &Graph, spread: Spread, seeds: &[(NodeId, f32)], params: &ActivationConfig) -> f64 {
     match spread {
         Spread::Activation => {
-            activation::initial_values(seeds, params).iter().map(|(_, value)| f64::from(*value)).sum()
+            activation::initial_values(graph, seeds, params).iter().map(|(_, value)| f64::from(*value)).sum()
         }
         Spread::PersonalPageRank => 1.0,
     }
@@ -348,7 +350,7 @@ fn subtract_confirmed(
     }
     // Texts that confirm themselves by links are no evidence; what they lead to is.
     if from_texts || query.seed_mass == SeedMass::Subtract {
-        subtract(activation, seeds, params);
+        subtract(view, seeds, params, activation);
     }
 }
 
@@ -359,8 +361,14 @@ fn memories(view: &View, activation: &ActivationResult) -> Vec<(NodeId, f32)> {
 }
 
 /// Subtracts the initial values of seeds, so that each is scored by the activation that returned to it.
-fn subtract(activation: &mut ActivationResult, seeds: &[(NodeId, f32)], params: &ActivationConfig) {
-    let initial: BTreeMap<NodeId, f32> = activation::initial_values(seeds, params).into_iter().collect();
+fn subtract(
+    view: &View,
+    seeds: &[(NodeId, f32)],
+    params: &ActivationConfig,
+    activation: &mut ActivationResult,
+) {
+    let initial = activation::initial_values(view.graph(), seeds, params);
+    let initial: BTreeMap<NodeId, f32> = initial.into_iter().collect();
     for one in &mut activation.nodes {
         one.value = (one.value - initial.get(&one.node).copied().unwrap_or(0.0)).max(0.0);
     }

@@ -123,8 +123,8 @@ impl XlrResult {
 }
 
 /// Contrasts seeds with anti-seeds. `mean_degree` is that of the graph; the config is [checked](ActivationConfig::checked),
-/// and its aggregation, cap and slot limit are not used; each wave has half of the pulse `budget`. Without seeds of a score
-/// above 0 the result is empty.
+/// and its aggregation, cap and slot limit are not used; each wave has half of the pulse `budget`. Seeds that the graph does
+/// not have are ignored. Without seeds of a score above 0 the result is empty.
 #[must_use]
 pub fn xlr(
     graph: &Graph,
@@ -134,7 +134,7 @@ pub fn xlr(
     budget: u32,
     scratch: &mut Scratch,
 ) -> XlrResult {
-    write_initial_values(seeds, params, &mut scratch.seeds);
+    write_initial_values(graph, seeds, params, &mut scratch.seeds);
     if scratch.seeds.is_empty() {
         return XlrResult::default();
     }

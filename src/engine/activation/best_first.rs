@@ -26,7 +26,8 @@ type Labels = SmallVec<[(u32, u8); 2]>;
 /// Capacity of the filter for each seed.
 const REACH: usize = 1_024;
 
-/// Spreads activation from seeds and returns the `most` strongest nodes. The config is [checked](ActivationConfig::checked).
+/// Spreads activation from seeds and returns the `most` strongest nodes. The config is [checked](ActivationConfig::checked);
+/// seeds that the graph does not have are ignored.
 #[must_use]
 pub fn activate(
     graph: &Graph,
@@ -48,7 +49,7 @@ pub(crate) fn spread(
     if params.aggregation != Aggregation::Max {
         return wavefront::spread(graph, seeds, params, scratch);
     }
-    let initial = initial_values(seeds, params);
+    let initial = initial_values(graph, seeds, params);
     let mut known: HashMap<u32, Labels> = HashMap::new();
     let mut filter = BloomFilter::of(REACH * initial.len().max(1));
     let mut queue: BinaryHeap<Pending> = BinaryHeap::new();

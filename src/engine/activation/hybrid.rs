@@ -21,7 +21,8 @@ pub fn takes_best_first(graph: &Graph, seeds: usize, params: &ActivationConfig) 
         && !graph.has_inhibition()
 }
 
-/// Spreads activation from seeds and returns the `most` strongest nodes. The config is [checked](ActivationConfig::checked).
+/// Spreads activation from seeds and returns the `most` strongest nodes. The config is [checked](ActivationConfig::checked);
+/// seeds that the graph does not have are ignored.
 #[must_use]
 pub fn activate(
     graph: &Graph,

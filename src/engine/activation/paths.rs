@@ -117,7 +117,7 @@ pub fn strongest(
     let Scratch { cells, sent, blocked, .. } = scratch;
     let mut sent = Sent::of(cells, sent, params);
     let mut found: BTreeMap<NodeId, usize> = BTreeMap::new();
-    for (node, value) in initial_values(seeds, params) {
+    for (node, value) in initial_values(graph, seeds, params) {
         let signal = Signal { bits: value.to_bits(), before: None, hops: 0, node };
         queue.push(Pending::of(&signal, graph.rank(node), signals.len()));
         signals.push(signal);
@@ -240,7 +240,7 @@ fn fewest_hops(
     wanted: &BTreeSet<NodeId>,
     passed: impl Fn(NodeId) -> bool,
 ) -> BTreeMap<NodeId, Path> {
-    let initial: BTreeMap<NodeId, f32> = initial_values(seeds, params).into_iter().collect();
+    let initial: BTreeMap<NodeId, f32> = initial_values(graph, seeds, params).into_iter().collect();
     let mut arrivals: Arrivals = initial.iter().map(|(node, value)| (*node, (*value, None))).collect();
     let mut level: Vec<NodeId> = initial.keys().copied().collect();
     let mut missing = wanted.iter().filter(|node| !arrivals.contains_key(node)).count();

@@ -81,8 +81,10 @@ fn expected(
     params: &ActivationConfig,
     blocked: &[NodeId],
 ) -> BTreeMap<NodeId, u32> {
-    let seeds: Vec<(u32, f32)> =
-        super::initial_values(seeds, params).into_iter().map(|(node, score)| (node.0, score)).collect();
+    let seeds: Vec<(u32, f32)> = super::initial_values(graph, seeds, params)
+        .into_iter()
+        .map(|(node, score)| (node.0, score))
+        .collect();
     let values = textbook::activate(&plain(graph, blocked), &seeds, rule(params));
     (0..)
         .map(NodeId)
@@ -359,6 +361,27 @@ fn shapes_at_the_edge() {
             .is_empty()
         );
     }
+}
+
+#[test]
+fn seeds_that_the_graph_does_not_have_are_ignored() {
+    let chain = graph(3, &[(0, 1, 1.0, false), (1, 2, 1.0, false)]);
+    let known = named(&chain, &[(0, 0.5)]);
+    let seeds = [known.clone(), vec![(NodeId(3), 1.0), (NodeId(u32::MAX), 1.0)]].concat();
+    let (params, mut scratch) = (ActivationConfig::REFERENCE, Scratch::default());
+    // The scratch of a larger graph has room for them.
+    activated(wavefront::activate, &graph(9, &[(0, 1, 1.0, false)]), &known, &params, &mut scratch);
+    for engine in [wavefront::activate, best_first::activate, hybrid::activate] {
+        for params in [params, ActivationConfig::RECALL] {
+            let wanted = activated(engine, &chain, &known, &params, &mut scratch);
+            assert_eq!(activated(engine, &chain, &seeds, &params, &mut scratch), wanted);
+            assert_eq!(wanted.len(), 3);
+        }
+    }
+    let reached: Vec<NodeId> = chain.nodes().collect();
+    let wanted = reached.iter().copied().collect();
+    let of = |seeds| paths::paths(&chain, seeds, &params, &wanted, &reached, &mut Scratch::default());
+    assert_eq!(of(&seeds), of(&known));
 }
 
 #[test]

@@ -18,7 +18,8 @@ const FX40: f64 = 1_099_511_627_776.0;
 /// How many rows ahead their first slots are prefetched.
 const AHEAD: usize = 12;
 
-/// Spreads activation from seeds and returns the `most` strongest nodes. The config is [checked](ActivationConfig::checked).
+/// Spreads activation from seeds and returns the `most` strongest nodes. The config is [checked](ActivationConfig::checked);
+/// seeds that the graph does not have are ignored.
 #[must_use]
 pub fn activate(
     graph: &Graph,
@@ -53,7 +54,7 @@ fn run(
 ) -> (ActivationCounters, bool) {
     scratch.fit(graph.node_count(), params.aggregation, graph.has_inhibition());
     let mut counters = ActivationCounters::default();
-    write_initial_values(seeds, params, &mut scratch.seeds);
+    write_initial_values(graph, seeds, params, &mut scratch.seeds);
     for (node, value) in scratch.seeds.drain(..) {
         scratch.cells[node.at()] = value.to_bits();
         scratch.touched.marker().insert(node.0);

@@ -307,3 +307,13 @@ fn a_cause_is_found_whichever_end_names_it() {
         assert_eq!(reached("a", Direction::Backward), [], "{relation}");
     }
 }
+
+#[test]
+fn seeds_that_the_graph_does_not_have_are_ignored() {
+    let graph = leads(2, &[(0, 1, 1.0)]);
+    let mut seeds = named(&graph, &[(0, 1.0)]);
+    let known = causal_chains(&graph, &seeds, CausalConfig::default()).scores;
+    seeds.extend([(NodeId(2), 1.0), (NodeId(u32::MAX), 1.0)]);
+    assert_eq!(causal_chains(&graph, &seeds, CausalConfig::default()).scores, known);
+    assert_eq!(known.len(), 1);
+}

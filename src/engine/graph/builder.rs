@@ -156,7 +156,7 @@ impl Default for GraphBuilder {
 }
 
 impl GraphBuilder {
-    /// An empty builder.
+    /// An empty builder; the range of weights is checked by [`Self::finalize`].
     #[must_use]
     pub fn new(kinds: Kinds, range: WeightRange) -> Self {
         Self {
@@ -330,8 +330,9 @@ impl GraphBuilder {
     /// Builds the graph.
     ///
     /// # Errors
-    /// [`Error::InternerFull`] beyond 4 GiB of names.
+    /// As [`WeightRange::checked`] for the range of weights; [`Error::InternerFull`] beyond 4 GiB of names.
     pub fn finalize(mut self) -> Result<Graph, Error> {
+        let range = self.range.checked()?;
         let renamed = canonical(&mut self.slot_kinds);
         let slot_kinds = self.slot_kinds.clone();
         let doubles: Vec<bool> = renamed
@@ -364,7 +365,7 @@ impl GraphBuilder {
         });
         let columns = Columns::of(shared, nodes)?;
         let parts = Parts {
-            range: self.range,
+            range,
             kinds: self.kinds,
             slot_kinds: self.slot_kinds,
             ranks: places(&by_rank, by_rank.len()),

@@ -570,6 +570,12 @@ fn build_errors_name_their_cause() {
     ] {
         assert!(range.checked().is_err());
     }
+    for (floor, cap) in [(2.0, 1.0), (f32::NAN, 3.0), (0.05, f32::NAN), (0.05, -1.0)] {
+        let mut builder = GraphBuilder::new(Kinds::default(), WeightRange { floor, cap });
+        builder.add_node(NodeRow::new("a", "a", NodeType::Concept)).unwrap();
+        builder.add_edge(&from_a("a", 0.5, None)).unwrap();
+        assert!(builder.finalize().is_err(), "{floor} {cap}");
+    }
     let graph = builder.finalize().unwrap();
     assert_eq!((graph.node_count(), graph.slot_count()), (1, 1));
     assert_eq!(graph.base(EdgeIdx(0)).to_bits(), 0);
@@ -597,6 +603,15 @@ fn causal_strengths_of_staged_nodes_are_checked() {
     let graph = builder.finalize().unwrap();
     assert_eq!(graph.slot_count(), 1, "what is refused is not added");
     assert_eq!(graph.causal(EdgeIdx(0)).to_bits(), 0);
+}
+
+#[test]
+fn pagerank_has_a_value_for_each_node() {
+    let graph = || build(&Content { nodes: (0..2).map(node).collect(), edges: Vec::new() });
+    for (given, wanted) in [(&[][..], [0.0, 0.0]), (&[0.5], [0.5, 0.0]), (&[0.5, 0.25, 0.125], [0.5, 0.25])] {
+        let graph = graph().with_pagerank(given.to_vec());
+        assert_eq!([0, 1].map(|n| graph.pagerank(NodeId(n)).to_bits()), wanted.map(f32::to_bits));
+    }
 }
 
 #[test]

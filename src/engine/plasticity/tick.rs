@@ -367,7 +367,7 @@ fn expire(of: &BoundSynapse, at: usize, ticked: &mut TickResult, left: &mut Left
 /// The active nodes of an outcome by id, each once.
 fn chosen(graph: &Graph, active: &[(NodeId, f32)]) -> Result<Vec<(NodeId, f32)>, graph::Error> {
     let mut chosen = Vec::with_capacity(active.len());
-    for (node, value) in active.iter().filter(|(node, _)| node.at() < graph.node_count()) {
+    for (node, value) in active.iter().filter(|(node, _)| graph.has_node(*node)) {
         let owner = graph.external_id(*node);
         if !value.is_finite() {
             return Err(graph::Error::NonFinite { field: "activation", owner: owner.to_owned() });

@@ -1085,6 +1085,18 @@ fn primed_scores_are_relative_to_the_strongest_seed() {
 }
 
 #[test]
+fn primed_nodes_that_the_graph_does_not_have_are_ignored() {
+    let view = apart();
+    let seeds = vec![("Ada".to_owned(), 1.0)];
+    let query = RecallQuery { seeds, priming: true, ..RecallQuery::default() };
+    let bea = view.graph().find("Bea").unwrap();
+    let primed = |nodes: Vec<(NodeId, f32)>| {
+        recall_primed(&view, &query, &config(), |_| nodes, &mut Scratch::default()).unwrap()
+    };
+    assert_eq!(primed(vec![(NodeId(3), 0.5), (bea, 0.5)]), primed(vec![(bea, 0.5)]));
+}
+
+#[test]
 fn history_keeps_ids_without_primed_nodes() {
     let (view, mut memory) = (apart(), QueryHistory::default());
     for text in ["Ada Bea", "Ada Bea", "Ada"] {

@@ -217,7 +217,7 @@ fn check(graph: &Graph, seeds: &[(NodeId, f32)], config: &ResonanceConfig) -> Re
     for (node, amplitude) in seeds {
         // The smallest number above 0.
         within("amplitude of a seed", *amplitude, f64::from(f32::from_bits(1)), 1.0)?;
-        if node.at() >= graph.node_count() {
+        if !graph.has_node(*node) {
             let last = graph.nodes().next_back().map_or(0, |last| last.0);
             let (name, value) = ("node of a seed".to_owned(), f64::from(node.0));
             let max = f64::from(last);

@@ -207,11 +207,12 @@ fn strongest(graph: &Graph, row: Vec<(NodeId, f32)>) -> Vec<(NodeId, f32)> {
     row
 }
 
-/// Co-change with the seeds, by node, in `(0, 1]`. Scores of seeds are `0 ..= 1`; a seed can change with another one.
+/// Co-change with the seeds, by node, in `(0, 1]`. Scores of seeds are `0 ..= 1`; a seed can change with another one, and one
+/// that the graph does not have is ignored.
 #[must_use]
 pub fn co_changed(graph: &Graph, matrix: &CoChangeMatrix, seeds: &[(NodeId, f32)]) -> Vec<(NodeId, f32)> {
     let mut found = Vec::new();
-    for (seed, score) in greatest(seeds.to_vec()) {
+    for (seed, score) in greatest(seeds.to_vec()).into_iter().filter(|(seed, _)| graph.has_node(*seed)) {
         let score = score.min(1.0);
         let row = matrix.observed(seed).chain(expected(graph, seed));
         found.extend(row.map(|(node, value)| (node, score * value)));

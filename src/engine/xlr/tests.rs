@@ -637,3 +637,13 @@ fn xlr_stays_bounded() {
         assert!(of(&held, &found, 4).immune);
     }
 }
+
+#[test]
+fn seeds_that_the_graph_does_not_have_are_ignored() {
+    let graph = graph(4, &[(0, 1, 1.0, false), (2, 3, 1.0, false)]);
+    let known = seeds(&graph, &[(0, 1.0)]);
+    let all = [known.clone(), vec![(NodeId(4), 1.0), (NodeId(u32::MAX), 1.0)]].concat();
+    let of = |seeds| asked(&graph, seeds, &RULE, XLR_PULSE_BUDGET, &mut Scratch::default());
+    assert_eq!(of(&all), of(&known));
+    assert_eq!(of(&all[1..]), XlrResult::default());
+}

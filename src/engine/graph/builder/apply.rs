@@ -344,7 +344,7 @@ fn linked(
         let shares = one_way(&graph.kinds, relation, *direction);
         for Link { source, target, weight, causal } in list {
             for end in [source, target] {
-                if end.at() >= graph.node_count() || named.removed.binary_search(&end.0).is_ok() {
+                if !graph.has_node(*end) || named.removed.binary_search(&end.0).is_ok() {
                     let [source_id, target_id, missing] =
                         [source, target, end].map(|node| node.0.to_string());
                     return Err(Error::DanglingEdge { source_id, target_id, missing });

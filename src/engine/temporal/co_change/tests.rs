@@ -352,3 +352,13 @@ fn sessions_are_read_from_slots() {
     assert!(!matrix.is_full() && matrix.bytes() > 0);
     assert_eq!(CoChangeMatrix::of_slots(&self::graph(0, &[])), CoChangeMatrix::default());
 }
+
+#[test]
+fn seeds_that_the_graph_does_not_have_are_ignored() {
+    let graph = graph(2, &[edge(0, 1, 1.0)]);
+    let known = [(node(&graph, 0), 1.0)];
+    let seeds = [known[0], (NodeId(2), 1.0), (NodeId(u32::MAX), 1.0)];
+    let of = |seeds| bits(&co_changed(&graph, &CoChangeMatrix::default(), seeds));
+    assert_eq!(of(&seeds), of(&known));
+    assert_eq!(of(&known).len(), 1);
+}
