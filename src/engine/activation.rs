@@ -221,7 +221,8 @@ pub(super) fn can_pass(part: &SlotRange<'_>, k: f32, threshold: f32) -> bool {
 }
 
 /// Sends `k` times its weight over each slot whose signal is above the threshold; returns how many slots were read and how
-/// many were above it. Slots that cannot pass are skipped: by blocks in a row with learned weights, else after the first.
+/// many were above it. Slots that cannot pass are skipped: by blocks in a row with learned weights, else after the first, unless
+/// its weight was learned meanwhile.
 #[inline]
 pub(super) fn send(
     part: &SlotRange<'_>,
@@ -241,20 +242,39 @@ pub(super) fn send(
             }
             arrive(at, targets[at], signal);
         }
-        return (targets.len().min(useful + 1) as u64, useful as u64);
+        let read = targets.len().min(useful + 1);
+        if read == useful || !part.is_learned_by_now() {
+            return (read as u64, useful as u64);
+        }
+        let (more, passed) = send_by_blocks(part, read, k, threshold, arrive);
+        return (read as u64 + more, useful as u64 + passed);
     }
+    send_by_blocks(part, 0, k, threshold, arrive)
+}
+
+/// As [`send`], over the slots from one on, in whatever order their weights are.
+#[inline]
+fn send_by_blocks(
+    part: &SlotRange<'_>,
+    from: usize,
+    k: f32,
+    threshold: f32,
+    mut arrive: impl FnMut(usize, u32, f32),
+) -> (u64, u64) {
     let (mut read, mut useful) = (0, 0);
-    let blocks = part.targets.chunks(BOUND_BLOCK).zip(part.weights.chunks(BOUND_BLOCK));
-    for (block, ((targets, weights), bound)) in blocks.zip(part.bounds).enumerate() {
+    for (block, bound) in part.bounds.iter().enumerate().skip(from / BOUND_BLOCK) {
         if k * weight_of(bound) <= threshold {
             break;
         }
-        for (at, (target, weight)) in targets.iter().zip(weights).enumerate() {
+        let end = part.targets.len().min((block + 1) * BOUND_BLOCK);
+        let begin = end.min(from.max(block * BOUND_BLOCK));
+        let slots = part.targets[begin..end].iter().zip(&part.weights[begin..end]);
+        for (at, (target, weight)) in (begin..).zip(slots) {
             read += 1;
             let signal = k * weight_of(weight);
             if signal > threshold {
                 useful += 1;
-                arrive(block * BOUND_BLOCK + at, *target, signal);
+                arrive(at, *target, signal);
             }
         }
     }

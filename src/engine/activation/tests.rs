@@ -2,11 +2,12 @@
 
 use super::scratch::Scratch;
 use super::textbook::{self, Plain, Rule};
-use super::{ActivationConfig, Aggregation, FanOut, best_first, hybrid, paths, wavefront};
+use super::{ActivationConfig, Aggregation, FanOut, best_first, hybrid, paths, send, wavefront};
 use crate::graph::Graph;
 use crate::graph::builder::{EdgeRow, GraphBuilder};
 use crate::graph::columns::NodeRow;
-use crate::graph::index::NodeId;
+use crate::graph::csr::weight_of;
+use crate::graph::index::{EdgeIdx, NodeId};
 use crate::graph::kinds::{EdgeDirection, NodeType};
 use crate::graph::number::DecayFactor;
 use proptest::prelude::*;
@@ -360,6 +361,29 @@ fn shapes_at_the_edge() {
             .nodes
             .is_empty()
         );
+    }
+}
+
+/// The bit of the row says that it has learned nothing when it is looked up, and a weight is lowered before it is read.
+#[test]
+fn a_slot_lowered_meanwhile_hides_no_other() {
+    let edges: Edges = (1..=40_u16).map(|n| (0, u32::from(n), 2.0 - f32::from(n) / 32.0, false)).collect();
+    // Lowered at the beginning, in the middle and at the end of blocks, and several of one row.
+    for lowered in [&[0][..], &[7], &[15], &[16], &[31], &[39], &[0, 1, 17], &[3, 15, 16, 38]] {
+        let graph = graph(41, &edges);
+        let hub = named(&graph, &[(0, 1.0)])[0].0;
+        let part = graph.excitatory(hub);
+        for slot in lowered {
+            graph.write_weight(hub, EdgeIdx(part.first.0 + slot), 0.05).unwrap();
+        }
+        let mut arrived = Vec::new();
+        let counts =
+            send(&part, 1.0, 0.06, |at, target, signal| arrived.push((at, target, signal.to_bits())));
+        let weight = |at: usize| weight_of(&part.weights[at]);
+        let passing = (0..40).filter(|at| weight(*at) > 0.06);
+        let wanted: Vec<_> = passing.map(|at| (at, part.targets[at], weight(at).to_bits())).collect();
+        assert_eq!(arrived, wanted, "{lowered:?}");
+        assert_eq!(counts, (40, 40 - lowered.len() as u64), "each slot is read once");
     }
 }
 

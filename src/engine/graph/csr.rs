@@ -8,6 +8,10 @@
 //! those of one graph, and are updated in place by learning while others
 //! read: a bound is raised before its weight, and stays valid when the weight is lowered. There is one writer at a time. One
 //! more bound covers all slots: a signal that cannot pass over the heaviest of them needs no row.
+//!
+//! Until learning changes a weight of a row its weights descend, and a reader stops at the first that cannot pass. The bit that says
+//! so is set before the weight is written, and a reader that stops looks at it again: a weight that was lowered meanwhile would hide
+//! those behind it, which pass before and after.
 
 use super::Error;
 use super::builder::WeightRange;
@@ -16,7 +20,7 @@ use super::kinds::EdgeDirection;
 use super::raw::{in_large_pages, prefetch};
 use std::ops::{Deref, Range};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering, fence};
 
 /// Slots of a block.
 pub const BOUND_BLOCK: usize = 16;
@@ -155,8 +159,21 @@ pub struct SlotRange<'a> {
     pub bounds: &'a [AtomicU32],
     /// Id of the first slot.
     pub first: EdgeIdx,
-    /// Whether a weight in the row was changed by learning: if not, effective weights descend as base weights do.
+    /// Whether a weight in the row was changed by learning when the range was looked up: if not, effective weights descended
+    /// as base weights do.
     pub learned: bool,
+    /// The bits of several rows, and that of this one.
+    mark: (&'a AtomicU32, u32),
+}
+
+impl SlotRange<'_> {
+    /// Whether a weight in the row has been changed by learning, at the latest any that was read from it.
+    #[must_use]
+    pub fn is_learned_by_now(&self) -> bool {
+        // With a weight that was read this makes visible what was written before it.
+        fence(Ordering::Acquire);
+        self.mark.0.load(Ordering::Relaxed) & self.mark.1 != 0
+    }
 }
 
 /// Reads a weight.
@@ -277,9 +294,10 @@ impl Csr {
         Self { slots, weights, bounds, bound, learned, inhibits }
     }
 
+    /// The bits of the rows among which that of a node is, and its own.
     #[inline]
-    fn is_learned(&self, node: NodeId) -> bool {
-        self.learned[node.at() / 32].load(Ordering::Relaxed) >> (node.at() % 32) & 1 == 1
+    fn mark(&self, node: NodeId) -> (&AtomicU32, u32) {
+        (&self.learned[node.at() / 32], 1 << (node.at() % 32))
     }
 
     #[inline]
@@ -298,12 +316,14 @@ impl Csr {
 
     #[inline]
     fn part(&self, node: NodeId, begin: usize, end: usize, block: usize) -> SlotRange<'_> {
+        let mark = self.mark(node);
         SlotRange {
             targets: &self.targets[begin..end],
             weights: &self.weights[begin..end],
             bounds: &self.bounds[block..block + (end - begin).div_ceil(BOUND_BLOCK)],
             first: EdgeIdx(u32::try_from(begin).unwrap_or(u32::MAX)),
-            learned: self.is_learned(node),
+            learned: mark.0.load(Ordering::Relaxed) & mark.1 != 0,
+            mark,
         }
     }
 
@@ -311,8 +331,7 @@ impl Csr {
     /// cell: its bounds are not read.
     #[inline]
     pub(super) fn write(&self, source: NodeId, slot: EdgeIdx, weight: f32) -> Result<(), Error> {
-        let bit = 1 << (source.at() % 32);
-        let learned = &self.learned[source.at() / 32];
+        let (learned, bit) = self.mark(source);
         if learned.load(Ordering::Relaxed) & bit == 0 {
             learned.fetch_or(bit, Ordering::Release);
         }

@@ -21,7 +21,7 @@
 //! a hundred others at the end, too (held by `expected_as_defined`).
 
 use crate::graph::Graph;
-use crate::graph::csr::weight_of;
+use crate::graph::csr::{SlotRange, weight_of};
 use crate::graph::index::NodeId;
 use crate::merge::greatest;
 use std::cmp::Reverse;
@@ -172,16 +172,7 @@ fn expected(graph: &Graph, node: NodeId) -> Vec<(NodeId, f32)> {
     for _ in 0..HOPS_MAX {
         let mut next = Vec::new();
         for (from, value) in &level {
-            let part = graph.excitatory(*from);
-            for (target, weight) in part.targets.iter().zip(part.weights).take(left) {
-                left -= 1;
-                let product = value * (weight_of(weight) * GAIN).min(GAIN_MAX);
-                if product > EXPECTED_MIN && product >= bar {
-                    next.push((NodeId(*target), product));
-                } else if !part.learned {
-                    break;
-                }
-            }
+            left -= follow(&graph.excitatory(*from), *value, bar, left, &mut next);
         }
         next.retain(|(target, _)| *target != node);
         level = strongest(graph, next);
@@ -193,6 +184,21 @@ fn expected(graph: &Graph, node: NodeId) -> Vec<(NodeId, f32)> {
         }
     }
     row
+}
+
+/// Appends the expectations over the slots of a row, of which at most `most` are read; returns how many were.
+fn follow(part: &SlotRange<'_>, value: f32, bar: f32, most: usize, next: &mut Vec<(NodeId, f32)>) -> usize {
+    let mut read = 0;
+    for (target, weight) in part.targets.iter().zip(part.weights).take(most) {
+        read += 1;
+        let product = value * (weight_of(weight) * GAIN).min(GAIN_MAX);
+        if product > EXPECTED_MIN && product >= bar {
+            next.push((NodeId(*target), product));
+        } else if !part.learned && !part.is_learned_by_now() {
+            break;
+        }
+    }
+    read
 }
 
 /// Each node once with its greatest value, the greatest hundred, by value descending, then by external id.

@@ -362,3 +362,14 @@ fn seeds_that_the_graph_does_not_have_are_ignored() {
     assert_eq!(of(&seeds), of(&known));
     assert_eq!(of(&known).len(), 1);
 }
+
+/// The bit of the row says that it has learned nothing when it is looked up, and a weight is lowered before it is read.
+#[test]
+fn a_slot_lowered_meanwhile_hides_no_other() {
+    let graph = graph(3, &[edge(0, 1, 1.0), edge(0, 2, 0.5)]);
+    let part = graph.excitatory(node(&graph, 0));
+    graph.write_weight(node(&graph, 0), part.first, 0.05).unwrap();
+    let mut next = Vec::new();
+    assert_eq!(follow(&part, 1.0, 0.1, SLOTS_MAX, &mut next), 2);
+    check(&graph, &next, &[(2, 0.15)]);
+}
