@@ -11,7 +11,7 @@
 //! counts.
 
 use crate::domain::ids::labelled;
-use crate::domain::relation::Fading;
+use crate::domain::relation::{Fading, RelationState};
 use crate::domain::units::Timestamp;
 use crate::store::{Amount, FadingRelation, MirrorQuery, MirroredNode, Relation};
 use ebb_engine::graph::Graph;
@@ -178,6 +178,28 @@ pub(super) fn conductance(
     Some((weight, causal.map(|own| rule.causal(weight, Some(own)))))
 }
 
+/// Rank of a relation among those between two nodes under one predicate, of which the greatest counts. Of those of another library
+/// that is the one that stays live longest, then the last observed. Of others it is one with an anchor, since the job fade
+/// quarantines what lacks one beside it, then the one of the larger base weight, as of all parallel relationships. The further
+/// values make the order total: the database returns rows in any order, and equal content is to make equal graphs.
+fn rank(of: &FadingRelation) -> impl Ord + use<> {
+    let RelationState { base, weight_at, last_observed, pinned } = of.bond;
+    // Bits are in the order of numbers that are not negative; zero has two patterns.
+    let bits = |number: f64| (number + 0.0).to_bits();
+    (
+        of.is_adopted,
+        of.until.unwrap_or(i64::MAX),
+        of.is_adopted.then_some(last_observed),
+        weight_at != Timestamp::EPOCH,
+        bits(base.value()),
+        last_observed,
+        weight_at,
+        pinned,
+        bits(of.confidence.unwrap_or(1.0)),
+        of.causal.map(f32::to_bits),
+    )
+}
+
 /// The ids of the ends of a relation, and its type.
 pub(super) type RelationKey = (Arc<str>, Arc<str>, Arc<str>);
 
@@ -186,13 +208,11 @@ pub(super) type RelationKey = (Arc<str>, Arc<str>, Arc<str>);
 pub(super) struct Relations(Arc<BTreeMap<RelationKey, FadingRelation>>);
 
 impl Relations {
-    /// Adds or replaces a relation, and returns whether it counts. Of several that another library has between two nodes under one
-    /// predicate, the one that stays live longest counts, of these the last observed, of these the last one put.
+    /// Adds a relation if it counts, and returns whether it does: of several between two nodes under one predicate the greatest
+    /// by [`rank`] does, of equal ones the last one put.
     pub(super) fn put(&mut self, from: String, to: String, tied: FadingRelation) -> bool {
-        let rank = |tied: &FadingRelation| (tied.until.unwrap_or(i64::MAX), tied.bond.last_observed);
         let key: RelationKey = (from.into(), to.into(), tied.kind.as_str().into());
-        let known = self.0.get(&key).filter(|known| known.is_adopted && tied.is_adopted);
-        let counts = known.is_none_or(|known| rank(known) <= rank(&tied));
+        let counts = self.0.get(&key).is_none_or(|known| rank(known) <= rank(&tied));
         if counts {
             Arc::make_mut(&mut self.0).insert(key, tied);
         }
@@ -319,5 +339,80 @@ impl Relations {
             }
         }
         observed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::units::Weight;
+
+    const DAY: i64 = 86_400_000;
+
+    fn at(days: i64) -> Timestamp {
+        Timestamp::from_millis(days * DAY).unwrap()
+    }
+
+    /// One that no pass has given an anchor yet.
+    fn foreign(base: f64) -> FadingRelation {
+        let bond = RelationState {
+            base: Weight::new(base).unwrap(),
+            weight_at: Timestamp::EPOCH,
+            last_observed: Timestamp::EPOCH,
+            pinned: true,
+        };
+        let kind = "knows".to_owned();
+        FadingRelation { kind, bond, confidence: None, causal: None, until: None, is_adopted: false }
+    }
+
+    fn anchored(base: f64, days: i64) -> FadingRelation {
+        let bond = RelationState::stored(Weight::new(base).unwrap(), at(days), at(days), false);
+        FadingRelation { bond, ..foreign(base) }
+    }
+
+    fn adopted(days: i64, until: Option<i64>) -> FadingRelation {
+        FadingRelation { is_adopted: true, until, ..anchored(1.0, days) }
+    }
+
+    /// The one that counts of these, put in this order.
+    fn counting(all: &[&FadingRelation]) -> FadingRelation {
+        let mut relations = Relations::default();
+        for tied in all {
+            relations.put("a".to_owned(), "b".to_owned(), (*tied).clone());
+        }
+        let mut found = relations.iter().map(|(.., tied)| tied.clone());
+        let one = found.next().unwrap();
+        assert!(found.next().is_none());
+        one
+    }
+
+    #[test]
+    fn of_parallel_relations_the_same_one_counts_in_any_order() {
+        let observed = |days| {
+            let mut tied = foreign(0.9);
+            tied.bond.last_observed = at(days);
+            tied
+        };
+        let sure = |confidence| FadingRelation { confidence: Some(confidence), ..foreign(0.9) };
+        let causal = |causal| FadingRelation { causal: Some(causal), ..foreign(0.9) };
+        // The first of each pair counts.
+        let pairs = [
+            (foreign(0.9), foreign(0.2)),
+            (anchored(0.2, 3), foreign(0.9)),
+            (anchored(0.9, 3), anchored(0.2, 5)),
+            (anchored(0.9, 5), anchored(0.9, 3)),
+            (observed(5), observed(3)),
+            (foreign(0.9), sure(0.5)),
+            (sure(0.5), sure(0.4)),
+            (causal(0.5), causal(0.4)),
+            (causal(0.5), foreign(0.9)),
+            (adopted(3, None), adopted(5, Some(9))),
+            (adopted(5, Some(9)), adopted(3, Some(9))),
+        ];
+        for (one, other) in &pairs {
+            assert_eq!(counting(&[one, other]), *one);
+            assert_eq!(counting(&[other, one]), *one);
+            assert_eq!(counting(&[other, one, other]), *one);
+        }
     }
 }
