@@ -21,7 +21,7 @@ use ebb_engine::graph::kinds::{Kinds, NodeType, Properties};
 use ebb_engine::graph::snapshot::Snapshot;
 use ebb_engine::text::fold::cut;
 use ebb_engine::{Texts, View};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 /// Most bytes of a label.
@@ -97,6 +97,12 @@ impl Names {
             }
             _ => key.to_owned(),
         }
+    }
+
+    /// Key of a node of a label by its name, if it can be one of that label.
+    pub(super) fn key<'i>(&self, label: usize, id: &'i str) -> Option<&'i str> {
+        let prefixed = labelled([self.labels.get(label)?.as_str()], id).map(|(_, key)| key);
+        [Some(id), prefixed].into_iter().flatten().find(|key| self.external_id(label, key) == id)
     }
 
     /// Keys that nodes of several labels share.
@@ -231,6 +237,17 @@ impl Relations {
             dropped.iter().for_each(|key| drop(own.remove(key)));
         }
         dropped
+    }
+
+    /// Ends of those of these relations that were observed at another instant before, or are there only now or only before.
+    pub(super) fn ends_observed_otherwise<'k>(
+        &self,
+        before: &Self,
+        keys: &'k BTreeSet<RelationKey>,
+    ) -> BTreeSet<&'k str> {
+        let observed = |all: &Self, key: &RelationKey| all.0.get(key).map(|tied| tied.bond.last_observed);
+        let changed = keys.iter().filter(|key| observed(self, key) != observed(before, key));
+        changed.flat_map(|(from, to, _)| [&**from, &**to]).collect()
     }
 
     /// Adds the relations of other nodes: one by one, since a whole tree is built anew to append another.
@@ -414,5 +431,35 @@ mod tests {
             assert_eq!(counting(&[other, one]), *one);
             assert_eq!(counting(&[other, one, other]), *one);
         }
+    }
+
+    #[test]
+    fn a_name_has_the_key_that_it_was_made_of() {
+        let labels = ["Memory", "Entity", "Room"].map(str::to_owned).to_vec();
+        let names = Names { labels, shared: HashSet::from(["tea".to_owned()]), ..Names::default() };
+        for label in 0..3 {
+            for key in ["ann", "tea", "Room:5", "Entity:Room:5", "Lobby:1"] {
+                assert_eq!(names.key(label, &names.external_id(label, key)), Some(key));
+            }
+        }
+        assert_eq!((names.key(0, "Entity:tea"), names.key(0, "tea")), (None, None));
+        assert_eq!((names.key(0, "ann"), names.key(3, "ann")), (Some("ann"), None));
+    }
+
+    #[test]
+    fn the_ends_of_relations_that_were_observed_otherwise_are_known() {
+        let of = |all: &[(&str, &str, i64)]| {
+            let mut relations = Relations::default();
+            for (from, to, days) in all {
+                relations.put((*from).to_owned(), (*to).to_owned(), anchored(1.0, *days));
+            }
+            relations
+        };
+        let before = of(&[("a", "b", 1), ("c", "d", 1), ("e", "f", 1), ("i", "k", 1)]);
+        let after = of(&[("a", "b", 1), ("c", "d", 2), ("g", "h", 1), ("i", "k", 2)]);
+        let read = [("a", "b"), ("c", "d"), ("e", "f"), ("g", "h")];
+        let keys = BTreeSet::from(read.map(|(from, to)| (from.into(), to.into(), "knows".into())));
+        let ends = after.ends_observed_otherwise(&before, &keys);
+        assert_eq!(Vec::from_iter(ends), ["c", "d", "e", "f", "g", "h"]);
     }
 }

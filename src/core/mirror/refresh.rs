@@ -5,6 +5,9 @@
 //! in both directions, since two of them may share a slot. Values are never taken from the record, so a record that is
 //! read twice changes nothing.
 //!
+//! An entity is as recent as the last observation of its relations, and other libraries write a relation without its ends. So the
+//! held ends of a relation that is new, gone, or was observed at another instant than before are read again as well.
+//!
 //! Records are read from some seconds before the last refresh on, since a transaction commits later than its recorded
 //! instant. Those applied already are known by their ids.
 //!
@@ -26,7 +29,7 @@
 //! Invariant: a refreshed mirror equals a loaded one (held by `mirror::patched_is_loaded`).
 
 use super::changes::Reading;
-use super::content::{Conducts, MENTIONS, RELATES_TO, Relations, conductance, view_of};
+use super::content::{Conducts, MENTIONS, RELATES_TO, RelationKey, Relations, conductance, view_of};
 use super::facts::{ReadFacts, set_facts};
 use super::learned::records;
 use super::load::{facts_page, set_vectors};
@@ -217,7 +220,7 @@ impl Touched {
 struct Read {
     /// By external id, with whether the graph has it already.
     nodes: BTreeMap<String, (MirroredNode, bool)>,
-    gone: Vec<String>,
+    gone: BTreeSet<String>,
     /// Label, key and type of the read relationships; no type means all.
     around: Vec<(String, Option<String>, Vec<MirroredEnd>)>,
 }
@@ -263,7 +266,7 @@ async fn read(
                 if held.names.is_shared(key) {
                     return Ok(Err(SHARED_KEY));
                 }
-                read.gone.push(held.names.external_id(*label, key));
+                read.gone.insert(held.names.external_id(*label, key));
             }
         }
     }
@@ -327,6 +330,28 @@ impl Read {
         }
         Ok(())
     }
+
+    /// Reads those of these nodes that are held, unless they are read already or gone.
+    async fn add_held(
+        &mut self,
+        store: &Store,
+        held: &MirroredScope,
+        ids: BTreeSet<&str>,
+    ) -> Result<(), Error> {
+        let mut rows: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
+        for id in ids.into_iter().filter(|id| !self.nodes.contains_key(*id) && !self.gone.contains(*id)) {
+            held.rows_of(id).for_each(|(label, key)| rows.entry(label).or_default().push(key));
+        }
+        for (label, keys) in rows {
+            for page in keys.chunks(PAGE) {
+                for seen in store.mirrored(&held.asked, label, Sought::Keys(page)).await? {
+                    let id = held.names.external_id(label, &seen.key);
+                    self.nodes.entry(id).or_insert((seen, true));
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 async fn next(
@@ -336,12 +361,14 @@ async fn next(
     at: Timestamp,
     (touched, learned): (Touched, Option<Learned>),
 ) -> Result<Refreshed, Error> {
-    let read = match read(store, held, touched).await? {
+    let mut read = match read(store, held, touched).await? {
         Ok(read) => read,
         Err(why) => return Ok(Refreshed::anew(why, at)),
     };
     let fading = store.fading();
-    let (mut batch, Tied { relations, ends, facts }, skipped) = merged(held, config, &read, (at, fading));
+    let (mut batch, tied, skipped) = merged(held, config, &read, (at, fading));
+    let Tied { relations, ends, facts, keys } = tied;
+    read.add_held(store, held, relations.ends_observed_otherwise(&held.relations, &keys)).await?;
     let observed = observed(&relations, &ends, held, &read);
     let mut texts = texts(held, &read)?;
     if let Some(index) = &mut texts.facts {
@@ -381,11 +408,13 @@ async fn next(
     Ok(Refreshed::Next)
 }
 
-/// The relations after a refresh, with their ends in the graph before it, and those whose embeddings may be others than before.
+/// The relations after a refresh, with their ends in the graph before it; those whose embeddings may be others than before; and
+/// the keys of all that were read or dropped.
 struct Tied {
     relations: Relations,
     ends: Vec<[Option<NodeId>; 2]>,
     facts: ReadFacts,
+    keys: BTreeSet<RelationKey>,
 }
 
 /// Last observations of the entities that were read.
@@ -413,16 +442,16 @@ fn merged(
     (at, fading): (Timestamp, &Fading),
 ) -> (Batch, Tied, SkippedCounts) {
     let (mut relations, mut facts) = (held.relations.clone(), ReadFacts::of(&held.asked));
-    let mut batch = Batch { removed_nodes: read.gone.clone(), ..Batch::default() };
+    let mut batch = Batch { removed_nodes: read.gone.iter().cloned().collect(), ..Batch::default() };
     let mut skipped = held.view.snapshot().skipped;
-    let gone: HashSet<&str> = read.gone.iter().map(String::as_str).collect();
     // Rows that were read again replace the former ones.
     let is_related = |kind: &Option<String>| kind.as_deref().is_none_or(|kind| kind == RELATES_TO);
     let related = read.around.iter().filter(|(_, kind, _)| is_related(kind)).map(|(id, ..)| id.as_str());
-    let dropped = relations.drop_of(&related.chain(gone.iter().copied()).collect());
+    let dropped = relations.drop_of(&related.chain(read.gone.iter().map(String::as_str)).collect());
     dropped.iter().for_each(|key| facts.remove(key));
+    let mut keys: BTreeSet<RelationKey> = dropped.into_iter().collect();
     let is_there = |id: &str| {
-        read.nodes.contains_key(id) || (held.view.graph().find(id).is_some() && !gone.contains(id))
+        read.nodes.contains_key(id) || (held.view.graph().find(id).is_some() && !read.gone.contains(id))
     };
     for (id, kind, ends) in &read.around {
         held.slots_of(id, kind.as_deref(), &mut batch.removed_edges);
@@ -433,6 +462,7 @@ fn merged(
             }
             let (from, to) = if end.begins { (id.clone(), other) } else { (other, id.clone()) };
             if let Amount::Relation(tied) = &end.amount {
+                keys.insert((from.as_str().into(), to.as_str().into(), tied.kind.as_str().into()));
                 if relations.put(from.clone(), to.clone(), tied.clone()) {
                     facts.put((&from, &to), tied, end.embedded.clone());
                 }
@@ -445,7 +475,7 @@ fn merged(
         }
     }
     let graph = held.view.graph();
-    let leaving: HashSet<NodeId> = gone.iter().filter_map(|id| graph.find(id)).collect();
+    let leaving: HashSet<NodeId> = read.gone.iter().filter_map(|id| graph.find(id)).collect();
     let rule = config.kinds.of(RELATES_TO);
     let (relation, direction, inhibitory) = (RELATES_TO.to_owned(), rule.direction, rule.inhibitory);
     let mut links = Links { relation, direction, inhibitory, list: Vec::new() };
@@ -467,7 +497,7 @@ fn merged(
         }
     }
     batch.links.push(links);
-    (batch, Tied { relations, ends, facts }, skipped)
+    (batch, Tied { relations, ends, facts, keys }, skipped)
 }
 
 /// Words of the memories after the rows are applied.
@@ -513,6 +543,13 @@ impl MirroredScope {
                 self.view.has_text(node) || graph.label(node) != self.names.row(seen, false).label
             }
         }
+    }
+
+    /// Labels and keys that a held node may have by its id: several labels may have nodes of its type.
+    fn rows_of<'i>(&self, id: &'i str) -> impl Iterator<Item = (usize, &'i str)> {
+        let rows =
+            (0..self.asked.label_count()).filter_map(|label| Some((label, self.names.key(label, id)?)));
+        rows.filter(|(label, key)| self.find(*label, key).is_some())
     }
 
     /// A node of a label.

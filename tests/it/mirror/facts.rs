@@ -4,8 +4,10 @@ use super::{config, rules};
 use crate::harness::neo4j::{Fresh, at, fresh};
 use ebb::settings::adopt::presets;
 use ebb_core::domain::ids::Scope;
+use ebb_core::domain::units::Timestamp;
+use ebb_core::mirror::compare::compare;
 use ebb_core::mirror::{Config, Mirror, RefreshOutcome, saving};
-use ebb_core::store::Store;
+use ebb_core::store::{RequestMode, StateChange, StatedRow, Store};
 use ebb_engine::recall::{RecallQuery, RecallResult, recall};
 use ebb_engine::scratch::Scratch;
 use std::path::Path;
@@ -68,15 +70,27 @@ fn episodes(mirror: &Mirror) -> Vec<String> {
     hits.filter(|hit| hit.kind == "Episodic").map(|hit| hit.id).collect()
 }
 
-/// A refreshed mirror answers as one that is loaded.
+/// A refreshed mirror is one that is loaded, and answers as it does.
 async fn refreshed(db: &Fresh, mirror: &Mirror, hours: f64) {
     assert_eq!(mirror.refresh(&local(), at(hours)).await.unwrap(), RefreshOutcome::Patched);
     let loaded = self::mirror(db, Some(3), config(1 << 30));
     assert_eq!(loaded.refresh(&local(), at(hours)).await.unwrap(), RefreshOutcome::Loaded);
+    let [own, other] = [mirror, &loaded].map(|mirror| mirror.current(&local()).unwrap().view);
+    let difference = compare(&own, &other);
+    assert!(difference.is_none(), "{difference}");
     for vector in [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.5, -0.5, 0.3]] {
         assert_eq!(scored(mirror, vector), scored(&loaded, vector), "{vector:?}");
     }
 }
+
+/// The last observation of a node, milliseconds after the beginning of the year 2100.
+fn observed(mirror: &Mirror, id: &str) -> i64 {
+    let current = mirror.current(&local()).unwrap();
+    let graph = current.view.graph();
+    graph.last_modified(graph.find(id).unwrap()).unwrap() - YEAR_2100
+}
+
+const YEAR_2100: i64 = 4_102_444_800_000;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_live_fact_finds_what_mentions_both_of_its_ends() {
@@ -168,4 +182,49 @@ async fn entities_are_compared_by_their_vectors() {
         panic!("one of another dimension is left out: {entities:?}")
     };
     assert!(near > 0.99 && far < 0.9 && first > 0.9 && second < 0.1, "{entities:?}");
+}
+
+/// A fact is written, accessed and hidden, and an end of one is hidden, while its ends stay as they are.
+#[tokio::test(flavor = "multi_thread")]
+async fn entities_are_as_recent_as_their_facts() {
+    let db = fresh().await;
+    db.client.run(GRAPHITI, &[]).await;
+    let mirror = mirror(&db, Some(3), config(1 << 30));
+    for hours in [1.0, 1.05] {
+        mirror.refresh(&local(), at(hours)).await.unwrap();
+    }
+    let state = async |row: StatedRow, request: &str, change: StateChange, later: i64| {
+        let mode = RequestMode::Once { request, hash: "h", by: "test" };
+        let at = Timestamp::from_millis(YEAR_2100 + later).unwrap();
+        db.store.set_states(mode, (&local(), &[row]), change, at).await.unwrap();
+    };
+    let fact = |key: &str, ends: [&str; 2]| StatedRow::Fact {
+        key: key.to_owned(),
+        ends: ends.map(str::to_owned).to_vec(),
+    };
+    let (accessed, hidden) = (
+        StateChange { accessed: true, ..StateChange::default() },
+        StateChange { hidden: Some(true), ..StateChange::default() },
+    );
+
+    let sells = "MATCH (a {uuid: 'acme'}), (o {uuid: 'oslo'}) CREATE (a)-[:RELATES_TO {uuid: 'sells', name: 'SELLS_IN', fact: 'Acme sells in Oslo',
+        group_id: '', episodes: [], created_at: datetime(), valid_at: datetime({epochMillis: 4102444800001})}]->(o)";
+    db.client.run(sells, &[]).await;
+    refreshed(&db, &mirror, 1.1).await;
+    assert_eq!([observed(&mirror, "acme"), observed(&mirror, "oslo")], [1, 1]);
+    assert!(observed(&mirror, "ann") < 0);
+
+    state(fact("likes", ["tea", "ann"]), "r1", accessed, 2).await;
+    refreshed(&db, &mirror, 1.2).await;
+    assert_eq!([observed(&mirror, "tea"), observed(&mirror, "ann")], [2, 2]);
+
+    state(fact("sells", ["acme", "oslo"]), "r2", hidden, 3).await;
+    refreshed(&db, &mirror, 1.3).await;
+    assert!(observed(&mirror, "acme") < 0 && observed(&mirror, "oslo") < 0);
+
+    // Then tea has no fact.
+    state(StatedRow::Node("ann".to_owned()), "r3", hidden, 4).await;
+    refreshed(&db, &mirror, 1.4).await;
+    assert!(observed(&mirror, "tea") < 0);
+    assert!(mirror.verify(&local(), at(1.5)).await.unwrap().is_none());
 }
