@@ -216,8 +216,13 @@ impl VectorIndex {
     /// Whether a node has this vector, or none.
     #[must_use]
     pub fn has(&self, id: &str, vector: Option<&[f32]>) -> bool {
-        let known = self.numbers.get(&hash(id)).map(|number| self.contents[*number as usize]);
-        known == vector.map(content_hash)
+        self.content_hash(id) == vector.map(content_hash)
+    }
+
+    /// Hash of the vector of a node, if it has one.
+    #[must_use]
+    pub fn content_hash(&self, id: &str) -> Option<u64> {
+        self.numbers.get(&hash(id)).map(|number| self.contents[*number as usize])
     }
 
     /// Removes the vector of a node; its row is dropped when its segment is merged.
