@@ -782,7 +782,8 @@ impl Mirror {
                 break;
             }
         }
-        let difference = compare::compare(&known.view, &anew.view);
+        let difference =
+            compare::compare_with((&known.view, &known.relations), (&anew.view, &anew.relations));
         if !difference.is_none() {
             if known.left_out == 0 && anew.left_out == 0 {
                 warn!(%scope, %difference, "the mirror differed from the store and was reloaded");

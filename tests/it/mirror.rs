@@ -397,6 +397,33 @@ async fn what_other_writers_changed_is_found_and_taken_over() {
     assert!(bed.mirror.verify(&Scope::local(), bed.clock.now()).await.unwrap().is_none());
 }
 
+/// None of these leaves a record.
+#[tokio::test(flavor = "multi_thread")]
+async fn everything_that_a_load_reads_of_relationships_and_vectors_is_compared() {
+    let bed = Bed::new(1 << 30).await;
+    bed.db.apply(&[about("m1", 0.0, "one", &["Ada"]), about("m2", 0.0, "two", &["Ben"])]).await;
+    bed.observe("Ada", "knows", "Ben", 0.0).await;
+    let mut store = bed.db.config.clone();
+    store.similarity.dimensions = Some(2);
+    let mirror = Mirror::new(Arc::new(Store::connect(&store).unwrap()), config(1 << 30));
+    let (local, now) = (Scope::local(), bed.clock.now());
+    mirror.refresh(&local, now).await.unwrap();
+    assert!(mirror.verify(&local, now).await.unwrap().is_none());
+    for (text, named) in [
+        ("MATCH (m:Memory {id: 'm1'}) SET m.embedding = [1.0, 0.0]", &["m1"][..]),
+        ("MATCH (m:Memory {id: 'm1'}) SET m.embedding = [1.0, 0.5]", &["m1"]),
+        ("MATCH (:Memory {id: 'm2'})-[r:MENTIONS]->() SET r.causal_strength = 0.75", &["m2"]),
+        ("MATCH ()-[r:RELATES_TO]->() SET r.causal_strength = 0.75", &["Ada"]),
+        ("MATCH ()-[r:RELATES_TO]->() SET r.type = 'helps'", &["Ada"]),
+        ("MATCH ()-[r:RELATES_TO]->() SET r.pinned = true", &["Ada"]),
+    ] {
+        bed.db.client.run(text, &[]).await;
+        let difference = mirror.verify(&local, now).await.unwrap();
+        assert_eq!(difference.named, named, "{text}: {difference}");
+        assert!(mirror.verify(&local, now).await.unwrap().is_none(), "{text}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_view_that_lacks_a_known_change_says_so_until_it_has_it() {
     let bed = Bed::new(1 << 30).await;

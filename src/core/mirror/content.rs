@@ -188,7 +188,7 @@ pub(super) fn conductance(
 /// that is the one that stays live longest, then the last observed. Of others it is one with an anchor, since the job fade
 /// quarantines what lacks one beside it, then the one of the larger base weight, as of all parallel relationships. The further
 /// values make the order total: the database returns rows in any order, and equal content is to make equal graphs.
-fn rank(of: &FadingRelation) -> impl Ord + use<> {
+pub(super) fn rank(of: &FadingRelation) -> impl Ord + use<> {
     let RelationState { base, weight_at, last_observed, pinned } = of.bond;
     // Bits are in the order of numbers that are not negative; zero has two patterns.
     let bits = |number: f64| (number + 0.0).to_bits();

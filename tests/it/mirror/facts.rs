@@ -228,3 +228,22 @@ async fn entities_are_as_recent_as_their_facts() {
     assert!(observed(&mirror, "tea") < 0);
     assert!(mirror.verify(&local(), at(1.5)).await.unwrap().is_none());
 }
+
+/// Its library keeps the instant of a row whose embedding it replaces.
+#[tokio::test(flavor = "multi_thread")]
+async fn embeddings_replaced_without_an_instant_are_found_by_the_comparison() {
+    let db = fresh().await;
+    db.client.run(GRAPHITI, &[]).await;
+    let mirror = mirror(&db, Some(3), config(1 << 30));
+    mirror.refresh(&local(), at(1.0)).await.unwrap();
+    assert!(mirror.verify(&local(), at(1.1)).await.unwrap().is_none());
+    let set = "MATCH ()-[r:RELATES_TO {uuid: 'lives'}]->() SET r.fact_embedding = [1.0, 0.0, 0.01]";
+    db.client.run(set, &[]).await;
+    let difference = mirror.verify(&local(), at(1.2)).await.unwrap();
+    assert_eq!(difference.named, ["ann"], "{difference}");
+    assert_eq!(episodes(&mirror), ["far", "both"]);
+    db.client.run("MATCH (e:Entity {uuid: 'tea'}) SET e.name_embedding = [0.0, 1.0, 0.0]", &[]).await;
+    let difference = mirror.verify(&local(), at(1.3)).await.unwrap();
+    assert_eq!(difference.named, ["tea"], "{difference}");
+    assert!(mirror.verify(&local(), at(1.4)).await.unwrap().is_none());
+}
