@@ -314,16 +314,15 @@ async fn run_eval_in_memory(
     output: &Output,
 ) -> Result<(), CliError> {
     let rules = settings.engine.rules().map_err(CliError::failed)?;
-    let (kinds, range) = (settings.engine.kinds(), settings.engine.range());
-    let (kinds, range) = (kinds.map_err(CliError::failed)?, range.map_err(CliError::failed)?);
-    let allowed = settings.pheromones.allowed().map_err(CliError::failed)?;
+    let event_rules = wiring::event_rules(settings).map_err(CliError::failed)?;
     let similarity = wiring::similarity(settings);
     let prepared = args.prepare(scope, similarity.clone(), &rules).await?;
     let (file, scope) = (args.in_memory().unwrap_or(Path::new("")).to_owned(), scope.clone());
     let (views, left_out) = eval::in_thread(move || {
+        let allowed = event_rules.trails.allowed.clone();
         let events =
             FileEvents::read(&file, &scope, &similarity, allowed).map_err(|why| eval::bad_file(&why))?;
-        Ok((events.views(&kinds, range).map_err(CliError::failed)?, events.left_out))
+        Ok((events.views(&event_rules).map_err(CliError::failed)?, events.left_out))
     })
     .await?;
     eval::run_in_memory(args, prepared, views, left_out, rules, output).await

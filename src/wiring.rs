@@ -13,6 +13,7 @@ use ebb_core::domain::similarity::Similarity;
 use ebb_core::embedder::{self, Embedder};
 use ebb_core::mirror;
 use ebb_core::scheduler;
+use ebb_core::service::events::in_memory::EventRules;
 use ebb_core::service::{self, Service};
 use ebb_core::store::{self, Store};
 use ebb_provision::{Endpoint, Keeper, Origin};
@@ -145,6 +146,18 @@ pub fn service_over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> R
         scope,
     };
     Ok(Service::new(store, Clock::Real, config))
+}
+
+/// Settings of views of events in memory, as those of the store and of its mirrors.
+pub fn event_rules(settings: &Settings) -> Result<EventRules, Error> {
+    Ok(EventRules {
+        kinds: settings.engine.kinds().map_err(|why| Error::Recall(why.to_string()))?,
+        range: settings.engine.range().map_err(|why| Error::Recall(why.to_string()))?,
+        fading: settings.relation.fading()?,
+        pins: settings.relation.pinned.clone(),
+        trails: settings.pheromones.trails(&settings.mirror.labels).map_err(Error::Trails)?,
+        mappings: settings.mappings().map_err(Error::Adopt)?,
+    })
 }
 
 /// How memories are compared.

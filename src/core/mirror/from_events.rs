@@ -1,12 +1,16 @@
 //! The view that events make in memory, as a mirror would hold it right after their import: no database, no jobs.
 //!
 //! Memories with their mentions and embeddings, and relations with the weight of their last observation, which have no embeddings.
-//! Energy, clusters, facts, trails and rows of other libraries have no part in it.
+//! Nothing has faded. Energy, clusters, facts, trails and rows of other libraries have no part in it.
 
-use super::content::{LABEL_BYTES_MAX, MENTIONS, RELATES_TO};
+use super::content::{LABEL_BYTES_MAX, MENTIONS, Names, RELATES_TO};
 use super::{Error, load::set_vectors};
-use crate::domain::event::{Observe, Remember, Tie};
-use crate::domain::ids::labelled;
+use crate::domain::event::{Observe, Remember};
+use crate::domain::ids::Scope;
+use crate::domain::mapping::Mapping;
+use crate::domain::relation::{Fading, Observation, Pins, RelationState};
+use crate::domain::trail::Trails;
+use crate::store::{MentionRule, MirrorQuery};
 use ebb_engine::graph::builder::{GraphBuilder, StagedKind, WeightRange};
 use ebb_engine::graph::columns::NodeRow;
 use ebb_engine::graph::index::NodeId;
@@ -23,8 +27,24 @@ use std::sync::Arc;
 const MEMORY: &str = "Memory";
 const ENTITY: &str = "Entity";
 
-/// Weights of relations by their ends and their predicate.
-type Latest<'a> = BTreeMap<(&'a str, &'a str, &'a str), f64>;
+/// Relations by their ends and their predicate.
+type Latest<'a> = BTreeMap<(&'a str, &'a str, &'a str), RelationState>;
+
+/// Settings that decide a view of events: those of the store and of its mirrors.
+#[derive(Debug, Clone)]
+pub struct EventRules {
+    /// Kinds of relationships and their conductance.
+    pub kinds: Kinds,
+    /// Bounds of effective weights.
+    pub range: WeightRange,
+    /// Decay of relations, whose minimum counts.
+    pub fading: Fading,
+    /// Relations that configuration pins.
+    pub pins: Pins,
+    /// These and mappings have the labels of a mirror, which decide how nodes are named.
+    pub trails: Trails,
+    pub mappings: Vec<Mapping>,
+}
 
 /// The events of one scope that make nodes and relationships.
 #[derive(Debug, Clone, Default)]
@@ -40,15 +60,15 @@ pub type Related<'a> = Vec<(NodeId, NodeId, &'a str)>;
 
 impl ScopeEvents {
     /// Builds the view.
-    pub fn view(&self, kinds: &Kinds, range: WeightRange) -> Result<View, Error> {
-        let (snapshot, texts, relations) = self.parts(kinds, range)?;
+    pub fn view(&self, rules: &EventRules) -> Result<View, Error> {
+        let (snapshot, texts, relations) = self.parts(rules)?;
         Ok(View::new(snapshot, texts, relations))
     }
 
     /// What the view is built from.
-    pub fn parts(&self, kinds: &Kinds, range: WeightRange) -> Result<(Snapshot, Texts, Related<'_>), Error> {
-        let names = Names::of(self);
-        let mut builder = GraphBuilder::new(kinds.clone(), range);
+    pub fn parts(&self, rules: &EventRules) -> Result<(Snapshot, Texts, Related<'_>), Error> {
+        let names = self.names(rules)?;
+        let mut builder = GraphBuilder::new(rules.kinds.clone(), rules.range);
         for memory in &self.memories {
             builder.add_node(memory_row(memory, &names))?;
         }
@@ -60,12 +80,12 @@ impl ScopeEvents {
             }
         }
         for (name, at) in seen {
-            let row =
-                NodeRow::new(names.external(ENTITY, name), cut(name, LABEL_BYTES_MAX), NodeType::Concept);
+            let id = external(&names, ENTITY, name);
+            let row = NodeRow::new(id, cut(name, LABEL_BYTES_MAX), NodeType::Concept);
             builder.add_node(NodeRow { last_modified: (at > 0).then_some(at), ..row })?;
         }
-        let relations = self.latest();
-        self.connect(&mut builder, kinds, &names, &relations)?;
+        let relations = self.latest(rules);
+        self.connect(&mut builder, &rules.kinds, &names, &relations)?;
         let at = self.memories.iter().map(|memory| memory.at);
         let as_of = at.chain(self.relations.iter().map(|observe| observe.seen.at)).max();
         let snapshot = Snapshot {
@@ -73,7 +93,7 @@ impl ScopeEvents {
             as_of: as_of.map(|at| at.millis()),
             skipped: SkippedCounts::default(),
         };
-        let end = |name: &str| snapshot.graph.find(&names.external(ENTITY, name));
+        let end = |name: &str| snapshot.graph.find(&external(&names, ENTITY, name));
         let ends = relations.keys().filter_map(|(from, to, kind)| Some((end(from)?, end(to)?, *kind)));
         let ends = ends.collect();
         Ok((snapshot, self.texts(&names)?, ends))
@@ -83,20 +103,39 @@ impl ScopeEvents {
         self.memories.iter().flat_map(|memory| memory.mentions.iter().map(|name| name.as_str()))
     }
 
-    /// Weights by ends and predicate: a relation that is observed again is one relation.
-    fn latest(&self) -> Latest<'_> {
-        let weighed = self.relations.iter().map(|Observe { tie: Tie { from, to, kind, .. }, seen }| {
-            let weight = seen.weight.map_or(1.0, |weight| weight.value());
-            ((from.as_str(), to.as_str(), kind.as_str()), weight)
-        });
-        weighed.collect()
+    /// External names by the labels of the mirror of the scope.
+    fn names(&self, rules: &EventRules) -> Result<Names, Error> {
+        let scopes = self.memories.iter().map(|memory| &memory.scope);
+        let scope = scopes.chain(self.relations.iter().map(|seen| &seen.tie.scope)).next();
+        let scope = scope.cloned().unwrap_or_else(Scope::local);
+        let read = (&rules.trails, rules.mappings.as_slice());
+        let asked = MirrorQuery::new(scope, read, true, Vec::new(), (Vec::new(), MentionRule::default()))?;
+        let observed = self.relations.iter().flat_map(|seen| [seen.tie.from.as_str(), seen.tie.to.as_str()]);
+        let entities: BTreeSet<&str> = self.mentioned().chain(observed).collect();
+        let memories = self.memories.iter().map(|memory| memory.id.as_str());
+        Ok(Names::new(&asked, memories.chain(entities)))
+    }
+
+    /// Those that are retrieved, by ends and predicate: a relation that is observed again is one relation.
+    fn latest(&self, rules: &EventRules) -> Latest<'_> {
+        let mut latest: Latest<'_> = BTreeMap::new();
+        for Observe { tie, seen } in &self.relations {
+            let pinned = if tie.is_held(&rules.pins) { Some(true) } else { seen.pinned };
+            let seen = Observation { pinned, ..*seen };
+            latest
+                .entry((tie.from.as_str(), tie.to.as_str(), tie.kind.as_str()))
+                .and_modify(|state| *state = state.observed(seen))
+                .or_insert_with(|| RelationState::new(seen));
+        }
+        latest.retain(|_, state| state.is_retrievable(state.weight_at, &rules.fading));
+        latest
     }
 
     fn connect(
         &self,
         builder: &mut GraphBuilder,
         kinds: &Kinds,
-        names: &Names<'_>,
+        names: &Names,
         relations: &Latest<'_>,
     ) -> Result<(), Error> {
         let staged = |builder: &mut GraphBuilder, kind: &str| -> StagedKind {
@@ -108,19 +147,19 @@ impl ScopeEvents {
         let weight = |strength| rule.of(MENTIONS, &Properties { strength, ..Properties::default() });
         let (named, unnamed) = (weight(None)?, weight(Some(UNNAMED))?);
         for memory in &self.memories {
-            let from = builder.find(&names.external(MEMORY, memory.id.as_str()));
+            let from = builder.find(&external(names, MEMORY, memory.id.as_str()));
             for name in &memory.mentions {
-                let to = builder.find(&names.external(ENTITY, name.as_str()));
+                let to = builder.find(&external(names, ENTITY, name.as_str()));
                 if let (Some(from), Some(to)) = (from, to) {
                     let weight = if mention::names(&memory.content, name.as_str()) { named } else { unnamed };
                     builder.connect(from, to, mentions, weight)?;
                 }
             }
         }
-        for ((from, to, predicate), weight) in relations {
-            let of = Properties { weight: Some(*weight), ..Properties::default() };
+        for ((from, to, predicate), state) in relations {
+            let of = Properties { weight: Some(state.base.value()), ..Properties::default() };
             let weight = kinds.of(RELATES_TO).of(RELATES_TO, &of)?;
-            let ends = [from, to].map(|name| builder.find(&names.external(ENTITY, name)));
+            let ends = [from, to].map(|name| builder.find(&external(names, ENTITY, name)));
             if let [Some(from), Some(to)] = ends {
                 let causal = kinds.causal(RELATES_TO, predicate, weight, None);
                 builder.connect_causal(from, to, relates, weight, Some(causal))?;
@@ -129,10 +168,10 @@ impl ScopeEvents {
         Ok(())
     }
 
-    fn texts(&self, names: &Names<'_>) -> Result<Texts, Error> {
+    fn texts(&self, names: &Names) -> Result<Texts, Error> {
         let mut index = TextIndex::default();
         let ids: Vec<String> =
-            self.memories.iter().map(|memory| names.external(MEMORY, memory.id.as_str())).collect();
+            self.memories.iter().map(|memory| external(names, MEMORY, memory.id.as_str())).collect();
         index.add(self.memories.iter().zip(&ids).map(|(memory, id)| Content {
             id,
             text: &memory.content,
@@ -153,31 +192,13 @@ impl ScopeEvents {
     }
 }
 
-/// External ids, by the rule of all mirrors: with the label where a memory and an entity have the same name, or where the name itself
-/// begins with a label.
-struct Names<'a> {
-    shared: BTreeSet<&'a str>,
+/// External id of a node of a label that every mirror has.
+fn external(names: &Names, label: &str, key: &str) -> String {
+    names.label(label).map_or_else(|| key.to_owned(), |label| names.external_id(label, key))
 }
 
-impl<'a> Names<'a> {
-    fn of(events: &'a ScopeEvents) -> Self {
-        let memories: BTreeSet<&str> = events.memories.iter().map(|memory| memory.id.as_str()).collect();
-        let observed =
-            events.relations.iter().flat_map(|seen| [seen.tie.from.as_str(), seen.tie.to.as_str()]);
-        let entities = events.mentioned().chain(observed);
-        Self { shared: entities.filter(|name| memories.contains(name)).collect() }
-    }
-
-    fn external(&self, label: &str, name: &str) -> String {
-        match self.shared.contains(name) || labelled([MEMORY, ENTITY], name).is_some() {
-            true => format!("{label}:{name}"),
-            false => name.to_owned(),
-        }
-    }
-}
-
-fn memory_row(memory: &Remember, names: &Names<'_>) -> NodeRow {
-    let id = names.external(MEMORY, memory.id.as_str());
+fn memory_row(memory: &Remember, names: &Names) -> NodeRow {
+    let id = external(names, MEMORY, memory.id.as_str());
     NodeRow {
         tags: memory.annotations.tags().map(str::to_owned).collect(),
         metadata: memory.annotations.metadata().cloned(),

@@ -2,10 +2,11 @@
 
 use ebb_core::domain::event::Observe;
 use ebb_core::domain::ids::Scope;
+use ebb_core::domain::relation::{Fading, Pins};
 use ebb_core::domain::similarity::Similarity;
-use ebb_core::domain::trail::Allowed;
+use ebb_core::domain::trail::{Allowed, Evaporation, Rates, Trails};
 use ebb_core::service::evaluation::{self, Question};
-use ebb_core::service::events::in_memory::{FileEvents, ScopeEvents};
+use ebb_core::service::events::in_memory::{EventRules, FileEvents, ScopeEvents};
 use ebb_engine::View;
 use ebb_engine::graph::builder::WeightRange;
 use ebb_engine::graph::kinds::Kinds;
@@ -27,7 +28,7 @@ pub(crate) fn questions(path: &str) -> Vec<Question> {
 
 /// The memories and relations of a file.
 pub(crate) fn events(path: &str) -> ScopeEvents {
-    let allowed = Allowed::new(&Allowed::LABELS, &Allowed::TYPES).expect("the usual names");
+    let allowed = rules().trails.allowed;
     let read = FileEvents::read(Path::new(path), &Scope::local(), &SIMILARITY, allowed).expect("events");
     read.scopes.into_values().next().expect("events of one scope")
 }
@@ -44,14 +45,34 @@ pub(crate) fn text<'a>(of: &'a Value, key: &str) -> &'a str {
     of[key].as_str().unwrap_or_default()
 }
 
+/// The documented settings.
+fn rules() -> EventRules {
+    let rates = Rates { exploitation: 0.02, exploration: 0.05, success: 0.01, traversal: 0.03, recency: 0.1 };
+    EventRules {
+        kinds: Kinds::default(),
+        range: WeightRange::default(),
+        fading: Fading::new(90.0, 0.1).expect("the documented decay"),
+        pins: Pins::default(),
+        trails: Trails {
+            evaporation: Evaporation::new(rates, 1e6).expect("the documented rates"),
+            allowed: Allowed::new(&Allowed::LABELS, &Allowed::TYPES).expect("the usual names"),
+            cycle_ms: 3_600_000,
+            interval_cycles: 10,
+            mirrored: Vec::new(),
+        },
+        mappings: Vec::new(),
+    }
+}
+
 /// The view of these events.
 pub(crate) fn view(events: &ScopeEvents) -> View {
-    events.view(&Kinds::default(), WeightRange::default()).expect("a graph")
+    events.view(&rules()).expect("a graph")
 }
 
 /// The view of these events, with a vector of each relation in their order.
 pub(crate) fn view_with_facts(events: &ScopeEvents, vectors: &[Vec<f32>]) -> View {
-    let parts = events.parts(&Kinds::default(), WeightRange::default());
+    let rules = rules();
+    let parts = events.parts(&rules);
     let (snapshot, mut texts, relations) = parts.expect("a graph");
     let graph = &snapshot.graph;
     let key = |(from, to, kind)| {

@@ -7,8 +7,9 @@ use crate::harness::random::Random;
 use ebb_core::domain::event::{Event, Observe, Remember, Tie};
 use ebb_core::domain::ids::{EntityName, RelationType, Scope};
 use ebb_core::domain::relation::Observation;
+use ebb_core::domain::units::Weight;
 use ebb_core::mirror::RefreshOutcome;
-use ebb_core::mirror::from_events::ScopeEvents;
+use ebb_core::mirror::from_events::{EventRules, ScopeEvents};
 use ebb_core::store::RequestMode;
 use ebb_engine::View;
 use ebb_engine::graph::builder::WeightRange;
@@ -61,7 +62,7 @@ fn observed(from: &str, kind: &str, to: &str) -> Observe {
     Observe { tie, seen: Observation { at: at(1.0), weight: None, pinned: None } }
 }
 
-/// Every slot with the bits of its weight, and every node with its kind and label.
+/// Every slot with the bits of its weight, every node with its kind, label and last observation, and every fact.
 fn described(view: &View) -> BTreeSet<String> {
     let graph = view.graph();
     let slots = graph.nodes().flat_map(|node| graph.slots(node).map(move |slot| (node, slot)));
@@ -69,10 +70,16 @@ fn described(view: &View) -> BTreeSet<String> {
         let [from, to] = [node, graph.target(slot)].map(|node| graph.external_id(node));
         format!("{from} {} {to} {:08x}", graph.relation(slot), graph.base(slot).to_bits())
     });
-    let nodes = graph
-        .nodes()
-        .map(|node| format!("{} {} {:?}", view.kind(node), graph.external_id(node), graph.label(node)));
-    slots.chain(nodes).collect()
+    let nodes = graph.nodes().map(|node| {
+        let seen = graph.last_modified(node);
+        format!("{} {} {:?} {seen:?}", view.kind(node), graph.external_id(node), graph.label(node))
+    });
+    let facts = view.sources().facts.best("Dana Rui Porto Room File", 100).into_iter().map(|fact| {
+        let (from, to) = fact.ends;
+        let [from, to] = [from, to].map(|node| graph.external_id(node));
+        format!("fact {from} {to} {:08x}", fact.score.to_bits())
+    });
+    slots.chain(nodes).chain(facts).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -81,12 +88,21 @@ async fn events_in_memory_make_the_graph_of_their_import() {
     let mut memories: Vec<Remember> =
         (0..).zip(TEXTS).map(|(number, (text, mentions))| remembered(number, text, mentions)).collect();
     memories.extend(drawn(&mut Random::seeded(20_261_126), 100..300));
+    let weighed = |weight, hours, seen: Observe| Observe {
+        seen: Observation { at: at(hours), weight: Some(Weight::new(weight).unwrap()), ..seen.seen },
+        ..seen
+    };
     let events = ScopeEvents {
         memories,
         relations: vec![
             observed("Dana", "knows", "Rui"),
             observed("Dana", "knows", "Rui"),
             observed("Rui", "causes", "Porto"),
+            observed("Room:5", "knows", "File:notes"),
+            weighed(0.05, 1.0, observed("Dana", "forgets", "Porto")),
+            // A late one changes nothing.
+            weighed(0.8, 1.0, observed("Porto", "likes", "Dana")),
+            weighed(0.9, 0.5, observed("Porto", "likes", "Dana")),
         ],
     };
     let written: Vec<Event> = events.memories.iter().cloned().map(Event::Remember).collect();
@@ -98,7 +114,16 @@ async fn events_in_memory_make_the_graph_of_their_import() {
     }
     bed.clock.set(at(1.0));
     let (_, current) = bed.refresh().await;
-    let view = events.view(&Kinds::default(), WeightRange::default()).unwrap();
+    let store = &bed.db.config;
+    let rules = EventRules {
+        kinds: Kinds::default(),
+        range: WeightRange::default(),
+        fading: store.fading,
+        pins: store.pins.clone(),
+        trails: store.trails.clone(),
+        mappings: store.mappings.clone(),
+    };
+    let view = events.view(&rules).unwrap();
     let (imported, read) = (described(&current.view), described(&view));
     assert_eq!(imported.difference(&read).collect::<Vec<_>>(), Vec::<&String>::new());
     assert_eq!(read.difference(&imported).collect::<Vec<_>>(), Vec::<&String>::new());

@@ -6,9 +6,7 @@ use super::ways::{Part, Way};
 use super::*;
 use crate::domain::similarity::Similarity;
 use crate::domain::trail::Allowed;
-use crate::service::events::in_memory::FileEvents;
-use ebb_engine::graph::builder::WeightRange;
-use ebb_engine::graph::kinds::Kinds;
+use crate::service::events::in_memory::{FileEvents, documented_rules};
 use std::io::Write;
 
 const EVENTS: &str = r#"{"at":"2026-03-01T08:00:00Z","kind":"memory","id":"tea","content":"Ann likes green tea","mentions":["Ann"]}
@@ -34,7 +32,7 @@ fn views() -> Views {
     let file = written(EVENTS);
     let read = FileEvents::read(file.path(), &Scope::local(), &similarity(), allowed).unwrap();
     assert_eq!(read.left_out, 2, "a repeated memory and an access");
-    read.views(&Kinds::default(), WeightRange::default()).unwrap()
+    read.views(&documented_rules()).unwrap()
 }
 
 fn read(text: &str) -> Result<Vec<Question>, String> {

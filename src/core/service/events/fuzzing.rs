@@ -1,15 +1,13 @@
 //! Fuzz entry point: event files.
 
 use super::FeedError;
-use super::in_memory::FileEvents;
+use super::in_memory::{FileEvents, documented_rules};
 use super::line::{Reading, parse};
 use super::lines::{Lines, text_of};
 use crate::domain::ids::Scope;
 use crate::domain::similarity::Similarity;
 use crate::domain::trail::Allowed;
 use crate::domain::units::Timestamp;
-use ebb_engine::graph::builder::WeightRange;
-use ebb_engine::graph::kinds::Kinds;
 use ebb_engine::recall::{RecallConfig, RecallQuery, recall};
 use ebb_engine::scratch::Scratch;
 use std::path::Path;
@@ -53,7 +51,7 @@ fn check_line(text: &str, number: u64, reading: &Reading) {
 }
 
 fn check_views(events: &FileEvents) {
-    let views = events.views(&Kinds::default(), WeightRange::default()).expect("events make a view");
+    let views = events.views(&documented_rules()).expect("events make a view");
     for (scope, view) in &views {
         let text = events.scopes[scope].memories.first().map(|memory| memory.content.clone());
         let text: String = text.unwrap_or_default().chars().take(100).collect();

@@ -9,14 +9,12 @@ use crate::domain::similarity::Similarity;
 use crate::domain::trail::Allowed;
 use crate::mirror;
 use crate::service::evaluation::Views;
-use ebb_engine::graph::builder::WeightRange;
-use ebb_engine::graph::kinds::Kinds;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-pub use crate::mirror::from_events::ScopeEvents;
+pub use crate::mirror::from_events::{EventRules, ScopeEvents};
 
 /// The events of a file.
 #[derive(Debug, Default)]
@@ -71,11 +69,32 @@ impl FileEvents {
     /// Builds the view of each scope.
     ///
     /// # Errors
-    /// Of the engine, for more than a graph can hold.
-    pub fn views(&self, kinds: &Kinds, range: WeightRange) -> Result<Views, mirror::Error> {
-        let view = |(scope, events): (&Scope, &ScopeEvents)| {
-            Ok((scope.clone(), Arc::new(events.view(kinds, range)?)))
-        };
+    /// Of the engine, for more than a graph can hold; labels that no mirror can have.
+    pub fn views(&self, rules: &EventRules) -> Result<Views, mirror::Error> {
+        let view =
+            |(scope, events): (&Scope, &ScopeEvents)| Ok((scope.clone(), Arc::new(events.view(rules)?)));
         self.scopes.iter().map(view).collect()
+    }
+}
+
+/// The documented settings.
+#[cfg(any(test, fuzzing))]
+pub(crate) fn documented_rules() -> EventRules {
+    use crate::domain::relation::{Fading, Pins};
+    use crate::domain::trail::{Evaporation, Rates, Trails};
+    let rates = Rates { exploitation: 0.02, exploration: 0.05, success: 0.01, traversal: 0.03, recency: 0.1 };
+    EventRules {
+        kinds: ebb_engine::graph::kinds::Kinds::default(),
+        range: ebb_engine::graph::builder::WeightRange::default(),
+        fading: Fading::new(90.0, 0.1).expect("the documented decay"),
+        pins: Pins::default(),
+        trails: Trails {
+            evaporation: Evaporation::new(rates, 1e6).expect("the documented rates"),
+            allowed: Allowed::new(&Allowed::LABELS, &Allowed::TYPES).expect("the documented names"),
+            cycle_ms: 3_600_000,
+            interval_cycles: 10,
+            mirrored: Vec::new(),
+        },
+        mappings: Vec::new(),
     }
 }
