@@ -15,7 +15,7 @@ WHERE m.scope = $scope AND m.id > $after
   AND ($createdSince IS NULL OR m.created >= datetime({epochMillis: $createdSince}))
   AND ($createdBefore IS NULL OR m.created < datetime({epochMillis: $createdBefore}))
   AND NOT m.tier IN ['archivedWorking', 'archivedShortTerm']
-  AND (m:EbbMemory OR m.content IS NOT NULL)
+  AND CASE WHEN m:EbbMemory THEN true ELSE m.content IS NOT NULL END
 RETURN m.id AS id,
   null AS created,
   CASE WHEN $hasConditions AND m.metadata IS :: STRING NOT NULL THEN m.metadata END AS metadata

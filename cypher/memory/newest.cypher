@@ -16,7 +16,7 @@ WHERE m.scope = $scope AND m.created <= before AND m.created >= datetime({epochM
   AND all(fragment IN $rows.fragments WHERE m.metadata CONTAINS fragment)
   AND ($createdBefore IS NULL OR m.created < datetime({epochMillis: $createdBefore}))
   AND NOT m.tier IN ['archivedWorking', 'archivedShortTerm']
-  AND (m:EbbMemory OR m.content IS NOT NULL)
+  AND CASE WHEN m:EbbMemory THEN true ELSE m.content IS NOT NULL END
 RETURN m.id AS id, [m.created.epochSeconds, m.created.nanosecond] AS created, m.created.timezone AS zone,
   CASE WHEN $hasConditions AND m.metadata IS :: STRING NOT NULL THEN m.metadata END AS metadata
 ORDER BY m.scope DESC, m.created DESC, id
