@@ -137,7 +137,8 @@ fn serve(
         };
         let ended = Box::pin(worker::run(&open.service, settings, roles, source, on_start)).await;
         if let Err(why @ worker::Error::ForcedShutdown) = ended {
-            // At once: nothing is taken down, as if the process had been killed.
+            // At once: nothing is taken down but what would be left on the disk.
+            ebb_files::remove_unfinished();
             let _ = CliError::new(Exit::Interrupted, why)
                 .write_to(&mut std::io::stderr(), output.color_on_stderr);
             std::process::exit(Exit::Interrupted.code().into());
@@ -150,6 +151,7 @@ fn serve(
         })
     });
     runtime.shutdown_background();
+    ebb_files::remove_unfinished();
     ended
 }
 

@@ -12,7 +12,7 @@
 //
 // The anchor is the last access, else the creation, else now. Missing values get those of a new memory; a value of a
 // wrong type quarantines the row. A terminal row only gets the stamp; a working one that is new to Ebb is queued to
-// reinforce similar ones; one without an embedding is queued to be embedded, if $embeds. A row without a scope has the scope local, unless a memory there has its id. dueAt is written
+// reinforce similar ones; one with pairs or a cluster to be clustered, since cluster counts rows of Ebb's alone; one without an embedding to be embedded, if $embeds. A row without a scope has the scope local, unless a memory there has its id. dueAt is written
 // in UTC whatever the zone of the anchor: the index orders equal instants by their zones, and the pages of a decay pass
 // are ordered by instant and id. Where another library alone has a session of its sessionId, as in session/open, it gets none.
 MATCH (m:Memory)
@@ -54,7 +54,8 @@ SET m:EbbMemory
 FOREACH (_ IN CASE WHEN fault IS NOT NULL THEN [1] ELSE [] END |
   SET m:EbbQuarantined, m.ebbReason = fault)
 FOREACH (_ IN CASE WHEN fault IS NULL THEN [1] ELSE [] END |
-  SET m.scope = coalesce(m.scope, 'local'), m.tier = tier)
+  SET m.scope = coalesce(m.scope, 'local'), m.tier = tier,
+    m.clusterDue = CASE WHEN EXISTS { (m)-[:BELONGS_TO|COACTIVATED]-() } THEN coalesce(m.clusterDue, now) ELSE m.clusterDue END)
 FOREACH (_ IN CASE WHEN lives THEN [1] ELSE [] END |
   SET m.energy = energy,
     m.reinforceDue = CASE WHEN m.energyAt IS NULL AND tier = 'working'

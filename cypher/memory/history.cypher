@@ -1,7 +1,7 @@
 // purpose: Show the promotions and the changes of a memory, and the sessions that accessed it.
 // mode: read
 // params: $scope: String, $id: String
-// returns: what: String, at: Integer, energy: Float, detail: String, count: Integer (a row an event, newest first; all promotions, at most 400 changes and 400 accesses)
+// returns: what: String, at: Integer, energy: Float, detail: String, count: Integer (a row an event, newest first; at most 400 promotions, 400 changes and 400 accesses)
 //
 // A memory is found as in memory/read. Events without a usable instant are left out, so that they take no place of others.
 OPTIONAL MATCH (own:Memory {scope: $scope, id: $id})
@@ -20,6 +20,8 @@ CALL (m) {
   MATCH (s:Memory)-[p:PROMOTED_TO|CRYSTALLIZED_INTO]->(m)
   WHERE datetime({epochMillis: -62135596800000}) <= p.at < datetime({epochMillis: 253402300800000})
   RETURN type(p) AS what, p.at.epochMillis AS at, toFloatOrNull(p.energy) AS energy, toStringOrNull(s.tier) AS detail, 1 AS count
+  ORDER BY at DESC
+  LIMIT 400
   UNION ALL
   MATCH (m)-[:PREVIOUS_VERSION]->(v:EbbVersion)
   WHERE datetime({epochMillis: -62135596800000}) <= v.until < datetime({epochMillis: 253402300800000})

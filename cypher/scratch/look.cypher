@@ -1,10 +1,13 @@
 // purpose: Read the scratch marker with the replay that it names, and the number of nodes not written by `ebb init`.
 // mode: read
 // params: none
-// returns: marked: Boolean, work: String, foreign: Integer (one row; work null without a marker, or in one of an earlier version)
+// returns: marked: Boolean, work: String, holder: String, busy: Boolean, foreign: Integer (one row; work null without a marker, or in one of an earlier version)
+// clock: server
 //
-// Every number comes from the count store, so reading a large database costs nothing.
+// Every number comes from the count store, so reading a large database costs nothing. busy says whether there was a write within a
+// minute; changes are trimmed, so there are few.
 OPTIONAL MATCH (s:EbbScratch {name: 'scratch'})
+CALL () { MATCH (c:EbbChange) RETURN coalesce(max(c.at) > datetime.realtime() - duration('PT1M'), false) AS busy }
 CALL () { MATCH (n) RETURN count(n) AS everything }
 CALL () { MATCH (n:EbbMigration) RETURN count(n) AS migrations }
 CALL () { MATCH (n:EbbCounter) RETURN count(n) AS counters }
@@ -12,4 +15,5 @@ CALL () { MATCH (n:EbbScratch) RETURN count(n) AS markers }
 CALL () { MATCH (n:EbbSettings) RETURN count(n) AS settings }
 CALL () { MATCH (n:ConsolidationConfig) RETURN count(n) AS configs }
 RETURN markers > 0 AS marked, CASE WHEN s.work IS :: STRING THEN s.work END AS work,
+  CASE WHEN s.lock IS :: STRING THEN s.lock END AS holder, busy,
   everything - migrations - counters - markers - settings - configs AS foreign

@@ -12,7 +12,7 @@ CALL () {
   MATCH (n)
   WHERE NOT n:EbbRun|EbbRequest|EbbChange|EbbCounter|EbbLineage|EbbPolicy|EbbSweepJob|EbbSynapse|EbbKey|EbbTombstone|EbbImport|EbbMigration|EbbScratch|EbbSettings|EbbState|EbbJournal|EbbVersion|EbbErasure|ConsolidationAttempt|ConsolidationConfig
     AND (n:EbbMemory|EbbStamped|EbbFact|EbbEntity|EbbQuarantined OR n.ebbLock IS NOT NULL OR n.ebbReason IS NOT NULL OR n.ebbTrailReason IS NOT NULL
-      OR n.ebbMoved IS NOT NULL OR n.coactivateDue IS NOT NULL OR n.coactivated IS NOT NULL)
+      OR n.ebbMoved IS NOT NULL OR n:Session AND (n.coactivateDue IS NOT NULL OR n.coactivated IS NOT NULL))
   RETURN count(n) AS marked
 }
 CALL () {

@@ -49,7 +49,7 @@ use crate::graph;
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
 use facts::{Fact, Facts};
-use labels::{Among, CANDIDATES_MAX, Labels};
+use labels::{CANDIDATES_MAX, LabelPart, Labels};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -260,9 +260,10 @@ pub fn find(
     let (mut hits, more) = hits(sources, (looked_up, &folded), query.with_memories);
     hits.retain(|hit| !joined.0.contains_key(&NodeId(hit.node)));
     truncated |= looked_up.len() < tokens.len() || more;
+    let whole = sources.labels.whole(&folded);
     let candidates = hits.chunk_by(|a, b| a.node == b.node).filter_map(|of_node| {
-        let relevance =
-            relevance(of_node, looked_up.len(), sources.labels.is_exact(of_node[0].node, &folded));
+        let is_whole = whole.iter().any(|nodes| nodes.binary_search(&of_node[0].node).is_ok());
+        let relevance = relevance(of_node, looked_up.len(), is_whole);
         (relevance >= MIN_SEED).then_some((relevance, NodeId(of_node[0].node)))
     });
     if let Some(weakest) = joined.smallest() {
@@ -355,14 +356,14 @@ fn hits(
     let tagged = tagged(labels, tokens, folded);
     let is_tagged = |node: &u32| tagged.iter().any(|nodes| nodes.binary_search(node).is_ok());
     let has_tagged = tagged.iter().any(|nodes| !nodes.is_empty());
-    let among = if with_memories { Among::All } else { Among::Names };
+    let among = if with_memories { LabelPart::All } else { LabelPart::Names };
     for (token, text) in (0..).zip(tokens) {
         for (ground, score, (nodes, more)) in by_label(labels, text, among) {
             hits.extend(nodes.into_iter().map(|node| Hit { node, token, ground, score }));
             truncated |= more;
         }
         // A memory beyond the cut is still found by its tag.
-        let of_memories = (!with_memories && has_tagged).then(|| by_label(labels, text, Among::Memories));
+        let of_memories = (!with_memories && has_tagged).then(|| by_label(labels, text, LabelPart::Memories));
         for (ground, score, (nodes, _)) in of_memories.into_iter().flatten() {
             let nodes = nodes.into_iter().filter(is_tagged);
             hits.extend(nodes.map(|node| Hit { node, token, ground, score }));
@@ -386,7 +387,7 @@ fn hits(
 }
 
 /// Levels 1 to 3 of a token: for each the nodes that match, and whether there were more than are examined.
-fn by_label(labels: &Labels, token: &str, among: Among) -> [(MatchKind, f32, (Vec<u32>, bool)); 3] {
+fn by_label(labels: &Labels, token: &str, among: LabelPart) -> [(MatchKind, f32, (Vec<u32>, bool)); 3] {
     [
         (MatchKind::Exact, 1.0, labels.exact(token, among)),
         (MatchKind::Prefix, 0.9, labels.starting(token, among)),

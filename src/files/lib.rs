@@ -120,7 +120,7 @@ pub fn replace_by(
     }
     let partial = partial(path);
     let file = claim(calls, path, &partial)?;
-    let unfinished = Unfinished::of(&partial);
+    let unfinished = PartialEntry::of(&partial);
     let replaced = fill(calls, &file, readers, content)
         .map_err(fault("write", &partial))
         .and_then(|()| (calls.sync)(&file).map_err(fault("sync", &partial)))
@@ -162,16 +162,16 @@ fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
 }
 
 /// The entry of a file in [`UNFINISHED`].
-struct Unfinished<'p>(&'p Path);
+struct PartialEntry<'p>(&'p Path);
 
-impl<'p> Unfinished<'p> {
+impl<'p> PartialEntry<'p> {
     fn of(partial: &'p Path) -> Self {
         unfinished().insert(partial.to_owned());
         Self(partial)
     }
 }
 
-impl Drop for Unfinished<'_> {
+impl Drop for PartialEntry<'_> {
     fn drop(&mut self) {
         unfinished().remove(self.0);
     }

@@ -29,6 +29,9 @@ const PAGE: usize = 2_000;
 
 /// Processes everything on the list at the run's `now`.
 async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
+    if work.adopt().await? == Completion::Budget {
+        return Ok(Completion::Budget);
+    }
     let threshold = work.tunables.config().coactivation_threshold;
     let before = work.store.clusters_threshold().await?;
     let agrees = before.is_some_and(|before| before.to_bits() == threshold.to_bits());

@@ -47,7 +47,7 @@ impl Store {
     /// # Errors
     /// As [`Store::claim_scratch`].
     pub async fn check_scratch(&self, work: &str) -> Result<(), Error> {
-        let Look { marked, work: known, foreign } = self.look_scratch().await?;
+        let Look { marked, work: known, foreign, .. } = self.look_scratch().await?;
         if known.as_deref() == Some(work) || (known.is_none() && foreign == 0) {
             return Ok(());
         }
@@ -72,8 +72,19 @@ impl Store {
 
     /// Deletes all that was written into the scratch database of a replay since it was marked, and all of Ebb's. Another database
     /// loses nothing.
+    ///
+    /// # Errors
+    /// [`Error::NotScratch`] if another program wrote into it within the last minute.
     pub async fn empty_scratch(&self, work: &str) -> Result<(), Error> {
-        if self.look_scratch().await?.work.as_deref() == Some(work) {
+        let Look { work: known, holder, is_busy, .. } = self.look_scratch().await?;
+        if known.as_deref() == Some(work) {
+            if is_busy && holder.as_deref() != Some(self.holder.as_str()) {
+                let uri = self.uri();
+                return Err(Error::NotScratch(format!(
+                    "another program writes to the database at {uri}, or did in the last minute: wait for its end, then run \
+                     the same command again"
+                )));
+            }
             self.each_page("scratch.empty", &SCRATCH_EMPTY).await?;
             self.uninstall().await?;
         }
@@ -89,5 +100,8 @@ impl Store {
 struct Look {
     marked: bool,
     work: Option<String>,
+    holder: Option<String>,
+    #[serde(rename = "busy")]
+    is_busy: bool,
     foreign: i64,
 }

@@ -62,14 +62,14 @@ struct Part {
 
 /// Nodes whose labels are searched.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Among {
+pub(super) enum LabelPart {
     All,
     /// Those that are no memories.
     Names,
     Memories,
 }
 
-impl Among {
+impl LabelPart {
     /// Indexes of the parts.
     const fn parts(self) -> Range<usize> {
         match self {
@@ -293,29 +293,29 @@ impl Labels {
         }
     }
 
-    /// Whether the folded label of a node equals a string.
-    pub(super) fn is_exact(&self, node: u32, folded: &str) -> bool {
-        self.equal(folded, Among::All).any(|nodes| nodes.binary_search(&node).is_ok())
+    /// The nodes whose folded labels equal a string, in lists in order.
+    pub(super) fn whole(&self, folded: &str) -> Vec<&[u32]> {
+        self.equal(folded, LabelPart::All).collect()
     }
 
     /// The nodes whose labels equal a token.
-    pub(super) fn exact(&self, token: &str, among: Among) -> (Vec<u32>, bool) {
+    pub(super) fn exact(&self, token: &str, among: LabelPart) -> (Vec<u32>, bool) {
         lowest(self.equal(token, among))
     }
 
-    fn equal(&self, folded: &str, among: Among) -> impl Iterator<Item = &[u32]> {
+    fn equal(&self, folded: &str, among: LabelPart) -> impl Iterator<Item = &[u32]> {
         self.known.parts[among.parts()].iter().map(|part| part.labels.equal(cut(folded, TEXT_BYTES_MAX)))
     }
 
     /// The nodes whose labels begin with a token.
-    pub(super) fn starting(&self, token: &str, among: Among) -> (Vec<u32>, bool) {
+    pub(super) fn starting(&self, token: &str, among: LabelPart) -> (Vec<u32>, bool) {
         lowest(self.known.parts[among.parts()].iter().flat_map(|Part { labels, .. }| {
             labels.starting(0..labels.len(), token).map(|at| labels.nodes(at))
         }))
     }
 
     /// The nodes whose labels contain a token.
-    pub(super) fn containing(&self, token: &str, among: Among) -> (Vec<u32>, bool) {
+    pub(super) fn containing(&self, token: &str, among: LabelPart) -> (Vec<u32>, bool) {
         lowest(among.parts().flat_map(|of| {
             let words = &self.known.parts[of].words;
             self.suffixes[of].containing(words, token).map(|at| words.nodes(at))

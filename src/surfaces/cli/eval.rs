@@ -182,7 +182,7 @@ pub async fn in_thread<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, CliError> + Send + 'static,
 ) -> Result<T, CliError> {
     let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|why| CliError::failed("the work did not come to its end").why(why))?
+    done.map_err(|why| CliError::failed("a background task failed").why(why))?
 }
 
 /// Runs the verb on a database: on its graph, or after a replay of the events.

@@ -18,6 +18,7 @@ use ebb_core::domain::event::{Access, Event, Observe, Remember, Tie};
 use ebb_core::domain::ids::{EntityName, MemoryId, MemoryKey, RelationType, Scope};
 use ebb_core::domain::relation::Observation;
 use ebb_core::domain::tier::Tier;
+use ebb_core::domain::tunables::ConsolidationConfig;
 use ebb_core::jobs::JobName;
 use ebb_core::store::{Batch, Filter, MemoryUpdate, RequestMode};
 use neo4rs::BoltType;
@@ -150,6 +151,8 @@ const UNKNOWN: usize = 10;
 
 /// Keys of which one constraint or another wants each value once.
 const UNIQUE: [&str; 3] = ["id", "name", "promotionKey"];
+/// Labels of places.
+const PLACES: [&str; 5] = ["Wing", "Room", "Closet", "Drawer", "Entity"];
 /// Types of trails, and those that Ebb writes between rows of its own.
 const TRAILS: [&str; 8] =
     ["HAS_ROOM", "HAS_CLOSET", "HAS_DRAWER", "HALL", "TUNNEL", "RELATES_TO", "REFERENCES", "SIMILAR_TO"];
@@ -269,8 +272,8 @@ impl Drawn {
     }
 }
 
-/// Leaves a random graph of others, tied to what is there.
-async fn leave(db: &Fresh, random: &mut Random) {
+/// Writes a random graph of others, tied to what is there.
+async fn write_others(db: &Fresh, random: &mut Random) {
     let nodes: Vec<BoltType> = (0..NODES)
         .map(|number| {
             let (label, main) = random.pick(&LABELS);
@@ -359,10 +362,19 @@ impl Node {
     }
 
     /// Its labels and keys.
-    fn told(&self) -> String {
+    fn summary(&self) -> String {
         let join = |of: Vec<&str>, by: &str| of.join(by);
         let keys = self.properties.keys().map(String::as_str).collect();
         format!("(:{} {{{}}})", join(self.labels.iter().map(String::as_str).collect(), ":"), join(keys, ", "))
+    }
+
+    fn is_memory(&self) -> bool {
+        let has_shape = ["id", "content"].iter().all(|key| self.has(key));
+        self.is("Memory") && has_shape && (self.has("tier") || self.has("energy"))
+    }
+
+    fn is_fact(&self) -> bool {
+        self.is("Fact") && ["entity", "relation", "value"].iter().all(|key| self.has(key))
     }
 
     fn has(&self, key: &str) -> bool {
@@ -378,13 +390,8 @@ fn change(before: &BTreeMap<String, String>, now: Option<&BTreeMap<String, Strin
     changed.map(|key| format!("\n    {key}: {:?} is now {:?}", before.get(key), now.get(key))).collect()
 }
 
-/// Whether it has a mark of Ebb's, by a name that nobody else gives to anything.
-fn is_marked(properties: &BTreeMap<String, String>) -> bool {
-    ["pheromone_cycle", "coactivateDue", "coactivated"].iter().any(|key| properties.contains_key(*key))
-}
-
 /// Whether one of these pheromones is there and not zero: what is no number is a value to be quarantined.
-fn smells(properties: &BTreeMap<String, String>) -> bool {
+fn has_pheromone(properties: &BTreeMap<String, String>) -> bool {
     PHEROMONES.iter().any(|key| {
         properties
             .get(*key)
@@ -437,41 +444,57 @@ impl Graph {
 
     /// Nodes that Ebb wrote, or that a documented rule gives to it.
     fn given(&self) -> BTreeSet<&str> {
-        let mut given: BTreeSet<&str> = self
-            .nodes
-            .iter()
-            .filter(|(_, node)| {
-                is_own(&node.labels)
-                    || is_marked(&node.properties)
-                    || node.is("Memory")
-                        && node.has("id")
-                        && node.has("content")
-                        && (node.has("tier") || node.has("energy"))
-                    || node.is("Fact") && ["entity", "relation", "value"].iter().all(|key| node.has(key))
-                    || node.is("ConsolidationAttempt")
-                    || ["Wing", "Room", "Closet", "Drawer", "Entity"].iter().any(|label| node.is(label))
-                        && smells(&node.properties)
-            })
-            .map(|(id, _)| id.as_str())
-            .collect();
+        let mut given: BTreeSet<&str> = self.nodes_with(|node| {
+            is_own(&node.labels)
+                || node.is_memory()
+                || node.is_fact()
+                || node.is("ConsolidationAttempt")
+                || node.is("Session") && (node.has("coactivated") || node.has("coactivateDue"))
+                || PLACES.iter().any(|label| node.is(label))
+                    && (has_pheromone(&node.properties) || node.has("pheromone_cycle"))
+        });
+        // What these lead to, by relationships or by name.
         let mut tied = BTreeSet::new();
         for edge in self.edges.values() {
-            let from = given.contains(edge.from.as_str());
-            let memory = from && self.nodes[&edge.from].is("Memory");
+            let memory = given.contains(edge.from.as_str()) && self.nodes[&edge.from].is("Memory");
+            let fact = given.contains(edge.from.as_str()) && self.nodes[&edge.from].is("Fact");
             let to = &self.nodes[&edge.to];
-            match edge.kind.as_str() {
-                "ACCESSED_IN" if memory && to.is("Session") => _ = tied.insert(edge.to.as_str()),
-                "BELONGS_TO" if memory && to.is("SemanticCluster") => _ = tied.insert(edge.to.as_str()),
-                "MENTIONS" if memory && self.is_free_entity(&edge.to) => _ = tied.insert(edge.to.as_str()),
-                "ABOUT" if from && self.nodes[&edge.from].is("Fact") && self.is_free_entity(&edge.to) => {
-                    tied.insert(edge.to.as_str());
-                }
-                _ if self.is_relation(edge) => tied.extend([edge.from.as_str(), edge.to.as_str()]),
-                _ => {}
+            let is_tied = match edge.kind.as_str() {
+                "ACCESSED_IN" => memory && to.is("Session"),
+                "BELONGS_TO" => memory && to.is("SemanticCluster"),
+                "MENTIONS" => memory && self.is_free_entity(&edge.to),
+                "ABOUT" => fact && self.is_free_entity(&edge.to),
+                _ => false,
+            };
+            if is_tied {
+                tied.insert(edge.to.as_str());
+            }
+            if self.is_relation(edge) {
+                tied.extend([edge.from.as_str(), edge.to.as_str()]);
             }
         }
+        let of = |key: &str| {
+            let values = given.iter().filter_map(|id| self.nodes[*id].properties.get(key));
+            values.cloned().collect::<BTreeSet<String>>()
+        };
+        let (sessions, entities) = (of("sessionId"), of("entity"));
+        let is_named = |key: &str, names: &BTreeSet<String>, node: &Node| {
+            node.properties.get(key).is_some_and(|name| names.contains(name))
+        };
+        let named = self.nodes_with(|node| {
+            node.is("Session") && node.has("scope") && is_named("id", &sessions, node)
+                || node.is("Entity")
+                    && !node.has("uuid")
+                    && !node.has("id")
+                    && is_named("name", &entities, node)
+        });
+        given.extend(named);
         given.append(&mut tied);
         given
+    }
+
+    fn nodes_with(&self, is_wanted: impl Fn(&Node) -> bool) -> BTreeSet<&str> {
+        self.nodes.iter().filter(|(_, node)| is_wanted(node)).map(|(id, _)| id.as_str()).collect()
     }
 
     fn is_free_entity(&self, id: &str) -> bool {
@@ -486,13 +509,20 @@ impl Graph {
             && ["type", "weight"].iter().all(|key| edge.properties.contains_key(*key))
     }
 
+    /// Rows of the documented shape without the label of those that Ebb has taken over, or quarantined.
+    fn not_taken(&self) -> impl Iterator<Item = &Node> {
+        self.nodes
+            .values()
+            .filter(|node| node.is_memory() && !node.is("EbbMemory") || node.is_fact() && !node.is("EbbFact"))
+    }
+
     /// Whether a documented rule gives a relationship to Ebb.
     fn is_edge_given(&self, edge: &Edge, given: &BTreeSet<&str>) -> bool {
         let is = |types: &[&str]| types.contains(&edge.kind.as_str());
         let ends = [&edge.from, &edge.to].map(|end| given.contains(end.as_str()));
         self.is_relation(edge)
-            || is_marked(&edge.properties)
-            || is(&TRAILS) && smells(&edge.properties)
+            || is(&TRAILS)
+                && (has_pheromone(&edge.properties) || edge.properties.contains_key("pheromone_cycle"))
             || is(&OWN) && ends == [true, true]
             || edge.kind == "CONSOLIDATING" && ends != [false, false]
     }
@@ -508,10 +538,11 @@ impl Graph {
 
     /// Rows that are not Ebb's and are not what they were before, as text.
     fn harmed(&self, after: &Self, step: Step) -> Vec<String> {
-        let before = self.given();
-        let mut given: BTreeSet<&str> = before.union(&after.given()).copied().collect();
+        let mut given = self.given();
+        // What came since is Ebb's.
+        given.extend(after.nodes.keys().filter(|id| !self.nodes.contains_key(*id)).map(String::as_str));
         if step == Step::Deletion {
-            given.extend(self.in_a_scope().chain(after.in_a_scope()));
+            given.extend(self.in_a_scope());
         }
         let mut harmed = self.harmed_nodes(after, step, &given);
         for (id, edge) in &self.edges {
@@ -527,7 +558,7 @@ impl Graph {
                 && !self.is_edge_given(edge, &given)
                 && now.is_none_or(|now| now.properties != edge.properties)
             {
-                let [from, to] = [&edge.from, &edge.to].map(|end| self.nodes[end].told());
+                let [from, to] = [&edge.from, &edge.to].map(|end| self.nodes[end].summary());
                 let change = change(&edge.properties, now.map(|now| &now.properties));
                 harmed.push(format!("{} from {from} to {to} {change}", edge.kind));
             }
@@ -535,7 +566,7 @@ impl Graph {
         let strange = |end: &String| self.nodes.contains_key(end) && !given.contains(end.as_str());
         for edge in after.edges.iter().filter(|(id, _)| !self.edges.contains_key(*id)).map(|(_, edge)| edge) {
             if strange(&edge.from) || strange(&edge.to) {
-                let [from, to] = [&edge.from, &edge.to].map(|end| after.nodes[end].told());
+                let [from, to] = [&edge.from, &edge.to].map(|end| after.nodes[end].summary());
                 harmed.push(format!("{} is new, from {from} to {to}", edge.kind));
             }
         }
@@ -551,15 +582,15 @@ impl Graph {
             if !given.contains(id.as_str()) {
                 if now.is_none_or(|now| now.labels != node.labels || now.properties != node.properties) {
                     let change = change(&node.properties, now.map(|now| &now.properties));
-                    harmed.push(format!("{} {change}", node.told()));
+                    harmed.push(format!("{} {change}", node.summary()));
                 }
             } else if step == Step::Jobs && !is_own(&node.labels) && !node.is("ConsolidationAttempt") {
                 // Given to Ebb, which may change what it knows, and nothing else.
                 let changed: Vec<&str> = KEYS[..UNKNOWN].iter().copied().filter(|key| !same(key)).collect();
                 if now.is_none() {
-                    harmed.push(format!("{} is gone", node.told()));
+                    harmed.push(format!("{} is gone", node.summary()));
                 } else if !changed.is_empty() {
-                    harmed.push(format!("{} has other values of {changed:?}", node.told()));
+                    harmed.push(format!("{} has other values of {changed:?}", node.summary()));
                 }
             }
         }
@@ -575,8 +606,8 @@ enum Step {
     Deletion,
 }
 
-/// Asks for writes of every kind to the memories and sessions that are not Ebb's: each is refused, or goes by a row of its own.
-async fn asked_to_write(db: &Fresh, before: &Graph) {
+/// Requests writes of every kind to the memories and sessions that are not Ebb's, whatever comes of them.
+async fn request_writes(db: &Fresh, before: &Graph) {
     let (service, tunables, given) = (db.service("[]"), db.tunables().await, before.given());
     let now = at(3_000.0);
     let strange = before.nodes.iter().filter(|(id, _)| !given.contains(id.as_str())).map(|(_, node)| node);
@@ -615,10 +646,10 @@ async fn asked_to_write(db: &Fresh, before: &Graph) {
     drop(service.forget_where(&once(), (&Scope::local(), &all), now, Some(1_000_000)).await);
 }
 
-/// Everything that is done to one graph; answers what was harmed, and what failed.
-async fn lived(db: &Fresh, random: &mut Random) -> Vec<String> {
+/// Runs all steps over one graph, and returns what was harmed, and what failed.
+async fn run_graph(db: &Fresh, random: &mut Random) -> Vec<String> {
     write_ours(db).await;
-    leave(db, random).await;
+    write_others(db, random).await;
     let before = Graph::read(db).await;
     let mut found = Vec::new();
     let mut look = async |before: &Graph, what: &str, step| {
@@ -636,7 +667,9 @@ async fn lived(db: &Fresh, random: &mut Random) -> Vec<String> {
         }
         look(&before, &format!("jobs at {hours} h"), Step::Jobs).await;
     }
-    asked_to_write(db, &before).await;
+    let taken = Graph::read(db).await;
+    let left = taken.not_taken().map(|node| format!("not taken over: {}", node.summary()));
+    request_writes(db, &before).await;
     let written = look(&before, "writes", Step::Writes).await;
     db.service("[]").mend().await.unwrap();
     let before = look(&written, "a repair", Step::Jobs).await;
@@ -646,8 +679,12 @@ async fn lived(db: &Fresh, random: &mut Random) -> Vec<String> {
         look(&before, &format!("deletion of {scope}"), Step::Deletion).await;
     }
     let aside: Vec<String> = db.client.column(ASIDE).await;
+    db.store.uninstall().await.unwrap();
+    look(&before, "uninstallation", Step::Deletion).await;
+    db.store.initialise(&ConsolidationConfig::DOCUMENTED, at(0.0)).await.unwrap();
     found.extend(aside.into_iter().filter(|line| line.contains(" failed on it: ")));
     found.extend(failed);
+    found.extend(left);
     found
 }
 
@@ -658,7 +695,7 @@ async fn rows_of_others_stay_as_they_are() {
     for graph in 0..number_from_env("EBB_OTHERS_GRAPHS", 2) {
         let seed = random.0;
         db.clear().await;
-        let found = lived(&db, &mut random).await;
+        let found = run_graph(&db, &mut random).await;
         assert!(found.is_empty(), "graph {graph}, EBB_OTHERS_SEED={seed}:\n{}", found.join("\n"));
         eprintln!("graph {graph}: next seed {}", random.0);
     }

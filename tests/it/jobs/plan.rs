@@ -285,8 +285,8 @@ async fn what_cannot_be_planned_or_undone_says_why() {
 
     // However many runs there were since, a run is found, and one in progress is left to its holder.
     let since = "UNWIND range(1, 1000) AS n MATCH (r:EbbRun {id: $run})
-        CREATE (s:EbbRun) SET s = properties(r), s.id = r.id + n, s.occurrence = r.occurrence + n,
-          s.started = r.started + duration({seconds: n})";
+        WITH n, r {.*, id: r.id + n, occurrence: r.occurrence + n, started: r.started + duration({seconds: n})} AS later
+        CREATE (s:EbbRun) SET s = later";
     db.client.run(since, &[("run", run.as_str().into())]).await;
     let why = service.undo(&run, at(1.0), false).await.unwrap_err();
     assert!(why.to_string().contains("of fade left nothing to undo"), "{why}");

@@ -15,6 +15,7 @@ use ebb_core::domain::ids::{EntityName, InstanceId, MemoryId, MemoryKey, Session
 use ebb_core::domain::memory::Revive;
 use ebb_core::service::memories::{RequestId, WriteMode};
 use ebb_core::service::{EventEffect, Service};
+use ebb_core::store::Error;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -218,12 +219,21 @@ async fn forget_where(
         confirm(&format!("Delete {all} memories for good, with the stubs of their promotions?"), global.yes)
             .await?;
         done = service.forget_where(&args.write.mode(), chosen, at, args.accept_affected).await?;
-        // A repeat gets the recorded answer of the first portion, so that its number of memories is none of those counted
-        // now. The guard has accepted the whole.
-        while done.left > 0 {
-            let next = service
-                .forget_where(&WriteMode::from(RequestId::or_new("cli", None)), chosen, at, Some(all))
-                .await?;
+        if args.write.request_id.is_some() {
+            // A repeat gets the recorded answer of the first portion and deletes nothing: the memories there are now count.
+            let now = service.forget_where(&WriteMode::DryRun, chosen, at, Some(all)).await?;
+            let left = now.memories + now.left;
+            let deleted = (all - left).max(0);
+            let nodes = if deleted > 0 { done.nodes } else { 0 };
+            done = ForgottenMemories { memories: deleted, nodes: nodes.max(deleted), left, ..done };
+        }
+        // The guard has accepted so many: those that others write meanwhile are left to another command.
+        while done.left > 0 && done.memories < all {
+            let mode = WriteMode::from(RequestId::or_new("cli", None));
+            let next = match service.forget_where(&mode, chosen, at, Some(all - done.memories)).await {
+                Err(Error::Guarded(_)) => break,
+                next => next?,
+            };
             done.memories += next.memories;
             done.nodes += next.nodes;
             done.left = next.left;
@@ -242,8 +252,8 @@ async fn forget_where(
     });
     let verdict = match done.left {
         left if left > 0 && !done.dry_run => Err(CliError::failed(format!("{left} memories are left"))
-            .why("others write them, or lock them, at the same time")
-            .try_this("the same command with another --request-id, or without")),
+            .why("others wrote them, or held them, at the same time")
+            .try_this("the same command with another --request-id, or without one")),
         _ => Ok(()),
     };
     conclude(printed, verdict)

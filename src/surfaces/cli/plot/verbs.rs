@@ -9,7 +9,6 @@ use super::{Picture, Verb, save};
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::memory::{energy_plot, key};
 use crate::surfaces::cli::output::{Format, Output};
-use ebb_core::api::server::TierCount;
 use ebb_core::domain::tier::Tier;
 use ebb_core::domain::units::Timestamp;
 use ebb_core::service::Service;
@@ -38,9 +37,11 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), 
                 Target::Svg(to) => written(&plot.svg(), to, output),
                 Target::Numbers => output.emit_list("plot.tiers", "hours", &counts(&plot), |_| {}),
                 Target::Terminal => {
-                    let now = now(&service.tiers().await?);
-                    let bars = bars(&now, output.width, output.color);
-                    drawn(&format!("{}\nNow\n{bars}", plot.terminal(output.width, output.color)), output)
+                    let bars = bars(&plot.series, output.width, output.color);
+                    drawn(
+                        &format!("{}\nAt the end\n{bars}", plot.terminal(output.width, output.color)),
+                        output,
+                    )
                 }
             }
         }
@@ -129,11 +130,6 @@ pub(in crate::surfaces::cli) fn over_time(hours: &[Hour], at: Timestamp) -> Tier
         }
     }
     TiersPlot { title: "Memories by tier, hour by hour".to_owned(), times, series: series.into() }
-}
-
-pub(in crate::surfaces::cli) fn now(tiers: &[TierCount]) -> Vec<Series> {
-    let held = |tier: Tier| tiers.iter().find(|row| row.tier == tier.name()).map_or(0, |row| row.memories);
-    TIERS.map(|tier| Series::of(tier, vec![u64::try_from(held(tier)).unwrap_or(0)])).into()
 }
 
 #[derive(Serialize)]
