@@ -9,11 +9,11 @@
 CALL () {
   MATCH (r:EbbRun)
   WHERE r.state = 'open' AND r.leaseUntil > datetime.realtime().epochMillis
-  RETURN collect(DISTINCT toString(r.holder)) AS holders
+  RETURN collect(DISTINCT toStringOrNull(r.holder)) AS holders
 }
 CALL () {
   MATCH (c:EbbCounter)
   WHERE c.name STARTS WITH 'mirror:' AND c.seen > datetime.realtime() - duration({milliseconds: 2 * coalesce(c.refreshMs, 30000)})
-  RETURN collect(DISTINCT toString(c.process)) AS mirrors
+  RETURN collect(DISTINCT toStringOrNull(c.process)) AS mirrors
 }
 RETURN holders + [process IN mirrors WHERE NOT process IN holders] AS processes

@@ -14,13 +14,13 @@ WITH n LIMIT $limit
 SET n.ebbLock = true
 WITH n, EXISTS {
     MATCH (n)--(o)
-    WHERE NOT (o:ConsolidationAttempt OR coalesce(o.scope = $scope, false) AND any(label IN labels(o) WHERE label IN $rows.own AND (label <> 'File' OR o.repository IS NOT NULL)))
+    WHERE NOT (o:ConsolidationAttempt OR coalesce(o.scope = $scope, false) AND any(label IN labels(o) WHERE label IN $rows.own AND (label STARTS WITH 'Ebb' OR o.id IS NOT NULL AND (label <> 'File' OR o.repository IS NOT NULL))))
   } AS shared
 WITH collect(CASE WHEN shared THEN n END) AS emptied, collect(CASE WHEN NOT shared THEN n END) AS deleted
 CALL (emptied) {
   UNWIND emptied AS n
   MATCH (n)-[r]-(o)
-  WHERE o:ConsolidationAttempt OR coalesce(o.scope = $scope, false) AND any(label IN labels(o) WHERE label IN $rows.own AND (label <> 'File' OR o.repository IS NOT NULL))
+  WHERE o:ConsolidationAttempt OR coalesce(o.scope = $scope, false) AND any(label IN labels(o) WHERE label IN $rows.own AND (label STARTS WITH 'Ebb' OR o.id IS NOT NULL AND (label <> 'File' OR o.repository IS NOT NULL)))
   DELETE r
 }
 FOREACH (n IN emptied | SET n = {} REMOVE n:$($rows.labels))

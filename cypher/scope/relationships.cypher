@@ -9,5 +9,5 @@ UNWIND $rows.numbers AS number
 MATCH (n)
 WHERE id(n) = number AND n.scope = $scope AND n.id IS NOT NULL AND [label IN $rows.own WHERE label IN labels(n)][0] = $label
 MATCH (n)-[r]->(o)
-WHERE coalesce(o.scope = $scope, false) AND any(label IN labels(o) WHERE label IN $rows.own AND (label <> 'File' OR o.repository IS NOT NULL))
+WHERE coalesce(o.scope = $scope, false) AND any(label IN labels(o) WHERE label IN $rows.own AND (label STARTS WITH 'Ebb' OR o.id IS NOT NULL AND (label <> 'File' OR o.repository IS NOT NULL)))
 RETURN type(r) AS kind, elementId(n) AS from, elementId(o) AS to, properties(r) AS values

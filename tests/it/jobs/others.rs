@@ -287,7 +287,8 @@ async fn write_others(db: &Fresh, random: &mut Random) {
     let values = VALUES.join(", ");
     let text = format!("WITH [{values}] AS values UNWIND $rows AS r CREATE (n) SET n:$(r.labels) {SET}");
     db.client.run(&text, &[("rows", list(nodes))]).await;
-    let ids = "MATCH (n) WHERE n:EbbMemory|EbbFact|EbbEntity OR NONE (label IN labels(n) WHERE label STARTS WITH 'Ebb')
+    let ids = "MATCH (n) WHERE n:EbbMemory|EbbFact|EbbEntity
+          OR NONE (label IN labels(n) WHERE label STARTS WITH 'Ebb' OR label = 'ConsolidationConfig')
         RETURN elementId(n) AS id ORDER BY id(n)";
     let ids: Vec<String> = db.client.column(ids).await;
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
@@ -509,6 +510,16 @@ impl Graph {
             && ["type", "weight"].iter().all(|key| edge.properties.contains_key(*key))
     }
 
+    /// The same without what an uninstallation removes from rows of others: locks and reasons.
+    fn without_marks(&self) -> Self {
+        let mut all = self.clone();
+        let properties = all.nodes.values_mut().map(|node| &mut node.properties);
+        for properties in properties.chain(all.edges.values_mut().map(|edge| &mut edge.properties)) {
+            properties.retain(|key, _| !key.starts_with("ebb"));
+        }
+        all
+    }
+
     /// Rows of the documented shape without the label of those that Ebb has taken over, or quarantined.
     fn not_taken(&self) -> impl Iterator<Item = &Node> {
         self.nodes
@@ -541,18 +552,23 @@ impl Graph {
         let mut given = self.given();
         // What came since is Ebb's.
         given.extend(after.nodes.keys().filter(|id| !self.nodes.contains_key(*id)).map(String::as_str));
-        if step == Step::Deletion {
+        if matches!(step, Step::Deletion | Step::Uninstallation) {
             given.extend(self.in_a_scope());
         }
         let mut harmed = self.harmed_nodes(after, step, &given);
         for (id, edge) in &self.edges {
             let now = after.edges.get(id);
             let ends = [&edge.from, &edge.to];
+            let is_own = ends.iter().all(|end| given.contains(end.as_str()));
             let may_go = match step {
                 Step::Jobs => false,
                 // Who deletes a memory deletes its relationships; who deletes a scope leaves those of others.
                 Step::Writes => ends.iter().any(|end| !after.nodes.contains_key(*end)),
-                Step::Deletion => ends.iter().all(|end| given.contains(end.as_str())),
+                Step::Deletion => is_own,
+                // Claims go, and with them what leads to them.
+                Step::Uninstallation => {
+                    is_own || ends.iter().any(|end| self.nodes[*end].is("ConsolidationAttempt"))
+                }
             };
             if !may_go
                 && !self.is_edge_given(edge, &given)
@@ -604,6 +620,7 @@ enum Step {
     Jobs,
     Writes,
     Deletion,
+    Uninstallation,
 }
 
 /// Requests writes of every kind to the memories and sessions that are not Ebb's, whatever comes of them.
@@ -680,7 +697,7 @@ async fn run_graph(db: &Fresh, random: &mut Random) -> Vec<String> {
     }
     let aside: Vec<String> = db.client.column(ASIDE).await;
     db.store.uninstall().await.unwrap();
-    look(&before, "uninstallation", Step::Deletion).await;
+    look(&before.without_marks(), "uninstallation", Step::Uninstallation).await;
     db.store.initialise(&ConsolidationConfig::DOCUMENTED, at(0.0)).await.unwrap();
     found.extend(aside.into_iter().filter(|line| line.contains(" failed on it: ")));
     found.extend(failed);

@@ -206,7 +206,7 @@ async fn a_relationship_without_its_end_is_left_out_of_a_restore() {
     let folder = tempfile::tempdir().unwrap();
     ebb(&db, &["memory", "add", "prefers tabs", "--id", "tabs", "--mention", "Ann"]).json();
     db.client
-        .run("MATCH (m:Memory {id: 'tabs'}) CREATE (m)-[:SEEN_IN]->(:Session {scope: 'local'})", &[])
+        .run("MATCH (m:Memory {id: 'tabs'}) CREATE (m)-[:SEEN_IN]->(:EbbSynapse {scope: 'local'})", &[])
         .await;
     on(&db, folder.path(), &["scope", "export", "local", "b.ndjson"]).json();
     db.client.run("MATCH (n) DETACH DELETE n", &[]).await;
