@@ -14,8 +14,7 @@ use ebb_core::domain::event::{Access as Used, Remember};
 use ebb_core::domain::ids::{EntityName, InstanceId, MemoryId, MemoryKey, SessionId};
 use ebb_core::domain::memory::Revive;
 use ebb_core::service::memories::{RequestId, WriteMode};
-use ebb_core::service::{EventEffect, Service};
-use ebb_core::store::Error;
+use ebb_core::service::{Error, EventEffect, Service};
 use serde::Serialize;
 use serde_json::Value;
 
