@@ -7,7 +7,11 @@
 // Every number comes from the count store, so reading a large database costs nothing. busy says whether there was a write within a
 // minute; changes are trimmed, so there are few.
 OPTIONAL MATCH (s:EbbScratch {name: 'scratch'})
-CALL () { MATCH (c:EbbChange) RETURN coalesce(max(c.at) > datetime.realtime() - duration('PT1M'), false) AS busy }
+CALL () {
+  OPTIONAL MATCH (c:EbbChange)
+  WHERE c.at > datetime.realtime() - duration('PT1M')
+  RETURN c IS NOT NULL AS busy LIMIT 1
+}
 CALL () { MATCH (n) RETURN count(n) AS everything }
 CALL () { MATCH (n:EbbMigration) RETURN count(n) AS migrations }
 CALL () { MATCH (n:EbbCounter) RETURN count(n) AS counters }
