@@ -13,13 +13,13 @@ WITH t
 OPTIONAL MATCH (m:Memory {scope: $scope, id: $id})
 USING INDEX SEEK m:Memory(scope, id)
 OPTIONAL MATCH (s:Memory)-[:PROMOTED_TO|CRYSTALLIZED_INTO]->(m)
-WHERE s:EbbMemory OR s.content IS NOT NULL AND (s.tier IS NOT NULL OR s.energy IS NOT NULL)
+WHERE s:EbbMemory OR s.id IS NOT NULL AND s.content IS NOT NULL AND (s.tier IS NOT NULL OR s.energy IS NOT NULL)
 OPTIONAL MATCH (m)-[:PREVIOUS_VERSION]->(v:EbbVersion)
 WITH collect(DISTINCT m) AS memories, collect(DISTINCT s) AS stubs, collect(DISTINCT v) AS versions
 CALL (memories) {
   UNWIND memories AS m
   MATCH (m)-[:BELONGS_TO]->(:SemanticCluster)<-[:BELONGS_TO]-(o:Memory)
-  WHERE o:EbbMemory OR o.content IS NOT NULL AND (o.tier IS NOT NULL OR o.energy IS NOT NULL)
+  WHERE o:EbbMemory OR o.id IS NOT NULL AND o.content IS NOT NULL AND (o.tier IS NOT NULL OR o.energy IS NOT NULL)
   WITH o LIMIT 1
   SET o.clusterDue = datetime({epochMillis: $at})
 }
@@ -27,7 +27,7 @@ CALL (memories) {
   UNWIND memories AS m
   MATCH (m)-[:BELONGS_TO]->(c:SemanticCluster)
   WHERE c.dissolved IS NULL AND NOT EXISTS { MATCH (c)<-[:BELONGS_TO]-(o:Memory)
-    WHERE o <> m AND (o:EbbMemory OR o.content IS NOT NULL AND (o.tier IS NOT NULL OR o.energy IS NOT NULL)) }
+    WHERE o <> m AND (o:EbbMemory OR o.id IS NOT NULL AND o.content IS NOT NULL AND (o.tier IS NOT NULL OR o.energy IS NOT NULL)) }
   WITH c LIMIT 1
   SET c.dissolved = datetime({epochMillis: $at}), c.size = 0
   RETURN collect(toStringOrNull(c.id)) AS clusters
