@@ -686,6 +686,7 @@ async fn run_graph(db: &Fresh, random: &mut Random) -> Vec<String> {
     }
     let taken = Graph::read(db).await;
     let left = taken.not_taken().map(|node| format!("not taken over: {}", node.summary()));
+    let aside: Vec<String> = db.client.column(ASIDE).await;
     request_writes(db, &before).await;
     let written = look(&before, "writes", Step::Writes).await;
     db.service("[]").mend().await.unwrap();
@@ -695,7 +696,6 @@ async fn run_graph(db: &Fresh, random: &mut Random) -> Vec<String> {
         db.store.erase(&Scope::new(scope).unwrap(), "test", scope).await.unwrap();
         look(&before, &format!("deletion of {scope}"), Step::Deletion).await;
     }
-    let aside: Vec<String> = db.client.column(ASIDE).await;
     db.store.uninstall().await.unwrap();
     look(&before.without_marks(), "uninstallation", Step::Uninstallation).await;
     db.store.initialise(&ConsolidationConfig::DOCUMENTED, at(0.0)).await.unwrap();
