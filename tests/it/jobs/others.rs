@@ -153,23 +153,10 @@ const UNKNOWN: usize = 10;
 const UNIQUE: [&str; 3] = ["id", "name", "promotionKey"];
 /// Labels of places.
 const PLACES: [&str; 5] = ["Wing", "Room", "Closet", "Drawer", "Entity"];
-/// Types of trails, and those that Ebb writes between rows of its own.
+/// Types of trails, and those that mean nothing to Ebb; it writes all others between rows of its own.
 const TRAILS: [&str; 8] =
     ["HAS_ROOM", "HAS_CLOSET", "HAS_DRAWER", "HALL", "TUNNEL", "RELATES_TO", "REFERENCES", "SIMILAR_TO"];
-const OWN: [&str; 12] = [
-    "ACCESSED_IN",
-    "COACTIVATED",
-    "CONSOLIDATING",
-    "BELONGS_TO",
-    "MENTIONS",
-    "ABOUT",
-    "HEAD",
-    "REINFORCES",
-    "PROMOTED_TO",
-    "CRYSTALLIZED_INTO",
-    "DECAYED_FROM",
-    "PREVIOUS_VERSION",
-];
+const UNKNOWN_TYPES: [&str; 4] = ["KNOWS", "NEXT", "LAST_MESSAGE", "HAS_MEMBER"];
 /// Keys of pheromones.
 const PHEROMONES: [&str; 5] = [
     "success_pheromone",
@@ -534,7 +521,7 @@ impl Graph {
         self.is_relation(edge)
             || is(&TRAILS)
                 && (has_pheromone(&edge.properties) || edge.properties.contains_key("pheromone_cycle"))
-            || is(&OWN) && ends == [true, true]
+            || !is(&TRAILS) && !is(&UNKNOWN_TYPES) && ends == [true, true]
             || edge.kind == "CONSOLIDATING" && ends != [false, false]
     }
 
