@@ -109,26 +109,18 @@ pub async fn replay(
     }
     store.check_scratch(COMPARISON).await?;
     service.ensure_initialised().await?;
-    let replayed = read_back(args, (name, until), service, (scopes, questions), output).await;
+    let read_back = async {
+        let mut bar = FileProgress::new(output, name);
+        let plan = Replay { until, step_ms: None, work: Some(COMPARISON) };
+        let done = service.replay(&args.events, plan, BadLines::Stop, &mut |tick| bar.at(tick)).await?;
+        drop(bar);
+        Ok::<_, CliError>(service.replayed(scopes, done.ended_at, questions).await?)
+    };
+    let replayed = read_back.await;
     let emptied = store.empty_scratch(COMPARISON).await;
     let replayed = replayed?;
     emptied?;
     Ok(replayed)
-}
-
-/// Replays the events and reads back what they leave.
-async fn read_back(
-    args: &CompareArgs,
-    (name, until): (&'static str, Option<Timestamp>),
-    service: &Service,
-    (scopes, questions): (&BTreeSet<Scope>, &[Question]),
-    output: &Output,
-) -> Result<Replayed, CliError> {
-    let mut bar = FileProgress::new(output, name);
-    let plan = Replay { until, step_ms: None, work: Some(COMPARISON) };
-    let done = service.replay(&args.events, plan, BadLines::Stop, &mut |tick| bar.at(tick)).await?;
-    drop(bar);
-    Ok(service.replayed(scopes, done.ended_at, questions).await?)
 }
 
 /// The result of a comparison.
