@@ -9,9 +9,9 @@ MATCH ()-[r:HALL]->(n:Room)
 WHERE n.scope IN $rows.groups AND n.mark IS NOT NULL AND n.id IS :: STRING NOT NULL
 WITH n.id AS key, r[$observed] AS at
 RETURN key, [
-  max(CASE WHEN at IS :: ZONED DATETIME NOT NULL THEN at END),
-  max(CASE WHEN at IS :: LOCAL DATETIME NOT NULL THEN at END),
-  max(CASE WHEN at IS :: DATE NOT NULL THEN at END),
-  max(CASE WHEN at IS :: INTEGER NOT NULL | FLOAT NOT NULL THEN at END),
-  max(CASE WHEN at IS :: STRING NOT NULL THEN at END)
+  max(CASE WHEN datetime({year: 1}) <= at < datetime({year: 10000}) THEN at END),
+  max(CASE WHEN localdatetime({year: 1}) <= at < localdatetime({year: 10000}) THEN at END),
+  max(CASE WHEN date({year: 1}) <= at < date({year: 10000}) THEN at END),
+  max(CASE WHEN -62135596800000 <= at < 253402300800000 THEN at END),
+  max(CASE WHEN '0' <= at < ':' THEN at END)
 ] AS latest

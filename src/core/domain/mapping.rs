@@ -495,8 +495,8 @@ impl Mapping {
 #[must_use]
 pub fn instant_of_number(number: i64) -> Option<i64> {
     /// Below this a number is of seconds: in milliseconds it would be in the first four months of 1970.
-    const SECONDS_MAX: i64 = 10_000_000_000;
-    let ms = if number.abs() < SECONDS_MAX { number.checked_mul(1_000)? } else { number };
+    const SECONDS_MAX: u64 = 10_000_000_000;
+    let ms = if number.unsigned_abs() < SECONDS_MAX { number.checked_mul(1_000)? } else { number };
     Timestamp::from_millis(ms).ok().map(Timestamp::millis)
 }
 
@@ -599,6 +599,6 @@ mod tests {
     fn a_number_is_of_seconds_or_of_milliseconds() {
         assert_eq!(instant_of_number(1_767_225_600), Some(1_767_225_600_000));
         assert_eq!(instant_of_number(1_767_225_600_000), Some(1_767_225_600_000));
-        assert_eq!(instant_of_number(i64::MAX), None);
+        assert_eq!([i64::MIN, i64::MAX].map(instant_of_number), [None, None]);
     }
 }

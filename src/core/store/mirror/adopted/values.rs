@@ -59,7 +59,9 @@ pub(super) fn instant(value: &BoltType) -> Option<i64> {
             clippy::cast_possible_truncation,
             reason = "seconds or milliseconds, with a fraction of one"
         )]
-        BoltType::Float(number) => return instant_of_number(number.value as i64),
+        BoltType::Float(number) if number.value.is_finite() => {
+            return instant_of_number(number.value as i64);
+        }
         BoltType::String(text) => return parse_lenient(&text.value).map(Timestamp::millis),
         _ => return None,
     };
