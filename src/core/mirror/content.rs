@@ -119,6 +119,12 @@ impl Names {
         self.types.get(label).copied().unwrap_or(NodeType::Custom(u8::MAX))
     }
 
+    /// Labels whose nodes have the type of those of a label, itself among them.
+    pub(super) fn of_type(&self, label: usize) -> impl Iterator<Item = usize> {
+        let of = self.node_type(label);
+        (0..self.types.len()).filter(move |other| self.types[*other] == of)
+    }
+
     /// Labels whose kind has no name of its own, in the order of their numbers.
     pub(super) fn further(&self) -> impl Iterator<Item = &str> {
         self.further.iter().map(String::as_str)

@@ -318,7 +318,7 @@ mod tests {
         MirrorCandidate {
             label: 0,
             key: format!("n{key:06}"),
-            element: "".into(),
+            elements: "".into(),
             heat,
             bytes: CHARS,
             degree: 0,

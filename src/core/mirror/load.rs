@@ -32,7 +32,7 @@ use ebb_engine::graph::snapshot::{SkippedCounts, Snapshot};
 use ebb_engine::plasticity::Synapses;
 use ebb_engine::text::ranking::{Content, TextIndex};
 use ebb_engine::text::stop::stop_words;
-use ebb_engine::vectors::VectorIndex;
+use ebb_engine::vectors::{VectorIndex, fact_key};
 use ebb_engine::{Texts, View};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -373,7 +373,9 @@ impl Load {
         let learned = std::mem::take(&mut self.learned);
         let places = places(&self.asked, &self.nodes);
         let elements = (0..u32::MAX).zip(&self.nodes);
-        let elements = elements.map(|(place, node)| (&*node.element, place)).collect();
+        let elements = elements
+            .flat_map(|(place, node)| node.elements.split(' ').map(move |element| (element, place)))
+            .collect();
         let plan = Plan { load: &self, places: &places, elements };
         let read = read(&plan)?;
         self.check_wanted()?;
@@ -571,16 +573,22 @@ pub(super) fn set_vectors<'a>(
 /// Builds the view, and its relations.
 fn build(load: &Load, read: Read, generation: Generation) -> Result<(View, Relations), Error> {
     let Load { store, config, names, nodes, at, .. } = load;
-    let Read { rows, edges, index, vectors, facts } = read;
-    let Edges { list: edges, causal, kinds, relations, skipped, .. } = edges;
+    let Read { rows, edges, index, vectors, mut facts } = read;
+    let Edges { list: edges, causal, kinds, mut relations, skipped, .. } = edges;
+    // A node that was listed, and is gone or no longer live when it is read, takes its relations with it.
+    let mut is_read = vec![false; nodes.len()];
+    rows.iter().for_each(|(place, _)| is_read[*place as usize] = true);
+    let unread = nodes.iter().zip(is_read).filter(|(_, is_read)| !is_read);
+    let unread: Vec<String> = unread.map(|(node, _)| names.external_id(node.label, &node.key)).collect();
+    for (from, to, kind) in relations.drop_of(&unread.iter().map(String::as_str).collect()) {
+        facts.iter_mut().for_each(|facts| facts.remove(&fact_key(&from, &to, &kind)));
+    }
     let mut skipped = SkippedCounts { relationships: skipped, ..SkippedCounts::default() };
     let observed = relations.observed();
     let mut builder = GraphBuilder::new(config.kinds.clone(), config.range);
     let mut staged = vec![None; nodes.len()];
     for (place, mut row) in rows {
-        if let Some(at) = observed.get(row.external_id.as_str()) {
-            row.last_modified = Some(*at);
-        }
+        row.last_modified = row.last_modified.max(observed.get(row.external_id.as_str()).copied());
         match builder.add_node(row) {
             Ok(node) => staged[place as usize] = Some(node),
             Err(_) => skipped.nodes += 1,

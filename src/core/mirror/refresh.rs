@@ -193,14 +193,23 @@ impl Touched {
         for row in written.iter().filter(|row| !held.written.contains(row)) {
             all.insert(row.label, &row.key, row.is_relation);
         }
-        // Relationships of a new node are read with the node.
+        // Relationships of a new node are read with the node. Where labels share a type, a key may be new under this one, and be held
+        // under another.
         let around = all.around.iter().flat_map(|(label, keys)| keys.iter().map(|key| (*label, key)));
         let kinds = all.kinds.keys().map(|(label, key)| (*label, key));
-        let unseen = |(label, key): &(usize, &String)| held.find(*label, key).is_none();
+        let is_shared = |label: usize| held.names.of_type(label).nth(1).is_some();
+        let unseen = |(label, key): &(usize, &String)| is_shared(*label) || held.find(*label, key).is_none();
         let unseen: Vec<_> =
             around.chain(kinds).filter(unseen).map(|(label, key)| (label, key.clone())).collect();
         for (label, key) in unseen {
             all.nodes.entry(label).or_default().insert(key);
+        }
+        let nodes = all.nodes.iter().filter(|(label, _)| is_shared(**label));
+        let alike: Vec<(usize, BTreeSet<String>)> = nodes
+            .flat_map(|(label, keys)| held.names.of_type(*label).map(|other| (other, keys.clone())))
+            .collect();
+        for (label, mut keys) in alike {
+            all.nodes.entry(label).or_default().append(&mut keys);
         }
         all
     }
@@ -256,7 +265,7 @@ async fn read(
                     changed.entry(*label).or_default().push(seen.key.clone());
                 }
                 there.insert(seen.key.clone());
-                if read.nodes.insert(id, (seen, is_held)).is_some_and(|(_, was_held)| !was_held) {
+                if read.nodes.insert(id, (seen, is_held)).is_some() {
                     return Ok(Err(SHARED_KEY));
                 }
             }
@@ -270,6 +279,9 @@ async fn read(
             }
         }
     }
+    // A node is read under each label of its type, and is there under one.
+    let Read { nodes, gone, .. } = &mut read;
+    gone.retain(|id| !nodes.contains_key(id));
     for (label, keys) in touched.around {
         let known = keys.into_iter().filter(|key| held.find(label, key).is_some());
         new.entry(label).or_default().extend(known);
@@ -383,7 +395,7 @@ async fn next(
             let lacks = held.left_out > 0 && !is_held;
             let partial = lacks || graph.find(id).is_some_and(|node| graph.is_partial(node));
             let row = held.names.row(seen, partial);
-            let last_modified = observed.get(id.as_str()).copied().or(row.last_modified);
+            let last_modified = row.last_modified.max(observed.get(id.as_str()).copied());
             NodeRow { last_modified, ..row }
         })
         .collect();

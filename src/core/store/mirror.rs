@@ -482,7 +482,7 @@ impl Store {
                 let call = match sought {
                     Sought::Candidates(candidates) => call
                         .set("key", list(candidates.iter().map(|one| one.key.as_str())))
-                        .set("element", list(candidates.iter().map(|one| &*one.element))),
+                        .set("element", list(candidates.iter().map(|one| &*one.elements))),
                     Sought::Keys(keys) => {
                         let find = MIRROR_FIND.about(&asked.own()[label..=label], &[]);
                         let find =

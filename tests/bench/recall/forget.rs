@@ -147,7 +147,7 @@ impl<'a> Past<'a> {
             MirrorCandidate {
                 label: 0,
                 key: key.to_owned(),
-                element: "".into(),
+                elements: "".into(),
                 heat,
                 bytes: chars,
                 degree,

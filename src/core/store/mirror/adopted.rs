@@ -32,6 +32,7 @@ use crate::domain::relation::{Fading, RelationState};
 use crate::domain::units::{Timestamp, Weight};
 use neo4rs::BoltType;
 use serde::Deserialize;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use values::{Values, instant};
 
@@ -124,7 +125,7 @@ impl Store {
         let accesses = self.last_accesses(of, None).await?;
         let has_vectors = of.fact_vectors().next().is_some();
         let numbers = asked.dimensions.filter(|_| has_vectors).map_or(0, |count| count as u64);
-        let mut candidates = BTreeMap::new();
+        let (mut candidates, mut others) = (BTreeMap::new(), BTreeMap::<String, Vec<String>>::new());
         let found: Vec<i64> = self.read(of.call(&ADOPTED_NUMBERS)).await?;
         for call in call.by_numbers(&found) {
             for row in self.table("adopted.census", || call.clone(), &COLUMNS).await? {
@@ -141,7 +142,7 @@ impl Store {
                 let candidate = MirrorCandidate {
                     label,
                     key: key.clone(),
-                    element: element.into(),
+                    elements: element.as_str().into(),
                     heat: if pinned {
                         Heat::Pinned
                     } else {
@@ -154,7 +155,18 @@ impl Store {
                     degree: whole(&degree).and_then(|degree| u64::try_from(degree).ok()).unwrap_or(0),
                     numbers,
                 };
-                candidates.entry(key).or_insert(candidate);
+                match candidates.entry(key) {
+                    Entry::Vacant(free) => {
+                        free.insert(candidate);
+                    }
+                    Entry::Occupied(taken) => others.entry(taken.key().clone()).or_default().push(element),
+                }
+            }
+        }
+        // Relationships end at any of the rows with a key.
+        for (key, elements) in others {
+            if let Some(of) = candidates.get_mut(&key) {
+                of.elements = format!("{} {}", of.elements, elements.join(" ")).into();
             }
         }
         Ok(candidates.into_values().collect())

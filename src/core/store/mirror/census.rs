@@ -27,8 +27,8 @@ pub struct MirrorCandidate {
     /// Index of its label.
     pub label: usize,
     pub key: String,
-    /// Its present element id.
-    pub element: Box<str>,
+    /// Its present element id; where rows of another library share a key, those of all, separated by spaces.
+    pub elements: Box<str>,
     /// Rank for selection.
     pub heat: Heat,
     /// Characters of its key and its content, as far as they are read.
@@ -195,7 +195,7 @@ impl Store {
                 heat: row.heat(now, tunables, &self.trails, &counter.cycles),
                 bytes: row.chars(),
                 key: row.key,
-                element: row.element,
+                elements: row.element,
                 degree: row.degree,
                 numbers: 0,
             };
