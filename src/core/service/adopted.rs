@@ -29,6 +29,24 @@ struct Rows {
     facts: BTreeMap<String, AdoptedFact>,
 }
 
+/// What the score of a fact needs besides the fact.
+struct Ends<'a> {
+    /// Those that are live and not hidden, by index of the label and key.
+    live: BTreeSet<(usize, String)>,
+    labels: &'a [String],
+    view: &'a View,
+}
+
+impl Ends<'_> {
+    /// The name of an end.
+    fn name(&self, (label, key): &(usize, String)) -> Option<String> {
+        let graph = self.view.graph();
+        // A key that several labels share is named with its label.
+        let node = graph.find(key).or_else(|| graph.find(&format!("{}:{key}", self.labels[*label])))?;
+        Some(graph.label(node).to_owned())
+    }
+}
+
 impl Service {
     /// Scores rows for a query.
     pub async fn rerank(&self, scope: &Scope, request: RerankRequest) -> Result<Reranked, Error> {
@@ -61,6 +79,8 @@ impl Service {
             }
         }
         let labels: Vec<String> = asked.labels().map(|(label, _)| label.to_owned()).collect();
+        let live = self.live_ends(&asked, &rows.facts).await?;
+        let ends = Ends { live, labels: &labels, view };
         // A key that several labels share is named with its label.
         let score_of = |scores: &BTreeMap<String, f64>, label: usize, key: &str| {
             let labelled = || scores.get(&format!("{}:{key}", labels[label]));
@@ -86,7 +106,7 @@ impl Service {
                     };
                     let [from, to] = &fact.ends;
                     let score = has_query.then(|| f64::midpoint(end(from), end(to)));
-                    self.fact_score(fact, view, now, score, none)
+                    self.fact_score(fact, &ends, now, score, none)
                 }
                 None => none,
             }
@@ -125,7 +145,7 @@ impl Service {
     fn fact_score(
         &self,
         fact: &AdoptedFact,
-        view: &View,
+        ends: &Ends<'_>,
         now: Timestamp,
         score: Option<f64>,
         none: RerankedRow,
@@ -141,14 +161,17 @@ impl Service {
             let until = Timestamp::from_millis(until).unwrap_or(now);
             return RerankedRow { weight, why: format!("not live since {}", rfc3339(until)), ..none };
         }
+        if let Some((_, key)) = fact.ends.iter().flatten().find(|end| !ends.live.contains(*end)) {
+            let why = format!("its end {key} is hidden, or not live for its library");
+            return RerankedRow { weight, why, ..none };
+        }
         let is_pinned = fact.state.as_ref().is_some_and(|state| state.pinned);
         let at = Some(relation.bond.last_observed).filter(|at| *at > Timestamp::EPOCH);
-        let label = |end: &Option<(usize, String)>| {
-            let node = view.graph().find(&end.as_ref()?.1)?;
-            Some(view.graph().label(node).to_owned())
+        let named = |end: &Option<(usize, String)>| {
+            let name = end.as_ref().and_then(|end| ends.name(end));
+            name.unwrap_or_else(|| "a node that is not mirrored".to_owned())
         };
         let [from, to] = &fact.ends;
-        let named = |end| label(end).unwrap_or_else(|| "a node that is not mirrored".to_owned());
         let why = format!("{}; {} {} {}", observed_at(at, is_pinned), named(from), relation.kind, named(to));
         let why = explained(why, score);
         RerankedRow { live: true, weight, score: score.map_or(weight, |score| score * weight), why, ..none }
@@ -240,6 +263,24 @@ impl Service {
             without -= page.iter().filter(has_row).count();
         }
         Ok(without)
+    }
+
+    /// Those ends of facts that are live and not hidden.
+    async fn live_ends(
+        &self,
+        asked: &MirrorQuery,
+        facts: &BTreeMap<String, AdoptedFact>,
+    ) -> Result<BTreeSet<(usize, String)>, store::Error> {
+        let mut keys: BTreeMap<usize, BTreeSet<&str>> = BTreeMap::new();
+        for (label, key) in facts.values().flat_map(|fact| fact.ends.iter().flatten()) {
+            keys.entry(*label).or_default().insert(key);
+        }
+        let mut live = BTreeSet::new();
+        for (label, keys) in keys {
+            let rows = self.store.adopted_live(asked, label, &Vec::from_iter(keys)).await?;
+            live.extend(rows.into_iter().map(|row| (label, row.node.key)));
+        }
+        Ok(live)
     }
 
     /// The rows with these keys: nodes, and facts.

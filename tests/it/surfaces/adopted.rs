@@ -204,7 +204,13 @@ async fn results_of_the_library_are_scored_pinned_and_hidden() {
         !ids(&found).contains(&"oacme") && ids(&found).contains(&"oann")
     })
     .await;
-    state(r#"{"scope": "one", "keys": ["oacme", "oworks"], "hidden": false}"#).json(200);
+    // A fact to a hidden node is not live either.
+    state(r#"{"scope": "one", "keys": ["oworks"], "hidden": false}"#).json(200);
+    let answer = api.post("/v1/rerank", r#"{"scope": "one", "keys": ["oworks"]}"#).json(200);
+    let works = scored(&answer, "oworks");
+    assert_eq!((&works["live"], &works["score"]), (&json!(false), &json!(0.0)), "{answer:#}");
+    assert!(works["why"].as_str().unwrap().contains("its end oacme is hidden"), "{answer:#}");
+    state(r#"{"scope": "one", "keys": ["oacme"], "hidden": false}"#).json(200);
     eventually("it is back with its fact", async || {
         let found = api.post("/v1/recall", r#"{"scope": "one", "text": "Ann"}"#).json(200);
         ids(&found).contains(&"oacme")
@@ -373,7 +379,7 @@ async fn accesses_that_a_library_logs_count() {
                ['earlier', datetime('2025-01-01T00:00Z')], ['wrong', [1, 2]], ['mixed', null]] AS row
              CREATE (e:Entity {id: row[0], name: 'Ann ' + row[0], created_at: datetime('2026-01-01T00:00Z')})
              FOREACH (_ IN CASE WHEN row[1] IS NULL THEN [] ELSE [1] END | CREATE (step)-[:TOUCHED {recorded_at: row[1]}]->(e))
-             FOREACH (at IN CASE WHEN row[0] = 'mixed' THEN ['2026-03-01', 5, true, datetime('2026-02-01T00:00Z')] ELSE [] END |
+             FOREACH (at IN CASE WHEN row[0] = 'mixed' THEN ['2026-03-01', 'unknown', 5, 9223372036854775807, true, datetime('2026-02-01T00:00Z'), datetime('+10000-01-01T00:00Z')] ELSE [] END |
                CREATE (step)-[:TOUCHED {recorded_at: at}]->(e))",
             &[],
         )

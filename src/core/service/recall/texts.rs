@@ -225,30 +225,33 @@ impl Service {
         }
         let (asked, graph) = (self.mirror.query(scope)?, view.graph());
         let labels: Vec<(&str, &str)> = asked.labels().collect();
-        let own: Vec<&str> = labels[..asked.own_labels()].iter().map(|(_, kind)| *kind).collect();
+        let own = &labels[..asked.own_labels()];
+        let key_of = |label: &str, id: &str| labelled([label], id).map_or(id, |(_, key)| key).to_owned();
         for (at, (label, kind)) in labels.iter().enumerate().skip(asked.own_labels()) {
             let is_of_kind = |id: &&String| graph.find(id).is_some_and(|node| view.kind(node) == *kind);
             let of_kind: Vec<&String> = ids.iter().filter(is_of_kind).collect();
-            let key_of = |id: &str| labelled([*label], id).map_or(id, |(_, key)| key).to_owned();
-            let keys: Vec<String> = of_kind.iter().map(|id| key_of(id)).collect();
+            let keys: Vec<String> = of_kind.iter().map(|id| key_of(label, id)).collect();
             if keys.is_empty() {
                 continue;
             }
             let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
             let live = self.store.adopted_live(&asked, at, &keys).await?;
             let texts: BTreeMap<String, StoredText> = live.into_iter().map(StoredText::of_adopted).collect();
-            let found = |id: &&String| Some(((*id).clone(), texts.get(&key_of(id))?.clone()));
+            let found = |id: &&String| Some(((*id).clone(), texts.get(&key_of(label, id))?.clone()));
             there.extend(of_kind.iter().filter_map(found));
             // A node of one of Ebb's own kinds may be Ebb's.
-            let missing = of_kind.iter().filter(|id| !there.contains_key(**id)).map(|id| key_of(id));
-            let missing: Vec<String> = missing.collect();
-            let mut known: BTreeSet<String> = BTreeSet::new();
-            for (at, _) in own.iter().enumerate().filter(|(_, own)| !missing.is_empty() && *own == kind) {
-                let keys: Vec<&str> = missing.iter().map(String::as_str).collect();
+            let missing: Vec<&String> =
+                of_kind.iter().filter(|id| !there.contains_key(**id)).copied().collect();
+            let mut known: BTreeSet<&String> = BTreeSet::new();
+            let of_kind_too = |(_, (_, own)): &(usize, &(&str, &str))| !missing.is_empty() && own == kind;
+            for (at, (label, _)) in own.iter().enumerate().filter(of_kind_too) {
+                let keys: Vec<String> = missing.iter().map(|id| key_of(label, id)).collect();
+                let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
                 let found = self.store.mirrored(&asked, at, Sought::Keys(&keys)).await?;
-                known.extend(found.into_iter().map(|one| one.key));
+                let found: BTreeSet<String> = found.into_iter().map(|one| one.key).collect();
+                known.extend(missing.iter().filter(|id| found.contains(&key_of(label, id))));
             }
-            read.extend(of_kind.into_iter().filter(|id| !known.contains(&key_of(id))).cloned());
+            read.extend(of_kind.into_iter().filter(|id| !known.contains(id)).cloned());
         }
         Ok(Texts { read, there })
     }
