@@ -6,10 +6,10 @@
 // idempotent: by what is left
 //
 // Scans all sessions. A session with any relationship is kept, whatever its writer; so is one in which a memory was
-// made, one that co-activation never took up, and one with a label or property of another writer.
+// made, one that co-activation never took up, one without a scope or an id, and one with a label or property of another writer.
 MATCH (s:Session)
 WHERE s.started < datetime({epochMillis: $before}) AND NOT (s)--()
-  AND coalesce(s.coactivated, s.coactivateDue) IS NOT NULL
+  AND s.scope IS NOT NULL AND s.id IS NOT NULL AND coalesce(s.coactivated, s.coactivateDue) IS NOT NULL
   AND all(label IN labels(s) WHERE label IN ['Session', 'EbbQuarantined'])
   AND all(key IN keys(s) WHERE key IN ['scope', 'id', 'started', 'ended', 'coactivateDue', 'coactivated', 'ebbLock', 'ebbReason', 'ebbMoved'])
   AND NOT EXISTS { MATCH (m:Memory {sessionId: s.id}) WHERE m.scope = s.scope }

@@ -31,6 +31,7 @@ const PAGE: usize = 1_000;
 async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     work.adopt_all().await?;
     work.adopt_all_facts().await?;
+    // A dry run frees no claims, and so does not count attempts that are removed once they have none.
     if !work.run.is_dry() {
         work.adopt_entities().await?;
         reap::run(work.store, Right::Lease).await?;

@@ -33,22 +33,12 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
         return Ok(Completion::End);
     }
     for kind in &store.trail_kinds().await? {
-        if work.run.is_dry() {
-            for one in &kind.each() {
-                let limit = work.page(PAGE_FIRST);
-                let mut page = async |store: &Store, run: &mut Run, page_mode: PageMode<'_>| {
-                    store.evaporate(run, one, cycle, page_mode).await
-                };
-                let (rows, limit) = pages::one(&mut work, limit, &mut page).await?;
-                work.run.cap_if(rows >= limit);
-                work.budget.spend(rows);
-            }
-            continue;
-        }
         if work.budget.is_spent() {
             return Ok(Completion::Budget);
         }
-        for one in &kind.each() {
+        // A dry run takes its pages back, so it adopts all labels on one: a place of two is one.
+        let kinds = if work.run.is_dry() { vec![kind.clone()] } else { kind.each() };
+        for one in &kinds {
             let adopted = pages::until_short(&mut work, PAGE_FIRST, async |store, run, page_mode| {
                 store.adopt_trails(run, one, cycle, page_mode).await
             });
@@ -56,10 +46,16 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
                 return Ok(Completion::Budget);
             }
         }
-        let evaporated = pages::each(&mut work, PAGE_FIRST, async |store, run, page_mode| {
+        // What was adopted has the present cycle: nothing of it evaporates.
+        let mut page = async |store: &Store, run: &mut Run, page_mode: PageMode<'_>| {
             store.evaporate(run, kind, cycle, page_mode).await
-        });
-        if evaporated.await? == Completion::Budget {
+        };
+        if work.run.is_dry() {
+            let limit = work.page(PAGE_FIRST);
+            let (rows, limit) = pages::one(&mut work, limit, &mut page).await?;
+            work.run.cap_if(rows >= limit);
+            work.budget.spend(rows);
+        } else if pages::each(&mut work, PAGE_FIRST, page).await? == Completion::Budget {
             return Ok(Completion::Budget);
         }
     }

@@ -27,16 +27,15 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     if !work.store.has_relations().await? {
         return Ok(Completion::End);
     }
-    // A dry run does not count them: they decay once they are adopted.
-    if !work.run.is_dry() {
-        let adopt = async |store: &Store, run: &mut Run, page_mode: PageMode<'_>| {
-            store.adopt_relations(run, page_mode).await
-        };
-        if pages::until_short(&mut work, PAGE_FIRST, adopt).await? == Completion::Budget
-            || work.adopt_entities().await? == Completion::Budget
-        {
-            return Ok(Completion::Budget);
-        }
+    let adopt = async |store: &Store, run: &mut Run, page_mode: PageMode<'_>| {
+        store.adopt_relations(run, page_mode).await
+    };
+    // A dry run takes back what it adopts before anything decays: these relations are counted as adopted alone. Entities have no
+    // count.
+    if pages::until_short(&mut work, PAGE_FIRST, adopt).await? == Completion::Budget
+        || !work.run.is_dry() && work.adopt_entities().await? == Completion::Budget
+    {
+        return Ok(Completion::Budget);
     }
     let mut after = String::new();
     pages::each(&mut work, PAGE_FIRST, async |store, run, page_mode| {

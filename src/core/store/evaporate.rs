@@ -71,8 +71,8 @@ impl Store {
         counter.next(&self.trails).is_none_or(|next| cycle >= next)
     }
 
-    /// Adopts a page of places of one label or edges of one type with pheromones of other writers, as a batch of `run`.
-    /// Returns its number of rows, valid and invalid.
+    /// Adopts a page of places or edges with pheromones of other writers, as a batch of `run`: those of one label or type after
+    /// those of another. Returns its number of rows, valid and invalid.
     pub async fn adopt_trails(
         &self,
         run: &mut Run,
@@ -80,13 +80,21 @@ impl Store {
         cycle: i64,
         page_mode: PageMode<'_>,
     ) -> Result<usize, Error> {
-        let body = async |tx: &mut Tx| self.adopt_page(tx, kind, cycle, page_mode).await;
+        let kinds = kind.each();
+        let body = async |tx: &mut Tx| {
+            let mut tally = Tally::default();
+            for one in &kinds {
+                let Some(rest) = page_mode.rest(tally.adopted + tally.quarantined) else { break };
+                tally += self.adopt_page(tx, one, cycle, rest).await?;
+            }
+            Ok(tally)
+        };
         let tally = self.in_run(run, "trails.adopt", body).await?;
         Ok(usize::try_from(tally.adopted + tally.quarantined).unwrap_or(0))
     }
 
-    /// Evaporates a page of places or edges to `cycle`, as a batch of `run`; a dry run, for which they are of one label or
-    /// type, first adopts those that a run would. Returns the number of rows of the page; a short page is the last.
+    /// Evaporates a page of places or edges to `cycle`, as a batch of `run`. Returns the number of rows of the page; a short page
+    /// is the last.
     pub async fn evaporate(
         &self,
         run: &mut Run,
@@ -94,19 +102,8 @@ impl Store {
         cycle: i64,
         page_mode: PageMode<'_>,
     ) -> Result<usize, Error> {
-        let is_dry = run.is_dry();
-        let body = async |tx: &mut Tx| {
-            // The adoption of an earlier batch of a dry run was rolled back.
-            let adopted = match is_dry {
-                true => self.adopt_page(tx, kind, cycle, page_mode).await?,
-                false => Tally::default(),
-            };
-            let mut tally = self.evaporate_page(tx, kind, cycle, page_mode).await?;
-            tally += adopted;
-            Ok((tally, page_mode.is_full(adopted.adopted + adopted.quarantined)))
-        };
-        let (tally, full) = self.in_run(run, "trails.evaporate", body).await?;
-        run.cap_if(full);
+        let body = async |tx: &mut Tx| self.evaporate_page(tx, kind, cycle, page_mode).await;
+        let tally = self.in_run(run, "trails.evaporate", body).await?;
         Ok(usize::try_from(tally.scanned).unwrap_or(0))
     }
 

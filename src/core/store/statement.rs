@@ -129,6 +129,17 @@ impl PageMode<'_> {
             Self::Quarantine(_) => true,
         }
     }
+
+    /// The rest of the page after so many rows; `None` if nothing is left of it.
+    pub(super) fn rest(self, rows: i64) -> Option<Self> {
+        match self {
+            Self::Rows(limit) => {
+                let left = limit.saturating_sub(usize::try_from(rows).unwrap_or(usize::MAX));
+                (left > 0).then_some(Self::Rows(left))
+            }
+            Self::Quarantine(_) => (rows == 0).then_some(self),
+        }
+    }
 }
 
 impl Statement {
