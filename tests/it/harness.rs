@@ -1,6 +1,7 @@
 //! What tests share: a real server, a clean database, and a second client that looks at what Ebb left.
 
 pub(crate) mod clocks;
+pub(crate) mod drawn;
 pub(crate) mod ebb;
 pub(crate) mod embedder;
 pub(crate) mod fake_bolt;

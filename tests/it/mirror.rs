@@ -1,6 +1,7 @@
 //! The mirror beside a changing graph: what is patched is what a load makes, what was learned is heard, what was forgotten is
 //! gone, what other writers changed is found, and what does not fit is said.
 
+mod adopted;
 mod events;
 mod facts;
 

@@ -1,18 +1,19 @@
 //! Random graphs of other writers beside Ebb's own rows: whatever they hold, only rows of the documented shape change.
 //!
 //! A node has labels, keys and values that Ebb knows and such that it does not know, each of any type, and relationships of
-//! any type to any other node, Ebb's own among them. Then all jobs run, each twice, everything that reads is asked, the scopes are
-//! deleted, and Ebb is uninstalled. After each of these steps every row that no rule of `docs/guide/your-own-data.md` gives to Ebb must be
+//! any type to any other node, Ebb's own among them. Then all jobs run, each dry, which must change nothing and count what the run
+//! does, and twice; some runs are undone; everything that reads is asked, the scopes are deleted, and Ebb is uninstalled. After each of these steps every row that no rule of `docs/guide/your-own-data.md` gives to Ebb must be
 //! what it was. The rules are written here once more, by what is documented, so that a statement cannot move them.
 
 use super::bisect::ASIDE;
-use super::poison::{VALUES, asked};
+use super::poison::asked;
 use super::sweep::{fact, once};
+use crate::harness::drawn::{Drawn, Form, SET, VALUES};
 use crate::harness::ebb::{access, remember, session};
-use crate::harness::graph::{remembered, same, text};
+use crate::harness::graph::{everything, remembered, same, text};
 use crate::harness::neo4j::{Fresh, START, at, fresh};
 use crate::harness::random::{Random, number_from_env};
-use crate::harness::rows::{list, map};
+use crate::harness::rows::list;
 use ebb_core::clock::new_id;
 use ebb_core::domain::event::{Access, Event, Observe, Remember, Tie};
 use ebb_core::domain::ids::{EntityName, MemoryId, MemoryKey, RelationType, Scope};
@@ -20,7 +21,8 @@ use ebb_core::domain::relation::Observation;
 use ebb_core::domain::tier::Tier;
 use ebb_core::domain::tunables::ConsolidationConfig;
 use ebb_core::jobs::JobName;
-use ebb_core::store::{Batch, Filter, MemoryUpdate, RequestMode};
+use ebb_core::scheduler::driver::dry_run_job;
+use ebb_core::store::{Batch, Filter, MemoryUpdate, RequestMode, Tally};
 use neo4rs::BoltType;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,6 +30,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Nodes and relationships of a graph.
 const NODES: usize = 220;
 const EDGES: usize = 420;
+
+/// The last instant at which jobs run, in hours.
+const LAST: f64 = 3_000.0;
 
 /// Labels, each with the keys that most of its nodes have.
 const LABELS: [(&str, &[&str]); 16] = [
@@ -157,6 +162,8 @@ const PLACES: [&str; 5] = ["Wing", "Room", "Closet", "Drawer", "Entity"];
 const TRAILS: [&str; 8] =
     ["HAS_ROOM", "HAS_CLOSET", "HAS_DRAWER", "HALL", "TUNNEL", "RELATES_TO", "REFERENCES", "SIMILAR_TO"];
 const UNKNOWN_TYPES: [&str; 4] = ["KNOWS", "NEXT", "LAST_MESSAGE", "HAS_MEMBER"];
+/// Jobs whose runs can be taken back.
+const UNDONE: [JobName; 4] = [JobName::Sweep, JobName::Cluster, JobName::Promote, JobName::Decay];
 /// Keys of pheromones.
 const PHEROMONES: [&str; 5] = [
     "success_pheromone",
@@ -171,13 +178,6 @@ fn is_own(labels: &BTreeSet<String>) -> bool {
     labels.iter().any(|label| label.starts_with("Ebb") || label == "ConsolidationConfig")
 }
 
-/// A draw of properties: those of a sound value, those of a value of [`VALUES`] by its place, and instants in milliseconds.
-struct Drawn {
-    sound: Vec<(String, BoltType)>,
-    odd: Vec<(String, i64)>,
-    instants: Vec<(String, i64)>,
-}
-
 /// Draws the properties of the row with that number.
 fn draw(random: &mut Random, number: usize, main: &[&str]) -> Drawn {
     let mut keys: BTreeSet<&str> = main.iter().copied().filter(|_| !random.once_in(6)).collect();
@@ -187,7 +187,7 @@ fn draw(random: &mut Random, number: usize, main: &[&str]) -> Drawn {
     if random.once_in(3) {
         keys.insert("scope");
     }
-    let mut drawn = Drawn { sound: Vec::new(), odd: Vec::new(), instants: Vec::new() };
+    let mut drawn = Drawn::default();
     for key in keys {
         let name = key.to_owned();
         if UNIQUE.contains(&key) {
@@ -200,12 +200,13 @@ fn draw(random: &mut Random, number: usize, main: &[&str]) -> Drawn {
             };
             drawn.sound.push((name, value));
         } else if random.once_in(5) {
-            drawn.odd.push((name, random.whole(i64::try_from(VALUES.len()).unwrap())));
+            drawn.odd(random, name);
         } else if key.ends_with("At")
             || key.ends_with("Due")
             || ["created", "lastAccessed", "started", "ended", "at", "formed"].contains(&key)
         {
-            drawn.instants.push((name, START + random.whole(5_000 * 3_600_000) - 4_000 * 3_600_000));
+            let at = START + random.whole(5_000 * 3_600_000) - 4_000 * 3_600_000;
+            drawn.instants.push((name, at, Form::DateTime));
         } else {
             let value: BoltType = match key {
                 "scope" => random.pick(&["local", "local", "other", "third"]).into(),
@@ -238,25 +239,6 @@ fn draw(random: &mut Random, number: usize, main: &[&str]) -> Drawn {
         }
     }
     drawn
-}
-
-/// Sets the properties that `r` draws on `n`.
-const SET: &str = "FOREACH (p IN r.sound | SET n[p.key] = p.value)
-    FOREACH (p IN r.odd | SET n[p.key] = values[p.value])
-    FOREACH (p IN r.instants | SET n[p.key] = datetime({epochMillis: p.value}))";
-
-impl Drawn {
-    fn param(self, mut more: Vec<(&str, BoltType)>) -> BoltType {
-        let pair = |key: String, value: BoltType| map([("key", key.into()), ("value", value)]);
-        let numbers =
-            |of: Vec<(String, i64)>| list(of.into_iter().map(|(key, value)| pair(key, value.into())));
-        more.extend([
-            ("sound", list(self.sound.into_iter().map(|(key, value)| pair(key, value)))),
-            ("odd", numbers(self.odd)),
-            ("instants", numbers(self.instants)),
-        ]);
-        BoltType::Map(more.into_iter().map(|(key, value)| (key.into(), value)).collect())
-    }
 }
 
 /// Writes a random graph of others, tied to what is there.
@@ -576,6 +558,24 @@ impl Graph {
         harmed
     }
 
+    /// Whether retention removes a session by the last of the instants: as those that Ebb wrote, to which nothing refers.
+    fn is_unused_session(&self, id: &str, node: &Node) -> bool {
+        let own = ["scope", "id", "started", "ended", "coactivateDue", "coactivated"];
+        let kept_since = ebb_core::clock::rfc3339(at(LAST - 90.0 * 24.0));
+        let is_made_in =
+            |one: &Node| one.is("Memory") && one.properties.get("sessionId") == node.properties.get("id");
+        node.labels.iter().map(String::as_str).eq(["Session"])
+            && ["scope", "id"].iter().all(|key| node.has(key))
+            && (node.has("coactivated") || node.has("coactivateDue"))
+            && node.properties.get("started").is_some_and(|started| *started < kept_since)
+            && node.properties.keys().all(|key| own.contains(&key.as_str()))
+            && !self.edges.values().any(|edge| edge.from == id || edge.to == id)
+            && !self
+                .nodes
+                .values()
+                .any(|one| is_made_in(one) && one.properties.get("scope") == node.properties.get("scope"))
+    }
+
     fn harmed_nodes(&self, after: &Self, step: Step, given: &BTreeSet<&str>) -> Vec<String> {
         let mut harmed = Vec::new();
         for (id, node) in &self.nodes {
@@ -590,9 +590,9 @@ impl Graph {
             } else if step == Step::Jobs && !is_own(&node.labels) && !node.is("ConsolidationAttempt") {
                 // Given to Ebb, which may change what it knows, and nothing else.
                 let changed: Vec<&str> = KEYS[..UNKNOWN].iter().copied().filter(|key| !same(key)).collect();
-                if now.is_none() {
+                if now.is_none() && !self.is_unused_session(id, node) {
                     harmed.push(format!("{} is gone", node.summary()));
-                } else if !changed.is_empty() {
+                } else if now.is_some() && !changed.is_empty() {
                     harmed.push(format!("{} has other values of {changed:?}", node.summary()));
                 }
             }
@@ -613,7 +613,7 @@ enum Step {
 /// Requests writes of every kind to the memories and sessions that are not Ebb's, whatever comes of them.
 async fn request_writes(db: &Fresh, before: &Graph) {
     let (service, tunables, given) = (db.service("[]"), db.tunables().await, before.given());
-    let now = at(3_000.0);
+    let now = at(LAST);
     let strange = before.nodes.iter().filter(|(id, _)| !given.contains(id.as_str())).map(|(_, node)| node);
     for node in strange {
         let Some(name) = node.properties.get("id").and_then(|id| id.strip_prefix('"')?.strip_suffix('"'))
@@ -623,7 +623,7 @@ async fn request_writes(db: &Fresh, before: &Graph) {
         for scope in ["local", "other"].map(|scope| Scope::new(scope).unwrap()) {
             if node.is("Memory") {
                 let update = MemoryUpdate { content: Some("new".to_owned()), ..MemoryUpdate::default() };
-                let access = Event::Access(Access { scope: scope.clone(), ..access(name, 3_000.0) });
+                let access = Event::Access(Access { scope: scope.clone(), ..access(name, LAST) });
                 let memory = MemoryId::new(name).unwrap();
                 let key = MemoryKey::new(&scope, &memory);
                 drop(service.update(&once(), &key, &update, now).await);
@@ -638,7 +638,7 @@ async fn request_writes(db: &Fresh, before: &Graph) {
                 let made = Remember {
                     scope: scope.clone(),
                     session: Some(session(name)),
-                    ..remember(&format!("in {name}"), 3_000.0)
+                    ..remember(&format!("in {name}"), LAST)
                 };
                 let mode = RequestMode::Once { request: &new_id(), hash: "hash", by: "test" };
                 let batch = Batch { events: &[Event::Remember(made)], tunables: &tunables };
@@ -650,26 +650,62 @@ async fn request_writes(db: &Fresh, before: &Graph) {
     drop(service.forget_where(&once(), (&Scope::local(), &all), now, Some(1_000_000)).await);
 }
 
+/// Counts of changes that differ, each as said and as done.
+fn differing(job: JobName, said: &Tally, did: &Tally) -> Vec<String> {
+    let of = |tally: &Tally| match job {
+        // A dry run frees no claims and does not remove attempts that have none then, nor does it repair what it adopts or releases.
+        JobName::Audit if did.adopted + did.released > 0 => Tally { changed: 0, trimmed: 0, ..*tally },
+        JobName::Audit => Tally { changed: tally.changed - tally.trimmed, trimmed: 0, ..*tally },
+        // It does not let decay what it adopts.
+        JobName::Fade if did.adopted > 0 => {
+            Tally { adopted: tally.adopted, quarantined: tally.quarantined, ..Tally::default() }
+        }
+        _ => *tally,
+    };
+    let of = |tally| Tally { scanned: 0, skipped: 0, ..of(tally) }.counts();
+    let differ = of(said).into_iter().zip(of(did)).filter(|(said, did)| said.1 != did.1);
+    differ.map(|(said, did)| format!("{} {} is {}", said.0, said.1, did.1)).collect()
+}
+
 /// Runs all steps over one graph, and returns what was harmed, and what failed.
 async fn run_graph(db: &Fresh, random: &mut Random) -> Vec<String> {
     write_ours(db).await;
     write_others(db, random).await;
     let before = Graph::read(db).await;
-    let mut found = Vec::new();
+    let (mut found, mut failed) = (Vec::new(), Vec::new());
     let mut look = async |before: &Graph, what: &str, step| {
         let after = Graph::read(db).await;
         let harmed = before.harmed(&after, step);
         found.extend(harmed.into_iter().map(|harm| format!("{what}: {harm}")));
         after
     };
-    for hours in [1.0, 30.0, 3_000.0] {
+    for hours in [1.0, 30.0, LAST] {
+        let mut runs = BTreeMap::new();
         for job in JobName::ALL {
-            db.run(job, hours).await;
+            let what = format!("{job} at {hours} h");
+            let ready = everything(&db.client).await;
+            let said = dry_run_job(&db.store, job, at(hours), Default::default()).await.unwrap();
+            same(&ready, &everything(&db.client).await, &format!("{what}, dry"));
+            let did = db.run(job, hours).await;
+            let differing = differing(job, &said.tally, &did.tally);
+            if !differing.is_empty() {
+                failed.push(format!("{what}: a dry run counted otherwise: {differing:?}"));
+            }
+            runs.insert(job, did.run_id.unwrap());
             let once = remembered(&db.client).await;
             db.run(job, hours).await;
             same(&once, &remembered(&db.client).await, &format!("{job} at {hours} h a second time"));
         }
         look(&before, &format!("jobs at {hours} h"), Step::Jobs).await;
+        for job in UNDONE.into_iter().filter(|_| random.once_in(3)) {
+            match db.service("[]").undo(&runs[&job], at(hours), false).await {
+                Err(why) if !why.to_string().contains("left nothing to undo") => {
+                    failed.push(format!("undo of {job} at {hours} h: {why}"));
+                }
+                _ => {}
+            }
+        }
+        look(&before, &format!("undone at {hours} h"), Step::Jobs).await;
     }
     let taken = Graph::read(db).await;
     let left = taken.not_taken().map(|node| format!("not taken over: {}", node.summary()));
@@ -678,7 +714,7 @@ async fn run_graph(db: &Fresh, random: &mut Random) -> Vec<String> {
     let written = look(&before, "writes", Step::Writes).await;
     db.service("[]").mend().await.unwrap();
     let before = look(&written, "a repair", Step::Jobs).await;
-    let failed = Box::pin(asked(db, at(3_000.0))).await;
+    failed.extend(Box::pin(asked(db, at(LAST))).await);
     for scope in ["other", "local"] {
         db.store.erase(&Scope::new(scope).unwrap(), "test", scope).await.unwrap();
         look(&before, &format!("deletion of {scope}"), Step::Deletion).await;

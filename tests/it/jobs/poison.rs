@@ -5,6 +5,7 @@
 //! of them are there at once; then every job runs, and whatever reads them is asked.
 
 use super::bisect::ASIDE;
+use crate::harness::drawn::VALUES;
 use crate::harness::neo4j::{Fresh, START, at, fresh};
 use ebb_core::api::recall::RecallRequest;
 use ebb_core::domain::event::{PlaceName, Tie};
@@ -14,56 +15,6 @@ use ebb_core::domain::tier::Tier;
 use ebb_core::jobs::JobName;
 use ebb_core::service::Service;
 use ebb_core::store::{Error, FactFilter, Filter, MemoryOrder, RelationFilter, Store};
-
-/// The values, as Cypher writes them. One that no index takes, as a text of a megabyte, no writer can leave there either.
-pub(super) const VALUES: [&str; 46] = [
-    "''",
-    "' '",
-    "'a\\u0000b\\u0001\\u202e\\uFFFF'",
-    "'2026-01-01'",
-    "'1.5'",
-    "reduce(s = 'abcdefghij', i IN range(1, 8) | s + s)",
-    "3",
-    "-1",
-    "9223372036854775807",
-    "-9223372036854775807 - 1",
-    "-0.0",
-    "0.5",
-    "0.0 / 0.0",
-    "1.0 / 0.0",
-    "-1.0 / 0.0",
-    "1e308",
-    "-1e308",
-    "4.9e-324",
-    "true",
-    "false",
-    "[]",
-    "['a', 'b']",
-    "[1, -9223372036854775807]",
-    "[0.5, 0.0 / 0.0]",
-    "[datetime('+999999999-12-31T23:59:59Z')]",
-    "point({x: 1e308, y: -1e308, z: 0.0})",
-    "point({longitude: 1.0, latitude: 2.0})",
-    "duration({seconds: 9223372036854775807})",
-    "duration({months: 9223372036, days: -5})",
-    "date('+999999999-12-31')",
-    "date('-999999999-01-01')",
-    "localdatetime('+999999999-12-31T23:59:59.999999999')",
-    "time('23:59:59.999999999+18:00')",
-    "localtime('00:00')",
-    "datetime('+999999999-12-31T23:59:59.999999999Z')",
-    "datetime('+999999999-12-31T23:59:59.999999999-18:00')",
-    "datetime('-999999999-01-01T00:00:00+18:00')",
-    "datetime('+292278994-08-17T07:12:55.807Z')",
-    "datetime('+10000-01-01T00:00Z')",
-    "datetime('9999-12-31T23:59:59.999999999Z')",
-    "datetime('0000-12-31T23:59:59Z')",
-    "datetime('2076-01-01T00:00Z')",
-    "datetime('2026-03-29T02:30[Europe/Berlin]')",
-    "datetime('+999999999-12-31T10:00[Europe/Berlin]')",
-    "date('2026-01-01')",
-    "null",
-];
 
 /// Labels with their sound properties, the key (which each row has its own of) left to the generator, and what joins a row to
 /// others. `at` is the start.

@@ -100,7 +100,7 @@ impl Fresh {
             engine: crate::mirror::rules(),
             learn,
             embedder: None,
-            presets: Vec::new(),
+            presets: ebb::settings::adopt::presets().unwrap(),
         };
         Service::new(self.governed(json), clock, config)
     }
