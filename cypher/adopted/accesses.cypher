@@ -16,5 +16,5 @@ RETURN key, [
   max(CASE WHEN localdatetime({year: 1}) <= at < localdatetime({year: 10000}) THEN at END),
   max(CASE WHEN date({year: 1}) <= at < date({year: 10000}) THEN at END),
   max(CASE WHEN -62135596800000 <= at < 253402300800000 THEN at END),
-  max(CASE WHEN '0' <= at < ':' THEN at END)
+  max(CASE WHEN at IS :: STRING NOT NULL AND at =~ '\\d{4}-.*' THEN at END)
 ] AS latest

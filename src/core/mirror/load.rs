@@ -579,7 +579,14 @@ fn build(load: &Load, read: Read, generation: Generation) -> Result<(View, Relat
     let mut is_read = vec![false; nodes.len()];
     rows.iter().for_each(|(place, _)| is_read[*place as usize] = true);
     let unread = nodes.iter().zip(is_read).filter(|(_, is_read)| !is_read);
-    let unread: Vec<String> = unread.map(|(node, _)| names.external_id(node.label, &node.key)).collect();
+    let mut unread: HashSet<String> =
+        unread.map(|(node, _)| names.external_id(node.label, &node.key)).collect();
+    if !unread.is_empty() {
+        // Several rows may have one key.
+        for (_, row) in &rows {
+            unread.remove(&row.external_id);
+        }
+    }
     for (from, to, kind) in relations.drop_of(&unread.iter().map(String::as_str).collect()) {
         facts.iter_mut().for_each(|facts| facts.remove(&fact_key(&from, &to, &kind)));
     }
@@ -588,7 +595,9 @@ fn build(load: &Load, read: Read, generation: Generation) -> Result<(View, Relat
     let mut builder = GraphBuilder::new(config.kinds.clone(), config.range);
     let mut staged = vec![None; nodes.len()];
     for (place, mut row) in rows {
-        row.last_modified = row.last_modified.max(observed.get(row.external_id.as_str()).copied());
+        if let Some(at) = observed.get(row.external_id.as_str()) {
+            row.last_modified = Some(*at);
+        }
         match builder.add_node(row) {
             Ok(node) => staged[place as usize] = Some(node),
             Err(_) => skipped.nodes += 1,

@@ -194,10 +194,10 @@ impl Touched {
             all.insert(row.label, &row.key, row.is_relation);
         }
         // Relationships of a new node are read with the node. Where labels share a type, a key may be new under this one, and be held
-        // under another.
+        // under another; a load of a part, which would take one of them again, is not asked for that.
         let around = all.around.iter().flat_map(|(label, keys)| keys.iter().map(|key| (*label, key)));
         let kinds = all.kinds.keys().map(|(label, key)| (*label, key));
-        let is_shared = |label: usize| held.names.of_type(label).nth(1).is_some();
+        let is_shared = |label: usize| held.left_out == 0 && held.names.of_type(label).nth(1).is_some();
         let unseen = |(label, key): &(usize, &String)| is_shared(*label) || held.find(*label, key).is_none();
         let unseen: Vec<_> =
             around.chain(kinds).filter(unseen).map(|(label, key)| (label, key.clone())).collect();
@@ -265,7 +265,10 @@ async fn read(
                     changed.entry(*label).or_default().push(seen.key.clone());
                 }
                 there.insert(seen.key.clone());
-                if read.nodes.insert(id, (seen, is_held)).is_some() {
+                // Several rows of one label are one node.
+                let is_known = is_held && held.names.is_shared(&seen.key);
+                if read.nodes.insert(id, (seen, is_held)).is_some_and(|(_, was_held)| !was_held || !is_known)
+                {
                     return Ok(Err(SHARED_KEY));
                 }
             }
@@ -395,7 +398,7 @@ async fn next(
             let lacks = held.left_out > 0 && !is_held;
             let partial = lacks || graph.find(id).is_some_and(|node| graph.is_partial(node));
             let row = held.names.row(seen, partial);
-            let last_modified = row.last_modified.max(observed.get(id.as_str()).copied());
+            let last_modified = observed.get(id.as_str()).copied().or(row.last_modified);
             NodeRow { last_modified, ..row }
         })
         .collect();

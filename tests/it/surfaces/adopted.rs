@@ -379,7 +379,7 @@ async fn accesses_that_a_library_logs_count() {
                ['earlier', datetime('2025-01-01T00:00Z')], ['wrong', [1, 2]], ['mixed', null]] AS row
              CREATE (e:Entity {id: row[0], name: 'Ann ' + row[0], created_at: datetime('2026-01-01T00:00Z')})
              FOREACH (_ IN CASE WHEN row[1] IS NULL THEN [] ELSE [1] END | CREATE (step)-[:TOUCHED {recorded_at: row[1]}]->(e))
-             FOREACH (at IN CASE WHEN row[0] = 'mixed' THEN ['2026-03-01', 'unknown', 5, 9223372036854775807, true, datetime('2026-02-01T00:00Z'), datetime('+10000-01-01T00:00Z')] ELSE [] END |
+             FOREACH (at IN CASE WHEN row[0] = 'mixed' THEN ['2026-03-01', 'unknown', '5 days', 5, 9223372036854775807, true, datetime('2026-02-01T00:00Z'), datetime('+10000-01-01T00:00Z')] ELSE [] END |
                CREATE (step)-[:TOUCHED {recorded_at: at}]->(e))",
             &[],
         )
