@@ -1,7 +1,6 @@
 //! What tests share: a real server, a clean database, and a second client that looks at what Ebb left.
 
 pub(crate) mod clocks;
-pub(crate) mod drawn;
 pub(crate) mod ebb;
 pub(crate) mod embedder;
 pub(crate) mod fake_bolt;
@@ -10,10 +9,16 @@ pub(crate) mod neo4j;
 pub(crate) mod plan;
 pub(crate) mod proxy;
 pub(crate) mod random;
+pub(crate) mod random_row;
 pub(crate) mod rows;
 pub(crate) mod server;
 
 use std::io::Write;
+
+/// An outcome without its value, and with its error as text.
+pub(crate) fn error_text<T, E: std::fmt::Display>(outcome: Result<T, E>) -> Result<(), String> {
+    outcome.map(drop).map_err(|why| why.to_string())
+}
 
 /// Counts a test that cannot run here: seen at once, and again at the end of a run of all checks.
 #[expect(clippy::disallowed_methods, reason = "a run of the checks says where it counts")]

@@ -2,17 +2,18 @@
 //!
 //! A node has labels, keys and values that Ebb knows and such that it does not know, each of any type, and relationships of
 //! any type to any other node, Ebb's own among them. Then all jobs run, each dry, which must change nothing and count what the run
-//! does, and twice; some runs are undone; everything that reads is asked, the scopes are deleted, and Ebb is uninstalled. After each of these steps every row that no rule of `docs/guide/your-own-data.md` gives to Ebb must be
-//! what it was. The rules are written here once more, by what is documented, so that a statement cannot move them.
+//! does, and twice; some runs are undone, all reads are made, the scopes are deleted, and Ebb is uninstalled. After each of these
+//! steps every row that no rule of `docs/guide/your-own-data.md` gives to Ebb must be what it was. The rules are written here once more,
+//! by what is documented, so that a statement cannot move them.
 
 use super::bisect::ASIDE;
 use super::poison::asked;
 use super::sweep::{fact, once};
-use crate::harness::drawn::{Drawn, Form, SET, VALUES};
 use crate::harness::ebb::{access, remember, session};
 use crate::harness::graph::{everything, remembered, same, text};
 use crate::harness::neo4j::{Fresh, START, at, fresh};
 use crate::harness::random::{Random, number_from_env};
+use crate::harness::random_row::{Form, RandomRow, SET, VALUES};
 use crate::harness::rows::list;
 use ebb_core::clock::new_id;
 use ebb_core::domain::event::{Access, Event, Observe, Remember, Tie};
@@ -179,7 +180,7 @@ fn is_own(labels: &BTreeSet<String>) -> bool {
 }
 
 /// Draws the properties of the row with that number.
-fn draw(random: &mut Random, number: usize, main: &[&str]) -> Drawn {
+fn draw(random: &mut Random, number: usize, main: &[&str]) -> RandomRow {
     let mut keys: BTreeSet<&str> = main.iter().copied().filter(|_| !random.once_in(6)).collect();
     for _ in 0..random.below(5) {
         keys.insert(random.pick(&KEYS));
@@ -187,7 +188,7 @@ fn draw(random: &mut Random, number: usize, main: &[&str]) -> Drawn {
     if random.once_in(3) {
         keys.insert("scope");
     }
-    let mut drawn = Drawn::default();
+    let mut drawn = RandomRow::default();
     for key in keys {
         let name = key.to_owned();
         if UNIQUE.contains(&key) {

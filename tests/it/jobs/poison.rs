@@ -5,8 +5,9 @@
 //! of them are there at once; then every job runs, and whatever reads them is asked.
 
 use super::bisect::ASIDE;
-use crate::harness::drawn::VALUES;
+use crate::harness::error_text;
 use crate::harness::neo4j::{Fresh, START, at, fresh};
+use crate::harness::random_row::VALUES;
 use ebb_core::api::recall::RecallRequest;
 use ebb_core::domain::event::{PlaceName, Tie};
 use ebb_core::domain::fact::FactScope;
@@ -212,51 +213,51 @@ pub(super) async fn asked(db: &Fresh, now: ebb_core::domain::units::Timestamp) -
     // Memories.
     for tier in [None].into_iter().chain(Tier::ALL.map(Some)) {
         let filter = Filter { tiers: tier.into_iter().collect(), ..Filter::default() };
-        note("list", told(service.list(&local, (&filter, MemoryOrder::Id), ("", 100_000), now).await));
+        note("list", error_text(service.list(&local, (&filter, MemoryOrder::Id), ("", 100_000), now).await));
     }
     for order in [MemoryOrder::Id, MemoryOrder::Newest] {
         let filter =
             Filter { text: Some("like".to_owned()), tags: vec!["a".to_owned()], ..Filter::default() };
-        note("list by text", told(service.list(&local, (&filter, order), ("", 100_000), now).await));
+        note("list by text", error_text(service.list(&local, (&filter, order), ("", 100_000), now).await));
         let filter = Filter { tags: Vec::new(), ..filter };
-        note("list by text", told(service.list(&local, (&filter, order), ("", 100_000), now).await));
+        note("list by text", error_text(service.list(&local, (&filter, order), ("", 100_000), now).await));
     }
     let ids: Vec<String> =
         db.client.column("MATCH (m:Memory) WHERE m.id IS :: STRING NOT NULL RETURN m.id AS id").await;
     let keys: Vec<_> = ids.iter().map(|id| crate::harness::ebb::key(id)).collect();
-    note("memories", told(db.store.memories(&keys).await));
+    note("memories", error_text(db.store.memories(&keys).await));
     for key in keys.iter().step_by(keys.len() / 100 + 1) {
-        note("history", told(db.store.history(key).await));
+        note("history", error_text(db.store.history(key).await));
         note("explain", known(service.explain(key, now).await));
     }
-    note("health", told(service.health(now).await));
-    note("status", told(service.status(now).await));
-    note("doctor", told(service.doctor().await));
-    note("jobs", told(service.jobs(now).await));
-    note("history of jobs", told(service.history(None, 10_000).await));
-    note("timeline", told(service.timeline().await));
-    note("attempts", told(service.attempts(false, 10_000).await));
-    note("keys", told(service.keys().await));
-    note("live keys", told(service.open_keys().await));
-    note("policies", told(service.policies().await));
-    note("mirrors", told(service.mirrors_status().await));
+    note("health", error_text(service.health(now).await));
+    note("status", error_text(service.status(now).await));
+    note("doctor", error_text(service.doctor().await));
+    note("jobs", error_text(service.jobs(now).await));
+    note("history of jobs", error_text(service.history(None, 10_000).await));
+    note("timeline", error_text(service.timeline().await));
+    note("attempts", error_text(service.attempts(false, 10_000).await));
+    note("keys", error_text(service.keys().await));
+    note("live keys", error_text(service.open_keys().await));
+    note("policies", error_text(service.policies().await));
+    note("mirrors", error_text(service.mirrors_status().await));
     for (name, ..) in Store::questions() {
-        note(name, told(service.inspect(name).await));
+        note(name, error_text(service.inspect(name).await));
     }
     // Facts and relations.
     for scope in FactScope::ALL {
         for (entity, history) in [(None, false), (None, true), (Some("good".to_owned()), true)] {
             let filter = FactFilter { scope, entity, relation: None, history };
-            note("facts", told(service.facts(&filter, "", None).await));
+            note("facts", error_text(service.facts(&filter, "", None).await));
         }
     }
     for which in [RelationFilter::Retrievable, RelationFilter::Decayed, RelationFilter::Lowered] {
         match service.relations(&local, which, None, now).await {
             Ok(found) => {
                 let listed: Vec<(String, f64)> = found.into_iter().map(|one| (one.key, one.weight)).collect();
-                note("relations by key", told(service.relations_of(&local, &listed).await));
+                note("relations by key", error_text(service.relations_of(&local, &listed).await));
             }
-            why => note("relations", told(why)),
+            why => note("relations", error_text(why)),
         }
     }
     let name = |name: &str| EntityName::new(name).unwrap();
@@ -266,10 +267,10 @@ pub(super) async fn asked(db: &Fresh, now: ebb_core::domain::units::Timestamp) -
     trails(db, &service, now, &mut note).await;
     // The mirror, loaded and followed.
     let ask = || RecallRequest { text: "like no other good1".to_owned(), ..RecallRequest::default() };
-    note("recall", told(service.recall(&local, ask()).await));
-    note("verify", told(service.verify_mirror(&local).await));
-    note("refresh", told(service.refresh_mirror(&local).await));
-    note("recall again", told(service.recall(&local, ask()).await));
+    note("recall", error_text(service.recall(&local, ask()).await));
+    note("verify", error_text(service.verify_mirror(&local).await));
+    note("refresh", error_text(service.refresh_mirror(&local).await));
+    note("recall again", error_text(service.recall(&local, ask()).await));
     failed
 }
 
@@ -280,8 +281,8 @@ async fn trails(
     note: &mut impl FnMut(&str, Result<(), String>),
 ) {
     let local = Scope::local();
-    note("hot trails", told(service.hot_trails(&local, 100_000, now).await));
-    note("cold places", told(service.cold_places(&local, 100_000, now).await));
+    note("hot trails", error_text(service.hot_trails(&local, 100_000, now).await));
+    note("cold places", error_text(service.cold_places(&local, 100_000, now).await));
     let allowed = crate::harness::neo4j::trails().allowed;
     let places: Vec<String> = db
         .client
@@ -305,15 +306,11 @@ async fn trails(
     }
 }
 
-fn told<T, E: std::fmt::Display>(outcome: Result<T, E>) -> Result<(), String> {
-    outcome.map(drop).map_err(|why| why.to_string())
-}
-
-/// As [`told`]; a row that is named as set aside, or is no such row, has been answered.
+/// As [`error_text`]; a row that is named as set aside, or is no such row, has been answered.
 fn known<T>(outcome: Result<T, Error>) -> Result<(), String> {
     match outcome {
         Err(Error::Quarantined { .. } | Error::NotFound { .. } | Error::Conflict(_)) => Ok(()),
-        outcome => told(outcome),
+        outcome => error_text(outcome),
     }
 }
 

@@ -2,10 +2,11 @@
 //! answers, no row changes, and a mirror that followed what the library wrote is one that is loaded.
 
 use super::{config, rules};
-use crate::harness::drawn::{Drawn, Form, SET, VALUES};
+use crate::harness::error_text;
 use crate::harness::graph::{everything, same};
 use crate::harness::neo4j::{Fresh, START, at, fresh};
 use crate::harness::random::{Random, number_from_env};
+use crate::harness::random_row::{Form, RandomRow, SET, VALUES};
 use crate::harness::rows::{list, map};
 use crate::jobs::sweep::once;
 use ebb::settings::adopt::presets;
@@ -79,7 +80,7 @@ fn form(random: &mut Random) -> Form {
 }
 
 /// Draws what the rules of nodes and of relationships have in common.
-struct Common<'m> {
+struct CommonRule<'m> {
     key: Option<&'m Key>,
     texts: Vec<&'m Name>,
     observed: &'m [Name],
@@ -88,7 +89,7 @@ struct Common<'m> {
     vector: Option<&'m Name>,
 }
 
-impl<'m> Common<'m> {
+impl<'m> CommonRule<'m> {
     fn of_node(rule: &'m NodeMapping) -> Self {
         Self {
             key: Some(&rule.key),
@@ -112,8 +113,8 @@ impl<'m> Common<'m> {
     }
 
     /// A row that is written at an instant; one with a number is new and gets a key.
-    fn draw(&self, random: &mut Random, at: At, number: Option<usize>) -> Drawn {
-        let mut drawn = Drawn::default();
+    fn draw(&self, random: &mut Random, at: At, number: Option<usize>) -> RandomRow {
+        let mut drawn = RandomRow::default();
         let key = self.key.and_then(Key::property);
         for name in &self.texts {
             if Some(*name) == key || random.once_in(10) || self.observed.contains(name) {
@@ -163,7 +164,7 @@ impl<'m> Common<'m> {
     }
 
     /// An instant of long ago in any form, or any value.
-    fn instant(&self, random: &mut Random, drawn: &mut Drawn, name: &Name) {
+    fn instant(&self, random: &mut Random, drawn: &mut RandomRow, name: &Name) {
         if random.once_in(8) {
             drawn.odd(random, name.to_string());
         } else {
@@ -188,7 +189,7 @@ impl<'m> Library<'m> {
         let last = self.nodes.last().filter(|last| last.has_own_key);
         let last = last.filter(|last| last.rule.until.is_empty() && rule.until.is_empty());
         let shared = last.filter(|_| random.once_in(8)).map(|last| last.number);
-        let mut drawn = Common::of_node(rule).draw(random, at, Some(shared.unwrap_or(number)));
+        let mut drawn = CommonRule::of_node(rule).draw(random, at, Some(shared.unwrap_or(number)));
         if let Some(scope) = &self.mapping.scope.property {
             match random.below(12) {
                 0 => drawn.odd(random, scope.to_string()),
@@ -230,7 +231,7 @@ impl<'m> Library<'m> {
         }
         let rule = random.pick(&can_be);
         let number = self.number();
-        let mut drawn = Common::of_relation(rule).draw(random, at, Some(number));
+        let mut drawn = CommonRule::of_relation(rule).draw(random, at, Some(number));
         if let Some(valid) = &rule.valid {
             drawn.sound.push((valid.to_string(), (!random.once_in(3)).into()));
         }
@@ -299,7 +300,7 @@ impl<'m> Library<'m> {
     fn change(&self, random: &mut Random, now: i64) -> Option<(bool, BoltType)> {
         if random.once_in(2) {
             let node = &self.nodes[random.below(self.nodes.len())];
-            let mut drawn = Common::of_node(node.rule).draw(random, At::Now(now), None);
+            let mut drawn = CommonRule::of_node(node.rule).draw(random, At::Now(now), None);
             if let Some(status) = &node.rule.status {
                 let live = node.rule.live.first().map_or("", String::as_str);
                 drawn.sound.push((status.to_string(), random.pick(&[live, "archived"]).into()));
@@ -314,7 +315,7 @@ impl<'m> Library<'m> {
             (!node.rule.written.is_empty()).then_some((true, change))
         } else {
             let edge = self.edges.get(random.below(self.edges.len().max(1)))?;
-            let drawn = Common::of_relation(edge.rule).draw(random, At::Now(now), None);
+            let drawn = CommonRule::of_relation(edge.rule).draw(random, At::Now(now), None);
             let change = drawn.param(vec![("number", param(edge.number))]);
             (!edge.rule.written.is_empty()).then_some((false, change))
         }
@@ -348,14 +349,14 @@ async fn change(db: &Fresh, is_node: bool, row: BoltType) {
     db.client.run(&text, &[("rows", list([row]))]).await;
 }
 
-/// Ebb beside a library.
-struct Beside<'d> {
+/// A mirror that follows a library.
+struct MirrorFixture<'d> {
     db: &'d Fresh,
     mirror: Arc<Mirror>,
     scopes: Vec<Scope>,
 }
 
-impl Beside<'_> {
+impl MirrorFixture<'_> {
     fn mirror(db: &Fresh) -> Arc<Mirror> {
         let mut store = db.config.clone();
         store.similarity.dimensions = Some(3);
@@ -399,33 +400,33 @@ impl Beside<'_> {
     }
 }
 
-/// Asks everything that reads rows of other libraries; returns what failed.
-async fn asked(service: &Service, scopes: &[Scope], keys: &[String]) -> Vec<String> {
+/// Makes every read of rows of other libraries; returns the failures.
+async fn read_everything(service: &Service, scopes: &[Scope], keys: &[String]) -> Vec<String> {
     let mut failed = Vec::new();
     let mut note = |what: &str, outcome: Result<(), String>| {
         failed.extend(outcome.err().map(|why| format!("{what}: {why}")));
     };
-    note("detect", told(service.detect().await));
-    note("report", told(service.graph_report(at(2.0)).await));
-    note("doctor", told(service.doctor().await));
-    note("status", told(service.status(at(2.0)).await));
+    note("detect", error_text(service.detect().await));
+    note("report", error_text(service.graph_report(at(2.0)).await));
+    note("doctor", error_text(service.doctor().await));
+    note("status", error_text(service.status(at(2.0)).await));
     for scope in scopes {
         let ask = RecallRequest { text: "Ann Acme harbour".to_owned(), ..RecallRequest::default() };
-        note("recall", told(service.recall(scope, ask).await));
-        note("facts", told(service.adopted_facts(scope, at(2.0)).await));
+        note("recall", error_text(service.recall(scope, ask).await));
+        note("facts", error_text(service.adopted_facts(scope, at(2.0)).await));
         for keys in keys.chunks(50) {
             for query in ["", "Ann tea"] {
                 let request = RerankRequest { query: query.to_owned(), keys: terms(keys), scope: None };
-                note("rerank", told(service.rerank(scope, request).await));
+                note("rerank", error_text(service.rerank(scope, request).await));
             }
         }
-        note("hidden", told(service.hidden(scope).await));
+        note("hidden", error_text(service.hidden(scope).await));
         let verified = service.verify_mirror(scope).await;
         note(
             "verify",
             match verified {
                 Ok(difference) if !difference.is_none() => Err(difference.to_string()),
-                outcome => told(outcome),
+                outcome => error_text(outcome),
             },
         );
     }
@@ -453,10 +454,6 @@ fn terms(keys: &[String]) -> Vec<Term> {
     keys.iter().map(|key| Term::try_from(key.clone()).unwrap()).collect()
 }
 
-fn told<T, E: std::fmt::Display>(outcome: Result<T, E>) -> Result<(), String> {
-    outcome.map(drop).map_err(|why| why.to_string())
-}
-
 /// The rows of the library.
 async fn theirs(db: &Fresh) -> Vec<String> {
     let all = everything(&db.client).await.into_iter();
@@ -478,7 +475,7 @@ async fn run_graph(db: &mut Fresh, mapping: &Mapping, random: &mut Random) -> Ve
     if mapping.is_scoped() {
         scopes.extend(["one", "two"].map(|scope| Scope::new(scope).unwrap()));
     }
-    let ebb = Beside { db, mirror: Beside::mirror(db), scopes };
+    let ebb = MirrorFixture { db, mirror: MirrorFixture::mirror(db), scopes };
     let mut found = ebb.differing(1.0).await;
     let service = db.service("[]");
     for number in 0..CHANGES {
@@ -501,7 +498,7 @@ async fn run_graph(db: &mut Fresh, mapping: &Mapping, random: &mut Random) -> Ve
     }
     let before = theirs(db).await;
     let keys: Vec<String> = (1..=library.count).map(|number| format!("k{number}")).collect();
-    found.extend(asked(&service, &ebb.scopes, &keys).await);
+    found.extend(read_everything(&service, &ebb.scopes, &keys).await);
     same(&before, &theirs(db).await, "reads");
     db.store.uninstall().await.unwrap();
     same(&before, &theirs(db).await, "uninstallation");
@@ -540,8 +537,8 @@ async fn a_key_under_several_labels_of_one_type_is_of_several_nodes() {
     db.config.mappings =
         presets().unwrap().into_iter().filter(|(name, _)| *name == "mem0").map(|(_, of)| of).collect();
     let scope = Scope::new("u").unwrap();
-    let (service, mirror) = (db.service("[]"), Beside::mirror(&db));
-    let ebb = Beside { db: &db, mirror, scopes: vec![scope.clone()] };
+    let (service, mirror) = (db.service("[]"), MirrorFixture::mirror(&db));
+    let ebb = MirrorFixture { db: &db, mirror, scopes: vec![scope.clone()] };
     let make = |from: &str, kind: &str, to: &str| {
         let of = |name: &str| {
             format!("name: '{name}', user_id: 'u', created: timestamp(), mentions: 1, embedding: [0.1]")

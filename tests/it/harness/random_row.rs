@@ -55,7 +55,7 @@ pub(crate) const VALUES: [&str; 46] = [
     "null",
 ];
 
-/// Sets the properties that `r` draws on `n`; `values` are those of [`VALUES`].
+/// Sets the properties of `r` on `n`; `values` are those of [`VALUES`].
 pub(crate) const SET: &str = "FOREACH (p IN r.sound | SET n[p.key] = p.value)
     FOREACH (p IN r.odd | SET n[p.key] = values[p.value])
     FOREACH (p IN r.instants | SET n[p.key] = CASE p.form
@@ -75,15 +75,15 @@ pub(crate) enum Form {
     Milliseconds,
 }
 
-/// A draw of properties: those with a usable value, those with one of [`VALUES`] by its place, and instants in milliseconds.
+/// Random properties: those with a usable value, those with one of [`VALUES`] by its place, and instants in milliseconds.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Drawn {
+pub(crate) struct RandomRow {
     pub(crate) sound: Vec<(String, BoltType)>,
     odd: Vec<(String, i64)>,
     pub(crate) instants: Vec<(String, i64, Form)>,
 }
 
-impl Drawn {
+impl RandomRow {
     /// Gives a property any value of any type.
     pub(crate) fn odd(&mut self, random: &mut Random, key: String) {
         self.odd.push((key, random.whole(i64::try_from(VALUES.len()).unwrap())));
@@ -96,7 +96,7 @@ impl Drawn {
         self.instants.retain(|(key, ..)| !keys.contains(&key.as_str()));
     }
 
-    /// The draw as a row of a parameter, with more of its own.
+    /// The row as one of a parameter, with more of its own.
     pub(crate) fn param(self, mut more: Vec<(&str, BoltType)>) -> BoltType {
         let pair = |key: String, value: BoltType| [("key", key.into()), ("value", value)];
         let instant = |(key, at, form): (String, i64, Form)| {
