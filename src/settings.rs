@@ -226,7 +226,7 @@ fn fill(layers: &[Layer]) -> Result<Settings, config::ConfigError> {
 }
 
 fn row(layers: &[Layer], key: &'static keys::Key) -> Row {
-    let given = winner(layers, &key.name);
+    let given = winner(layers, key);
     let shown = |given: &Given| match key.privacy {
         Privacy::Secret => Some("********".into()),
         _ => given.value.clone().try_deserialize().ok(),
@@ -236,6 +236,6 @@ fn row(layers: &[Layer], key: &'static keys::Key) -> Row {
 }
 
 /// The value of a key in force: the last of the highest layer that gives it.
-fn winner<'a>(layers: &'a [Layer], key: &str) -> Option<&'a Given> {
-    layers.iter().rev().find_map(|layer| layer.0.iter().rfind(|given| given.key.name == key))
+fn winner<'a>(layers: &'a [Layer], key: &keys::Key) -> Option<&'a Given> {
+    layers.iter().rev().find_map(|layer| layer.0.iter().rfind(|given| std::ptr::eq(given.key, key)))
 }

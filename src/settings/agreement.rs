@@ -4,7 +4,7 @@
 //! of the rule.
 
 use super::fault::{Fault, Origin};
-use super::keys::KEYS;
+use super::keys::{self, KEYS};
 use super::layers::{Given, Layer};
 use super::sections::Embedding;
 use super::{Settings, policies, winner};
@@ -25,7 +25,7 @@ fn choose_one(layers: &mut [Layer], one: &str, other: &str, faults: &mut Vec<Fau
     let height = |key| layers.iter().rposition(|layer| layer.0.iter().any(|given| given.key.name == key));
     match (height(one), height(other)) {
         (Some(first), Some(second)) if first == second => {
-            if let Some(given) = winner(layers, other) {
+            if let Some(given) = keys::find(other).and_then(|key| winner(layers, key)) {
                 let origin = given.origin.clone();
                 faults
                     .push(Fault { origin, what: format!("`{other}` and `{one}` are both given; keep one") });
@@ -159,7 +159,7 @@ fn check_laws(layers: &[Layer], faults: &mut Vec<Fault>) {
         faults.push(Fault { origin: given.origin.clone(), what: format!("`{}`: {why}", given.key.name) });
     };
     let mut others = Vec::new();
-    let winners = KEYS.iter().filter_map(|key| winner(layers, &key.name));
+    let winners = KEYS.iter().filter_map(|key| winner(layers, key));
     for given in winners.filter(|given| given.origin != Origin::Default) {
         match broken(&[given]) {
             Some(why) => blame(given, why),
@@ -179,8 +179,9 @@ fn check_laws(layers: &[Layer], faults: &mut Vec<Fault>) {
 }
 
 /// The place of the first of these keys that is not at its default.
-fn blamed(layers: &[Layer], keys: &[&str]) -> Origin {
-    let origins = || keys.iter().filter_map(|key| winner(layers, key)).map(|given| &given.origin);
+fn blamed(layers: &[Layer], names: &[&str]) -> Origin {
+    let given = || names.iter().filter_map(|name| keys::find(name)).filter_map(|key| winner(layers, key));
+    let origins = || given().map(|given| &given.origin);
     origins()
         .find(|origin| **origin != Origin::Default)
         .or_else(|| origins().next())

@@ -11,6 +11,7 @@ use super::reader::{self, Privacy, Rule};
 use super::{Environment, policies};
 use config::{ConfigError, Map, Source, Value, ValueKind};
 use std::path::Path;
+use std::sync::LazyLock;
 
 /// A checked value of one layer.
 #[derive(Debug, Clone)]
@@ -20,6 +21,12 @@ pub(super) struct Given {
     pub(super) value: Value,
     pub(super) origin: Origin,
 }
+
+/// The embedded defaults that no variable changes, read once: a program with tests, or a fuzz target, reads many configurations.
+static DEFAULTS: LazyLock<(Layer, Vec<Fault>)> = LazyLock::new(|| {
+    let mut faults = Vec::new();
+    (Layer::of_toml(super::DEFAULT_TOML, &|_, _| Origin::Default, &mut faults), faults)
+});
 
 /// The values of one layer, later ones winning.
 #[derive(Debug, Clone, Default)]
@@ -71,7 +78,8 @@ impl Layer {
 
     /// The embedded defaults. The cache folder and the Java program are determined by the environment.
     pub(super) fn of_defaults(environment: &Environment, faults: &mut Vec<Fault>) -> Self {
-        let mut layer = Self::of_toml(super::DEFAULT_TOML, &|_, _| Origin::Default, faults);
+        let (mut layer, found) = DEFAULTS.clone();
+        faults.extend(found);
         let cache = environment.cache_folder().map(|(folder, variable)| ("neo4j.cache", folder, variable));
         let java = environment.java().map(|java| ("neo4j.java", java, "JAVA_HOME"));
         for (key, path, variable) in cache.into_iter().chain(java) {
