@@ -133,7 +133,7 @@ fn i3_a_deposit_that_is_lost_or_counts_twice() {
 
 #[test]
 fn i3_an_access_of_unknown_outcome_may_count_after_the_next_one() {
-    // The next one finds the memory expired, which it would not have been with the first.
+    // The next one finds the memory expired, which it would not have been after the first.
     let last = HISTORY.lines().last().expect("a line");
     let next = |known, revived| {
         format!(
@@ -146,11 +146,11 @@ fn i3_an_access_of_unknown_outcome_may_count_after_the_next_one() {
             r#""energy": {energy}, "energy_at": 19800000, "last_accessed": 19800000, "access_count": {accesses}"#
         )
     };
-    let late = (-2.25_f64).exp();
-    for sound in [left(1.0, 2), left(1.0 + late, 3)] {
+    let (revived, late) = (1.0 + (-2.75_f64).exp(), (-2.25_f64).exp());
+    for sound in [left(revived, 2), left(revived + late, 3)] {
         keeps(&[(last, &history), (life_of_u(), &sound)]);
     }
-    for unsound in [left(1.0, 3), left(1.0 + late, 2), left(1.0 + 2.0 * late, 4)] {
+    for unsound in [left(1.0, 2), left(revived, 3), left(revived + late, 2), left(revived + 2.0 * late, 4)] {
         breaks(Invariant::Energy, &[(last, &history), (life_of_u(), &unsound)], "u is");
     }
 }

@@ -20,6 +20,8 @@
 //! Invariant: many passes equal one (held by `passes_compose`). Invariant: no pass increases energy (held by
 //! `never_raises`).
 //! Invariant: a late access gives the same energy as a punctual one (held by `late_access_is_as_good_as_punctual`).
+//! Invariant: an access makes the same of a memory whenever passes came (held by
+//! `accesses_make_the_same_whenever_passes_came`).
 
 use super::tier::Tier;
 use super::tunables::{ENERGY_FLOOR, LONG_TERM_REWRITE_MS, Tunables};
@@ -50,7 +52,7 @@ pub struct MemoryState {
 /// Whether an access to an expired memory brings it back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Revive {
-    /// It is revived with the energy of a new memory.
+    /// It is revived, with the energy that is left of it and that of the access.
     Yes,
     No,
 }
@@ -120,6 +122,14 @@ impl MemoryState {
         match tunables.curve(self.tier) {
             Some(curve) => self.energy.faded(curve.factor(now.since(self.anchor()))),
             None => self.energy,
+        }
+    }
+
+    /// The state as if its expiry had not been recorded.
+    const fn unexpired(self) -> Self {
+        match self.tier {
+            Tier::ExpiredWorking => Self { tier: Tier::Working, ..self },
+            _ => self,
         }
     }
 
@@ -238,7 +248,8 @@ pub fn adopted(found: ForeignMemory, now: Timestamp, tunables: &Tunables) -> Opt
 }
 
 /// An access at `now`: the energy of that instant plus 1.0. A late access, with an instant before the anchor, adds its
-/// deposit decayed to the anchor, which never moves back.
+/// deposit decayed to the anchor, which never moves back. That its expiry was recorded changes no energy: it was recorded when a
+/// pass came by, and what an access makes of a memory does not depend on when that was.
 pub fn accessed(
     state: MemoryState,
     now: Timestamp,
@@ -252,15 +263,14 @@ pub fn accessed(
     if expired && revive == Revive::No {
         return Err(Refused::Expired);
     }
-    let tier = if expired { Tier::Working } else { state.tier };
-    let base = if expired { Energy::ZERO } else { state.energy_now(now, tunables) };
+    let state = state.unexpired();
+    let base = state.energy_now(now, tunables);
     let anchor = state.anchor();
-    let late = match tunables.curve(tier) {
+    let late = match tunables.curve(state.tier) {
         Some(curve) if !state.pinned => curve.factor(anchor.since(now)),
         _ => 1.0,
     };
     let next = MemoryState {
-        tier,
         energy: base.plus(Energy::ONE.faded(late)),
         energy_at: anchor.max(now),
         last_accessed: state.last_accessed.max(now),
@@ -290,8 +300,8 @@ pub fn reinforced(
 }
 
 /// A live memory at `now` after another one, which says the same, was merged into it: it has the energies of both and the
-/// accesses of both, as if each had been one of it, and is pinned if either was. Its tier stays. An expired one adds its accesses
-/// alone.
+/// accesses of both, as if each had been one of it, and is pinned if either was. Its tier stays. An expired one adds what is left of
+/// its energy.
 pub fn merged(
     state: MemoryState,
     other: MemoryState,
@@ -304,7 +314,7 @@ pub fn merged(
     }
     // Neither loses what it has gained since.
     let now = now.max(state.anchor()).max(other.anchor());
-    let added = if other.tier.is_live() { other.energy_now(now, tunables) } else { Energy::ZERO };
+    let added = other.unexpired().energy_now(now, tunables);
     let mut next = state.brought_to(now, tunables);
     next.energy = next.energy.plus(added);
     next.last_accessed = state.last_accessed.max(other.last_accessed);

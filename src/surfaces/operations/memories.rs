@@ -299,7 +299,7 @@ const ACCESS_TOOL: Tool = Tool::new(
     "access_memory",
     &["id", "session", "revive", "scope", REQUEST_ID],
     "Record that a memory was used: adds 1 to its energy, so that it stays longer; enough accesses promote it. An expired \
-     memory is revived with energy 1; with revive false the call is refused instead. Each call counts. Not for hits that report_outcome names: it \
+     memory is revived; with revive false the call is refused instead. Each call counts. Not for hits that report_outcome names: it \
      records them.",
 );
 

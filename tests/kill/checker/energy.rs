@@ -190,14 +190,10 @@ impl Laws<'_> {
                     Life { energy: 1.0, anchor: *now, tier: 0, pinned: false, accesses: 1, last: *now };
                 next.push(Some(born));
             }
-            (What::Access { now, revived, .. }, Some(life)) => {
-                let told = operation.counts();
-                if !(told && *revived) {
-                    next.push(Some(self.lifted(life, *now)));
-                }
-                if !told || *revived {
-                    self.revived(life, *now, until, next);
-                }
+            (What::Access { now, revived, .. }, Some(life))
+                if !(operation.counts() && *revived) || self.may_have_expired(life, until) =>
+            {
+                next.push(Some(self.lifted(life, *now)));
             }
             (What::Pin { now, pin: true, .. }, Some(life)) if !life.pinned => {
                 let until = until.min(now.saturating_add(60_000));
@@ -213,7 +209,7 @@ impl Laws<'_> {
         }
     }
 
-    /// An access to a live memory. One whose instant lies before the anchor brings a deposit that has faded since.
+    /// An access, also to an expired memory. One whose instant lies before the anchor brings a deposit that has faded since.
     fn lifted(&self, life: Life, now: i64) -> Life {
         let late = if life.pinned { 1.0 } else { self.factor(life.tier, life.anchor - now) };
         let brought = self.brought(life, now);
@@ -225,22 +221,10 @@ impl Laws<'_> {
         }
     }
 
-    /// An access to a memory that a sweep had let expire before: it begins anew.
-    fn revived(&self, life: Life, now: i64, until: i64, next: &mut Vec<Option<Life>>) {
-        if life.tier != 0 || life.pinned {
-            return;
-        }
-        let expired = |sweep: i64| sweep > life.anchor && self.brought(life, sweep).energy < self.expiry;
-        let begun = |anchor: i64| {
-            let energy = self.factor(0, anchor - now);
-            Some(Life { energy, anchor, accesses: life.accesses + 1, last: life.last.max(now), ..life })
-        };
-        if self.sweeps.iter().any(|sweep| *sweep <= now && expired(*sweep)) {
-            next.push(begun(now));
-        }
-        let late =
-            self.sweeps.iter().copied().filter(|sweep| *sweep > now && *sweep <= until && expired(*sweep));
-        next.extend(late.map(begun));
+    /// Whether a sweep until an instant may have let a memory expire.
+    fn may_have_expired(&self, life: Life, until: i64) -> bool {
+        let mut later = self.sweeps.iter().filter(|sweep| **sweep > life.anchor && **sweep <= until);
+        life.tier == 0 && !life.pinned && later.any(|sweep| self.brought(life, *sweep).energy < self.expiry)
     }
 
     /// Whether a life ends as what the graph holds, the jobs having swept it meanwhile.

@@ -100,6 +100,25 @@ proptest! {
         prop_assert_eq!(merged.energy_at, at(60.0));
     }
 
+    /// Hours since the last event, and whether it is an access or a pass.
+    #[test]
+    fn accesses_make_the_same_whenever_passes_came(events in prop::collection::vec((0.01..12.0_f64, any::<bool>()), 1..20)) {
+        let tunables = tunables();
+        let (mut swept, mut left) = (created(at(0.0), false), created(at(0.0), false));
+        let mut hour = 0.0;
+        for (gap, is_access) in events {
+            hour += gap;
+            if is_access {
+                [swept, left] = [swept, left].map(|life| accessed(life, at(hour), Revive::Yes, &tunables).unwrap().0);
+                let (a, b) = (swept.energy.value(), left.energy.value());
+                prop_assert!((a - b).abs() <= 1e-12 * a, "{} against {}", a, b);
+                prop_assert_eq!((swept.ripe_at, swept.tier), (left.ripe_at, left.tier));
+            } else {
+                swept = decayed(swept, at(hour), &tunables).0;
+            }
+        }
+    }
+
     #[test]
     fn late_access_is_as_good_as_punctual(life in lives(), first in 0.0..50.0_f64, gap in 0.0..20.0_f64) {
         let tunables = tunables();
@@ -210,10 +229,11 @@ fn expiry_keeps_everything_and_an_access_revives() {
     assert_eq!(gone.energy_now(at(500.0), &tunables), gone.energy, "a terminal energy does not decay");
     assert_eq!(accessed(gone, at(6.0), Revive::No, &tunables), Err(Refused::Expired));
     let (back, what) = accessed(gone, at(6.0), Revive::Yes, &tunables).unwrap();
-    assert_eq!(
-        (what, back.tier, back.energy, back.due_at),
-        (Access::Revived, Tier::Working, Energy::ONE, Some(at(6.0)))
-    );
+    assert_eq!((what, back.tier, back.due_at), (Access::Revived, Tier::Working, Some(at(6.0))));
+    close(back.energy.value(), (-3.0_f64).exp() + 1.0);
+    // A late one finds what a punctual one had left.
+    let late = accessed(gone, at(4.0), Revive::Yes, &tunables).unwrap().0;
+    close(late.energy.value(), ((-2.0_f64).exp() + 1.0) * (-0.5_f64).exp());
     let stub = MemoryState { tier: Tier::ArchivedWorking, ..gone };
     assert_eq!(accessed(stub, at(6.0), Revive::Yes, &tunables), Err(Refused::Stub));
 }
