@@ -383,9 +383,7 @@ fn interrupted(command: &Command) -> CliError {
     let error =
         CliError::new(Exit::Interrupted, "interrupted; a transaction that was not committed is rolled back");
     match command {
-        Command::Restore(_) | Command::Policy(policy::Verb::Compare(_)) => {
-            error.try_this("the same command: it starts again")
-        }
+        Command::Restore(_) => error.try_this("the same command: it starts again"),
         Command::Import(_) | Command::Replay(_) => {
             error.try_this("the same command: it continues where it stopped")
         }

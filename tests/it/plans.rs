@@ -184,7 +184,6 @@ const SCANS: &[(&str, &str)] = &[
     ("memory/rewind", "the dates have no index; a person asks, now and then"),
     ("fact/rewind", "the date has no index; a person asks, now and then"),
     ("relation/foreign", "the absence of a key has no index; part of a pass that reads every relation"),
-    ("scratch/empty", "all of a scratch database is deleted"),
     ("uninstall/count", "a person removes Ebb, once: a mark is found wherever it is"),
     ("uninstall/nodes", "a person removes Ebb, once: a mark is found wherever it is"),
     ("uninstall/relationships", "a person removes Ebb, once: a mark is found wherever it is"),
@@ -400,7 +399,7 @@ fn gate(
         // A mark is found wherever it is.
         let is_of_all = kind == "AllNodesScan"
             && !["uninstall/", "backup/"].iter().any(|folder| statement.name.starts_with(folder))
-            && !["restore/occupants", "scratch/empty"].contains(&statement.name);
+            && statement.name != "restore/occupants";
         let forbidden = is_of_all || kind.starts_with("Undirected");
         if forbidden || (kind.contains("Scan") && !excuse("SCANS", SCANS)) {
             offend(format!("{kind} {details}"));

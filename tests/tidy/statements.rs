@@ -18,8 +18,8 @@ const TYPES: [&str; 6] = ["String", "Integer", "Float", "Boolean", "List", "Map"
 /// Words that write, wherever they stand in a statement.
 const WRITING: [&str; 8] = ["CREATE", "MERGE", "SET", "DELETE", "REMOVE", "FOREACH", "DROP", "LOAD"];
 /// Folders whose statements may ask the server what time it is: leases, keys that expire, the change log, signs of life of mirrors, the age of a result, what a person
-/// pastes into Neo4j Browser, whether a scratch database is in use, and the question what its clock shows.
-const CLOCKS: [&str; 16] = [
+/// pastes into Neo4j Browser, and the question what its clock shows.
+const CLOCKS: [&str; 15] = [
     "adopted/nodes",
     "attempt",
     "change",
@@ -32,7 +32,6 @@ const CLOCKS: [&str; 16] = [
     "recall_guard",
     "request",
     "run",
-    "scratch/look",
     "server/about",
     "server/ping",
     "server/present",

@@ -267,6 +267,15 @@ impl Event {
         }
     }
 
+    /// Scope of the memory.
+    #[must_use]
+    pub const fn scope(&self) -> &Scope {
+        match self {
+            Self::Remember(event) => &event.scope,
+            Self::Access(event) => &event.scope,
+        }
+    }
+
     /// Id of the memory.
     #[must_use]
     pub fn id(&self) -> &MemoryId {

@@ -329,7 +329,6 @@ catalogue! {
     SCOPE_NUMBERS = "scope/numbers";
     SCOPE_RELATIONSHIPS = "scope/relationships";
     SCRATCH_ADVANCE = "scratch/advance";
-    SCRATCH_EMPTY = "scratch/empty";
     SCRATCH_LOOK = "scratch/look";
     SCRATCH_MARK = "scratch/mark";
     SERVER_ABOUT = "server/about";

@@ -1,9 +1,10 @@
 //! Scratch databases: their time may be simulated, since they contain no real memories.
 
 use super::Store;
-use super::catalogue::{SCRATCH_ADVANCE, SCRATCH_EMPTY, SCRATCH_LOOK, SCRATCH_MARK};
+use super::catalogue::{SCRATCH_ADVANCE, SCRATCH_LOOK, SCRATCH_MARK};
 use super::error::Error;
 use super::tx::{Mode, Tx};
+use crate::domain::ids::Scope;
 use crate::domain::units::Timestamp;
 use serde::Deserialize;
 
@@ -30,7 +31,7 @@ impl Store {
     /// # Errors
     /// [`Error::NotScratch`] if it contains anything else. Nothing is written then.
     pub async fn claim_scratch(&self, work: &str) -> Result<(), Error> {
-        self.check_scratch(work).await?;
+        self.check_scratch(Some(work)).await?;
         self.transactions
             .run("scratch.mark", Mode::Write, async |tx: &mut Tx| {
                 let mark = SCRATCH_MARK.call().set("holder", self.holder.as_str());
@@ -39,21 +40,21 @@ impl Store {
             .await?;
         self.forget_present();
         // Of two programs that mark it at once, the first one names its replay.
-        self.check_scratch(work).await
+        self.check_scratch(Some(work)).await
     }
 
-    /// Checks that a database can be marked as scratch for a replay.
+    /// Checks that a database can be marked as scratch for a replay; with none, that it has no mark.
     ///
     /// # Errors
     /// As [`Store::claim_scratch`].
-    pub async fn check_scratch(&self, work: &str) -> Result<(), Error> {
+    pub async fn check_scratch(&self, work: Option<&str>) -> Result<(), Error> {
         let Look { marked, work: known, foreign, .. } = self.look_scratch().await?;
-        if known.as_deref() == Some(work) || (known.is_none() && foreign == 0) {
+        if (known.is_some() && known.as_deref() == work) || (known.is_none() && foreign == 0) {
             return Ok(());
         }
         let found = match marked {
-            true => "is marked for another replay, or by a version of Ebb that did not record for which; events of two \
-                     replays must not mix"
+            true => "is marked for another replay or comparison, or by a version of Ebb that did not record for which; events of \
+                     two replays must not mix"
                 .to_owned(),
             false => format!(
                 "holds {foreign} nodes that are not Ebb's own bookkeeping; simulated time must not touch real memories"
@@ -70,22 +71,16 @@ impl Store {
         )))
     }
 
-    /// Deletes all that was written into the scratch database of a replay since it was marked, and all of Ebb's. Another database
-    /// loses nothing.
+    /// Deletes the rows of these scopes, and all that is Ebb's, from a scratch database that this process marked. Another one loses
+    /// nothing, and so do other scopes and other libraries.
     ///
     /// # Errors
-    /// [`Error::NotScratch`] if another program wrote into it within the last minute.
-    pub async fn empty_scratch(&self, work: &str) -> Result<(), Error> {
-        let Look { work: known, holder, is_busy, .. } = self.look_scratch().await?;
-        if known.as_deref() == Some(work) {
-            if is_busy && holder.as_deref() != Some(self.holder.as_str()) {
-                let uri = self.uri();
-                return Err(Error::NotScratch(format!(
-                    "another program writes to the database at {uri}, or did in the last minute: wait for its end, then run \
-                     the same command again"
-                )));
+    /// Those of [`Store::erase`] and [`Store::uninstall`].
+    pub async fn empty_scratch(&self, scopes: impl IntoIterator<Item = &Scope>) -> Result<(), Error> {
+        if self.look_scratch().await?.holder.as_deref() == Some(self.holder.as_str()) {
+            for scope in scopes {
+                self.erase(scope, "scratch", &self.holder).await?;
             }
-            self.each_page("scratch.empty", &SCRATCH_EMPTY).await?;
             self.uninstall().await?;
         }
         Ok(())
@@ -101,7 +96,5 @@ struct Look {
     marked: bool,
     work: Option<String>,
     holder: Option<String>,
-    #[serde(rename = "busy")]
-    is_busy: bool,
     foreign: i64,
 }

@@ -4,6 +4,7 @@ use crate::harness::graph::{everything, same};
 use crate::harness::neo4j::{at, fresh};
 use crate::harness::rows::row;
 use crate::surfaces::ebb;
+use ebb_core::domain::ids::Scope;
 use ebb_core::store::Error;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -47,7 +48,9 @@ async fn a_marked_database_is_refused_to_another_work() {
         assert!(matches!(&why, Error::NotScratch(why) if why.contains("cypher-shell")), "{work}: {why}");
     };
     refused("another").await;
-    db.store.empty_scratch("another").await.unwrap();
+    // Only the process that marked it empties it.
+    db.another().empty_scratch([&Scope::local()]).await.unwrap();
+    assert_eq!(db.client.value::<i64>("MATCH (m:Memory) RETURN count(m)").await, 1);
     db.store.claim_scratch("work").await.unwrap();
     db.client.run("MATCH (s:EbbScratch) REMOVE s.work", &[]).await;
     refused("work").await;

@@ -21,6 +21,8 @@ pub use crate::mirror::from_events::{EventRules, ScopeEvents};
 pub struct FileEvents {
     /// Memories and relations by scope.
     pub scopes: BTreeMap<Scope, ScopeEvents>,
+    /// Scopes whose rows any of the events changes.
+    pub changed: BTreeSet<Scope>,
     /// Number of events that a view of events leaves out, such as accesses and facts.
     pub left_out: u64,
 }
@@ -49,7 +51,13 @@ impl FileEvents {
     pub(super) fn of<R: Read>(lines: Lines<R>, reading: &Reading) -> Result<Self, FeedError> {
         let (mut read, mut ids) = (Self::default(), BTreeSet::new());
         lines.read_all(|number, text| {
-            match parse(text, number, reading)? {
+            let line = parse(text, number, reading)?;
+            if let Ok(scope) = Scope::new(line.scope())
+                && !read.changed.contains(&scope)
+            {
+                read.changed.insert(scope);
+            }
+            match line {
                 // A memory that is stored again keeps its content.
                 Line::Event(Event::Remember(memory))
                     if ids.insert((memory.scope.clone(), memory.id.clone())) =>

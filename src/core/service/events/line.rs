@@ -67,6 +67,18 @@ impl Line {
             Self::SessionEnd(end) => end.at,
         }
     }
+
+    /// Name of the scope whose rows it changes.
+    pub(super) fn scope(&self) -> &str {
+        match self {
+            Self::Event(event) => event.scope().as_str(),
+            Self::Observe(observe) => observe.tie.scope.as_str(),
+            Self::Fact(fact) => fact.tuple.scope.name(),
+            Self::Trace(trace) => trace.scope.as_str(),
+            Self::Outcome(outcome) => outcome.judged.scope.as_str(),
+            Self::SessionEnd(end) => end.scope.as_str(),
+        }
+    }
 }
 
 /// A line as written in the file.

@@ -33,8 +33,7 @@ A and B are configuration files as --config takes them: what they leave out is a
 policies of facts may differ, and so may the parameters of recall.
 
 The events are replayed twice, one after the other, on a managed server of its own, or in the database of NEO4J_URI if it is set: that
-must hold nothing but what an interrupted comparison left, and everything of Ebb's is removed from it after each. Exit code 0 whether or
-not they differ.
+must hold nothing, and Ebb's rows in the scopes of the events are deleted after each. Exit code 0 whether or not they differ.
 
 Examples:
   ebb policy compare now.toml slower.toml --events events.ndjson
@@ -90,24 +89,17 @@ pub fn differing(
     Ok(differing)
 }
 
-/// Replays the events under one configuration, reads back what they leave, and empties the database.
+/// Replays the events under one configuration, reads back what they leave, and takes it out of the database again.
 pub async fn replay(
     args: &CompareArgs,
     (name, until): (&'static str, Option<Timestamp>),
     service: &Service,
-    (scopes, questions): (&BTreeSet<Scope>, &[Question]),
+    (scopes, changed, questions): (&BTreeSet<Scope>, &BTreeSet<Scope>, &[Question]),
     output: &Output,
 ) -> Result<Replayed, CliError> {
     let store = service.store();
-    // An interrupted comparison may have left it.
-    store.empty_scratch(COMPARISON).await?;
-    if store.scratch().await?.is_some() {
-        let uri = store.uri();
-        return Err(CliError::failed(format!("the database at {uri} holds an earlier replay"))
-            .why("a comparison begins with an empty database, twice")
-            .try_this("give it a database that holds nothing, or leave NEO4J_URI unset"));
-    }
-    store.check_scratch(COMPARISON).await?;
+    // Nothing tells what an interrupted comparison left from what others wrote there since.
+    store.check_scratch(None).await?;
     service.ensure_initialised().await?;
     let read_back = async {
         let mut bar = FileProgress::new(output, name);
@@ -117,7 +109,7 @@ pub async fn replay(
         Ok::<_, CliError>(service.replayed(scopes, done.ended_at, questions).await?)
     };
     let replayed = read_back.await;
-    let emptied = store.empty_scratch(COMPARISON).await;
+    let emptied = store.empty_scratch(changed).await;
     let replayed = replayed?;
     emptied?;
     Ok(replayed)
