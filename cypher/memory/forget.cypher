@@ -6,14 +6,14 @@
 // idempotent: by the tombstone
 //
 // Another member of its cluster is queued for the cluster job, which updates the cluster; one without other members is
-// dissolved. Memories that other writers made count if they have the documented shape, whether taken over or not.
+// dissolved. A living memory that a writer joined to it as if it were its stub stays. Memories that other writers made count if they have the documented shape, whether taken over or not.
 MERGE (t:EbbTombstone {hash: $hash})
 ON CREATE SET t.at = datetime({epochMillis: $at}), t.scope = $scope
 WITH t
 OPTIONAL MATCH (m:Memory {scope: $scope, id: $id})
 USING INDEX SEEK m:Memory(scope, id)
 OPTIONAL MATCH (s:Memory)-[:PROMOTED_TO|CRYSTALLIZED_INTO]->(m)
-WHERE s:EbbMemory OR s.id IS NOT NULL AND s.content IS NOT NULL AND (s.tier IS NOT NULL OR s.energy IS NOT NULL)
+WHERE coalesce(s.tier, '') IN ['archivedWorking', 'archivedShortTerm'] AND (s:EbbMemory OR s.id IS NOT NULL AND s.content IS NOT NULL)
 OPTIONAL MATCH (m)-[:PREVIOUS_VERSION]->(v:EbbVersion)
 WITH collect(DISTINCT m) AS memories, collect(DISTINCT s) AS stubs, collect(DISTINCT v) AS versions
 CALL (memories) {

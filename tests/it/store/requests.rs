@@ -451,6 +451,20 @@ async fn an_answer_that_cannot_be_read_ends_a_repeat_with_an_error() {
     same(&before, &everything(&db.client).await, "a repeat");
 }
 
+/// Its stubs go with a memory; a living one that a writer joined to it in the same way is no stub.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_living_memory_joined_to_a_deleted_one_stays() {
+    let db = fresh().await;
+    db.put(&[row("m", "shortTerm", 1.0), row("stub", "archivedWorking", 1.0), row("living", "working", 1.0)])
+        .await;
+    let join = "MATCH (m:Memory {id: 'm'}), (o:Memory) WHERE o.id <> 'm' CREATE (o)-[:PROMOTED_TO]->(m)";
+    db.client.run(join, &[]).await;
+    let guard = Guard { enabled: false, max_affected_ratio: 1.0 };
+    db.store.forget(once("g"), (&Scope::local(), &[id("m")]), at(1.0), (&guard, None)).await.unwrap();
+    let left: Vec<String> = db.client.column("MATCH (m:Memory) RETURN m.id").await;
+    assert_eq!(left, ["living"]);
+}
+
 /// A list of ids that came from a wrong query is found out by its size.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_guard_stops_a_forget_that_would_take_too_much() {
