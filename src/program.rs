@@ -368,7 +368,7 @@ async fn run_demo(settings: &Settings, scope: Scope, output: &Output) -> Result<
         settings.neo4j.is_brief = true;
         // That of the demo before may still run.
         ebb_provision::stop(&settings.neo4j, false).await?;
-        ebb_provision::wipe(&folder).await?;
+        ebb_provision::wipe(&settings.neo4j).await?;
         output.remark("Starting a scratch Neo4j of its own, in .ebb/demo");
     }
     settings.embedding.url = None;

@@ -51,7 +51,7 @@ pub(super) async fn run(
         neo4j.home = PathBuf::from(COMPARE_HOME);
         // That of a comparison that was broken off may still run.
         ebb_provision::stop(&neo4j, false).await?;
-        ebb_provision::wipe(&neo4j.home).await?;
+        ebb_provision::wipe(&neo4j).await?;
         output.remark(&format!("Replaying on a managed server of its own, in {COMPARE_HOME}"));
     }
     let mut left = Vec::new();

@@ -14,14 +14,15 @@ use super::lock::{Hold, POLL};
 use super::server::{SHUTDOWN_TIMEOUT, refuse_given};
 use super::{Config, Origin, docker, fixed, log, probe, process};
 
-/// How often a status looks whether a server is used, while its keeper does.
+/// How often a lock is looked at that a keeper may hold for an instant only.
 const LOOKS: u32 = 20;
 
 /// Stops the managed server of this home and waits until it has ended; `false` if none was running. While others use
 /// it, only with `force`.
 ///
 /// # Errors
-/// When others use it, when it is still stopping after 40 s, or when the settings name a given server.
+/// When others use it, when its keeper runs in another container or on another machine, when it is still stopping after
+/// 40 s, when the Docker engine does not say whether it has ended, or when the settings name a given server.
 pub async fn stop(config: &Config, force: bool) -> Result<bool, Error> {
     refuse_given(config)?;
     let Some(home) = Home::existing(&config.home) else { return Ok(false) };
@@ -34,6 +35,7 @@ pub(super) async fn end(home: &Home, docker: &Path, force: bool) -> Result<bool,
     let mut hold = None;
     let deadline = Instant::now() + SHUTDOWN_TIMEOUT;
     let mut users_seen = 0;
+    let mut strangers_seen = 0;
     let mut signalled = false;
     while home.has_keeper()? {
         hold = match hold {
@@ -50,8 +52,16 @@ pub(super) async fn end(home: &Home, docker: &Path, force: bool) -> Result<bool,
             });
         }
         if let Some(record) = home.record().filter(|_| !signalled && (force || hold.is_some())) {
-            send_signal(Some(record.keeper_pid), Signal::TERM);
-            signalled = true;
+            signalled = process::is_keeper(home, record.keeper_pid);
+            if signalled {
+                send_signal(Some(record.keeper_pid), Signal::TERM);
+            }
+            // Checked more than once: a keeper that was killed holds its lock for an instant more.
+            strangers_seen += u32::from(!signalled);
+            if strangers_seen > LOOKS {
+                let home = home.path().to_path_buf();
+                return Err(Error::KeeperElsewhere { home, pid: record.keeper_pid });
+            }
         }
         if Instant::now() >= deadline {
             return Err(Error::StillStopping {
@@ -62,8 +72,7 @@ pub(super) async fn end(home: &Home, docker: &Path, force: bool) -> Result<bool,
         tokio::time::sleep(POLL).await;
     }
     let Some(record) = home.record() else { return Ok(signalled) };
-    let orphan = process::runs(home, &record);
-    process::end_orphan(docker, home, &record).await?;
+    let orphan = process::end_orphan(docker, home, &record).await?;
     Ok(signalled || orphan)
 }
 
@@ -112,14 +121,15 @@ pub struct Running {
 /// Returns the status of the managed server of a home, without changing anything.
 ///
 /// # Errors
-/// When a lock file cannot be read.
+/// When a lock file cannot be read, or the Docker engine does not say whether a server without keeper still runs.
 pub async fn status(config: &Config) -> Result<Status, Error> {
     let none = Status { home: config.home.clone(), server: None };
     let Some(home) = Home::existing(&config.home) else { return Ok(none) };
     let kept = home.has_keeper()?;
-    let Some(record) = home.record().filter(|record| kept || process::runs(&home, record)) else {
+    let Some(record) = home.record() else { return Ok(none) };
+    if !kept && !process::is_left(&docker::program(config), &home, &record).await? {
         return Ok(none);
-    };
+    }
     let seconds_left = if kept && !record.stay { seconds_left(&home, record.keep).await? } else { None };
     let running = Running {
         origin: Origin::from(record.way),
@@ -157,8 +167,9 @@ async fn seconds_left(home: &Home, keep: Duration) -> Result<Option<u64>, Error>
 /// missing or unused one is no error.
 ///
 /// # Errors
-/// When the folder has no marker, or its server runs.
-pub async fn wipe(home: &Path) -> Result<(), Error> {
+/// When the folder has no marker, its server runs, or the Docker engine does not say whether it does.
+pub async fn wipe(config: &Config) -> Result<(), Error> {
+    let home = config.home.as_path();
     if !home.exists() {
         return Ok(());
     }
@@ -172,8 +183,12 @@ pub async fn wipe(home: &Path) -> Result<(), Error> {
     };
     let _start = ours.start_lock().await?;
     let alone = ours.try_lock(Lock::InUse, Hold::Exclusive)?;
-    let orphan = ours.record().is_some_and(|record| process::runs(&ours, &record));
-    if alone.is_none() || orphan || ours.has_keeper()? {
+    let runs = match ours.record() {
+        _ if alone.is_none() || ours.has_keeper()? => true,
+        Some(record) => process::is_left(&docker::program(config), &ours, &record).await?,
+        None => false,
+    };
+    if runs {
         return Err(Error::Running { home: ours.path().to_path_buf() });
     }
     std::fs::remove_dir_all(ours.path()).map_err(io(format!("cannot remove {}", ours.path().display())))

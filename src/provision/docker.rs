@@ -5,6 +5,10 @@
 //! server. The data is in the home folder, owned by the user: Docker and Maven can use the same home. Inside the
 //! container the server listens on all interfaces, and only the loopback of this machine is mapped to it. The password
 //! is passed through the client's environment, not its command line.
+//!
+//! A container may outlive its client, and homes of other machines or containers may be of the same path at the same
+//! engine: the name of a container has the id of its home in it, and a server counts as ended when the engine says that
+//! its container does not run.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -42,8 +46,8 @@ pub(super) async fn plan(
     let docker = program(config);
     check_engine(&docker).await?;
     check_image(&docker, &config.image).await?;
-    let name = container_name(home);
-    remove(&docker, &name).await;
+    let name = container_name(home, &home.id()?);
+    stop(&docker, &name).await?;
 
     let folder = |inside: &str, outside: &str| mount(&home.join(outside), inside);
     let mut args: Vec<String> =
@@ -97,9 +101,10 @@ fn variable(setting: &str) -> String {
     format!("NEO4J_{}", setting.replace('_', "__").replace('.', "_"))
 }
 
-/// The name of the container of a home.
-pub(super) fn container_name(home: &Home) -> String {
-    let hash = Sha256::digest(home.path().as_os_str().as_encoded_bytes());
+/// The name of the container of a home with this id. A copy of a home has the id too, and another path.
+pub(super) fn container_name(home: &Home, id: &str) -> String {
+    let hash =
+        Sha256::digest([home.path().as_os_str().as_encoded_bytes(), &b"\0"[..], id.as_bytes()].concat());
     let hash: String = hash.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
     format!("ebb-neo4j-{hash}")
 }
@@ -147,15 +152,45 @@ async fn check_image(docker: &Path, image: &str) -> Result<(), Error> {
     ))
 }
 
-/// Stops a container; a missing one is no error.
-pub(super) async fn stop(docker: &Path, name: &str) {
+/// Whether a container runs.
+///
+/// # Errors
+/// When the engine does not say: a container may outlive its engine.
+pub(super) async fn is_running(docker: &Path, name: &str) -> Result<bool, Error> {
     let mut command = Command::new(docker);
-    command.args(["stop", "--time", "30", name]);
-    let _ = timeout(Duration::from_secs(40), run(&mut command)).await; // if that failed, this removes it
-    remove(docker, name).await;
+    command.args(["ps", "--quiet", "--filter", &format!("name=^/?{name}$")]);
+    let why = match timeout(QUESTION, run(&mut command)).await {
+        Ok(Ok(output)) if output.status.success() => return Ok(!output.stdout.trim_ascii().is_empty()),
+        Ok(Ok(output)) => log::meaningful(&both(&output)).trim().to_owned(),
+        Ok(Err(e)) => format!("{} cannot be run: {e}", docker.display()),
+        Err(_) => format!("no answer within {} s", QUESTION.as_secs()),
+    };
+    Err(refused(
+        format!("the Docker engine does not say whether the container {name} still runs ({why})"),
+        "Start the engine, then run the command again",
+    ))
 }
 
-/// Removes a container, running or not. A missing one is no error, and without an engine there is none.
+/// Stops a container and removes it; returns whether it ran. A missing one is no error.
+///
+/// # Errors
+/// When it may still run.
+pub(super) async fn stop(docker: &Path, name: &str) -> Result<bool, Error> {
+    let ran = is_running(docker, name).await?;
+    if ran {
+        let mut command = Command::new(docker);
+        command.args(["stop", "--time", "30", name]);
+        let _ = timeout(Duration::from_secs(40), run(&mut command)).await; // if that failed, this removes it
+    }
+    remove(docker, name).await;
+    if ran && is_running(docker, name).await? {
+        let next = format!("Stop it, then run the command again: docker stop {name}");
+        return Err(refused(format!("the container {name} still runs after it was stopped"), next));
+    }
+    Ok(ran)
+}
+
+/// Removes a container, running or not. A missing one is no error.
 pub(super) async fn remove(docker: &Path, name: &str) {
     let mut command = Command::new(docker);
     command.args(["rm", "--force", name]);
@@ -171,6 +206,22 @@ mod tests {
         let of = |path: &str| mount(Path::new(path), "/data");
         assert_eq!(of("/srv/a b"), r#"type=bind,"source=/srv/a b",target=/data"#);
         assert_eq!(of("/srv/a,b \"c\""), r#"type=bind,"source=/srv/a,b ""c""",target=/data"#);
+    }
+
+    #[test]
+    fn homes_of_the_same_path_have_containers_of_different_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("h");
+        let name = || {
+            let home = Home::open(&path).unwrap();
+            container_name(&home, &home.id().unwrap())
+        };
+        let first = name();
+        assert_eq!(name(), first, "the id stays");
+        std::fs::rename(&path, folder.path().join("other")).unwrap();
+        assert_ne!(name(), first);
+        let moved = Home::open(&folder.path().join("other")).unwrap();
+        assert_ne!(container_name(&moved, &moved.id().unwrap()), first, "a copy has the same id");
     }
 
     #[test]

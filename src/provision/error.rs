@@ -56,7 +56,7 @@ pub enum Error {
         /// Why not through Maven.
         maven: String,
     },
-    /// The Docker engine or the image is not available.
+    /// The Docker engine or the image is not available, or whether a container runs or belongs to this home is not known.
     #[error("{why}. {next}")]
     Docker {
         /// The fault.
@@ -123,7 +123,7 @@ pub enum Error {
         home: PathBuf,
     },
     /// Another process has the database open.
-    #[error("another Neo4j server has the database in {} open, and Ebb did not start it. Stop it (find it with: ps ax | grep neo4j), or set neo4j.home to another folder; log: {}", home.display(), log.display())]
+    #[error("another Neo4j server has the database in {} open, and Ebb did not start it. Stop it (find it with: ps ax | grep neo4j, or docker ps), or set neo4j.home to another folder; log: {}", home.display(), log.display())]
     StoreLocked {
         /// The home folder.
         home: PathBuf,
@@ -211,6 +211,14 @@ pub enum Error {
         home: PathBuf,
         /// The users.
         users: String,
+    },
+    /// The keeper of the server is no process of this machine or container.
+    #[error("the Neo4j server in {} cannot be stopped from here: process {pid} here is not its keeper, which runs in another container or on another machine, or knows this folder by another path. Stop it there: ebb neo4j stop", home.display())]
+    KeeperElsewhere {
+        /// The home folder.
+        home: PathBuf,
+        /// The process id that the keeper has where it runs.
+        pid: u32,
     },
     /// The folder cannot be removed while its server runs.
     #[error("the folder {} cannot be removed: its Neo4j server is running. Stop it first: ebb neo4j stop", home.display())]

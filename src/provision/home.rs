@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `.ebb-managed` | marker file: Ebb created this folder, so Ebb may remove it |
 //! | `password` | the password of user `neo4j`, created at the first start, readable only by its owner |
+//! | `id` | random, created at the first start in a container: homes of the same path at one Docker engine differ in it |
 //! | `server.json` | [`Record`]: the running server, written by its keeper |
 //! | `start.lock` | held (exclusive) while the server is started, stopped or removed |
 //! | `in-use.lock` | held (shared) by each user, exclusive by a keeper that ends; modified at the beginning and the end of a use |
@@ -157,6 +158,22 @@ impl Home {
         Ok(password)
     }
 
+    /// The id of this home; `None` if no server of it was started in a container, or only by an earlier version.
+    pub(super) fn kept_id(&self) -> Option<String> {
+        let text = fs::read_to_string(self.join("id")).ok()?;
+        Some(text.trim().to_owned()).filter(|id| !id.is_empty())
+    }
+
+    /// The id of this home, generated if it has none. The caller holds the start lock.
+    pub(super) fn id(&self) -> Result<String, Error> {
+        if let Some(id) = self.kept_id() {
+            return Ok(id);
+        }
+        let id = Uuid::new_v4().simple().to_string();
+        self.write_private("id", &id)?;
+        Ok(id)
+    }
+
     /// Writes a file that only its owner can read, whole or not at all.
     pub(super) fn write_private(&self, name: &str, text: &str) -> Result<(), Error> {
         let path = self.join(name);
@@ -207,11 +224,13 @@ impl Home {
 
 /// Whether a folder has no files but those that are written before the marker file is in place, or left by a kill at that moment.
 pub(super) fn is_unused(path: &Path) -> std::io::Result<bool> {
-    let partial = ebb_files::partial(Path::new(MARK));
+    let partials = [ebb_files::partial, ebb_files::earlier_partial].map(|of| of(Path::new(MARK)));
     let locks = [Lock::Start, Lock::InUse, Lock::Keeper].map(Lock::file);
     for entry in fs::read_dir(path)? {
         let name = entry?.file_name();
-        if partial.as_os_str() != name.as_os_str() && !locks.iter().any(|lock| name.as_os_str() == *lock) {
+        if partials.iter().all(|partial| partial.as_os_str() != name)
+            && !locks.iter().any(|lock| name.as_os_str() == *lock)
+        {
             return Ok(false);
         }
     }

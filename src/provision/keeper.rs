@@ -117,6 +117,10 @@ async fn watch(home: &Home, plan: Plan, last: &mut Option<File>) -> Result<(), E
     if let Some(kept) = &plan.kept {
         kept.settle(in_order);
     }
+    if let Some(name) = &plan.container {
+        // It outlives its client. If it may still run, the record stays, by which the next command finds it.
+        docker::stop(&plan.program, name).await?;
+    }
     home.remove_record()?;
     if died { Err(log::cause(home)) } else { Ok(()) }
 }

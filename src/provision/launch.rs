@@ -25,7 +25,12 @@ pub(super) async fn launch(
 ) -> Result<(Record, Option<Child>), Error> {
     let left = home.record();
     if let Some(record) = &left {
-        process::end_orphan(docker, home, record).await?;
+        match process::end_orphan(docker, home, record).await {
+            // Neo4j refuses a database that another server has open.
+            Err(Error::Docker { why, .. }) => tracing::info!("{why}; starting another server"),
+            Err(e) => return Err(e),
+            Ok(_) => {}
+        }
     }
     let before = left.map(|record| record.ports());
     let password = home.password()?;

@@ -26,6 +26,9 @@
 //! - The starter dies while the server starts: its use has ended, as for any other user.
 //! - Keeper and users are killed at once: the server stays until the next command that starts or stops in this home,
 //!   which ends it.
+//! - The Docker client is killed, or the engine restarts and keeps its containers: the keeper stops the container and
+//!   exits. If the engine does not answer then, the next command does that.
+//! - Containers or machines share a home: its server is stopped where its keeper runs, and elsewhere an error says so.
 //!
 //! This crate reads no environment and names no other layer. Linux and macOS.
 
@@ -174,7 +177,8 @@ pub struct Endpoint {
 /// The command that runs [`keep`]: program and arguments, to which `--home HOME` is added.
 #[derive(Debug, Clone)]
 pub struct Keeper {
-    /// Program and arguments, such as `["/usr/bin/ebb", "neo4j", "keep"]`. Not empty.
+    /// Program and arguments, such as `["/usr/bin/ebb", "neo4j", "keep"]`. Not empty; the last two, by which a running
+    /// keeper is told from other processes, are those.
     pub command: Vec<OsString>,
 }
 

@@ -17,27 +17,66 @@ use super::{Error, docker};
 /// Time that an orphan has to stop before it is killed.
 const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The command line of a process, arguments separated by spaces; `None` if it is gone. From `/proc` where that exists,
-/// else from `ps`.
+/// The command line of a process; `None` if it is gone. From `/proc` where that exists, with a NUL after each argument,
+/// else from `ps`, with spaces between them.
 fn command_line(pid: u32) -> Option<String> {
-    let line = if Path::new("/proc/self/cmdline").exists() {
-        let bytes = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
-        String::from_utf8_lossy(&bytes).replace('\0', " ")
+    let bytes = if Path::new("/proc/self/cmdline").exists() {
+        std::fs::read(format!("/proc/{pid}/cmdline")).ok()?
     } else {
-        let output =
-            Command::new("ps").args(["-ww", "-o", "command=", "-p", &pid.to_string()]).output().ok()?;
-        String::from_utf8_lossy(&output.stdout).into_owned()
+        Command::new("ps").args(["-ww", "-o", "command=", "-p", &pid.to_string()]).output().ok()?.stdout
     };
-    let line = line.trim().to_owned();
-    (!line.is_empty()).then_some(line)
+    let line = String::from_utf8_lossy(&bytes).trim_end_matches('\n').to_owned();
+    (!line.trim_matches(['\0', ' ']).is_empty()).then_some(line)
 }
 
-/// Whether the recorded server still runs: a process id alone may have been reused, so its command line must name the
-/// home too, or be gone because the process is ending.
-pub(super) fn runs(home: &Home, record: &Record) -> bool {
+/// Whether a command line has these arguments, whole and one after the other.
+fn has(line: &str, arguments: &[&str]) -> bool {
+    let between = if line.contains('\0') { "\0" } else { " " };
+    let bounded = |text: &str| format!("{between}{text}{between}");
+    bounded(line).contains(&bounded(&arguments.join(between)))
+}
+
+/// Whether a command line is that of a server of this home: of Java, which an earlier version told the home itself, or of
+/// the Docker client.
+fn is_server(home: &Path, line: &str) -> bool {
+    let home = home.display();
+    let each = [format!("--home-dir={home}/run"), format!("--home-dir={home}"), format!("ebb.home={home}")];
+    each.iter().any(|argument| has(line, &[argument.as_str()]))
+}
+
+/// Whether a process is the keeper of this home. A recorded id may be that of another process: of one that came later,
+/// or, if containers or machines share the home, of one in a container or on a machine that is not the keeper's.
+pub(super) fn is_keeper(home: &Home, pid: u32) -> bool {
+    let named = home.path().display().to_string();
+    // Its folder is the home, also after that was moved.
+    let works_there =
+        || std::fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|folder| folder == home.path());
+    command_line(pid).is_some_and(|line| {
+        has(&line, &["neo4j", "keep", "--home", named.as_str()])
+            || has(&line, &["neo4j", "keep"]) && works_there()
+    })
+}
+
+/// Whether the process of the recorded server still runs: its id alone may have been reused, so its command line must be
+/// that of a server of this home, or be gone because the process is ending.
+fn runs(home: &Home, record: &Record) -> bool {
     match command_line(record.pid) {
-        Some(line) => line.contains(&home.path().display().to_string()),
+        Some(line) => is_server(home.path(), &line),
         None => is_ending(&std::fs::read_to_string(format!("/proc/{}/stat", record.pid)).unwrap_or_default()),
+    }
+}
+
+/// Whether the recorded server, whose keeper is gone, still runs: as a process, or in its container.
+///
+/// # Errors
+/// When the Docker engine does not say.
+pub(super) async fn is_left(docker: &Path, home: &Home, record: &Record) -> Result<bool, Error> {
+    if runs(home, record) {
+        return Ok(true);
+    }
+    match &record.container {
+        Some(name) => docker::is_running(docker, name).await.map_err(|why| with_record(home, why)),
+        None => Ok(false),
     }
 }
 
@@ -53,13 +92,15 @@ fn is_ending(stat: &str) -> bool {
     !is_over && number(6) & EXITING != 0
 }
 
-/// Ends a server whose keeper is gone. The caller holds the start lock.
-pub(super) async fn end_orphan(docker: &Path, home: &Home, record: &Record) -> Result<(), Error> {
-    if record.container.is_some() {
-        docker::stop(docker, &docker::container_name(home)).await;
-    }
+/// Ends a server whose keeper is gone; returns whether it ran. The caller holds the start lock.
+///
+/// # Errors
+/// When it is still stopping, or when its container may still run: then the record stays, by which that is found.
+pub(super) async fn end_orphan(docker: &Path, home: &Home, record: &Record) -> Result<bool, Error> {
+    let container = end_container(docker, home, record).await;
     let deadline = Instant::now() + WAIT_TIMEOUT;
-    if runs(home, record) {
+    let is_orphan = runs(home, record);
+    if is_orphan {
         tracing::info!("the server in {} lost its keeper; stopping it", home.path().display());
         send_signal(Some(record.pid), Signal::TERM);
     }
@@ -75,7 +116,44 @@ pub(super) async fn end_orphan(docker: &Path, home: &Home, record: &Record) -> R
         }
         tokio::time::sleep(POLL).await;
     }
-    home.remove_record()
+    let ran = container?;
+    home.remove_record()?;
+    Ok(ran || is_orphan)
+}
+
+/// An error about the recorded container, with the way out where its engine is no more.
+fn with_record(home: &Home, why: Error) -> Error {
+    match why {
+        Error::Docker { why, next } => {
+            let file = home.join("server.json");
+            let next =
+                format!("{next}. If the container or its engine is gone for good, delete {}", file.display());
+            Error::Docker { why, next }
+        }
+        other => other,
+    }
+}
+
+/// Stops the recorded container, if it is surely of this home: by its name, in which the id of the home is, or by its
+/// client, which still runs here. An earlier version named it by the path alone, which homes on other machines have too.
+async fn end_container(docker: &Path, home: &Home, record: &Record) -> Result<bool, Error> {
+    let Some(name) = record.container.as_deref() else { return Ok(false) };
+    let is_client = |line: String| is_server(home.path(), &line) && has(&line, &["--name", name]);
+    let is_own = home.kept_id().is_some_and(|id| docker::container_name(home, &id) == name);
+    if is_own || command_line(record.pid).is_some_and(is_client) {
+        return docker::stop(docker, name).await.map_err(|why| with_record(home, why));
+    }
+    if !docker::is_running(docker, name).await.map_err(|why| with_record(home, why))? {
+        return Ok(false);
+    }
+    let file = home.join("server.json");
+    Err(Error::Docker {
+        why: format!(
+            "the container {name}, which {} names, runs, and it is not known whether it is of this folder",
+            file.display()
+        ),
+        next: format!("If it is, stop it: docker stop {name}. Otherwise delete {}", file.display()),
+    })
 }
 
 /// The programs that share a lock, as `ebb serve (process 123)`. Linux only; elsewhere, and for programs of other
@@ -101,7 +179,7 @@ pub(super) fn holders(lock: &Path) -> Vec<String> {
 /// A process by its program and first argument, without the options behind it.
 fn name(pid: u32) -> String {
     let Some(line) = command_line(pid) else { return "a program".to_owned() };
-    let mut words = line.split_whitespace();
+    let mut words = line.split(|c: char| c == '\0' || c.is_whitespace()).filter(|word| !word.is_empty());
     let program = words.next().unwrap_or_default().rsplit('/').next().unwrap_or_default().to_owned();
     let verbs = words.take_while(|word| !word.starts_with('-')).take(2);
     verbs.fold(program, |name, verb| format!("{name} {verb}"))
@@ -109,7 +187,36 @@ fn name(pid: u32) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::is_ending;
+    use super::*;
+
+    /// For both systems, which separate arguments differently.
+    #[test]
+    fn a_server_is_told_by_whole_arguments() {
+        for between in ["\0", " "] {
+            let is = |argument: &str| {
+                is_server(Path::new("/p/.ebb/neo4j"), &["java", "-cp", argument, "-c"].join(between))
+            };
+            for own in ["--home-dir=/p/.ebb/neo4j/run", "--home-dir=/p/.ebb/neo4j", "ebb.home=/p/.ebb/neo4j"]
+            {
+                assert!(is(own), "{own}");
+            }
+            for other in ["--home-dir=/p/.ebb/neo4j2/run", "ebb.home=/p/.ebb/neo4j2", "/p/.ebb/neo4j"] {
+                assert!(!is(other), "{other}");
+            }
+            let keeper = ["ebb", "neo4j", "keep", "--home", "/p/.ebb/neo4j"].join(between);
+            assert!(has(&keeper, &["neo4j", "keep", "--home", "/p/.ebb/neo4j"]));
+            assert!(!has(&keeper, &["neo4j", "keep", "--home", "/p/.ebb/neo"]));
+            assert!(!is_server(Path::new("/p/.ebb/neo4j"), &keeper));
+        }
+    }
+
+    #[test]
+    fn the_arguments_of_a_process_are_read_one_by_one() {
+        let line = command_line(std::process::id()).unwrap();
+        let arguments: Vec<String> = std::env::args().collect();
+        assert!(has(&line, &arguments.iter().map(String::as_str).collect::<Vec<_>>()), "{line:?}");
+        assert!(!has(&line, &[&arguments[0][..arguments[0].len() - 1]]), "{line:?}");
+    }
 
     #[test]
     fn a_process_without_its_last_thread_is_over() {

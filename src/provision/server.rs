@@ -153,11 +153,11 @@ fn adjusted(config: &Config, home: &Home, mut record: Record, stay: bool) -> Res
 /// Stops a server that does not answer, unless others use it.
 async fn end_hung(home: &Home, docker: &Path, port: u16) -> Result<(), Error> {
     tracing::info!("the server in {} does not answer; stopping it", home.path().display());
-    let ended = end(home, docker, false).await.map(drop);
-    ended.map_err(|why| match why {
-        Error::InUse { home, users } => Error::Hung { home, port, users },
-        other => other,
-    })
+    match end(home, docker, false).await {
+        Err(Error::InUse { home, users }) => Err(Error::Hung { home, port, users }),
+        Err(Error::Docker { .. }) => Ok(()), // the start that follows says it
+        ended => ended.map(drop),
+    }
 }
 
 /// A share, acquired while no keeper is ending.

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "what a helper of a test does not get fails its test")]
 
 mod kept;
+mod left;
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
@@ -52,7 +53,7 @@ impl Drop for Place {
                 kill("KILL", record[process].as_u64().unwrap());
             }
             if let Some(name) = record["container"].as_str() {
-                Command::new("docker").args(["rm", "--force", name]).output().unwrap();
+                let _ = Command::new("docker").args(["rm", "--force", name]).output();
             }
         }
     }
@@ -216,7 +217,7 @@ async fn two_users_share_one_server_and_the_last_one_ends_it() {
     let running = ebb_provision::status(&config).await.unwrap().server.unwrap();
     assert!(running.ready && !running.stay);
     assert_eq!(running.version.as_deref(), Some("5.26.31"));
-    assert!(matches!(ebb_provision::wipe(&place.home()).await, Err(Error::Running { .. })));
+    assert!(matches!(ebb_provision::wipe(&config).await, Err(Error::Running { .. })));
     if cfg!(target_os = "linux") {
         let said = ebb_provision::stop(&config, false).await.unwrap_err().to_string();
         assert!(said.contains(&format!("(process {})", std::process::id())), "{said}");
@@ -225,7 +226,7 @@ async fn two_users_share_one_server_and_the_last_one_ends_it() {
     second.release().await.unwrap();
     assert!(!runs(pid));
     assert!(ebb_provision::status(&config).await.unwrap().server.is_none());
-    ebb_provision::wipe(&place.home()).await.unwrap();
+    ebb_provision::wipe(&config).await.unwrap();
     assert!(!place.home().exists());
 }
 
@@ -491,12 +492,12 @@ async fn only_a_folder_of_our_own_is_used_or_removed() {
     std::fs::write(foreign.join("precious"), "x").unwrap();
     let config = Config { home: foreign.clone(), ..place.config() };
     assert!(matches!(ebb_provision::acquire(&config, &keeper()).await, Err(Error::ForeignHome { .. })));
-    assert!(matches!(ebb_provision::wipe(&foreign).await, Err(Error::ForeignHome { .. })));
+    assert!(matches!(ebb_provision::wipe(&config).await, Err(Error::ForeignHome { .. })));
     assert!(foreign.join("precious").exists());
-    ebb_provision::wipe(&place.folder.path().join("nothing")).await.unwrap();
-    let unused = place.folder.path().join("unused");
-    std::fs::create_dir(&unused).unwrap();
-    ebb_provision::wipe(&unused).await.unwrap();
+    let at = |name: &str| Config { home: place.folder.path().join(name), ..place.config() };
+    ebb_provision::wipe(&at("nothing")).await.unwrap();
+    std::fs::create_dir(at("unused").home).unwrap();
+    ebb_provision::wipe(&at("unused")).await.unwrap();
 }
 
 #[tokio::test]
@@ -525,35 +526,42 @@ async fn a_given_server_is_taken_as_it_is_and_never_stopped() {
     assert!(!place.home().exists());
 }
 
-#[tokio::test]
-async fn docker_runs_the_same_server_where_an_engine_answers() {
-    let place = Place::new().await;
+/// A server in a container; `None` without an engine or its image: this way says so, which is all it can do there.
+async fn in_container(place: &Place) -> Option<(Config, Server)> {
     #[expect(
         clippy::disallowed_methods,
         reason = "the image is named to tests as it is to the program, and there is no program here to ask"
     )]
     let image = std::env::var("EBB_NEO4J_IMAGE").unwrap_or_else(|_| place.config().image);
     let config = Config { way: Some(Way::Docker), image, ..place.config() };
-    let first = match ebb_provision::acquire(&config, &keeper()).await {
-        Ok(server) => server,
-        // Without an engine or its image this way says so, which is all it can do here.
-        Err(Error::Docker { why, .. }) => return eprintln!("no container was tried: {why}"),
+    match ebb_provision::acquire(&config, &keeper()).await {
+        Ok(server) => Some((config, server)),
+        Err(Error::Docker { why, .. }) => {
+            eprintln!("no container was tried: {why}");
+            None
+        }
         Err(e) => panic!("{e}"),
-    };
+    }
+}
+
+/// Whether the engine has this container, running or not.
+fn is_here(container: &str) -> bool {
+    let filter = format!("name={container}");
+    let output = Command::new("docker").args(["ps", "-aq", "--filter", &filter]).output().unwrap();
+    !output.stdout.is_empty()
+}
+
+#[tokio::test]
+async fn docker_runs_the_same_server_where_an_engine_answers() {
+    let place = Place::new().await;
+    let Some((config, first)) = in_container(&place).await else { return };
     assert_eq!(first.endpoint.origin, Origin::Docker);
     cypher(&first.endpoint, "CREATE (:Kept {n: 42})");
     let second = acquire(&config).await;
     first.release().await.unwrap();
     assert_eq!(cypher(&second.endpoint, "MATCH (k:Kept) RETURN k.n"), json!(42));
     let container = record(&place.home()).unwrap()["container"].as_str().unwrap().to_owned();
-    let here = || {
-        let output = Command::new("docker")
-            .args(["ps", "-aq", "--filter", &format!("name={container}")])
-            .output()
-            .unwrap();
-        !output.stdout.is_empty()
-    };
-    assert!(here());
+    assert!(is_here(&container));
 
     // The keeper's end leaves the container; the next user ends that and finds the data.
     kill("KILL", record(&place.home()).unwrap()["keeper_pid"].as_u64().unwrap());
@@ -561,5 +569,5 @@ async fn docker_runs_the_same_server_where_an_engine_answers() {
     assert_eq!(cypher(&third.endpoint, "MATCH (k:Kept) RETURN k.n"), json!(42));
     drop(second);
     third.release().await.unwrap();
-    assert!(!here());
+    assert!(!is_here(&container));
 }

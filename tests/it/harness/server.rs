@@ -118,7 +118,7 @@ async fn managed(number: usize) -> Address {
     .unwrap_or_else(|faults| panic!("{:?}", faults.list()));
     let config = ebb_provision::Config {
         uri: None,
-        home: home.clone(),
+        home,
         way: Some(Way::Maven),
         bolt_port: 0,
         http_port: 0,
@@ -129,13 +129,13 @@ async fn managed(number: usize) -> Address {
         ..settings.neo4j
     };
     // The server of a run that has just ended may still be stopping.
-    let mut wiped = ebb_provision::wipe(&home).await;
+    let mut wiped = ebb_provision::wipe(&config).await;
     for _ in 0..60 {
         if wiped.is_ok() {
             break;
         }
         tokio::time::sleep(Duration::from_millis(500)).await;
-        wiped = ebb_provision::wipe(&home).await;
+        wiped = ebb_provision::wipe(&config).await;
     }
     wiped.unwrap_or_else(|why| panic!("{why}"));
     let keeper = Keeper::of(Path::new(env!("CARGO_BIN_EXE_ebb")));
