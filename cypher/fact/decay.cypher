@@ -3,7 +3,7 @@
 // params: $now: Integer, $source: String, $rows.key: List, $rows.from: List, $rows.id: List, $rows.confidence: List, $rows.originConfidence: List, $rows.originAt: List
 // returns: decayed: Integer (one row)
 // bound: a list of keys
-// idempotent: by the unique id, which follows from lineage, instant and confidence
+// idempotent: by the unique id, which follows from lineage, origin, instant and confidence
 //
 // The new fact has the same tuple with the confidence that the sweep computed; the former head is unchanged.
 UNWIND range(0, size($rows.key) - 1) AS i

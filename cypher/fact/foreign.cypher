@@ -1,7 +1,7 @@
 // purpose: Read facts of the documented shape that other writers created and that are not yet adopted.
 // mode: read
 // params: $limit: Integer
-// returns: element: String, id: String, scope: String, entity: String, relation: String, text: String, whole: Integer, number: Float, truth: Boolean, confidence: Float, source: String, assertedAt: Integer, fault: String (at most $limit rows)
+// returns: element: String, id: String, scope: String, entity: String, relation: String, text: String, whole: Integer, number: Float, truth: Boolean, confidence: Float, source: String, assertedAt: Integer, originAt: Integer, fault: String (at most $limit rows)
 // quarantine: SET f:EbbFact:EbbQuarantined, f.ebbReason = $reason RETURN 0 AS adopted, count(*) AS quarantined
 //
 // Only a fact with an entity, a relation and a value is adopted: any other is of another library, and is left unchanged.
@@ -22,6 +22,7 @@ RETURN elementId(f) AS element,
   CASE WHEN f.confidence IS :: FLOAT OR f.confidence IS :: INTEGER THEN toFloat(f.confidence) END AS confidence,
   CASE WHEN f.source IS :: STRING THEN f.source END AS source,
   CASE WHEN datetime({epochMillis: -62135596800000}) <= f.assertedAt < datetime({epochMillis: 253402300800000}) THEN f.assertedAt.epochMillis END AS assertedAt,
+  CASE WHEN datetime({epochMillis: -62135596800000}) <= f.originAt < datetime({epochMillis: 253402300800000}) THEN f.originAt.epochMillis END AS originAt,
   CASE WHEN NOT f.id IS :: STRING THEN 'id is not text'
     WHEN NOT f.scope IS :: STRING THEN 'scope is not text'
     WHEN NOT f.entity IS :: STRING NOT NULL THEN 'entity is not text'

@@ -1,7 +1,7 @@
 // purpose: Ensure that lineages exist, lock them in the order given, and read their heads.
 // mode: write
 // params: $source: String, $rows.key: List, $rows.scope: List, $rows.relation: List
-// returns: key: String, id: String, at: Integer, isAsserted: Boolean (a row for each head; id null of a lineage without)
+// returns: key: String, id: String, assertedAt: Integer, originAt: Integer (a row for each head; id null of a lineage without; originAt of a derived head alone)
 // bound: a list of keys
 // idempotent: by the unique key
 UNWIND range(0, size($rows.key) - 1) AS i
@@ -11,5 +11,5 @@ SET l.lock = true
 WITH l
 OPTIONAL MATCH (l)-[:HEAD]->(f:Fact)
 RETURN l.key AS key, CASE WHEN f.id IS :: STRING THEN f.id END AS id,
-  CASE WHEN datetime({epochMillis: -62135596800000}) <= f.assertedAt < datetime({epochMillis: 253402300800000}) THEN f.assertedAt.epochMillis END AS at,
-  coalesce(f.source <> $source, true) AS isAsserted
+  CASE WHEN datetime({epochMillis: -62135596800000}) <= f.assertedAt < datetime({epochMillis: 253402300800000}) THEN f.assertedAt.epochMillis END AS assertedAt,
+  CASE WHEN f.source = $source AND datetime({epochMillis: -62135596800000}) <= f.originAt < datetime({epochMillis: 253402300800000}) THEN f.originAt.epochMillis END AS originAt

@@ -33,7 +33,7 @@ pub struct AssertedFact {
     pub asserted_at: Timestamp,
     /// Last instant at which the fact is valid.
     pub valid_until: Option<Timestamp>,
-    /// Whether it is the head: the latest fact of its tuple.
+    /// Whether it is the head: the fact of its tuple that counts.
     pub head: bool,
     /// Whether this was a dry run: nothing was written.
     pub dry_run: bool,
@@ -60,7 +60,7 @@ pub struct Fact {
     pub asserted_at: Option<Timestamp>,
     /// Last instant at which the fact is valid.
     pub valid_until: Option<Timestamp>,
-    /// Whether it is the head: the latest fact of its tuple.
+    /// Whether it is the head: the fact of its tuple that counts.
     pub head: bool,
     /// Confidence of the original fact, if a sweep wrote this one.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -3,7 +3,8 @@
 //! A fact never changes. The facts of one tuple (entity, relation, scope, value) are its lineage, and the fact that
 //! counts is its head: the latest by [`Rank`]. A sweep only adds to a lineage: a new head of the same tuple with less
 //! confidence, which records the confidence and the instant of the *origin*. Confidence is always computed from that
-//! origin, so the schedule does not affect it, and a second sweep at one instant has nothing to write.
+//! origin, so the schedule does not affect it, and a second sweep at one instant has nothing to write. Nor does the
+//! schedule affect which assertion counts: a derived fact has the rank of its origin.
 //!
 //! | head | [`Decay::Ttl`] | [`Decay::HalfLife`] |
 //! |---|---|---|
@@ -19,11 +20,17 @@
 //!
 //! # Design notes
 //! Age is that of the origin also after a sweep has reduced a fact that is to be retracted: otherwise every reduction
-//! would delay the retraction, and the schedule would decide. At one instant an assertion of an agent ranks after a
-//! fact of a sweep ([`Rank`]): a fact asserted in the same millisecond as a sweep must not lose by its id.
+//! would delay the retraction, and the schedule would decide. For the same reason a derived fact ranks by its origin: by
+//! the sweep's instant it would outrank an assertion that was made before the sweep and arrives after it, as by an
+//! import of yesterday's events, and a fact that is asserted daily would fade.
+//!
+//! Of facts of one instant a derived one ranks after assertions: else its own origin, adopted again, would replace it.
+//! An assertion of the very millisecond of the origin that arrives after the sweep thus changes nothing.
 //!
 //! Invariant: no sweep increases a confidence (held by `never_rises`).
 //! Invariant: a second sweep at one instant writes nothing (held by `twice_is_once`).
+//! Invariant: the order in which assertions arrive and sweeps run does not affect the confidence (held by
+//! `a_late_assertion_counts_as_a_punctual_one`).
 
 use super::decay::Curve;
 use super::ids::{CONTENT_BYTES_MAX, EntityName, FactRelation, Source, lineage_key};
@@ -263,10 +270,28 @@ impl Assertion {
 /// Order of the facts of a lineage: the greatest is its head.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rank {
-    pub at: Timestamp,
-    /// Whether it was asserted, not written by a sweep.
-    pub is_asserted: bool,
-    pub id: String,
+    /// Instant of the assertion; of a derived fact, that of its origin.
+    at: Timestamp,
+    /// Instant of the sweep that derived it.
+    derived_at: Option<Timestamp>,
+    id: String,
+}
+
+impl Rank {
+    /// The rank of a fact by its instant and, if a sweep derived it, that of its origin.
+    #[must_use]
+    pub fn new(asserted_at: Timestamp, origin_at: Option<Timestamp>, id: String) -> Self {
+        match origin_at {
+            Some(at) => Self { at, derived_at: Some(asserted_at), id },
+            None => Self { at: asserted_at, derived_at: None, id },
+        }
+    }
+
+    /// Id of the fact.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
 }
 
 /// Kind of the source of a fact.
@@ -494,10 +519,50 @@ mod tests {
         }
 
         #[test]
-        fn of_one_instant_an_agent_comes_after_a_sweep(a in "[a-f0-9]{8}", b in "[a-f0-9]{8}", ms in 0..1_000_i64) {
-            let rank = |id: &str, is_asserted, ms| Rank { at: at(ms), is_asserted, id: id.to_owned() };
-            prop_assert!(rank(&a, true, ms) > rank(&b, false, ms));
-            prop_assert!(rank(&a, false, ms + 1) > rank(&b, true, ms));
+        fn a_derived_fact_ranks_right_after_its_origin(
+            ids in prop::array::uniform3("[a-f0-9]{8}"), ms in 0..1_000_i64, swept in 0..1_000_i64, more in 1..1_000_i64
+        ) {
+            let asserted = |id: &String, ms| Rank::new(at(ms), None, id.clone());
+            let derived = |id: &String, now| Rank::new(at(now), Some(at(ms)), id.clone());
+            let [a, b, c] = &ids;
+            prop_assert!(asserted(a, ms) < derived(b, ms + swept));
+            prop_assert!(derived(b, ms + swept) < derived(c, ms + swept + more));
+            prop_assert!(derived(b, ms + swept) < asserted(a, ms + more), "however late the sweep");
+        }
+
+        #[test]
+        fn a_late_assertion_counts_as_a_punctual_one(
+            steps in prop::collection::vec(prop::option::of((0..1_000_000_i64, 0.0..=1.0_f64)), 1..12),
+            decay in any_decay()
+        ) {
+            // An assertion at an instant of its own, or a sweep later than all of them.
+            let mut kept: Option<(Rank, Head)> = None;
+            let mut latest: Option<(i64, f64)> = None;
+            for (n, step) in (0..).zip(&steps) {
+                let now = at(20_000_000 + n);
+                let next = match (step, &kept) {
+                    (Some((ms, c)), _) => {
+                        let ms = ms * 16 + n;
+                        latest = latest.filter(|(known, _)| *known > ms).or(Some((ms, *c)));
+                        (Rank::new(at(ms), None, n.to_string()), said(*c, ms))
+                    }
+                    (None, Some((_, head))) => {
+                        let next = swept(*head, now, &decay, 0.0);
+                        if next.confidence == head.confidence {
+                            continue;
+                        }
+                        (Rank::new(now, Some(next.origin.at), n.to_string()), next)
+                    }
+                    (None, None) => continue,
+                };
+                if kept.as_ref().is_none_or(|(rank, _)| *rank < next.0) {
+                    kept = Some(next);
+                }
+            }
+            let end = at(21_000_000);
+            let confidence = |head: Head| swept(head, end, &decay, 0.0).confidence;
+            let punctual = latest.map(|(ms, c)| confidence(said(c, ms)));
+            prop_assert_eq!(kept.map(|(_, head)| confidence(head)), punctual);
         }
     }
 

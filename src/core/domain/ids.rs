@@ -263,10 +263,12 @@ pub fn lineage_key(scope: &str, entity: &str, relation: &str, value: &str) -> St
     Uuid::new_v5(&NAMESPACE, format!("lineage/{named}").as_bytes()).to_string()
 }
 
-/// The id of the fact that a sweep adds to a lineage at that instant: the same in a repeat.
+/// The id of the fact that a sweep derives in a lineage at that instant: the same in a repeat. A late assertion can become the
+/// head after a sweep, and be derived from at the same instant; its origin is another.
 #[must_use]
-pub fn decay_id(lineage: &str, at: Timestamp, confidence: Confidence) -> String {
-    let said = format!("decay/{lineage}/{}/{:016x}", at.millis(), confidence.value().to_bits());
+pub fn decay_id(lineage: &str, origin: Timestamp, at: Timestamp, confidence: Confidence) -> String {
+    let [origin, at] = [origin, at].map(Timestamp::millis);
+    let said = format!("decay/{lineage}/{origin}/{at}/{:016x}", confidence.value().to_bits());
     Uuid::new_v5(&NAMESPACE, said.as_bytes()).to_string()
 }
 
@@ -306,9 +308,11 @@ mod tests {
         assert_ne!(lineage_key("s", "ab", "r", "v"), lineage_key("s", "a", "br", "v"));
         assert_eq!(labelled(["Memory", "Room"], "Room:Memory:a"), Some(("Room", "Memory:a")));
         assert_eq!(labelled(["Memory", "Room"], "Rooms:a"), None);
-        let decayed = |at| decay_id("k", Timestamp::from_millis(at).unwrap(), Confidence::ZERO);
-        assert_eq!(decayed(1), decayed(1));
-        assert_ne!(decayed(1), decayed(2));
+        let ms = |at| Timestamp::from_millis(at).unwrap();
+        let decayed = |origin, at| decay_id("k", ms(origin), ms(at), Confidence::ZERO);
+        assert_eq!(decayed(1, 3), decayed(1, 3));
+        assert_ne!(decayed(1, 3), decayed(1, 4));
+        assert_ne!(decayed(1, 3), decayed(2, 3));
     }
 
     #[test]

@@ -94,8 +94,8 @@ fn value(text: Option<&str>, whole: Option<i64>, number: Option<f64>, truth: Opt
 struct HeadRow {
     key: String,
     id: Option<String>,
-    at: Option<i64>,
-    is_asserted: bool,
+    asserted_at: Option<i64>,
+    origin_at: Option<i64>,
 }
 
 /// A lineage to lock: its key, scope and relation.
@@ -180,10 +180,8 @@ pub(super) async fn assert(tx: &mut Tx, facts: &[Assertion]) -> Result<Vec<FactR
             .set("validUntil", instants(slice.iter().map(|fact| fact.valid_until)));
         tx.run(call).await?;
     }
-    let ranked = keys
-        .iter()
-        .zip(facts)
-        .map(|(key, fact)| (key.as_str(), Rank { at: fact.at, is_asserted: true, id: fact.id.clone() }));
+    let ranked =
+        keys.iter().zip(facts).map(|(key, fact)| (key.as_str(), Rank::new(fact.at, None, fact.id.clone())));
     let heads = move_heads(tx, &before, ranked).await?;
     let said = |fact: &Assertion| FactReceipt {
         id: fact.id.clone(),
@@ -215,9 +213,12 @@ async fn lineages(tx: &mut Tx, lines: &[Line<'_>]) -> Result<BTreeMap<String, Ra
         let rows: Vec<HeadRow> = tx.rows(call).await?;
         for row in rows {
             let Some(id) = row.id else { continue };
-            // A head without an instant was corrupted by another writer: any assertion replaces it.
-            let at = row.at.and_then(|ms| Timestamp::from_millis(ms).ok()).unwrap_or(Timestamp::FIRST);
-            let rank = Rank { at, is_asserted: row.is_asserted, id };
+            let instant = |ms: Option<i64>| ms.and_then(|ms| Timestamp::from_millis(ms).ok());
+            let rank = match instant(row.asserted_at) {
+                Some(at) => Rank::new(at, instant(row.origin_at), id),
+                // A head without an instant was corrupted by another writer: any assertion replaces it.
+                None => Rank::new(Timestamp::FIRST, None, id),
+            };
             match heads.get_mut(&row.key) {
                 Some(known) => *known = rank.max(known.clone()),
                 None => drop(heads.insert(row.key, rank)),
@@ -246,14 +247,14 @@ async fn move_heads<'a>(
     }
     let moved: Vec<(&str, Rank)> = latest
         .into_iter()
-        .filter(|(key, rank)| before.get(*key).is_none_or(|known| known.id != rank.id))
+        .filter(|(key, rank)| before.get(*key).is_none_or(|known| known.id() != rank.id()))
         .collect();
-    for slice in slices(&FACT_HEAD, &moved, |(key, rank)| key.len() + rank.id.len() + 4) {
+    for slice in slices(&FACT_HEAD, &moved, |(key, rank)| key.len() + rank.id().len() + 4) {
         let call = FACT_HEAD
             .call()
             .set("key", list(slice.iter().map(|(key, _)| *key)))
-            .set("id", list(slice.iter().map(|(_, rank)| rank.id.as_str())));
+            .set("id", list(slice.iter().map(|(_, rank)| rank.id())));
         tx.run(call).await?;
     }
-    Ok(moved.into_iter().map(|(_, rank)| rank.id).collect())
+    Ok(moved.into_iter().map(|(_, rank)| rank.id().to_owned()).collect())
 }

@@ -225,6 +225,47 @@ async fn the_latest_is_the_head_and_a_late_one_is_kept() {
     assert!(rest.iter().all(|fact| fact.id > first[1].id));
 }
 
+/// An import of yesterday's events comes after the night's sweep: what they assert counts as if they had come before.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_late_assertion_counts_whatever_a_sweep_has_derived_since() {
+    let db = fresh().await;
+    let store = db.governed(BOTH);
+    let swept = async || {
+        let tally = by_hand(&store, JobName::Sweep, 2.0).await.tally;
+        (tally.retracted, tally.reduced)
+    };
+    db.assert(&[
+        fact("roadmap:status", "a", 0.5),
+        fact("roadmap:status", "b", 0.25),
+        fact("memory:x", "c", 0.5),
+    ])
+    .await;
+    assert_eq!(swept().await, (2, 1));
+    let late = [
+        fact("roadmap:status", "a", 0.25),
+        fact("roadmap:status", "a", 1.5),
+        fact("roadmap:status", "b", 0.5),
+        fact("memory:x", "c", 1.0),
+    ];
+    let receipts = db.assert(&late).await;
+    assert_eq!(receipts.iter().map(|receipt| receipt.is_head).collect::<Vec<_>>(), [false, true, true, true]);
+    // At the same instant: each is derived from another head than before.
+    assert_eq!(swept().await, (1, 1));
+    assert_eq!(swept().await, (0, 0));
+    let heads = db.heads(FactScope::Company).await;
+    let mut confidences: Vec<(String, Option<f64>)> =
+        heads.iter().map(|head| (head.value().unwrap().to_string(), head.confidence)).collect();
+    confidences.sort_by(|one, other| one.0.cmp(&other.0));
+    let wanted = [("a", 1.0), ("b", 0.0), ("c", 0.5)];
+    assert_eq!(confidences, wanted.map(|(value, confidence)| (value.to_owned(), Some(confidence))));
+    // Facts that are adopted again, as after a copy in plain Cypher, have the same heads.
+    let all = db.count().await;
+    db.client.run("MATCH (l:EbbLineage) DETACH DELETE l", &[]).await;
+    db.client.run("MATCH (f:EbbFact) REMOVE f:EbbFact", &[]).await;
+    assert_eq!(by_hand(&db.store, JobName::Audit, 3.0).await.tally.adopted, all);
+    assert_eq!(db.heads(FactScope::Company).await, heads);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_counts_once_and_a_dry_run_not_at_all() {
     let db = fresh().await;

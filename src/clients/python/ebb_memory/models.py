@@ -89,7 +89,7 @@ class AssertedFact(Model):
     entity: str
     """Entity that the fact is about."""
     head: bool
-    """Whether it is the head: the latest fact of its tuple."""
+    """Whether it is the head: the fact of its tuple that counts."""
     id: str
     """Its id."""
     relation: str
@@ -519,7 +519,7 @@ class Fact(Model):
     entity: str | None
     """Entity that the fact is about."""
     head: bool
-    """Whether it is the head: the latest fact of its tuple."""
+    """Whether it is the head: the fact of its tuple that counts."""
     id: str
     """Its id."""
     origin_at: AwareDatetime | None = None

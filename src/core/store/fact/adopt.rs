@@ -36,6 +36,7 @@ struct ForeignRow {
     confidence: Option<f64>,
     source: Option<String>,
     asserted_at: Option<i64>,
+    origin_at: Option<i64>,
     fault: Option<String>,
 }
 
@@ -44,6 +45,7 @@ struct Taken {
     key: String,
     tuple: Tuple,
     confidence: Confidence,
+    at: Timestamp,
     rank: Rank,
 }
 
@@ -74,7 +76,7 @@ pub(in crate::store) async fn adopt(
         .into_iter()
         .map(|row| {
             let taken = row.check(now).and_then(|taken| match row.scope {
-                None if !ids.insert(taken.rank.id.clone()) => {
+                None if !ids.insert(taken.rank.id().to_owned()) => {
                     Err("id is that of another fact of the scope local".to_owned())
                 }
                 _ => Ok(taken),
@@ -104,7 +106,7 @@ pub(in crate::store) async fn adopt(
             .set("entity", list(each().map(|taken| taken.map(|taken| taken.tuple.entity.as_str()))))
             .set("valueType", list(each().map(|taken| taken.map(|taken| taken.tuple.value.type_name()))))
             .set("confidence", list(each().map(|taken| taken.map(|taken| taken.confidence.value()))))
-            .set("assertedAt", instants(each().map(|taken| taken.map(|taken| taken.rank.at))))
+            .set("assertedAt", instants(each().map(|taken| taken.map(|taken| taken.at))))
             .set("fault", list(slice.iter().map(|(_, taken)| taken.as_ref().err().map(String::as_str))));
         tally += tx.only::<Tally>(call).await?;
     }
@@ -118,7 +120,7 @@ pub(in crate::store) async fn adopt(
 
 /// The id of a fact, or one for an invalid fact that has none.
 fn id_of(taken: &Result<Taken, String>) -> String {
-    taken.as_ref().map_or_else(|_| crate::clock::new_id(), |taken| taken.rank.id.clone())
+    taken.as_ref().map_or_else(|_| crate::clock::new_id(), |taken| taken.rank.id().to_owned())
 }
 
 impl ForeignRow {
@@ -140,13 +142,16 @@ impl ForeignRow {
         let confidence = self.confidence.map_or(Ok(Confidence::ONE), Confidence::new);
         let at = self.asserted_at.map_or(Ok(now), Timestamp::from_millis);
         let at = at.map_err(|why| format!("assertedAt: {why}"))?;
-        let is_asserted = self.source.as_deref().map(Speaker::of) != Some(Speaker::Sweep);
+        let is_derived = self.source.as_deref().map(Speaker::of) == Some(Speaker::Sweep);
+        let origin_at = self.origin_at.filter(|_| is_derived);
+        let origin_at = origin_at.and_then(|ms| Timestamp::from_millis(ms).ok());
         let id = self.id.clone().unwrap_or_else(crate::clock::new_id);
         Ok(Taken {
             key: tuple.key(),
             tuple,
             confidence: confidence.map_err(|why| why.to_string())?,
-            rank: Rank { at, is_asserted, id },
+            at,
+            rank: Rank::new(at, origin_at, id),
         })
     }
 }

@@ -203,7 +203,7 @@ async fn sweep(tx: &mut Tx, page: Page<'_>, after: &str) -> Result<(Tally, Sweep
     }
     for Next { key, confidence, origin, .. } in &next {
         let scope = page.scope.name();
-        let id = decay_id(key, page.now, *confidence);
+        let id = decay_id(key, origin.at, page.now, *confidence);
         let rows = [(RowLabel::EbbLineage, key.as_str()), (RowLabel::Fact, id.as_str())];
         let rows = rows.map(|(label, key)| RowName::new(label, scope, key)).to_vec();
         let (origin, at) = (origin.confidence.value(), rfc3339(origin.at));
@@ -279,7 +279,7 @@ fn decay(now: Timestamp, next: &[Next]) -> Call {
         .set("source", DECAY_SOURCE)
         .set("key", list(next.iter().map(|next| next.key.as_str())))
         .set("from", list(next.iter().map(|next| next.from.as_str())))
-        .set("id", list(next.iter().map(|next| decay_id(&next.key, now, next.confidence))))
+        .set("id", list(next.iter().map(|next| decay_id(&next.key, next.origin.at, now, next.confidence))))
         .set("confidence", list(next.iter().map(|next| next.confidence.value())))
         .set("originConfidence", list(next.iter().map(|next| next.origin.confidence.value())))
         .set("originAt", list(next.iter().map(|next| next.origin.at.millis())))
