@@ -16,13 +16,27 @@
 //! | `confidence` | is skipped | acts | as its parameter says |
 //! | `dry_run` | is counted | is counted | is counted |
 //!
+//! A sweep by one policy, or in another mode, does a part of what the job does, and nothing else: the facts of a policy
+//! that is skipped or not requested stay. A policy of mode `dry_run` takes no facts from others: the acting policies
+//! decide as if there were none of that mode, and the facts that these would decide beside them are counted apart.
+//!
 //! Policies come from files, variables and requests as [`Draft`]s: fields with values of any type, so that all errors
 //! of all policies are reported at once.
 //!
-//! Source: the decay semantics document (section 15.1).
+//! Source: the decay semantics document (section 15.1). There the first match decides, of whatever mode: a policy that
+//! only counts would end the retractions of a wider one.
+//!
+//! # Design notes
+//! In its first, dry run a policy is counted as one of mode `dry_run`. But a later version of a policy keeps its facts
+//! from others even then: the former version, which did so, is gone, and a wider policy would retract them in this one
+//! run.
 //!
 //! Invariant: the deciding policy does not depend on the order of two that differ in specificity (held by
 //! `the_order_of_the_configuration_decides_only_between_equals`).
+//! Invariant: a sweep by one policy changes what the sweep by all changes by it, no more and no less (held by
+//! `a_policy_alone_changes_what_it_changes_beside_the_others`).
+//! Invariant: policies of mode `dry_run` do not affect what others change (held by
+//! `policies_that_only_count_take_no_facts`).
 
 use super::decay::Curve;
 use super::fact::{Decay, FactScope, Fate, Head};
@@ -103,6 +117,8 @@ pub struct Policy {
     /// Relations that it does not match.
     pub exempt_relations: Vec<Glob>,
     decay: Decay,
+    /// Whether the facts that it decides stay also while it only counts.
+    keeps: bool,
 }
 
 /// Policies in the order of their configuration, with unique ids.
@@ -136,8 +152,21 @@ struct Rule {
     exempt_relations: Vec<Glob>,
     /// Index in the configuration.
     place: usize,
+    /// Whether it takes part. The facts of another one stay.
+    takes_part: bool,
+    /// Whether it decides facts. One that does not is counted beside the deciding one.
+    decides: bool,
     mode: Mode,
     decay: Decay,
+}
+
+/// Rules for the facts of a relation.
+#[derive(Debug, Clone, Copy)]
+struct Match {
+    /// The one that decides.
+    decider: Option<usize>,
+    /// The one that only counts, and would decide otherwise.
+    counter: Option<usize>,
 }
 
 /// Counts of the heads that a sweep examines.
@@ -182,21 +211,12 @@ pub struct Summary {
     pub applied: Vec<String>,
 }
 
-/// Decision of the rules on a head.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Verdict {
-    /// Result for the head.
-    pub fate: Fate,
-    /// Whether the deciding policy acts.
-    pub acts: bool,
-}
-
-/// Decides heads by the rules, and counts them. Caches the deciding policy of each relation.
+/// Decides heads by the rules, and counts them. Caches the rules of each relation.
 pub struct Judge<'a> {
     rules: &'a Rules,
     now: Timestamp,
     epsilon: f64,
-    known: HashMap<String, Option<usize>>,
+    known: HashMap<String, Match>,
     matched: BTreeSet<usize>,
     retracted_by: BTreeMap<usize, i64>,
     counters: Counters,
@@ -247,47 +267,54 @@ impl Policies {
         self.0.iter().any(|policy| policy.id.as_str() == id)
     }
 
-    /// The same policies, with the new ones in dry-run mode.
+    /// The same policies, with the new ones in dry-run mode. One that is a later version of a policy keeps its facts.
     #[must_use]
-    pub fn on_trial(mut self, is_new: impl Fn(&Policy) -> bool) -> Self {
+    pub fn on_trial(
+        mut self,
+        is_new: impl Fn(&Policy) -> bool,
+        is_later_version: impl Fn(&Policy) -> bool,
+    ) -> Self {
         for policy in &mut self.0 {
             if is_new(policy) {
+                policy.keeps = policy.mode != Mode::DryRun && is_later_version(policy);
                 policy.mode = Mode::DryRun;
             }
         }
         self
     }
 
-    /// Policies that take part in a sweep of `scope`, in the mode that was `asked` for, or in their own; with `only`,
-    /// that policy alone.
+    /// The rules of a sweep of `scope`: policies take part in the mode that was `asked` for, or in their own; with
+    /// `only`, that policy alone. The facts of others that act by themselves stay.
     #[must_use]
     pub fn rules(&self, scope: FactScope, asked: Option<Mode>, only: Option<&str>) -> Rules {
-        let mut taking_part: Vec<(usize, &Policy)> = self
+        let mut of_scope: Vec<(usize, &Policy)> = self
             .0
             .iter()
             .enumerate()
             .filter(|(_, policy)| policy.scope.is_none_or(|own| own == scope))
-            .filter(|(_, policy)| only.is_none_or(|id| policy.id.as_str() == id))
             .collect();
         // The sort is stable: equals keep the order of the configuration.
-        taking_part.sort_by_key(|(_, policy)| policy.specificity());
+        of_scope.sort_by_key(|(_, policy)| policy.specificity());
         let rule = |(place, policy): (usize, &Policy)| {
-            let mode = match (asked, policy.measure) {
-                (Some(Mode::Retract), Measure::HalfLifeS(_)) | (Some(Mode::Confidence), Measure::TtlS(_)) => {
-                    return None;
-                }
-                (asked, _) => asked.unwrap_or(policy.mode),
-            };
-            Some(Rule {
+            let is_skipped = matches!(
+                (asked, policy.measure),
+                (Some(Mode::Retract), Measure::HalfLifeS(_)) | (Some(Mode::Confidence), Measure::TtlS(_))
+            );
+            let takes_part = !is_skipped && only.is_none_or(|id| policy.id.as_str() == id);
+            let is_made_to_act = takes_part && asked.is_some_and(|mode| mode != Mode::DryRun);
+            let decides = policy.mode != Mode::DryRun || policy.keeps || is_made_to_act;
+            (takes_part || decides).then(|| Rule {
                 id: policy.id.clone(),
                 relation: policy.relation.clone(),
                 exempt_relations: policy.exempt_relations.clone(),
                 place,
-                mode,
+                takes_part,
+                decides,
+                mode: asked.unwrap_or(policy.mode),
                 decay: policy.decay,
             })
         };
-        Rules { rules: taking_part.into_iter().filter_map(rule).collect(), asked }
+        Rules { rules: of_scope.into_iter().filter_map(rule).collect(), asked }
     }
 }
 
@@ -300,44 +327,58 @@ impl Rules {
         self
     }
 
+    fn taking_part(&self) -> impl Iterator<Item = &Rule> {
+        self.rules.iter().filter(|rule| rule.takes_part)
+    }
+
     /// Whether no policy takes part.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.rules.is_empty()
+        self.taking_part().next().is_none()
     }
 
     /// Whether any policy writes.
     #[must_use]
     pub fn act(&self) -> bool {
-        self.rules.iter().any(|rule| rule.mode != Mode::DryRun)
+        self.taking_part().any(|rule| rule.mode != Mode::DryRun)
     }
 
     /// Whether any policy retracts, which is subject to the guard.
     #[must_use]
     pub fn retract(&self) -> bool {
-        self.rules.iter().any(|rule| rule.mode != Mode::DryRun && matches!(rule.decay, Decay::Ttl(_)))
+        self.taking_part().any(|rule| rule.mode != Mode::DryRun && matches!(rule.decay, Decay::Ttl(_)))
     }
 
     /// The id of the policy that decides facts of this relation.
     #[must_use]
     pub fn deciding(&self, relation: &str) -> Option<&PolicyId> {
-        self.decider(relation).map(|at| &self.rules[at].id)
+        self.matching(relation).decider.map(|at| &self.rules[at].id)
     }
 
-    fn decider(&self, relation: &str) -> Option<usize> {
-        self.rules.iter().position(|rule| {
-            rule.relation.matches(relation)
-                && !rule.exempt_relations.iter().any(|glob| glob.matches(relation))
-        })
+    fn matching(&self, relation: &str) -> Match {
+        let mut found = Match { decider: None, counter: None };
+        for (at, rule) in self.rules.iter().enumerate() {
+            let is_exempt = || rule.exempt_relations.iter().any(|glob| glob.matches(relation));
+            if !rule.relation.matches(relation) || is_exempt() {
+                continue;
+            }
+            if rule.decides {
+                found.decider = Some(at);
+                break;
+            }
+            // Behind the deciding one it would decide nothing.
+            found.counter = found.counter.or(Some(at));
+        }
+        found
     }
 
     /// The response of a sweep with these counts.
     #[must_use]
     pub fn summary(&self, counters: &Counters) -> Summary {
         let matched = |rule: &&Rule| counters.matched.contains(rule.id.as_str());
-        let mut modes: Vec<Mode> = self.rules.iter().filter(matched).map(|rule| rule.mode).collect();
+        let mut modes: Vec<Mode> = self.taking_part().filter(matched).map(|rule| rule.mode).collect();
         if modes.is_empty() {
-            modes = self.rules.iter().map(|rule| rule.mode).collect();
+            modes = self.taking_part().map(|rule| rule.mode).collect();
         }
         let common = modes.first().filter(|first| modes.iter().all(|mode| mode == *first)).copied();
         let otherwise = if modes.contains(&Mode::Retract) { Mode::Retract } else { Mode::Confidence };
@@ -379,39 +420,47 @@ impl Rules {
 }
 
 impl Judge<'_> {
-    /// Decides a head, and counts it.
-    pub fn judge(&mut self, relation: &str, head: &Head) -> Verdict {
-        let stays = Verdict { fate: Fate::Stays, acts: false };
+    /// Decides a head, and counts it. Returns the change to write; [`Fate::Stays`] also for one that is only counted.
+    pub fn judge(&mut self, relation: &str, head: &Head) -> Fate {
         if !head.is_live(self.now) {
-            return stays;
+            return Fate::Stays;
         }
         self.counters.live += 1;
         if head.is_exempt(relation) {
-            return stays;
+            return Fate::Stays;
         }
         self.counters.evaluated += 1;
-        let decider = match self.known.get(relation) {
+        let Match { decider, counter } = match self.known.get(relation) {
             Some(known) => *known,
-            None => *self.known.entry(relation.to_owned()).or_insert(self.rules.decider(relation)),
+            None => *self.known.entry(relation.to_owned()).or_insert(self.rules.matching(relation)),
         };
-        let Some((at, rule)) = decider.and_then(|at| Some((at, self.rules.rules.get(at)?))) else {
-            return stays;
-        };
-        self.matched.insert(at);
-        let fate = head.fate(self.now, &rule.decay, self.epsilon);
-        let acts = rule.mode != Mode::DryRun;
-        let counted = match (fate, acts) {
-            (Fate::Stays, _) => return stays,
-            (Fate::Retracted, true) => {
-                *self.retracted_by.entry(at).or_default() += 1;
-                &mut self.counters.retracted
+        // A dry run counts a fact once: as retracted if either policy would do that, since a person confirms that number.
+        let (mut written, mut would) = (Fate::Stays, Fate::Stays);
+        for at in [decider, counter].into_iter().flatten() {
+            let Some(rule) = self.rules.rules.get(at).filter(|rule| rule.takes_part) else { continue };
+            self.matched.insert(at);
+            let fate = head.fate(self.now, &rule.decay, self.epsilon);
+            if rule.mode != Mode::DryRun {
+                written = fate;
+                if fate == Fate::Retracted {
+                    *self.retracted_by.entry(at).or_default() += 1;
+                }
+            } else if fate == Fate::Retracted || would == Fate::Stays {
+                would = fate;
             }
-            (Fate::Reduced(_), true) => &mut self.counters.reduced,
-            (Fate::Retracted, false) => &mut self.counters.would_retract,
-            (Fate::Reduced(_), false) => &mut self.counters.would_reduce,
-        };
-        *counted += 1;
-        Verdict { fate, acts }
+        }
+        let counters = &mut self.counters;
+        for (fate, retracted, reduced) in [
+            (written, &mut counters.retracted, &mut counters.reduced),
+            (would, &mut counters.would_retract, &mut counters.would_reduce),
+        ] {
+            match fate {
+                Fate::Stays => {}
+                Fate::Retracted => *retracted += 1,
+                Fate::Reduced(_) => *reduced += 1,
+            }
+        }
+        written
     }
 
     /// The counts.

@@ -52,7 +52,7 @@ impl Store {
     }
 
     /// The policies of a scheduled run: with [`Regime::first_run_dry`], those whose present version is new to scheduled
-    /// runs are a dry run. Returns them, and the new policies.
+    /// runs are a dry run, in which a later version keeps the facts of the former. Returns them, and the new policies.
     ///
     /// [`Regime::first_run_dry`]: crate::domain::policy::Regime
     pub async fn policies_on_trial(&self, run: &Run) -> Result<(Policies, Vec<Policy>), Error> {
@@ -75,8 +75,9 @@ impl Store {
                     && row.occurrence != run.occurrence
             })
         };
+        let is_later_version = |policy: &Policy| tried.iter().any(|row| row.policy == policy.id.as_str());
         let new = policies.all().iter().filter(|policy| is_new(policy)).cloned().collect();
-        Ok((policies.on_trial(is_new), new))
+        Ok((policies.on_trial(is_new, is_later_version), new))
     }
 
     /// Records that these policies had their first scheduled run, as a batch of it.

@@ -266,6 +266,46 @@ async fn a_late_assertion_counts_whatever_a_sweep_has_derived_since() {
     assert_eq!(db.heads(FactScope::Company).await, heads);
 }
 
+/// The preview of a policy, a sweep by it alone, and the job: the most specific policy decides in each.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_policy_by_itself_leaves_to_others_what_they_decide() {
+    let db = fresh().await;
+    db.assert(&[fact("roadmap:status", "a", 0.0), fact("note", "b", 0.0)]).await;
+    let old = |mode: &str| {
+        let both = r#"[
+            {"id": "roadmap", "relation": "roadmap:*", "scope": "*", "mode": "confidence", "half_life_s": 31536000},
+            {"id": "old", "relation": "*", "scope": "*", "mode": "MODE", "ttl_s": 3600}]"#;
+        db.service(&both.replace("MODE", mode))
+    };
+    let ask = SweepRequest {
+        policy_id: Term::try_from("old".to_owned()).ok(),
+        ..request(FactScope::Company, None, 2.0)
+    };
+    let preview = done(old("dry_run").sweep(&WriteMode::DryRun, &ask, None).await.unwrap());
+    assert_eq!((preview.mode, preview.dry_run_would_retract), (Mode::DryRun, 1));
+    assert_eq!(preview.policies_applied, ["old"]);
+    let acting = old("retract");
+    let job = acting.dry_run_job(JobName::Sweep, at(2.0), &JobRunRequest::default(), false).await.unwrap();
+    assert_eq!((job.tally.retracted, job.tally.reduced), (1, 0));
+    let swept = done(acting.sweep(&once(), &ask, None).await.unwrap());
+    assert_eq!((swept.facts_evaluated, swept.facts_retracted), (2, 1));
+    let retracted = "MATCH (f:Fact {confidence: 0.0}) RETURN collect(f.relation) AS all";
+    assert_eq!(db.client.value::<Vec<String>>(retracted).await, ["note"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_policy_that_only_counts_ends_no_retraction() {
+    let db = fresh().await;
+    db.assert(&[fact("note:todo", "a", 0.0), fact("note:todo", "b", 1.5)]).await;
+    let store = db.governed(
+        r#"[{"id": "notes", "relation": "note:*", "scope": "*", "mode": "retract", "ttl_s": 3600},
+            {"id": "todo", "relation": "note:todo", "scope": "*", "mode": "dry_run", "ttl_s": 60}]"#,
+    );
+    let tally = by_hand(&store, JobName::Sweep, 2.0).await.tally;
+    assert_eq!((tally.retracted, tally.rehearsed), (1, 2));
+    assert_eq!(db.count().await, 3);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_counts_once_and_a_dry_run_not_at_all() {
     let db = fresh().await;

@@ -181,6 +181,7 @@ impl Reader<'_> {
             min_confidence: floor,
             exempt_relations,
             decay: measure.decay(floor)?,
+            keeps: false,
         })
     }
 

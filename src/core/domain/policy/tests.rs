@@ -30,13 +30,17 @@ fn head(confidence: f64, seconds: i64) -> Head {
     }
 }
 
-fn swept(policies: &Policies, asked: Option<Mode>, heads: &[(&str, Head)], now: i64) -> Summary {
-    let rules = policies.rules(FactScope::Company, asked, None);
+fn counted(rules: &Rules, heads: &[(&str, Head)], now: i64) -> Counters {
     let mut judge = rules.judge(at(now), 0.05);
     for (relation, head) in heads {
         judge.judge(relation, head);
     }
-    rules.summary(&judge.counters())
+    judge.counters()
+}
+
+fn swept(policies: &Policies, asked: Option<Mode>, heads: &[(&str, Head)], now: i64) -> Summary {
+    let rules = policies.rules(FactScope::Company, asked, None);
+    rules.summary(&counted(&rules, heads, now))
 }
 
 const DOCUMENTED: &str = r#"[
@@ -108,8 +112,70 @@ fn the_most_specific_decides_and_an_exemption_leaves_it_to_the_next() {
     assert_eq!(deciding("a:end"), Some("end"), "a pattern of any kind before *");
     assert_eq!(deciding("other"), Some("any-here"));
     let alone = all.rules(FactScope::Company, None, Some("long"));
-    assert_eq!(alone.deciding("memory:x").map(PolicyId::as_str), Some("long"));
-    assert_eq!(alone.deciding("other"), None);
+    let deciding = |relation| alone.deciding(relation).map(PolicyId::as_str);
+    assert_eq!((deciding("memory:x"), deciding("memory:y")), (Some("exact-here"), Some("long")));
+    let heads = [("memory:x", head(1.0, 0)), ("memory:y", head(1.0, 0)), ("other", head(1.0, 0))];
+    let counters = counted(&alone, &heads, 60);
+    assert_eq!((counters.evaluated, counters.retracted), (3, 1), "the facts of others stay");
+    assert_eq!(alone.summary(&counters).applied, ["long"]);
+}
+
+const DAY: i64 = 86_400;
+
+/// The numbers of retracted and reduced facts, and of those that would be.
+fn effects(counters: &Counters) -> [i64; 4] {
+    [counters.retracted, counters.reduced, counters.would_retract, counters.would_reduce]
+}
+
+#[test]
+fn a_preview_of_a_policy_leaves_to_others_what_they_decide() {
+    let with = |mode: &str| {
+        let both = r#"[
+            {"id": "roadmap", "relation": "roadmap:*", "scope": "*", "mode": "confidence", "half_life_s": 31536000},
+            {"id": "old", "relation": "*", "scope": "*", "mode": "MODE", "ttl_s": 2592000}]"#;
+        policies(&both.replace("MODE", mode))
+    };
+    let heads = [("roadmap:status", head(1.0, 0)), ("note", head(1.0, 0))];
+    let of = |policies: &Policies, asked, only| {
+        effects(&counted(&policies.rules(FactScope::Company, asked, only), &heads, 60 * DAY))
+    };
+    assert_eq!(of(&with("dry_run"), None, Some("old")), [0, 0, 1, 0], "the preview");
+    assert_eq!(of(&with("retract"), Some(Mode::DryRun), Some("old")), [0, 0, 1, 0]);
+    assert_eq!(of(&with("retract"), None, Some("old")), [1, 0, 0, 0], "by hand");
+    assert_eq!(of(&with("retract"), None, None), [1, 1, 0, 0], "the job");
+    assert_eq!(of(&with("retract"), Some(Mode::Retract), None), [1, 0, 0, 0], "that one is skipped");
+    assert_eq!(of(&with("dry_run"), Some(Mode::Retract), Some("old")), [1, 0, 0, 0], "made to act");
+    assert_eq!(of(&with("dry_run"), None, None), [0, 1, 1, 0]);
+}
+
+#[test]
+fn a_policy_that_only_counts_is_counted_beside_the_one_that_acts() {
+    let both = policies(
+        r#"[{"id": "notes", "relation": "note:*", "scope": "*", "mode": "retract", "ttl_s": 7776000},
+            {"id": "todo", "relation": "note:todo", "scope": "*", "mode": "dry_run", "ttl_s": 2592000},
+            {"id": "behind", "relation": "*", "scope": "*", "mode": "dry_run", "ttl_s": 60}]"#,
+    );
+    let heads = [("note:todo", head(1.0, 0)), ("note:todo", head(1.0, 60 * DAY)), ("note:x", head(1.0, 0))];
+    let of = |asked| counted(&both.rules(FactScope::Company, asked, None), &heads, 100 * DAY);
+    assert_eq!(effects(&of(None)), [2, 0, 2, 0], "an old one is retracted, and counted for the other");
+    assert!(!of(None).matched.contains("behind"), "it would decide nothing");
+    assert_eq!(effects(&of(Some(Mode::DryRun))), [0, 0, 3, 0], "each fact once");
+}
+
+#[test]
+fn a_policy_in_its_first_dry_run_keeps_facts_only_if_its_former_version_did() {
+    let all = policies(
+        r#"[{"id": "any", "relation": "*", "scope": "*", "mode": "retract", "ttl_s": 2592000},
+            {"id": "roadmap", "relation": "roadmap:*", "scope": "*", "mode": "retract", "ttl_s": 5184000}]"#,
+    );
+    let heads = [("roadmap:status", head(1.0, 0)), ("roadmap:status", head(1.0, 40 * DAY))];
+    let on_trial = |is_later: bool| {
+        let policies = all.clone().on_trial(|policy| policy.id.as_str() == "roadmap", |_| is_later);
+        let counters = counted(&policies.rules(FactScope::Company, None, None), &heads, 80 * DAY);
+        effects(&counters)
+    };
+    assert_eq!(on_trial(false), [2, 0, 1, 0], "the other goes on as before");
+    assert_eq!(on_trial(true), [0, 0, 1, 0]);
 }
 
 #[test]
@@ -189,6 +255,62 @@ proptest! {
         let turn = turned % all.len();
         all.rotate_left(turn);
         prop_assert_eq!(decided(&all), first);
+    }
+}
+
+/// Policies for these patterns, of modes by number.
+fn of_patterns(drawn: &[(String, usize)]) -> Vec<Draft> {
+    let draft = |(n, (glob, mode)): (usize, &(String, usize))| {
+        let mode = Mode::ALL[*mode];
+        let fields = [
+            ("id", format!("p{n}")),
+            ("relation", glob.clone()),
+            ("scope", "*".to_owned()),
+            ("mode", mode.name().to_owned()),
+        ];
+        let mut fields: BTreeMap<String, Given> =
+            fields.into_iter().map(|(name, text)| (name.to_owned(), Given::Text(text))).collect();
+        let parameter = if mode == Mode::Confidence { "half_life_s" } else { "ttl_s" };
+        fields.insert(parameter.to_owned(), Given::Number(60.0));
+        Draft(fields)
+    };
+    drawn.iter().enumerate().map(draft).collect()
+}
+
+/// The change that a sweep by these rules writes for an old fact.
+fn written(rules: &Rules, relation: &str) -> Fate {
+    rules.judge(at(3_600), 0.05).judge(relation, &head(1.0, 0))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1024))]
+
+    #[test]
+    fn a_policy_alone_changes_what_it_changes_beside_the_others(
+        drawn in prop::collection::vec(("[ab*]{1,4}", 0..3_usize), 1..6), relation in "[ab]{1,5}"
+    ) {
+        let all = Policies::check(&of_patterns(&drawn)).unwrap();
+        let rules = all.rules(FactScope::Local, None, None);
+        let deciding = rules.deciding(&relation).map(PolicyId::as_str);
+        for policy in all.all() {
+            let id = policy.id.as_str();
+            let alone = written(&all.rules(FactScope::Local, None, Some(id)), &relation);
+            let wanted = if deciding == Some(id) { written(&rules, &relation) } else { Fate::Stays };
+            prop_assert_eq!(alone, wanted, "{}", id);
+        }
+    }
+
+    #[test]
+    fn policies_that_only_count_take_no_facts(
+        drawn in prop::collection::vec(("[ab*]{1,4}", 0..3_usize), 1..6), relation in "[ab]{1,5}"
+    ) {
+        let is_acting = |(_, mode): &&(String, usize)| Mode::ALL[*mode] != Mode::DryRun;
+        let acting: Vec<(String, usize)> = drawn.iter().filter(is_acting).cloned().collect();
+        let of = |drawn: &[(String, usize)]| {
+            let policies = Policies::check(&of_patterns(drawn)).unwrap();
+            written(&policies.rules(FactScope::Local, None, None), &relation)
+        };
+        prop_assert_eq!(of(&drawn), of(&acting));
     }
 }
 

@@ -12,7 +12,7 @@ use crate::clock::rfc3339;
 use crate::domain::fact::{DECAY_SOURCE, FactScope, Fate, Head, Origin, Speaker};
 use crate::domain::ids::decay_id;
 use crate::domain::journal::{RowLabel, RowName};
-use crate::domain::policy::{Counters, Rules, Verdict};
+use crate::domain::policy::{Counters, Rules};
 use crate::domain::units::{Confidence, Timestamp};
 use crate::store::Store;
 use crate::store::catalogue::{
@@ -181,10 +181,10 @@ async fn sweep(tx: &mut Tx, page: Page<'_>, after: &str) -> Result<(Tally, Sweep
     for row in &rows {
         match row.head() {
             Some((relation, Ok(head))) => match probe.judge(relation, &head) {
-                Verdict { fate: Fate::Reduced(_) | Fate::Retracted, acts: true } => {
+                Fate::Reduced(_) | Fate::Retracted => {
                     changing.insert(row.key.as_str());
                 }
-                _ => {
+                Fate::Stays => {
                     staying.judge(relation, &head);
                 }
             },
@@ -257,11 +257,10 @@ async fn lock(
                     continue;
                 }
             };
-            let Verdict { fate, acts } = judge.judge(relation, &head);
-            let confidence = match fate {
-                Fate::Reduced(confidence) if acts => confidence,
-                Fate::Retracted if acts => Confidence::ZERO,
-                _ => continue,
+            let confidence = match judge.judge(relation, &head) {
+                Fate::Reduced(confidence) => confidence,
+                Fate::Retracted => Confidence::ZERO,
+                Fate::Stays => continue,
             };
             // With two heads of other writers in one lineage, the first is replaced for both.
             if let Some(from) = row.id.filter(|_| next.last().is_none_or(|last| last.key != row.key)) {
