@@ -93,7 +93,7 @@ pub struct Remedy {
 pub struct Expiry {
     /// Instant of the pass that marked it as expired.
     pub expired_at: Option<Timestamp>,
-    /// Instant at which its energy fell below the threshold; null if the recorded accesses do not explain its energy.
+    /// Instant at which its energy fell below the threshold; null if it is not known.
     pub crossed_at: Option<Timestamp>,
     /// The threshold, memory.expiryThreshold.
     pub threshold: f64,

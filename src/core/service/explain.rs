@@ -136,12 +136,21 @@ fn because(
         );
     }
     match state.tier {
-        Tier::ExpiredWorking => format!(
-            "It expired at {}: {used}, and a working memory whose energy falls below {} expires. Its energy was {energy:.3} \
-             then and stays there. Nothing was deleted; the next access revives it.",
-            rfc3339(record.last_expired.unwrap_or(state.energy_at)),
-            config.expiry_threshold
-        ),
+        Tier::ExpiredWorking => {
+            let threshold = config.expiry_threshold;
+            let rule = if energy < threshold {
+                format!("a working memory whose energy falls below {threshold} expires")
+            } else {
+                format!(
+                    "its energy fell below another threshold than that of now, {threshold}, or another program marked it"
+                )
+            };
+            format!(
+                "It expired at {}: {used}, and {rule}. Its energy was {energy:.3} then and stays there. Nothing was deleted; \
+                 the next access revives it.",
+                rfc3339(record.last_expired.unwrap_or(state.energy_at))
+            )
+        }
         Tier::ArchivedWorking | Tier::ArchivedShortTerm => {
             "It is the stub that a promotion left: a record of the memory as it was then.".to_owned()
         }

@@ -181,7 +181,7 @@ impl Service {
         }
         let history = self.store.history(key).await?;
         let expired = expiry::of(&life, &history, last_expired, tunables);
-        expiry::explain(&expired, at, tunables, answer);
+        expiry::explain(&expired, &life, at, tunables, answer);
         answer.expiry = Some(expired);
         let is_searched = self.mirror.config().expired;
         if !is_searched {

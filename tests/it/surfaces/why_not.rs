@@ -99,6 +99,17 @@ async fn an_expired_memory_names_the_settings_that_would_have_kept_it() {
     let rate = setting("memory.workingDecay");
     assert!(rate["value"] == 0.5 && rate["needed"].as_f64().unwrap() < 0.1, "{found:#}");
 
+    // By the threshold of today it would not have expired then.
+    db.client.run("MATCH (c:ConsolidationConfig) SET c.expiryThreshold = 0.05", &[]).await;
+    let says =
+        ["It expired at 2026-01-01T15:00:00", "0.082 then", "is not below memory.expiryThreshold, 0.05 now"];
+    let changed = reason(&ebb(&db, &["why-not", "m1"]), "expired", &says);
+    assert_eq!(changed["expiry"]["crossed_at"], Value::Null, "{changed:#}");
+    let explained = ebb(&db, &["memory", "explain", "m1"]).json();
+    let because = explained["because"].as_str().unwrap();
+    assert!(because.contains("another threshold than that of now, 0.05"), "{because}");
+    db.client.run("MATCH (c:ConsolidationConfig) SET c.expiryThreshold = 0.1", &[]).await;
+
     // Expired memories are searched, unless configured otherwise.
     let hit = ebb(&db, &["why-not", "m1", "who owns the parser"]);
     reason(&hit, "hit", &["It expired at", "Recall searches expired memories, too", "It is a hit: rank 1"]);

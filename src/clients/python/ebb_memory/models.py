@@ -493,7 +493,7 @@ class Expiry(Model):
         use_attribute_docstrings=True,
     )
     crossed_at: AwareDatetime | None
-    """Instant at which its energy fell below the threshold; null if the recorded accesses do not explain its energy."""
+    """Instant at which its energy fell below the threshold; null if it is not known."""
     energy_then: float | None
     """Energy after the last access; null if the recorded accesses do not explain its energy."""
     expired_at: AwareDatetime | None

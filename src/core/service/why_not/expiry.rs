@@ -25,7 +25,9 @@ pub(super) fn of(
     let past = stretches(life, history, last_expired, tunables);
     let first = past.iter().rev().filter_map(|stretch| stretch.first());
     let energy_then = first.copied().find(|(at, _)| *at == last_accessed).map(|(_, energy)| energy);
-    let after = energy_then.and_then(|energy| curve?.crossing(energy, threshold));
+    let after = energy_then
+        .filter(|_| is_of_threshold(life, threshold))
+        .and_then(|energy| curve?.crossing(energy, threshold));
     Expiry {
         expired_at: last_expired,
         crossed_at: after.map(|ms| last_accessed.after(ms)),
@@ -36,12 +38,26 @@ pub(super) fn of(
     }
 }
 
+/// Whether an expired memory has expired by this threshold: its energy stays as it was then.
+fn is_of_threshold(life: &Life, threshold: f64) -> bool {
+    life.state.energy.value() < threshold
+}
+
 /// Says how it expired, and what would have kept it until `at`.
-pub(super) fn explain(of: &Expiry, at: Timestamp, tunables: &Tunables, answer: &mut WhyNot) {
+pub(super) fn explain(of: &Expiry, life: &Life, at: Timestamp, tunables: &Tunables, answer: &mut WhyNot) {
     let config = tunables.config();
     let when = of.expired_at.map_or_else(String::new, |at| format!(" at {}", rfc3339(at)));
     answer.say(format!("It expired{when}; nothing was deleted, and an access revives it."));
     answer.suggest(format!("Access it: ebb memory access {}", shell_word(&answer.id)));
+    if !is_of_threshold(life, of.threshold) {
+        answer.say(format!(
+            "Its energy was {:.3} then, which is not below memory.expiryThreshold, {} now: that was changed since, or another \
+             program marked it as expired. So the instant at which its energy fell below a threshold is not known.",
+            life.state.energy.value(),
+            of.threshold
+        ));
+        return;
+    }
     let half_life = of.half_life_hours.map_or_else(String::new, |hours| format!(" every {hours:.1} hours"));
     let (Some(energy), Some(crossed)) = (of.energy_then, of.crossed_at) else {
         answer.say(format!(
@@ -122,7 +138,7 @@ mod tests {
         let crossed = expired.crossed_at.unwrap().since(at(0.0)) / HOUR_MS_F;
         assert!((crossed - 10_f64.ln() / 0.5).abs() < 1e-6, "{crossed}");
         let mut answer = WhyNot::new(&id, &scope);
-        explain(&expired, at(6.0), &tunables, &mut answer);
+        explain(&expired, &life, at(6.0), &tunables, &mut answer);
         let needed = |name: &str| {
             let found = answer.remedies.iter().find(|remedy| remedy.setting == Some(name));
             found.unwrap().needed.unwrap()
@@ -139,6 +155,26 @@ mod tests {
         assert!(!expires(threshold(needed("memory.expiryThreshold"))));
         assert!(expires(threshold(needed("memory.expiryThreshold") * 1.03)));
         assert_eq!(answer.ends(LossReason::Expired).because.len(), 2);
+    }
+
+    #[test]
+    fn a_threshold_of_today_that_kept_it_is_said_to_be_another() {
+        let tunables = ConsolidationConfig::DOCUMENTED.check().unwrap();
+        let state = decayed(created(at(0.0), false), at(5.0), &tunables).0;
+        let (id, scope) = (MemoryId::new("m").unwrap(), Scope::local());
+        let life = Life { id: id.clone(), scope: scope.clone(), state, created: at(0.0), session: None };
+        let lowered = ConsolidationConfig { expiry_threshold: 0.05, ..ConsolidationConfig::DOCUMENTED };
+        let lowered = lowered.check().unwrap();
+        let expired = of(&life, &[], Some(at(5.0)), &lowered);
+        assert_eq!((expired.energy_then, expired.crossed_at), (Some(1.0), None));
+        let mut answer = WhyNot::new(&id, &scope);
+        explain(&expired, &life, at(6.0), &lowered, &mut answer);
+        let because = answer.because.join(" ");
+        assert!(
+            because.contains("0.082 then") && because.contains("memory.expiryThreshold, 0.05 now"),
+            "{because}"
+        );
+        assert!(answer.remedies.iter().all(|remedy| remedy.setting.is_none()));
     }
 
     #[test]
