@@ -6,7 +6,7 @@
 // As in backup/count, with a shorter $rows.own. What a restore wrote that was broken off is not in its way.
 MATCH (n)
 WHERE NOT n:EbbRestored
-  AND (any(label IN labels(n) WHERE label IN $rows.own) OR n.scope IS NOT NULL AND any(label IN labels(n) WHERE label IN $rows.scoped))
+  AND (any(label IN labels(n) WHERE label IN $rows.own) OR coalesce(n.scope, n.pheromone_cycle, n.exploitation_pheromone, n.exploration_pheromone) IS NOT NULL AND any(label IN labels(n) WHERE label IN $rows.scoped))
 WITH head(labels(n)) AS label, count(*) AS nodes
 RETURN label, nodes
 ORDER BY nodes DESC, label

@@ -5,12 +5,12 @@
 // bound: one key
 // idempotent: by the unique version
 //
-// $seen is the holder of the marker when it was looked at, null if there was none. With $isAnew its progress is forgotten, but
-// not that all rows are there: those without a mark would stay.
+// $seen is the holder of the marker when it was looked at, null if there was none. A marker of $holder is of an earlier try, which
+// was committed. With $isAnew its progress is forgotten, but not that all rows are there: those without a mark would stay.
 // The marker stands in the ledger of migrations, where no version of Ebb knows it: each refuses such a database.
 OPTIONAL MATCH (old:EbbMigration {version: 'restore'})
-WITH count(old) = 0 AS isNone
-WHERE isNone = ($seen IS NULL)
+WITH count(old) = 0 AS isNone, count(CASE WHEN old.lock = $holder THEN 1 END) > 0 AS isOwn
+WHERE isOwn OR isNone = ($seen IS NULL)
 MERGE (m:EbbMigration {version: 'restore'})
   ON CREATE SET m.lock = $holder
 SET m.ebbLock = true

@@ -7,7 +7,8 @@ pub mod file;
 
 use super::Service;
 use crate::domain::ids::Scope;
-use crate::store::{BackupCounts, BackupRow, ChangeMark, Error, FACT_STATE, NODE_STATE, UnfinishedRestore};
+pub use crate::store::BackupCounts;
+use crate::store::{BackupRow, ChangeMark, Error, FACT_STATE, NODE_STATE, UnfinishedRestore};
 use file::{Checked, FileError, Header, Lines, Reader, Written};
 use std::io;
 use std::path::Path;
@@ -22,8 +23,8 @@ const AHEAD: usize = 64;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Backup {
     pub written: Written,
-    /// Relationships to nodes of other libraries, which are not in it.
-    pub outward: i64,
+    /// Rows that it was to hold, and that it leaves out, counted before they were read.
+    pub counts: BackupCounts,
     /// Whether Ebb wrote to the database while it was read.
     pub changed_meanwhile: bool,
 }
@@ -118,12 +119,12 @@ impl Service {
     /// [`BackupError`]; nothing is left of the file then.
     pub async fn backup(&self, path: &Path, watch: &mut dyn FnMut(RowsDone)) -> Result<Backup, BackupError> {
         let before = self.newest_change().await?;
-        let BackupCounts { nodes, relationships, outward } = self.jobs_store.backup_counts().await?;
-        let header = Header::new(self.now().await?, nodes, relationships, None);
+        let counts = self.jobs_store.backup_counts().await?;
+        let header = Header::new(self.now().await?, counts.nodes, counts.relationships, None);
         let read = async |rows: mpsc::Sender<BackupRow>| self.jobs_store.read_backup(&rows).await;
         let written = write(path, header, read, watch).await?;
         let changed_meanwhile = self.newest_change().await? != before;
-        Ok(Backup { written, outward, changed_meanwhile })
+        Ok(Backup { written, counts, changed_meanwhile })
     }
 
     /// Writes all rows of a scope into a file as [`Service::backup`] does. It can be restored as one.
@@ -245,7 +246,7 @@ impl Service {
                 }
                 self.store.hold_restore(seen.as_ref(), &written.checksum, true).await?;
                 self.store.clear_restore().await?;
-                self.load(path, &written, watch).await?
+                self.load(path, &header, &written, watch).await?
             }
         };
         // What this version has and the backup has not.
@@ -286,6 +287,7 @@ impl Service {
     async fn load(
         &self,
         path: &Path,
+        header: &Header,
         checked: &Written,
         watch: &mut dyn FnMut(RowsDone),
     ) -> Result<u64, BackupError> {
@@ -305,7 +307,7 @@ impl Service {
             if batch.is_empty() {
                 break;
             }
-            created = self.store.restore_batch(number, &batch).await?;
+            created = self.store.restore_batch(number, &batch, header.scope.is_none()).await?;
             done += batch.len() as u64;
             watch(RowsDone { rows: done, total });
         }

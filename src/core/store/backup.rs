@@ -1,13 +1,14 @@
 //! Backup: every row that is Ebb's or that Ebb keeps under its laws, with the exact types of its values.
 //!
-//! In it are the nodes with a label of Ebb, those of the documented labels that have a scope, and the relationships between
-//! two such nodes. States of rows of other libraries are nodes of Ebb's that name their row by its key
+//! In it are the nodes with a label of Ebb, those of the documented labels that have a scope, or a pheromone without one, and the
+//! relationships between two such nodes. States of rows of other libraries are nodes of Ebb's that name their row by its key
 //! (see `row_state.rs`), so they need no row to be restored. The ledger of migrations is not in it: a restore needs a
 //! database with the schema. Nor is the mark of a scratch database, which is about that database.
 //!
 //! It is read as a stream, in ranges of the numbers that Neo4j gives to nodes, each a transaction of its own, so that none grows
 //! with the graph: a server may end one that takes long. Neo4j has no snapshots, so one transaction for all would be no more consistent:
-//! rows that others write meanwhile are in it or not.
+//! rows that others write meanwhile are in it or not. All relationships are read after all nodes, so a name is of the number and of
+//! the row: one that got the number of another row meanwhile is not taken for it.
 
 #[cfg(any(test, fuzzing))]
 mod fuzzing;
@@ -19,11 +20,13 @@ use super::encode::list;
 use super::error::Error;
 use super::statement::{Call, NODES, Statement};
 use super::tx::{Mode, Tx};
+use crate::domain::ids::hex;
 use crate::domain::trail::PlaceLabel;
 use neo4rs::{BoltMap, BoltType};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
 use tokio::sync::mpsc;
 
 /// Labels that only Ebb writes, except those of a migration and of a restore.
@@ -51,7 +54,7 @@ const OWN: [&str; 20] = [
 ];
 /// Labels of nodes that an initialisation writes.
 const INITIAL: [&str; 3] = ["EbbCounter", "EbbSettings", "ConsolidationConfig"];
-/// Labels that others may use too; a node of Ebb's has a scope.
+/// Labels that others may use too, as those of places; a node of Ebb's has a scope or a pheromone.
 const SHARED: [&str; 3] = ["Memory", "Session", "File"];
 
 /// A row of a backup.
@@ -77,13 +80,23 @@ pub enum BackupRow {
     },
 }
 
-/// Numbers of rows of a backup.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+/// Numbers of rows of a backup, and of those of the documented shape that it leaves out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 pub struct BackupCounts {
     pub nodes: i64,
     pub relationships: i64,
     /// Relationships between a node that is in a backup and one that is not.
     pub outward: i64,
+    /// Memories that are not adopted yet, and have no scope.
+    pub memories: i64,
+    /// Facts that are not adopted yet.
+    pub facts: i64,
+    /// Entities that rows of Ebb's lead to, and that are not adopted yet.
+    pub entities: i64,
+    /// Relations that are not adopted yet, and of which an end is left out.
+    pub relations: i64,
+    /// Edges of trails of which an end is left out: a place without a scope and a pheromone.
+    pub edges: i64,
 }
 
 /// Nodes of a label.
@@ -96,15 +109,19 @@ pub struct LabelCount {
 #[derive(Deserialize)]
 pub(super) struct NodeRow {
     element: String,
+    key: String,
     labels: Vec<String>,
     values: BoltMap,
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct RelationshipRow {
     kind: String,
     from: String,
+    from_key: String,
     to: String,
+    to_key: String,
     values: BoltMap,
 }
 
@@ -113,6 +130,16 @@ impl BackupRow {
     #[must_use]
     pub fn is_key(&self) -> bool {
         matches!(self, Self::Node { labels, .. } if labels.iter().any(|label| label == "EbbKey"))
+    }
+
+    /// Name of the counter that it is, if it is one.
+    pub(super) fn counter(&self) -> Option<&str> {
+        match self {
+            Self::Node { labels, values, .. } if labels.iter().any(|label| label == "EbbCounter") => {
+                values.get("name")?.as_str()
+            }
+            _ => None,
+        }
     }
 
     /// Checks that a row can be restored.
@@ -145,12 +172,17 @@ pub(super) fn values(encoded: &Map<String, Value>) -> Result<BoltType, Error> {
 impl Store {
     /// Counts the rows of a backup. Reads the whole graph.
     pub async fn backup_counts(&self) -> Result<BackupCounts, Error> {
-        let mut all = BackupCounts { nodes: 0, relationships: 0, outward: 0 };
+        let mut all = BackupCounts::default();
         for call in self.backup_ranges(&BACKUP_COUNT, self.last_node().await?) {
-            let BackupCounts { nodes, relationships, outward } = self.read_one(call).await?;
-            all.nodes += nodes;
-            all.relationships += relationships;
-            all.outward += outward;
+            let of_range: BackupCounts = self.read_one(call).await?;
+            all.nodes += of_range.nodes;
+            all.relationships += of_range.relationships;
+            all.outward += of_range.outward;
+            all.memories += of_range.memories;
+            all.facts += of_range.facts;
+            all.entities += of_range.entities;
+            all.relations += of_range.relations;
+            all.edges += of_range.edges;
         }
         Ok(all)
     }
@@ -214,7 +246,7 @@ impl Store {
 
 impl NodeRow {
     pub(super) fn backup(self, names: &mut Names) -> Result<BackupRow, Error> {
-        let name = names.short(&self.element);
+        let name = names.of(&self.element, &self.key);
         let unfit = |why: String| unfit(&format!("the node {}", self.labels.join(":")), &self.element, &why);
         let values = value::encode_all(&self.values).map_err(unfit)?;
         Ok(BackupRow::Node { name, labels: self.labels, values })
@@ -223,7 +255,7 @@ impl NodeRow {
 
 impl RelationshipRow {
     pub(super) fn backup(self, names: &mut Names) -> Result<BackupRow, Error> {
-        let [from, to] = [&self.from, &self.to].map(|element| names.short(element));
+        let (from, to) = (names.of(&self.from, &self.from_key), names.of(&self.to, &self.to_key));
         let unfit =
             |why: String| unfit(&format!("a relationship {} of the node", self.kind), &self.from, &why);
         let values = value::encode_all(&self.values).map_err(unfit)?;
@@ -239,17 +271,35 @@ fn unfit(what: &str, element: &str, why: &str) -> Error {
     ))
 }
 
-/// Names of nodes within a backup: their element ids, without the part that is the same for all in a database.
+/// Names of nodes within a backup: their element ids, without the part that is the same for all in a database, and a digest of
+/// the key of the row, so that another row with the same id has another name.
 #[derive(Default)]
 pub(super) struct Names {
     common: Option<String>,
 }
 
 impl Names {
-    fn short(&mut self, element: &str) -> String {
+    fn of(&mut self, element: &str, key: &str) -> String {
         let common = self.common.get_or_insert_with(|| {
             element.rfind(':').map_or_else(String::new, |at| element[..=at].to_owned())
         });
-        element.strip_prefix(common.as_str()).unwrap_or(element).to_owned()
+        let number = element.strip_prefix(common.as_str()).unwrap_or(element);
+        let digest = hex(&Sha256::digest(key.as_bytes()));
+        format!("{number}-{digest:.8}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_of_the_number_and_of_the_row() {
+        let mut names = Names::default();
+        let memory = names.of("4:5a1f:17", "Memory m");
+        assert!(memory.starts_with("17-") && memory.len() < 16, "{memory}");
+        assert_eq!(names.of("4:5a1f:17", "Memory m"), memory);
+        assert_ne!(names.of("4:5a1f:17", "EbbChange c"), memory, "the number of a row that is gone");
+        assert_ne!(names.of("4:5a1f:18", "Memory m"), memory, "the same id in another scope");
     }
 }

@@ -269,6 +269,7 @@ catalogue! {
     REQUEST_TRIM = "request/trim";
     RESTORE_ADVANCE = "restore/advance";
     RESTORE_CLEAR = "restore/clear";
+    RESTORE_CLEAR_COUNTERS = "restore/clear_counters";
     RESTORE_CLEAR_INITIAL = "restore/clear_initial";
     RESTORE_CLOSE = "restore/close";
     RESTORE_GUARD = "restore/guard";

@@ -3,17 +3,18 @@
 //! While it runs, a marker stands in the ledger of migrations: every other verb refuses the database. Nodes carry the
 //! label `EbbRestored` and their name in the backup until all rows are there. So a restore that was broken off deletes
 //! what it had written when it starts again, or is abandoned; one that was broken off after the last row only removes the
-//! marks, and can be neither started again nor abandoned, since rows without a mark are not found. The counters, tunables and settings that an initialisation wrote are replaced by those of the backup, with its first
-//! rows.
+//! marks, and can be neither started again nor abandoned, since rows without a mark are not found. The counters, tunables
+//! and settings that an initialisation wrote are replaced by those of the backup, with its first rows; the export of a
+//! scope has no others than counters of the scope, so only those are replaced.
 //!
 //! Every transaction locks the marker and checks that this process holds it, so of two restores one goes on.
 
 use super::Store;
 use super::backup::{BackupRow, values};
 use super::catalogue::{
-    MIGRATION_PROCESSES, RESTORE_ADVANCE, RESTORE_CLEAR, RESTORE_CLEAR_INITIAL, RESTORE_CLOSE, RESTORE_GUARD,
-    RESTORE_LOOK, RESTORE_NODES, RESTORE_OPEN, RESTORE_RELATIONSHIPS, RESTORE_RELEASE,
-    SCHEMA_DROP_CONSTRAINT, SCHEMA_RESTORED,
+    MIGRATION_PROCESSES, RESTORE_ADVANCE, RESTORE_CLEAR, RESTORE_CLEAR_COUNTERS, RESTORE_CLEAR_INITIAL,
+    RESTORE_CLOSE, RESTORE_GUARD, RESTORE_LOOK, RESTORE_NODES, RESTORE_OPEN, RESTORE_RELATIONSHIPS,
+    RESTORE_RELEASE, SCHEMA_DROP_CONSTRAINT, SCHEMA_RESTORED,
 };
 use super::encode::list;
 use super::error::Error;
@@ -90,8 +91,8 @@ impl Store {
         }
         let list: Vec<String> = occupants.iter().map(|of| format!("{} {}", of.nodes, of.label)).collect();
         Err(Error::Conflict(format!(
-            "the database at {} has rows of Ebb's already: {}; nothing was written. Run the same command on an empty \
-             database: NEO4J_DATABASE or NEO4J_URI of another one, or EBB__NEO4J__HOME=.ebb/restored for a managed server",
+            "the database at {} has rows of Ebb's already: {}; nothing was written. Name an empty one by NEO4J_DATABASE or \
+             NEO4J_URI, or restore into a managed server. Run: env -u NEO4J_URI EBB__NEO4J__HOME=.ebb/restored ebb restore FILE",
             self.uri(),
             list.join(", ")
         )))
@@ -151,20 +152,24 @@ impl Store {
         }
     }
 
-    /// Loads a batch of rows, numbered from 1 in order. Returns how many rows the restore has created so far: a
-    /// relationship whose end is not in the backup is left out.
+    /// Loads a batch of rows, numbered from 1 in order, of a whole backup or of the export of a scope. Returns how many
+    /// rows the restore has created so far: a relationship whose end is not in the backup is left out.
     ///
     /// # Errors
     /// [`Error::Fenced`] if another process has begun a restore since.
-    pub async fn restore_batch(&self, batch: i64, rows: &[BackupRow]) -> Result<i64, Error> {
+    pub async fn restore_batch(&self, batch: i64, rows: &[BackupRow], is_whole: bool) -> Result<i64, Error> {
         let load = async |tx: &mut Tx| {
             let held = self.held(tx).await?;
             let mut created = held.created;
             if held.batch >= batch {
                 return Ok(created);
             }
-            if batch == 1 {
+            if is_whole && batch == 1 {
                 tx.run(RESTORE_CLEAR_INITIAL.call().set("limit", INITIAL_MAX)).await?;
+            }
+            let counters: Vec<&str> = rows.iter().filter_map(BackupRow::counter).collect();
+            if !is_whole && !counters.is_empty() {
+                tx.run(RESTORE_CLEAR_COUNTERS.call().set("name", list(counters))).await?;
             }
             let [mut name, mut labels, mut of_nodes] = [const { Vec::<BoltType>::new() }; 3];
             let [mut kind, mut from, mut to, mut of_relationships] = [const { Vec::<BoltType>::new() }; 4];
@@ -227,7 +232,16 @@ impl Store {
         let drop = async |tx: &mut Tx| tx.run(SCHEMA_DROP_CONSTRAINT.call().set("name", KEY)).await;
         self.transactions.run("restore.key", Mode::Write, drop).await?;
         let close = async |tx: &mut Tx| {
-            self.held(tx).await?;
+            if let Err(why) = self.held(tx).await {
+                // An earlier try may have been committed. Without a marker it was, or another process has completed the
+                // same restore: one whose rows are all there is neither given up nor begun anew. One that was given up
+                // has nothing left.
+                let is_retried = tx.looks_up && matches!(why, Error::Fenced(_));
+                if is_retried && tx.row::<UnfinishedRestore>(RESTORE_LOOK.call()).await?.is_none() {
+                    return Ok(());
+                }
+                return Err(why);
+            }
             // A mirror that was saved from this database before must not be taken for current.
             tx.touch_everything();
             tx.run(RESTORE_CLOSE.call()).await

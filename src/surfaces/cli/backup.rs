@@ -8,7 +8,7 @@ use super::progress::Progress;
 use clap::Args;
 use ebb_core::service::Service;
 use ebb_core::service::backup::file::Checked;
-use ebb_core::service::backup::{Backup, Restored, RowsDone};
+use ebb_core::service::backup::{Backup, BackupCounts, Restored, RowsDone};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -35,7 +35,7 @@ Only into a database without rows of Ebb's. A restore that was broken off starts
 Examples:
   ebb restore memories.ndjson --dry-run
   ebb restore --abandon
-  EBB__NEO4J__HOME=.ebb/restored ebb restore memories.ndjson     into a managed server of its own")]
+  env -u NEO4J_URI EBB__NEO4J__HOME=.ebb/restored ebb restore memories.ndjson     a managed server")]
 pub struct RestoreArgs {
     /// File to read
     #[arg(value_name = "FILE", required_unless_present = "abandon", conflicts_with = "abandon")]
@@ -54,9 +54,39 @@ struct BackupAnswer<'a> {
     nodes: u64,
     relationships: u64,
     relationships_to_others: i64,
+    left_out: LeftOut,
     bytes: u64,
     sha256: String,
     changed_meanwhile: bool,
+}
+
+/// Rows of the documented shape that are not in a backup.
+#[derive(Serialize)]
+struct LeftOut {
+    memories: i64,
+    facts: i64,
+    entities: i64,
+    relations: i64,
+    edges: i64,
+}
+
+impl LeftOut {
+    fn of(counts: &BackupCounts) -> Self {
+        let &BackupCounts { memories, facts, entities, relations, edges, .. } = counts;
+        Self { memories, facts, entities, relations, edges }
+    }
+
+    /// Those that a run of all jobs takes over; empty without any.
+    fn waiting(&self) -> String {
+        let counts = [
+            (self.memories, "memories"),
+            (self.facts, "facts"),
+            (self.entities, "entities"),
+            (self.relations, "relations"),
+        ];
+        let some = counts.iter().filter(|(rows, _)| *rows > 0);
+        some.map(|(rows, what)| format!("{rows} {what}")).collect::<Vec<_>>().join(", ")
+    }
 }
 
 #[derive(Serialize)]
@@ -88,12 +118,13 @@ pub async fn backup(
     let mut progress = RowProgress::new(output);
     let done = service.backup(file, &mut |done| progress.at(done)).await?;
     drop(progress);
-    let Backup { written, outward, changed_meanwhile } = done;
+    let Backup { written, counts, changed_meanwhile } = done;
     let answer = BackupAnswer {
         file,
         nodes: written.nodes,
         relationships: written.relationships,
-        relationships_to_others: outward,
+        relationships_to_others: counts.outward,
+        left_out: LeftOut::of(&counts),
         bytes: written.bytes,
         sha256: written.checksum,
         changed_meanwhile,
@@ -105,9 +136,23 @@ pub async fn backup(
             answer.relationships,
             file.display()
         ));
-        if outward > 0 {
+        if counts.outward > 0 {
             page.paragraph(&format!(
-                "Not in it: {outward} relationships to rows of other libraries, which their own backup holds."
+                "Not in it: {} relationships to rows that are not in it, such as those of other libraries.",
+                counts.outward
+            ));
+        }
+        let waiting = answer.left_out.waiting();
+        if !waiting.is_empty() {
+            page.paragraph(&format!(
+                "Not in it: {waiting}, not taken over yet; ebb job run --all, then run this command again."
+            ));
+        }
+        if counts.edges > 0 {
+            page.paragraph(&format!(
+                "Not in it: {} edges of trails with an end that has neither a scope nor a pheromone. Give these places a \
+                 scope in Neo4j Browser, such as 'local', then run this command again.",
+                counts.edges
             ));
         }
         if changed_meanwhile {
@@ -202,7 +247,7 @@ async fn abandon(service: &Service, output: &Output, global: &Global) -> Result<
     let answer = AbandonAnswer { uri, abandoned: service.abandon_restore().await? };
     output.emit("restore", &answer, |page| {
         page.paragraph(&match answer.abandoned {
-            true => format!("Deleted what the restore into the database at {uri} had written. It has the tunables of the configuration."),
+            true => format!("Deleted what the restore into the database at {uri} had written. Tunables that it had replaced are those of the configuration."),
             false => format!("No restore into the database at {uri} was broken off."),
         });
     })

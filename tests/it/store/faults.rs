@@ -13,7 +13,8 @@ use ebb_core::domain::ids::Scope;
 use ebb_core::domain::tier::Tier;
 use ebb_core::jobs::JobName;
 use ebb_core::store::{
-    Batch, BatchOutcome, Config, EndedSession, EventEffect, OtherEvents, Progress, RequestMode, Store,
+    BackupRow, Batch, BatchOutcome, Config, EndedSession, EventEffect, OtherEvents, Progress, RequestMode,
+    Store,
 };
 use std::sync::atomic::Ordering;
 
@@ -169,6 +170,34 @@ async fn a_cut_at_commit_of_a_promotion_counts_once() {
     };
     let commits = [Reads, Writes, Reads, Writes, Writes, Reads, Writes];
     cut_everywhere(&db, &commits, prepare, promote, check).await;
+}
+
+/// Of a marker that it set or removed itself, a restore does not say that another process did.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cut_at_commit_of_a_restore_is_not_taken_for_another_process() {
+    let db = fresh().await;
+    let row = BackupRow::Node {
+        name: "1".to_owned(),
+        labels: vec!["Memory".to_owned(), "EbbMemory".to_owned()],
+        values: serde_json::json!({ "scope": "local", "id": "m" }).as_object().unwrap().clone(),
+    };
+    let restore = async |store: &Store| {
+        store.hold_restore(None, "of a file", true).await.unwrap();
+        assert_eq!(store.restore_batch(1, std::slice::from_ref(&row), false).await.unwrap(), 1);
+        store.mark_restore_loaded().await.unwrap();
+        store.end_restore().await.unwrap();
+    };
+    let check = async |told: &str| {
+        let left: Vec<i64> = db
+            .client
+            .column(
+                "UNWIND [COUNT { (m:EbbMigration {version: 'restore'}) }, COUNT { (n:EbbRestored) }, \
+                 COUNT { (m:Memory {id: 'm'}) }] AS n RETURN n",
+            )
+            .await;
+        assert_eq!(left, [0, 0, 1], "{told}");
+    };
+    cut_everywhere(&db, &[Writes; 6], async || {}, restore, check).await;
 }
 
 /// What a person asks for is answered as it was done, although the first answer was lost.

@@ -86,7 +86,11 @@ async fn what_comes_back_is_what_was_there_and_lives_on_alike() {
     assert_eq!(ask(&list), energies);
     ask(&later);
     graph::same(&matured, &graph::remembered(&db.client).await, "a week after the restore");
-    on(&db, folder.path(), &["restore", "b.ndjson", "--yes"]).fails(1, "has rows of Ebb's already");
+    let refused = on(&db, folder.path(), &["restore", "b.ndjson", "--yes"]);
+    refused.fails(1, "has rows of Ebb's already");
+    // NEO4J_URI, which is set here, takes precedence over a home.
+    let other = "try: env -u NEO4J_URI EBB__NEO4J__HOME=.ebb/restored ebb restore FILE";
+    assert!(refused.err.contains(other), "{}", refused.err);
     on(&db, folder.path(), &["backup", "b.ndjson"]).fails(3, "b.ndjson exists");
 }
 
@@ -107,8 +111,12 @@ async fn a_restore_that_was_broken_off_is_refused_by_all_and_starts_again() {
     let faster = db.another().hold_restore(None, "of a third file", true).await;
     assert!(faster.unwrap_err().to_string().contains("at the same time"), "one of two goes on");
     store.clear_restore().await.unwrap();
-    assert_eq!(store.restore_batch(1, &[node("1"), node("2")]).await.unwrap(), 2);
-    assert_eq!(store.restore_batch(1, &[node("1"), node("2")]).await.unwrap(), 2, "a batch counts once");
+    assert_eq!(store.restore_batch(1, &[node("1"), node("2")], true).await.unwrap(), 2);
+    assert_eq!(
+        store.restore_batch(1, &[node("1"), node("2")], true).await.unwrap(),
+        2,
+        "a batch counts once"
+    );
     db.client.run("CREATE (:Note {id: 'n'})", &[]).await;
     for args in [
         ["memory", "list"].as_slice(),
@@ -124,7 +132,10 @@ async fn a_restore_that_was_broken_off_is_refused_by_all_and_starts_again() {
     assert!(said.code == Some(7) && said.out.contains("ebb restore FILE"), "{}{}", said.out, said.err);
     assert!(ebb(&db, &["status"]).any_json()["stopped"].as_str().unwrap().contains("broken off"));
     on(&db, folder.path(), &["restore", "b.ndjson", "--yes"]).json();
-    assert!(store.restore_batch(2, &[node("3")]).await.is_err(), "the process before has lost the database");
+    assert!(
+        store.restore_batch(2, &[node("3")], true).await.is_err(),
+        "the process before has lost the database"
+    );
     graph::same(&before, &without_note(rows(&db).await), "started again");
     assert_eq!(db.client.value::<i64>("MATCH (n:Note) RETURN count(n)").await, 1, "a row of others stays");
 
@@ -157,7 +168,7 @@ async fn a_restore_that_was_broken_off_is_refused_by_all_and_starts_again() {
     ebb(&db, &["init", "--yes"]).json();
     store.hold_restore(None, "of another file", true).await.unwrap();
     store.clear_restore().await.unwrap();
-    store.restore_batch(1, &[node("1")]).await.unwrap();
+    store.restore_batch(1, &[node("1")], true).await.unwrap();
     let seen = store.unfinished_restore().await.unwrap();
     store.mark_restore_loaded().await.unwrap();
     let late = db.another().hold_restore(seen.as_ref(), "of another file", true).await;
@@ -167,7 +178,7 @@ async fn a_restore_that_was_broken_off_is_refused_by_all_and_starts_again() {
     assert_eq!(on(&db, folder.path(), &["memory", "list"]).json()["memories"], json!([]));
     ebb(&db, &["memory", "add", "x"]).json();
     on(&db, folder.path(), &["restore", "b.ndjson", "--dry-run"]).fails(1, "has rows of Ebb's already");
-    assert!(store.restore_batch(2, &[node("2")]).await.is_err(), "it has lost the database");
+    assert!(store.restore_batch(2, &[node("2")], true).await.is_err(), "it has lost the database");
 }
 
 /// The reader must not wait for a writer that has failed.
@@ -197,6 +208,100 @@ async fn a_damaged_file_and_a_value_without_a_form_write_nothing() {
     said.fails(1, "its property wait has a duration, which a backup cannot hold");
     assert!(said.err.contains("try: ebb backup FILE"), "{}", said.err);
     assert!(!folder.path().join("c.ndjson").exists());
+}
+
+/// As other writers make them: places with a pheromone and no scope, an edge between two places that have neither, and rows that
+/// adoption has yet to take.
+const NOT_TAKEN: &str = "
+    CREATE (:Room {id: 'a', exploitation_pheromone: 1.0})-[:HALL {success_pheromone: 1.0}]->(:Room {id: 'b', exploration_pheromone: 0.5}),
+      (:Closet {id: 'c'})-[:HALL {success_pheromone: 1.0}]->(:Closet {id: 'd'}),
+      (:Memory {id: 'm', content: 'prefers tabs', tier: 'longTerm'}), (:Memory {id: 'other', text: 'of another library'}),
+      (:Fact {entity: 'Flo', relation: 'status', value: 'busy'}),
+      (:Entity {name: 'Ann'})-[:RELATES_TO {type: 'knows', weight: 1.0}]->(:Entity {name: 'Bob'}),
+      (:Entity {uuid: 'u', name: 'Cy'})-[:RELATES_TO {type: 'knows', weight: 1.0}]->(:Entity {uuid: 'v', name: 'Di'})";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_not_taken_over_yet_is_counted_and_a_place_without_a_scope_comes_back() {
+    let db = fresh().await;
+    let folder = tempfile::tempdir().unwrap();
+    db.client.run(NOT_TAKEN, &[]).await;
+    let ask = |args: &[&str]| on(&db, folder.path(), args).json();
+    let told = ask(&["backup", "before.ndjson"]);
+    let left = json!({"memories": 1, "facts": 1, "entities": 0, "relations": 1, "edges": 1});
+    assert_eq!(told["left_out"], left, "{told:#}");
+    let said = on(&db, folder.path(), &["backup", "before.ndjson", "--yes", "-o", "table"]).out;
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    let advice = "Not in it: 1 memories, 1 facts, 1 relations, not taken over yet; ebb job run --all,";
+    assert!(said.contains(advice), "{said}");
+    ask(&["memory", "add", "prefers spaces", "--id", "n"]);
+    db.client.run("MATCH (m:Memory {id: 'n'}) CREATE (m)-[:MENTIONS]->(:Entity {name: 'Eve'})", &[]).await;
+    assert_eq!(ask(&["backup", "before.ndjson", "--yes"])["left_out"]["entities"], 1);
+
+    ask(&["job", "run", "--all"]);
+    let told = ask(&["backup", "b.ndjson"]);
+    let left = json!({"memories": 0, "facts": 0, "entities": 0, "relations": 0, "edges": 1});
+    assert_eq!(told["left_out"], left, "{told:#}");
+    let places = "MATCH (a)-[r:HALL]->(b:Room) RETURN a.id + b.id + ' ' + a.exploitation_pheromone + ' ' + r.success_pheromone";
+    let before: Vec<String> = db.client.column(places).await;
+    assert_eq!(before.len(), 1, "{before:?}");
+    db.client.run("MATCH (n) DETACH DELETE n", &[]).await;
+    ask(&["restore", "b.ndjson", "--yes"]);
+    assert_eq!(db.client.column::<String>(places).await, before);
+    let known = "MATCH (:EbbEntity {name: 'Ann'})-[r:RELATES_TO]->(:EbbEntity {name: 'Bob'}) RETURN r.type";
+    assert_eq!(db.client.value::<String>(known).await, "knows");
+}
+
+/// The server gives the number of a deleted node to another one: here a node becomes another row between the two readings.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_relationship_of_a_row_that_took_the_number_of_another_is_not_given_to_that() {
+    let db = fresh().await;
+    db.client
+        .run(
+            "UNWIND range(1, 100) AS i CREATE (:EbbTombstone {hash: 'h' + i, scope: 'local'})
+             WITH count(*) AS made
+             CREATE (:Memory:EbbMemory {scope: 'local', id: 'm', content: 'old', tier: 'longTerm'})
+               -[:PREVIOUS_VERSION]->(:EbbVersion {scope: 'local', content: 'older', until: datetime('2026-03-01T10:00:00Z')})",
+            &[],
+        )
+        .await;
+    // Nothing is read ahead of one row, and many tombstones come after the first.
+    let (to, mut rows) = tokio::sync::mpsc::channel(1);
+    let read = async {
+        let read = db.store.read_backup(&to).await;
+        drop(to);
+        read
+    };
+    let change = async {
+        let (mut names, mut relationships, mut gone) = (Vec::new(), Vec::new(), None);
+        while let Some(row) = rows.recv().await {
+            match row {
+                BackupRow::Node { name, labels, values } => {
+                    if gone.is_none() && labels == ["EbbTombstone"] {
+                        let becomes = format!(
+                            "MATCH (e:EbbTombstone {{hash: '{}'}}) REMOVE e:EbbTombstone
+                             SET e = {{scope: 'local', id: 'new', content: 'x'}}, e:Memory:EbbMemory
+                             WITH e MATCH (m:Memory {{id: 'm'}}) SET m.content = 'changed' CREATE (e)-[:REINFORCES]->(m)",
+                            values["hash"].as_str().unwrap()
+                        );
+                        db.client.run(&becomes, &[]).await;
+                        gone = Some(name.clone());
+                    }
+                    names.push(name);
+                }
+                BackupRow::Relationship { kind, from, to, .. } => relationships.push((kind, from, to)),
+            }
+        }
+        (names, relationships, gone.unwrap())
+    };
+    let (read, (names, mut relationships, gone)) = tokio::join!(read, change);
+    read.unwrap();
+    relationships.sort();
+    let [(version, from, to), (stale, of, _)] = &relationships[..] else { panic!("{relationships:?}") };
+    assert_eq!([version.as_str(), stale.as_str()], ["PREVIOUS_VERSION", "REINFORCES"]);
+    assert!(names.contains(from) && names.contains(to), "a row that changed keeps its name");
+    assert!(!names.contains(of), "{of} is not {gone}");
+    let number = |name: &str| name.split('-').next().unwrap().to_owned();
+    assert_eq!(number(of), number(&gone), "the test has made another row of it");
 }
 
 /// As one that a backup read whose end was written after its page.

@@ -180,6 +180,41 @@ async fn all_of_a_scope_is_exported_and_can_be_restored() {
     graph::same(&before, &rows(&db).await, "restored");
 }
 
+/// Tunables and counters are of the database, and none of them is in the export.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_restored_export_leaves_the_tunables_and_the_counters_of_others_as_they_are() {
+    let db = fresh().await;
+    let folder = tempfile::tempdir().unwrap();
+    ebb(&db, &["memory", "add", "prefers tabs", "--id", "tabs", "--scope", "team"]).json();
+    db.client.run("CREATE (:EbbCounter {name: 'of:team', scope: 'team', rows: 7})", &[]).await;
+    on(&db, folder.path(), &["scope", "export", "team", "team.ndjson"]).json();
+    db.client
+        .run(
+            "MATCH (n) WHERE NOT n:EbbMigration AND NOT n:EbbSettings AND NOT n:ConsolidationConfig AND NOT n:EbbCounter
+             DETACH DELETE n",
+            &[],
+        )
+        .await;
+    db.client
+        .run(
+            "MATCH (c:ConsolidationConfig) SET c.workingDecay = 0.25
+             WITH c MATCH (t:EbbCounter {name: 'of:team'}) SET t.rows = 1
+             CREATE (:EbbCounter {name: 'of:other', scope: 'other', rows: 2})",
+            &[],
+        )
+        .await;
+    on(&db, folder.path(), &["restore", "team.ndjson", "--yes"]).json();
+    let kept: i64 = db
+        .client
+        .value("MATCH (c:ConsolidationConfig {workingDecay: 0.25}), (:EbbSettings), (:EbbCounter {name: 'cycle'}) RETURN count(c)")
+        .await;
+    assert_eq!(kept, 1);
+    let rows =
+        "MATCH (c:EbbCounter) WHERE c.name STARTS WITH 'of:' RETURN c.name + ' ' + c.rows ORDER BY c.name";
+    assert_eq!(db.client.column::<String>(rows).await, ["of:other 2", "of:team 7"]);
+    assert_eq!(ebb(&db, &["memory", "show", "tabs", "--scope", "team"]).json()["content"], "prefers tabs");
+}
+
 /// A transaction reads a page of the rows: a server may end one that reads all of a large scope.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_scope_of_several_pages_is_exported_whole() {
