@@ -8,14 +8,15 @@
 //! existed there with other permissions. A link or a device at the name itself is refused.
 //!
 //! # Design notes
-//! The new file has a fixed name and a lock, not a random name: a file left by a kill is removed by the next writer,
-//! and two concurrent writers of the same file cannot mix their bytes, since the second gets an error. The lock belongs
+//! The new file has a fixed name that nothing else has, and a lock, not a random name: a file left by a kill is removed
+//! by the next writer, and two concurrent writers of the same file cannot mix their bytes, since the second gets an error. The lock belongs
 //! to the open file, which is renamed with it, so a writer that opened it meanwhile checks its name again first.
 //!
 //! Invariant: no other code of the product creates files or opens them to write (held by
 //! `floors::files_are_written_in_one_place`).
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs::{self, File, Permissions, TryLockError};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
@@ -137,12 +138,21 @@ pub fn replace_by(
     Ok(file)
 }
 
-/// The name of the new file until it is complete.
+/// The name of the new file until it is complete. A file that is found there is removed, so no other program may use it.
 #[must_use]
 pub fn partial(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
+    let mut name = OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(".ebb-partial");
+    path.with_file_name(name)
+}
+
+/// The name that the new file had in versions of Ebb until 0.2.0: a kill may have left one. Others may use it, too.
+#[must_use]
+pub fn earlier_partial(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".partial");
-    name.into()
+    path.with_file_name(name)
 }
 
 /// Removes the new files of this process that are not in place yet, before it ends without its writers: they may hold memories.
@@ -328,6 +338,16 @@ mod tests {
         drop(replace(&path, Readers::Owner, b"new").unwrap());
         remove_unfinished_below(folder.path());
         assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+    }
+
+    #[test]
+    fn a_file_of_somebody_else_beside_it_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, other) = (folder.path().join("notes"), folder.path().join("notes.partial"));
+        fs::write(&other, "precious").unwrap();
+        drop(replace(&path, Readers::Owner, b"new").unwrap());
+        assert_eq!(fs::read_to_string(&other).unwrap(), "precious");
+        assert_eq!(partial(&path), folder.path().join(".notes.ebb-partial"));
     }
 
     #[test]

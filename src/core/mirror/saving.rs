@@ -25,7 +25,7 @@ use super::state::State;
 use crate::domain::ids::Scope;
 use ebb_engine::View;
 use ebb_engine::graph::codec::plasticity::{self, SynapticState};
-use ebb_files::partial;
+use ebb_files::{earlier_partial, partial};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs::DirBuilder;
@@ -143,7 +143,7 @@ impl Saving {
         }
         // A save that was killed leaves the new file beside the old one.
         let files = [state_of(&files), files.graph, files.learned];
-        for path in files.into_iter().flat_map(|path| [partial(&path), path]) {
+        for path in files.into_iter().flat_map(|path| [partial(&path), earlier_partial(&path), path]) {
             match std::fs::remove_file(&path) {
                 Err(source) if source.kind() != ErrorKind::NotFound => {
                     return Err(Error::File { doing: "remove", path, source });
@@ -386,12 +386,17 @@ mod tests {
         let saving = Saving::new(config, &[]);
         for name in ["gone.json", "gone.learned.json", "gone.state", "other.json"] {
             fs::write(folder.path().join(name), "texts").unwrap();
-            fs::write(folder.path().join(format!("{name}.partial")), "texts").unwrap();
+            for of in [partial, earlier_partial] {
+                fs::write(of(&folder.path().join(name)), "texts").unwrap();
+            }
         }
         saving.remove(&Scope::new("gone").unwrap()).unwrap();
         let left = fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name());
         let left: BTreeSet<_> = left.filter_map(|name| name.into_string().ok()).collect();
-        assert_eq!(left.iter().collect::<Vec<_>>(), ["other.json", "other.json.partial"]);
+        assert_eq!(
+            left.iter().collect::<Vec<_>>(),
+            [".other.json.ebb-partial", "other.json", "other.json.partial"]
+        );
     }
 
     #[test]

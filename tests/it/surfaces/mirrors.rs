@@ -507,7 +507,7 @@ async fn a_kill_while_saving_leaves_a_file_that_loads() {
         db.apply(&all.collect::<Vec<_>>()).await;
     }
     let folder = tempfile::tempdir().unwrap();
-    let (file, partial) = (folder.path().join("local.json"), folder.path().join("local.json.partial"));
+    let (file, partial) = (folder.path().join("local.json"), folder.path().join(".local.json.ebb-partial"));
     let variables =
         [("EBB__MIRROR__FOLDER", folder.path().to_str().unwrap()), ("EBB__MIRROR__PERSIST_EVERY", "1")];
     let nodes = || {
