@@ -382,7 +382,9 @@ impl World {
             }
             Opening::Take(taken) => {
                 let run: usize = taken.parse().expect("an index");
-                let mut next = self.runs[run].step(RunEvent::Take { me: holder }, now, LEASE).ok()?;
+                let mut next = self.runs[run]
+                    .step(RunEvent::Take { me: holder, right: Right::Lease }, now, LEASE)
+                    .ok()?;
                 if self.has(Bug::SameFence) {
                     next.fence -= 1;
                 }

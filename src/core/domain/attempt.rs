@@ -153,9 +153,7 @@ pub fn open_run(
 ) -> Opening {
     if let Some(open) = open {
         let holder = open.holder.as_deref().unwrap_or_default();
-        let free =
-            holder.is_empty() || holder == me || open.lease_until <= server_now || right == Right::Scratch;
-        return if free {
+        return if is_free(me, holder, open.lease_until <= server_now, right) {
             Opening::Take(open.occurrence.clone())
         } else {
             Opening::Held { occurrence: open.occurrence.clone(), holder: holder.to_owned() }
@@ -166,6 +164,11 @@ pub fn open_run(
         (Some(_), Some(record)) => Opening::AlreadyOver(record.state),
         (Some(_), None) => Opening::Create,
     }
+}
+
+/// Whether `me` may take over an open run.
+fn is_free(me: &str, holder: &str, is_expired: bool, right: Right) -> bool {
+    holder.is_empty() || holder == me || is_expired || right == Right::Scratch
 }
 
 /// Lease of an attempt of another writer, which has none, from when it is first seen, milliseconds.
@@ -187,8 +190,9 @@ pub struct RunRecord {
 /// Event on a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunEvent<'a> {
-    /// A takeover, decided by [`open_run`] under the lock of the job.
-    Take { me: &'a str },
+    /// A takeover, decided by [`open_run`] under the lock of the job, and again under that of the run: its holder may
+    /// have renewed the lease meanwhile.
+    Take { me: &'a str, right: Right },
     /// A transaction of the run begins, or its holder sends a heartbeat.
     Guard { me: &'a str, fence: i64 },
     /// A transaction of the run ends with its receipt. Only in the transaction that a guard began.
@@ -211,7 +215,15 @@ impl RunRecord {
         let ours = |me: &str, fence: i64| self.fence == fence && self.holder.as_deref() == Some(me);
         let lease_until = server_now.saturating_add(lease_ms);
         match event {
-            RunEvent::Take { me } if open => {
+            RunEvent::Take { me, right }
+                if open
+                    && is_free(
+                        me,
+                        self.holder.as_deref().unwrap_or_default(),
+                        self.lease_until <= server_now,
+                        right,
+                    ) =>
+            {
                 Ok(Self { fence: self.fence + 1, holder: Some(me.to_owned()), lease_until, ..*self })
             }
             RunEvent::Guard { me, fence } if open && ours(me, fence) => {
@@ -351,16 +363,19 @@ mod tests {
             1_100,
             "an expired lease remains valid until it is taken over"
         );
-        let taken = step(&open, RunEvent::Take { me: "b" }).unwrap();
+        let take = |me| RunEvent::Take { me, right: Right::Lease };
+        let taken = step(&open, take("b")).unwrap();
         assert_eq!((taken.fence, taken.holder.as_deref()), (2, Some("b")));
         assert_eq!(step(&taken, guard("a", 1)), Err(Refused));
         assert_eq!(step(&taken, guard("a", 2)), Err(Refused));
         assert_eq!(step(&taken, guard("b", 1)), Err(Refused), "even its own older self");
+        assert_eq!(step(&taken, take("c")), Err(Refused), "a renewed lease lasts");
+        assert_eq!(step(&taken, RunEvent::Take { me: "c", right: Right::Scratch }).unwrap().fence, 3);
         let close = |me, fence| RunEvent::Close { me, fence, state: RunState::Done };
         assert_eq!(step(&taken, close("a", 1)), Err(Refused));
         let done = step(&taken, close("b", 2)).unwrap();
         assert_eq!(step(&done, close("b", 2)).as_ref(), Ok(&done), "a repeat finds its receipt");
-        assert_eq!(step(&done, RunEvent::Take { me: "c" }), Err(Refused));
+        assert_eq!(step(&done, take("c")), Err(Refused));
         assert_eq!(step(&done, RunEvent::Receipt), Err(Refused));
         let free = step(&taken, RunEvent::Release { me: "b", fence: 2 }).unwrap();
         assert_eq!((free.state, free.holder.as_deref(), free.lease_until), (RunState::Open, None, 0));

@@ -14,7 +14,7 @@ use super::journal::CLUSTERS;
 use super::memory::{bytes, keyed, quarantine};
 use super::run::Run;
 use super::tally::Tally;
-use super::tx::Tx;
+use super::tx::{Mode, Tx};
 use crate::domain::cluster::{Cluster, Plan, Settled, Strong, components, settle};
 use crate::domain::ids::{MemoryKey, cluster_id};
 use crate::domain::journal::{RowLabel, RowName};
@@ -58,22 +58,42 @@ impl Store {
         self.read(CLUSTER_DUE.call().set("now", now.millis()).set("limit", limit)).await
     }
 
-    /// Reads everything connected with these memories by strong pairs or a cluster, and settles it by the law, as a
-    /// batch of `run`: clusters of another writer without a scope get that of their members.
+    /// Reads everything connected with these memories by strong pairs or a cluster, and settles it by the law. Clusters
+    /// of another writer without a scope get that of their members, as a batch of `run`.
     ///
     /// A live memory in one cluster with all its strong partners, and with no pair stronger than that cluster, changes
     /// nothing: its component is not read.
+    ///
+    /// The search itself is no batch: that would hold the run, whose lease could not be renewed until the end of it.
     pub async fn neighbourhood(
         &self,
         run: &mut Run,
         suspects: &[Suspect],
         threshold: f64,
     ) -> Result<Neighbourhood, Error> {
-        let body = async |tx: &mut Tx| {
-            let around = around_all(tx, suspects, threshold).await?;
-            Ok((Tally::default(), around))
-        };
-        Ok(self.in_run(run, "cluster.around", body).await?.1)
+        if run.is_dry() {
+            // In one transaction: what it adopts would be rolled back before the next one.
+            let body = async |tx: &mut Tx| {
+                loop {
+                    let (around, unscoped) = around_all(tx, suspects, threshold).await?;
+                    if adopt(tx, &unscoped).await? == 0 {
+                        break Ok((Tally::default(), around));
+                    }
+                }
+            };
+            return Ok(self.in_run(run, "cluster.around", body).await?.1);
+        }
+        loop {
+            let body = async |tx: &mut Tx| around_all(tx, suspects, threshold).await;
+            let (around, unscoped) = self.transactions.run("cluster.around", Mode::Read, body).await?;
+            if unscoped.is_empty() {
+                return Ok(around);
+            }
+            let body = async |tx: &mut Tx| Ok((Tally::default(), adopt(tx, &unscoped).await?));
+            if self.in_run(run, "cluster.adopt", body).await?.1 == 0 {
+                return Ok(around);
+            }
+        }
     }
 
     /// Writes a plan, each page a batch of `run`, and removes its memories from the queue.
@@ -229,29 +249,43 @@ impl<'p> Writes<'p> {
     }
 }
 
-/// Components of memories of any scopes.
-async fn around_all(tx: &mut Tx, suspects: &[Suspect], threshold: f64) -> Result<Neighbourhood, Error> {
+/// Clusters of another writer without a scope, by the scope of their members.
+type Unscoped = BTreeMap<String, BTreeSet<String>>;
+
+/// Components of memories of any scopes, and the clusters that could not be read with them for want of a scope.
+async fn around_all(
+    tx: &mut Tx,
+    suspects: &[Suspect],
+    threshold: f64,
+) -> Result<(Neighbourhood, Unscoped), Error> {
     let mut scopes: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for Suspect { key, .. } in suspects {
         scopes.entry(key.scope()).or_default().push(key.id().to_owned());
     }
     let mut plans = Vec::with_capacity(scopes.len());
+    let mut unscoped = Unscoped::new();
     for (scope, ids) in scopes {
-        plans.push((scope.to_owned(), around(tx, scope, &ids, threshold).await?));
+        plans.push((scope.to_owned(), around(tx, scope, &ids, threshold, &mut unscoped).await?));
     }
-    Ok(Neighbourhood(plans))
+    Ok((Neighbourhood(plans), unscoped))
 }
 
-async fn around(tx: &mut Tx, scope: &str, ids: &[String], threshold: f64) -> Result<Plan, Error> {
+async fn around(
+    tx: &mut Tx,
+    scope: &str,
+    ids: &[String],
+    threshold: f64,
+    unscoped: &mut Unscoped,
+) -> Result<Plan, Error> {
     let mut known: BTreeMap<String, Cluster> = BTreeMap::new();
     let mut memories = BTreeSet::new();
     let mut pairs = Vec::new();
-    let mut frontier: Vec<String> = unsettled(tx, scope, ids, threshold).await?;
+    let mut frontier: Vec<String> = unsettled(tx, scope, ids, threshold, unscoped).await?;
     while !frontier.is_empty() {
         let mut next = BTreeSet::new();
         let mut clusters = BTreeSet::new();
         memories.extend(frontier.iter().cloned());
-        for row in rows_around(tx, scope, &frontier, threshold).await? {
+        for row in rows_around(tx, scope, &frontier, threshold, unscoped).await? {
             clusters.extend(row.clusters.into_iter().flatten().filter(|id| !known.contains_key(id)));
             for (near, weight) in row.near.into_iter().zip(row.weights) {
                 next.insert(near.clone());
@@ -281,6 +315,7 @@ async fn rows_around(
     scope: &str,
     ids: &[String],
     threshold: f64,
+    unscoped: &mut Unscoped,
 ) -> Result<Vec<AroundRow>, Error> {
     let mut rows = Vec::with_capacity(ids.len());
     for slice in slices(&CLUSTER_AROUND, ids, |id| id.len() + 2) {
@@ -291,24 +326,36 @@ async fn rows_around(
             .set("threshold", threshold);
         rows.extend(tx.rows::<AroundRow>(call).await?);
     }
-    adopt(tx, scope, &rows).await?;
+    let mut found = rows.iter().flat_map(|row| row.unscoped.iter().cloned()).peekable();
+    if found.peek().is_some() {
+        unscoped.entry(scope.to_owned()).or_default().extend(found);
+    }
     Ok(rows)
 }
 
-/// Moves clusters of another writer without a scope into that of their members.
-async fn adopt(tx: &mut Tx, scope: &str, rows: &[AroundRow]) -> Result<(), Error> {
-    let ids: BTreeSet<&str> = rows.iter().flat_map(|row| row.unscoped.iter().map(String::as_str)).collect();
-    let ids: Vec<&str> = ids.into_iter().collect();
-    for slice in slices(&CLUSTER_ADOPT, &ids, |id| id.len() + 2) {
-        let call = CLUSTER_ADOPT.call().set("scope", scope).set("id", list(slice.iter().copied()));
-        tx.run(call).await?;
+/// Moves clusters of another writer without a scope into that of their members. Returns their number.
+async fn adopt(tx: &mut Tx, unscoped: &Unscoped) -> Result<i64, Error> {
+    let mut adopted = 0;
+    for (scope, ids) in unscoped {
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        for slice in slices(&CLUSTER_ADOPT, &ids, |id| id.len() + 2) {
+            let call =
+                CLUSTER_ADOPT.call().set("scope", scope.as_str()).set("id", list(slice.iter().copied()));
+            adopted += tx.only::<i64>(call).await?;
+        }
     }
-    Ok(())
+    Ok(adopted)
 }
 
 /// Memories of these that may change something.
-async fn unsettled(tx: &mut Tx, scope: &str, ids: &[String], threshold: f64) -> Result<Vec<String>, Error> {
-    let rows = rows_around(tx, scope, ids, threshold).await?;
+async fn unsettled(
+    tx: &mut Tx,
+    scope: &str,
+    ids: &[String],
+    threshold: f64,
+    unscoped: &mut Unscoped,
+) -> Result<Vec<String>, Error> {
+    let rows = rows_around(tx, scope, ids, threshold, unscoped).await?;
     let own: BTreeSet<String> = rows.iter().flat_map(|row| row.clusters.iter().flatten().cloned()).collect();
     let own: Vec<String> = own.into_iter().collect();
     let clusters: BTreeMap<String, Cluster> =

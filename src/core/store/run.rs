@@ -218,7 +218,7 @@ impl Store {
                 return match self.ask(tx, job, Some(occurrence), right).await? {
                     Opening::AlreadyOver(state) => Ok(OpenedRun::Over(state)),
                     Opening::Held { occurrence, holder } => Ok(OpenedRun::Held { occurrence, holder }),
-                    Opening::Take(taken) => match self.take(tx, job, taken).await? {
+                    Opening::Take(taken) => match self.take(tx, job, taken, right).await? {
                         Some(run) if run.occurrence == occurrence => Ok(OpenedRun::Ours(run)),
                         Some(run) => Ok(OpenedRun::Predecessor(run)),
                         None => continue,
@@ -243,7 +243,7 @@ impl Store {
     pub async fn take_open_run(&self, job: &'static str, right: Right) -> Result<Option<Run>, Error> {
         let work = self.leases.run("run.take", Mode::Write, async |tx: &mut Tx| {
             match self.ask(tx, job, None, right).await? {
-                Opening::Take(taken) => self.take(tx, job, taken).await,
+                Opening::Take(taken) => self.take(tx, job, taken, right).await,
                 _ => Ok(None),
             }
         });
@@ -304,15 +304,26 @@ impl Store {
         let open = rows.iter().find(|row| row.open == Some(true)).map(facts).transpose()?;
         let recorded = |row: &&FactsRow| row.occurrence.is_some() && row.occurrence.as_deref() == wanted;
         let record = rows.iter().find(recorded).map(facts).transpose()?;
-        // For the protocol another task of this program is another program.
-        let ours = open.as_ref().is_some_and(|open| self.active_runs.contains(job, &open.occurrence));
-        let holder = if ours { "" } else { &self.holder };
+        let holder = open.as_ref().map_or(&*self.holder, |open| self.own(job, &open.occurrence));
         Ok(open_run(holder, wanted, open.as_ref(), record.as_ref(), instant(server_now)?, right))
     }
 
-    /// Takes over an open run; `None` if its holder ended it meanwhile.
-    async fn take(&self, tx: &mut Tx, job: &'static str, occurrence: String) -> Result<Option<Run>, Error> {
-        let call = RUN_TAKE.call();
+    /// The holder whose runs are this program's to take. For the protocol another task of this program is another
+    /// program.
+    fn own(&self, job: &str, occurrence: &str) -> &str {
+        if self.active_runs.contains(job, occurrence) { "" } else { &self.holder }
+    }
+
+    /// Takes over an open run; `None` if its holder ended it meanwhile, or renewed its lease.
+    async fn take(
+        &self,
+        tx: &mut Tx,
+        job: &'static str,
+        occurrence: String,
+        right: Right,
+    ) -> Result<Option<Run>, Error> {
+        let own = self.own(job, &occurrence);
+        let call = RUN_TAKE.call().set("own", own).set("anyLease", right == Right::Scratch);
         let Some(row) = tx.row::<RunRow>(self.leased(call, job, &occurrence)).await? else { return Ok(None) };
         self.log_take(tx, job, &occurrence, row.fence);
         self.taken_run(row, job, occurrence).map(Some)

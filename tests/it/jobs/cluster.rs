@@ -6,10 +6,13 @@ use crate::harness::graph::{remembered, same};
 use crate::harness::neo4j::{Fresh, at, fresh};
 use crate::harness::random::Random;
 use crate::harness::rows::{Row, list, row};
+use ebb_core::domain::attempt::Right;
 use ebb_core::domain::cluster::{Strong, components};
 use ebb_core::domain::event::Event;
 use ebb_core::jobs::JobName;
+use ebb_core::store::OpenedRun;
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 /// Draws pairs with their weights, as co-activation does, and lets the clusters look at their ends.
 pub(crate) async fn pair(db: &Fresh, pairs: &[(String, String, i64)]) {
@@ -209,4 +212,22 @@ async fn what_the_documented_statement_made_becomes_one_cluster() {
     let tally = db.run(JobName::Cluster, 1.0).await.tally;
     assert_eq!((tally.dissolved, tally.formed), (3, 0));
     assert_eq!(clusters(&db).await, ["a 5.0 3: a b c"]);
+}
+
+/// A component may take longer to read than a lease: that its holder renews the lease meanwhile must not wait for it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_search_does_not_hold_its_run() {
+    let db = fresh().await;
+    db.put(&["a", "b"].map(|id| row(id, "shortTerm", 1.0))).await;
+    pair(&db, &[named("a", "b", 5)]).await;
+    let opened = db.store.open_run("cluster", "o", at(1.0), "schedule", Right::Lease).await.unwrap();
+    let OpenedRun::Ours(mut run) = opened else { panic!("{opened:?}") };
+    let suspects = db.store.suspects(at(1.0), 10).await.unwrap();
+    let mut renewing = db.client.begin().await;
+    let text = "MATCH (r:EbbRun {occurrence: 'o'}) SET r.lock = true RETURN r.id";
+    crate::harness::neo4j::run(&mut renewing, text).await.unwrap();
+    let search = db.store.neighbourhood(&mut run, &suspects, 3.0);
+    let found = tokio::time::timeout(Duration::from_secs(60), search).await.expect("it waits").unwrap();
+    renewing.rollback().await.unwrap();
+    assert_eq!((found.tally(2).formed, found.tally(2).joined), (1, 2));
 }

@@ -70,8 +70,10 @@ async fn runs() {
         for holder in [None, Some("me"), Some("other")] {
             for lease in [-HOUR_MS, HOUR_MS] {
                 for asked in [6_i64, 7, 8] {
-                    let asks: [(&Statement, RunEvent<'_>); 4] = [
-                        (&catalogue::RUN_TAKE, RunEvent::Take { me: "me" }),
+                    let take = |right| (&catalogue::RUN_TAKE, RunEvent::Take { me: "me", right });
+                    let asks: [(&Statement, RunEvent<'_>); 5] = [
+                        take(Right::Lease),
+                        take(Right::Scratch),
                         (&catalogue::RUN_GUARD, RunEvent::Guard { me: "me", fence: asked }),
                         (
                             &catalogue::RUN_CLOSE,
@@ -94,10 +96,13 @@ async fn runs() {
                             RunEvent::Close { state, .. } => state.name(),
                             _ => "",
                         };
-                        let params: [(&str, BoltType); 8] = [
+                        let any = matches!(event, RunEvent::Take { right: Right::Scratch, .. });
+                        let params: [(&str, BoltType); 10] = [
                             ("job", "j".into()),
                             ("occurrence", "o".into()),
                             ("holder", "me".into()),
+                            ("own", "me".into()),
+                            ("anyLease", any.into()),
                             ("fence", asked.into()),
                             ("leaseMs", LEASE_MS.into()),
                             ("state", end.into()),
@@ -112,8 +117,10 @@ async fn runs() {
                             lease_until: before + lease,
                             batch: 3,
                         };
-                        // A lease given now is told from the one that was there by its being out of range.
-                        let said = record.step(event, i64::MAX, LEASE_MS);
+                        // A lease given now is told from the one that was there by its being out of range. Whether one has
+                        // expired is asked at the instant of the node; an hour lies between the two.
+                        let said = record.step(event, before, LEASE_MS);
+                        let said = said.and_then(|_| record.step(event, i64::MAX, LEASE_MS));
                         let context = format!("{} on {record:?} by {event:?}: {left:?}", statement.name);
                         assert_eq!(answered, said.is_ok(), "{context}");
                         let said = said.unwrap_or(record);
