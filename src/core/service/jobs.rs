@@ -70,6 +70,7 @@ impl Service {
         now: Timestamp,
         work: Request,
     ) -> Result<JobReport, Error> {
+        let mut seed = None;
         if request.is_own() {
             let document = json!({
                 "job": job.name(),
@@ -77,12 +78,13 @@ impl Service {
                 "accept_affected": work.accept_affected,
                 "force": work.force,
             });
-            self.store.open_request(request.once(&request_hash("run_job", &document))).await?;
+            let hash = request_hash("run_job", &document);
+            seed = self.store.open_request(request.once(&hash), request.seed()).await?;
         }
         let time_limit = Some(self.job_config(job).time_limit);
         let work = Request { time_limit, ..work };
         let wanted = Wanted {
-            occurrence: format!("{BY_HAND}{}", request.occurrence()),
+            occurrence: format!("{BY_HAND}{}", request.occurrence(seed.as_deref())),
             ..Wanted::by_hand(now, Right::Lease)
         };
         let report = driver::run_job(&self.store, job, &wanted, work).await?;
@@ -90,8 +92,38 @@ impl Service {
             return Ok(report);
         }
         match self.store.run_of(job.name(), &wanted.occurrence).await? {
-            Some(past) => repeated(past, report),
+            Some(past) => self.repeated(past, report).await,
             None => Ok(report),
+        }
+    }
+
+    /// The report of a repeated request, by its run; `skipped` while that is in progress.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] if the run was stopped.
+    async fn repeated(&self, past: Past, skipped: JobReport) -> Result<JobReport, Error> {
+        match RunState::named(&past.state) {
+            Some(RunState::Done) => {
+                let now = past.now.and_then(|ms| Timestamp::from_millis(ms).ok()).unwrap_or(skipped.now);
+                let due_left =
+                    if past.truncated { skipped.job.remaining(&self.store.waiting(now).await?) } else { 0 };
+                Ok(JobReport {
+                    run_id: Some(past.run_id),
+                    now,
+                    outcome: Outcome::Done,
+                    tally: past.tally,
+                    due_left,
+                    truncated: past.truncated,
+                    reason: past.reason,
+                    ..skipped
+                })
+            }
+            Some(state @ (RunState::Failed | RunState::Guarded)) => Err(Error::Conflict(format!(
+                "the run of this request is {}: {}. To run the job again, choose a new request id (Idempotency-Key)",
+                state.name(),
+                past.reason.as_deref().unwrap_or("no reason is recorded")
+            ))),
+            Some(RunState::Open) | None => Ok(skipped),
         }
     }
 
@@ -153,30 +185,6 @@ impl Service {
     /// The last runs, newest first.
     pub async fn history(&self, job: Option<JobName>, limit: u32) -> Result<Vec<Past>, Error> {
         self.store.runs(job.map(JobName::name), limit).await
-    }
-}
-
-/// The report of a repeated request, by its run; `skipped` while that is in progress.
-///
-/// # Errors
-/// [`Error::Conflict`] if the run was stopped.
-fn repeated(past: Past, skipped: JobReport) -> Result<JobReport, Error> {
-    match RunState::named(&past.state) {
-        Some(RunState::Done) => Ok(JobReport {
-            run_id: Some(past.run_id),
-            now: past.now.and_then(|ms| Timestamp::from_millis(ms).ok()).unwrap_or(skipped.now),
-            outcome: Outcome::Done,
-            tally: past.tally,
-            truncated: past.truncated,
-            reason: None,
-            ..skipped
-        }),
-        Some(state @ (RunState::Failed | RunState::Guarded)) => Err(Error::Conflict(format!(
-            "the run of this request is {}: {}. To run the job again, choose a new request id (Idempotency-Key)",
-            state.name(),
-            past.reason.as_deref().unwrap_or("no reason is recorded")
-        ))),
-        Some(RunState::Open) | None => Ok(skipped),
     }
 }
 

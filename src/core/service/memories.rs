@@ -60,9 +60,19 @@ impl RequestId {
         &self.by
     }
 
-    /// The id of the run that the request starts, the same for a repeat.
-    pub(super) fn occurrence(&self) -> String {
-        if self.own { event_id(&format!("request/{}", self.id), 0) } else { new_id() }
+    pub(super) fn seed(&self) -> &str {
+        &self.seed
+    }
+
+    /// The id of the run that the request starts, by the seed that the graph keeps with it: the same for a repeat, and
+    /// another one for the same id after its retention.
+    pub(super) fn occurrence(&self, kept: Option<&str>) -> String {
+        match kept {
+            Some(seed) => made(seed, 0),
+            // Opened by a version that kept no seed.
+            None if self.own => event_id(&format!("request/{}", self.id), 0),
+            None => new_id(),
+        }
     }
 
     pub(super) fn once<'a>(&'a self, hash: &'a str) -> RequestMode<'a> {

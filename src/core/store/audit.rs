@@ -117,9 +117,14 @@ impl Store {
 
 /// Removes up to `limit` expired requests, changes and nodes of the journal each, found by an index. Returns the numbers.
 pub(super) async fn trim_page(tx: &mut Tx, kept: &Retention, limit: usize) -> Result<Vec<i64>, Error> {
-    let requests = trim(tx, REQUEST_TRIM.call().set("keptMs", ms(kept.requests)), limit).await?;
+    let requests = trim_requests(tx, kept, limit).await?;
     let journal = trim(tx, JOURNAL_TRIM.call().set("keptMs", ms(kept.journal)), limit).await?;
     Ok(vec![requests, trim(tx, CHANGE_TRIM.call(), limit).await?, journal])
+}
+
+/// Removes up to `limit` requests whose retention is over, the oldest first. Returns the number.
+pub(super) async fn trim_requests(tx: &mut Tx, kept: &Retention, limit: usize) -> Result<i64, Error> {
+    trim(tx, REQUEST_TRIM.call().set("keptMs", ms(kept.requests)), limit).await
 }
 
 /// As [`trim_page`], with runs, attempts, sweeps, mirror status and keys.

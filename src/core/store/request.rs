@@ -13,6 +13,7 @@
 //! A dry run does the same work with the same statements and is then rolled back: its response is that of a real run.
 
 use super::Store;
+use super::audit::trim_requests;
 use super::catalogue::{MEMORY_FORGET, MEMORY_LIVE, REQUEST_OPEN};
 use super::cluster::CLUSTER;
 use super::decode::Life;
@@ -73,6 +74,9 @@ impl<'a> RequestMode<'a> {
     }
 }
 
+/// Requests whose retention is over that are removed before one whose id may be among them.
+const EXPIRED: usize = 1_000;
+
 /// Most memories that are deleted at once by conditions.
 pub const FORGET_MAX: usize = 1_000;
 
@@ -110,16 +114,19 @@ impl From<DeletionReceipt> for Deletion {
 }
 
 impl Store {
-    /// Opens a request whose work is more than one transaction, and records no response.
+    /// Opens a request whose work is more than one transaction, and records no response. Returns the seed of its first
+    /// opening; `None` of one that a version without seeds has opened.
     ///
     /// # Errors
     /// [`Error::Conflict`] if its id was used for another request.
-    pub async fn open_request(&self, mode: RequestMode<'_>) -> Result<(), Error> {
+    pub async fn open_request(&self, mode: RequestMode<'_>, seed: &str) -> Result<Option<String>, Error> {
+        let kept = *self.transactions.trims.retention();
         self.transactions
             .run("request.open", Mode::Write, async |tx: &mut Tx| {
-                tx.looks_up = true;
-                open::<()>(tx, mode).await?;
-                Ok(())
+                let Some(named) = mode.named() else { return Ok(None) };
+                // After its retention the id is that of a new request, whether or not a write has removed the old one.
+                trim_requests(tx, &kept, EXPIRED).await?;
+                Ok(look_up(tx, named, Some(seed)).await?.seed)
             })
             .await
     }
@@ -314,13 +321,7 @@ pub(super) async fn open_seeded<T: DeserializeOwned>(
     mode: RequestMode<'_>,
     seed: Option<&str>,
 ) -> Result<Option<(T, Option<String>)>, Error> {
-    #[derive(Deserialize)]
-    struct Row {
-        hash: Option<String>,
-        answer: Option<String>,
-        seed: Option<String>,
-    }
-    let Some((request, hash, by)) = mode.named() else {
+    let Some(named @ (request, hash, by)) = mode.named() else {
         tx.abandon();
         return Ok(None);
     };
@@ -330,13 +331,7 @@ pub(super) async fn open_seeded<T: DeserializeOwned>(
         tx.may_be_repeat = hash.is_some();
         return Ok(None);
     }
-    let open = REQUEST_OPEN.call().set("id", request).set("hash", hash).set("by", by).set("seed", seed);
-    let row: Row = tx.only(open).await?;
-    if row.hash.as_deref() != hash && !row.hash.is_some_and(|hash| is_unversioned(&hash)) {
-        return Err(Error::Conflict(format!(
-            "the request id (Idempotency-Key) {request} was used for another request; choose a new one"
-        )));
-    }
+    let row = look_up(tx, named, seed).await?;
     let answer = row.answer.as_deref().map(serde_json::from_str).transpose().map_err(|why| {
         Error::Conflict(format!(
             "the request id (Idempotency-Key) {request} was answered, in a form that this version cannot read ({why}); \
@@ -345,6 +340,30 @@ pub(super) async fn open_seeded<T: DeserializeOwned>(
     })?;
     tx.changes.is_repeated = answer.is_some();
     Ok(answer.map(|answer| (answer, row.seed)))
+}
+
+/// Record of a request.
+#[derive(Deserialize)]
+struct RequestRow {
+    hash: Option<String>,
+    answer: Option<String>,
+    seed: Option<String>,
+}
+
+/// Locks a request and reads its record, which is made if there is none.
+async fn look_up(
+    tx: &mut Tx,
+    (request, hash, by): (&str, Option<&str>, &str),
+    seed: Option<&str>,
+) -> Result<RequestRow, Error> {
+    let open = REQUEST_OPEN.call().set("id", request).set("hash", hash).set("by", by).set("seed", seed);
+    let row: RequestRow = tx.only(open).await?;
+    if row.hash.as_deref() != hash && !row.hash.as_deref().is_some_and(is_unversioned) {
+        return Err(Error::Conflict(format!(
+            "the request id (Idempotency-Key) {request} was used for another request; choose a new one"
+        )));
+    }
+    Ok(row)
 }
 
 /// Whether a hash is of Ebb 0.1, whose input cannot be reproduced: a retry across the upgrade is identified by its id

@@ -3,13 +3,17 @@
 use crate::harness::ebb::{by_hand, close, together};
 use crate::harness::graph::{everything, same};
 use crate::harness::neo4j::{at, fresh};
-use crate::harness::rows::{Row, row};
+use crate::harness::rows::{Row, ripe, row};
+use ebb_core::api::job::JobRunRequest;
 use ebb_core::domain::attempt::{Right, RunState};
 use ebb_core::domain::tier::Tier;
 use ebb_core::jobs::{JobName, Request};
 use ebb_core::scheduler::driver::{Outcome, Wanted, finish_open, run_job};
+use ebb_core::service::memories::RequestId;
 use ebb_core::store::{DecayCursor, Error, OpenedRun, PageMode};
+use std::num::NonZeroU64;
 use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stale_holder_writes_nothing() {
@@ -164,6 +168,34 @@ async fn an_occurrence_happens_once_and_runs_by_hand_do_not_count() {
     let triggers: Vec<String> =
         db.store.runs(None, 10).await.unwrap().into_iter().map(|run| run.trigger).collect();
     assert_eq!(triggers, ["manual", "schedule", "manual"]);
+}
+
+/// A repeat within the retention of requests is the same run with the same report; one after it is another run, although
+/// runs are kept for longer than requests.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_for_a_run_is_new_after_its_retention() {
+    let db = fresh().await;
+    db.put(&["a", "b", "c"].map(ripe)).await;
+    let service = db.service("[]");
+    let asked = JobRunRequest { limit: NonZeroU64::new(1), ..JobRunRequest::default() };
+    let run = async |hours: f64| {
+        let nightly = RequestId::or_new("test", Some("nightly"));
+        let stop = CancellationToken::new();
+        service.run_job_once(&nightly, JobName::Promote, at(hours), &asked, stop).await.unwrap()
+    };
+    let first = run(1.0).await;
+    assert!(first.truncated && first.due_left > 0, "{first:?}");
+    assert_eq!(run(2.0).await, first);
+    db.client.run("MATCH (r:EbbRun) SET r.reason = 'the embedder rests'", &[]).await;
+    assert_eq!(run(2.0).await.reason.as_deref(), Some("the embedder rests"));
+
+    db.client.run("MATCH (r:EbbRequest) SET r.at = r.at - duration({hours: 23})", &[]).await;
+    assert_eq!(run(3.0).await.run_id, first.run_id);
+    db.client.run("MATCH (r:EbbRequest) SET r.at = r.at - duration({hours: 2})", &[]).await;
+    let second = run(4.0).await;
+    assert_ne!(second.run_id, first.run_id);
+    assert_eq!((second.now, second.tally.promoted), (at(4.0), 1));
+    assert_eq!(run(5.0).await, second);
 }
 
 #[tokio::test(flavor = "multi_thread")]
