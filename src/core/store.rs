@@ -86,6 +86,7 @@ mod uninstall;
 
 pub use adoption::AdoptionCounts;
 pub use attempt::{AttemptClaim, Promotion};
+pub use audit::TrimCursor;
 pub use backlog::{Backlog, RunInputs};
 pub use backup::{BackupCounts, BackupRow, LabelCount};
 pub use batch::{Batch, BatchFault, BatchOutcome, EventEffect};

@@ -47,6 +47,7 @@ const HOT: &[(&str, &str)] = &[
     ("fact/history", "Fact(scope, id)"),
     ("fact/list", "EbbLineage(scope, key)"),
     ("fact/lock", "EbbLineage(key)"),
+    ("fact/trim", "Fact(scope, id)"),
     ("import/guard", "EbbImport(key)"),
     ("journal/entries", "EbbJournal(run)"),
     ("journal/lock", "Room(scope, id)"),
@@ -91,6 +92,7 @@ const HOT: &[(&str, &str)] = &[
     ("trail/hot", "HALL(pheromone_cycle)"),
     ("trail/lock", "Room(id)"),
     ("session/open", "Session(scope, id)"),
+    ("session/trim", "Session(id)"),
 ];
 
 /// Statements that read a page in the order of their index. One that sorts reads all that follows for each page.
@@ -99,6 +101,7 @@ const PAGED: &[&str] = &[
     "fact/history",
     "fact/list",
     "fact/page_end",
+    "fact/trim",
     "memory/list",
     "memory/newest",
     "mirror/census",
@@ -149,8 +152,6 @@ const SCANS: &[(&str, &str)] = &[
     ("session/rewind_accesses", "a person asks the doctor, after a clock was wrong"),
     ("coactivation/rewind", "a person asks the doctor, after a clock was wrong"),
     ("run/rewind", "counters are few; a person asks the doctor, after a clock was wrong"),
-    ("session/trim", "the daily audit looks at all sessions"),
-    ("fact/trim", "the daily audit, where a person set a time, looks at all facts of Ebb"),
     ("tombstone/trim", "the daily audit, where a person set a time, looks at all tombstones"),
     ("key/live", "keys are few, and those that have ended are removed"),
     ("key/open", "whether there is any: one is read"),

@@ -12,7 +12,7 @@
 use super::{Completion, DAY_MS, DRY_RUN_ROWS, Job, Work, pages, reap};
 use crate::domain::attempt::Right;
 use crate::domain::ids::MemoryKey;
-use crate::store::{Error, PageMode, Run, Store};
+use crate::store::{Error, PageMode, Run, Store, TrimCursor};
 
 pub(super) static JOB: Job = Job {
     name: "audit",
@@ -54,12 +54,13 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     }
     if work.run.is_dry() {
         // The limit in rows is that of memories.
-        let more = work.store.trim(work.run, DRY_RUN_ROWS).await?;
+        let more = work.store.trim(work.run, DRY_RUN_ROWS, &mut TrimCursor::default()).await?;
         return Ok(if more { Completion::Budget } else { Completion::End });
     }
     work.store.find_accesses(work.run).await?;
     work.store.suspect_all(work.run, work.tunables.config().coactivation_threshold).await?;
-    while work.store.trim(work.run, PAGE).await? {
+    let mut cursor = TrimCursor::default();
+    while work.store.trim(work.run, PAGE, &mut cursor).await? {
         if work.budget.is_spent() {
             return Ok(Completion::Budget);
         }

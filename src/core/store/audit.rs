@@ -13,12 +13,13 @@ use super::run::Run;
 use super::statement::{Call, PageMode};
 use super::tally::Tally;
 use super::tx::{Mode, Tx};
-use crate::domain::fact::DECAY_SOURCE;
+use crate::domain::fact::{DECAY_SOURCE, FactScope};
 use crate::domain::ids::MemoryKey;
 use crate::domain::retention::Retention;
 use crate::domain::tunables::{ENERGY_FLOOR, Tunables};
 use crate::domain::units::Timestamp;
 use serde::Deserialize;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Time for which a key is listed after its end.
@@ -101,25 +102,78 @@ impl Store {
         Ok(usize::try_from(tally.scanned).unwrap_or(0))
     }
 
-    /// Removes up to `limit` expired records of each kind, as a batch of `run`. Returns whether more may remain.
-    pub async fn trim(&self, run: &mut Run, limit: usize) -> Result<bool, Error> {
+    /// Removes up to `limit` expired records of each kind that is not over, as a batch of `run`: of the kinds that only a
+    /// scan finds, those of a page of as many rows. Moves `cursor`. Returns whether more may remain.
+    pub async fn trim(&self, run: &mut Run, limit: usize, cursor: &mut TrimCursor) -> Result<bool, Error> {
         let (kept, now) = (*self.transactions.trims.retention(), run.now);
+        let from = cursor.clone();
         let body = async |tx: &mut Tx| {
-            let mut trimmed = trim_all(tx, &kept, limit).await?;
-            trimmed.extend(trim_rest(tx, &kept, now, limit).await?);
-            let full = trimmed.contains(&i64::try_from(limit).unwrap_or(i64::MAX));
-            let trimmed: i64 = trimmed.iter().sum();
-            Ok((Tally { changed: trimmed, trimmed, ..Tally::default() }, full))
+            let mut next = from.clone();
+            let trimmed = trim_rest(tx, &kept, now, limit, &mut next).await?;
+            Ok((Tally { changed: trimmed, trimmed, ..Tally::default() }, next))
         };
-        Ok(self.in_run(run, "ledger.trim", body).await?.1)
+        *cursor = self.in_run(run, "ledger.trim", body).await?.1;
+        Ok(cursor.more)
     }
 }
 
-/// Removes up to `limit` expired requests, changes and nodes of the journal each, found by an index. Returns the numbers.
+/// The place of a removal of expired records: kinds without further ones, and the last rows of those that are scanned.
+#[derive(Debug, Clone, Default)]
+pub struct TrimCursor {
+    /// Names of their statements.
+    over: BTreeSet<&'static str>,
+    session: (String, String),
+    /// Place in the list of scopes, and the last id.
+    fact: (usize, String),
+    /// Whether a page was full.
+    more: bool,
+}
+
+/// A page of sessions that are scanned.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SessionsRow {
+    scanned: i64,
+    trimmed: i64,
+    last_id: Option<String>,
+    last_scope: Option<String>,
+}
+
+/// A page of facts that are scanned.
+#[derive(Deserialize)]
+struct FactsRow {
+    scanned: i64,
+    trimmed: i64,
+    last: Option<String>,
+}
+
+/// Requests, changes and nodes of the journal whose retention is over, found by an index.
+fn requests(kept: &Retention) -> [Call; 3] {
+    [
+        REQUEST_TRIM.call().set("keptMs", ms(kept.requests)),
+        JOURNAL_TRIM.call().set("keptMs", ms(kept.journal)),
+        CHANGE_TRIM.call(),
+    ]
+}
+
+/// The same of runs, attempts, sweeps, whose runs were removed before, mirror status and keys.
+fn ledger(kept: &Retention) -> [Call; 5] {
+    [
+        RUN_TRIM.call().set("keptMs", ms(kept.runs)),
+        ATTEMPT_TRIM.call().set("keptMs", ms(kept.runs)),
+        SWEEP_TRIM.call(),
+        MIRROR_TRIM.call(),
+        KEY_PRUNE.call().set("days", KEYS_KEPT_DAYS),
+    ]
+}
+
+/// Removes up to `limit` expired requests, changes and nodes of the journal each. Returns the numbers.
 pub(super) async fn trim_page(tx: &mut Tx, kept: &Retention, limit: usize) -> Result<Vec<i64>, Error> {
-    let requests = trim_requests(tx, kept, limit).await?;
-    let journal = trim(tx, JOURNAL_TRIM.call().set("keptMs", ms(kept.journal)), limit).await?;
-    Ok(vec![requests, trim(tx, CHANGE_TRIM.call(), limit).await?, journal])
+    let mut trimmed = Vec::new();
+    for call in requests(kept) {
+        trimmed.push(trim(tx, call, limit).await?);
+    }
+    Ok(trimmed)
 }
 
 /// Removes up to `limit` requests whose retention is over, the oldest first. Returns the number.
@@ -130,28 +184,89 @@ pub(super) async fn trim_requests(tx: &mut Tx, kept: &Retention, limit: usize) -
 /// As [`trim_page`], with runs, attempts, sweeps, mirror status and keys.
 pub(super) async fn trim_all(tx: &mut Tx, kept: &Retention, limit: usize) -> Result<Vec<i64>, Error> {
     let mut trimmed = trim_page(tx, kept, limit).await?;
-    for statement in [&RUN_TRIM, &ATTEMPT_TRIM] {
-        trimmed.push(trim(tx, statement.call().set("keptMs", ms(kept.runs)), limit).await?);
+    for call in ledger(kept) {
+        trimmed.push(trim(tx, call, limit).await?);
     }
-    for statement in [&SWEEP_TRIM, &MIRROR_TRIM] {
-        trimmed.push(trim(tx, statement.call(), limit).await?);
-    }
-    trimmed.push(trim(tx, KEY_PRUNE.call().set("days", KEYS_KEPT_DAYS), limit).await?);
     Ok(trimmed)
 }
 
-/// Records that need a scan of their kind: sessions without memories, and those with a configured retention.
-async fn trim_rest(tx: &mut Tx, kept: &Retention, now: Timestamp, limit: usize) -> Result<Vec<i64>, Error> {
+/// A page of all kinds that are not over, with those that need a scan: sessions without memories, and those with a
+/// configured retention. Returns the number of what it removed.
+async fn trim_rest(
+    tx: &mut Tx,
+    kept: &Retention,
+    now: Timestamp,
+    limit: usize,
+    cursor: &mut TrimCursor,
+) -> Result<i64, Error> {
     let before = |kept: Duration| now.millis().saturating_sub(ms(kept));
-    let sessions = SESSION_TRIM.call().set("before", before(kept.sessions));
-    let mut trimmed = vec![trim(tx, sessions, limit).await?];
+    let full = i64::try_from(limit).unwrap_or(i64::MAX);
+    let tombstones = kept.tombstones.map(|kept| TOMBSTONE_TRIM.call().set("before", before(kept)));
+    let mut trimmed = 0;
+    cursor.more = false;
+    for call in requests(kept).into_iter().chain(ledger(kept)).chain(tombstones) {
+        let kind = call.statement.name;
+        if cursor.over.contains(kind) {
+            continue;
+        }
+        let count = trim(tx, call, limit).await?;
+        trimmed += count;
+        cursor.more |= count >= full;
+        // A sweep is over once its run was removed.
+        let waits = kind == SWEEP_TRIM.name && !cursor.over.contains(RUN_TRIM.name);
+        if count < full && !waits {
+            cursor.over.insert(kind);
+        }
+    }
+    trimmed += trim_sessions(tx, before(kept.sessions), full, cursor).await?;
     if let Some(kept) = kept.decayed_facts {
-        let facts = FACT_TRIM.call().set("source", DECAY_SOURCE).set("before", before(kept));
-        trimmed.push(trim(tx, facts, limit).await?);
+        trimmed += trim_facts(tx, before(kept), full, cursor).await?;
     }
-    if let Some(kept) = kept.tombstones {
-        trimmed.push(trim(tx, TOMBSTONE_TRIM.call().set("before", before(kept)), limit).await?);
+    Ok(trimmed)
+}
+
+async fn trim_sessions(tx: &mut Tx, before: i64, full: i64, cursor: &mut TrimCursor) -> Result<i64, Error> {
+    if cursor.over.contains(SESSION_TRIM.name) {
+        return Ok(0);
     }
+    let call = SESSION_TRIM
+        .call()
+        .set("afterId", cursor.session.0.as_str())
+        .set("afterScope", cursor.session.1.as_str())
+        .set("before", before)
+        .set("limit", full);
+    match tx.only::<SessionsRow>(call).await? {
+        SessionsRow { scanned, trimmed, last_id: Some(id), last_scope: Some(scope) } if scanned >= full => {
+            cursor.session = (id, scope);
+            cursor.more = true;
+            Ok(trimmed)
+        }
+        SessionsRow { trimmed, .. } => {
+            cursor.over.insert(SESSION_TRIM.name);
+            Ok(trimmed)
+        }
+    }
+}
+
+async fn trim_facts(tx: &mut Tx, before: i64, full: i64, cursor: &mut TrimCursor) -> Result<i64, Error> {
+    let (mut trimmed, mut room) = (0, full);
+    while let Some(scope) = FactScope::ALL.get(cursor.fact.0).filter(|_| room > 0) {
+        let call = FACT_TRIM
+            .call()
+            .set("scope", scope.name())
+            .set("after", cursor.fact.1.as_str())
+            .set("source", DECAY_SOURCE)
+            .set("before", before)
+            .set("limit", room);
+        let row: FactsRow = tx.only(call).await?;
+        cursor.fact = match row.last {
+            Some(last) if row.scanned >= room => (cursor.fact.0, last),
+            _ => (cursor.fact.0 + 1, String::new()),
+        };
+        trimmed += row.trimmed;
+        room -= row.scanned;
+    }
+    cursor.more |= cursor.fact.0 < FactScope::ALL.len();
     Ok(trimmed)
 }
 

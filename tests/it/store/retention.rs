@@ -182,6 +182,25 @@ async fn sessions_end_when_nothing_refers_to_them_any_more() {
     assert_eq!(db.labelled("EbbTombstone").await, 1, "no time was set for them");
 }
 
+/// More than a page of what is removed, between what stays, in several scopes.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backlog_is_removed_page_by_page_in_one_audit() {
+    let db = fresh().await;
+    let texts = [
+        "UNWIND range(1, 2500) AS n CREATE (s:Session {scope: 's' + (n % 3), id: 'x' + (n / 3), \
+         started: datetime('2020-01-01T00:00:00Z'), coactivated: 0}) \
+         FOREACH (_ IN CASE WHEN n % 5 = 0 THEN [1] ELSE [] END | CREATE (s)<-[:NOTES]-(:Note))",
+        "UNWIND range(1, 2500) AS n CREATE (:Fact:EbbFact {scope: ['local', 'public'][n % 2], id: 'f' + n, \
+         source: CASE WHEN n % 5 = 0 THEN 'person' ELSE $source END, assertedAt: datetime('2020-02-01T00:00:00Z')})",
+    ];
+    for text in texts {
+        db.client.run(text, &[("source", DECAY_SOURCE.into())]).await;
+    }
+    let store = db.keeping(Retention { decayed_facts: Some(365 * DAY), ..retention() });
+    assert_eq!(crate::harness::ebb::by_hand(&store, JobName::Audit, 2.0).await.tally.trimmed, 4_000);
+    assert_eq!((db.labelled("Session").await, db.labelled("Fact").await), (500, 500));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn facts_of_sweeps_and_tombstones_end_only_where_a_time_is_set_and_what_was_asserted_never() {
     let db = fresh().await;
