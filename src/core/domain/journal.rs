@@ -233,23 +233,30 @@ pub struct Tracked {
 /// Joins groups that share a row, in the order of their first; rule and reason are those of the first.
 #[must_use]
 pub fn joined(tracked: Vec<Tracked>) -> Vec<Tracked> {
-    let mut sets = UnionFind::<usize>::new(tracked.len());
-    let mut first: BTreeMap<&RowName, usize> = BTreeMap::new();
-    for (at, group) in tracked.iter().enumerate() {
-        for row in &group.rows {
-            sets.union(*first.entry(row).or_insert(at), at);
-        }
-    }
+    let sets = groups(tracked.iter().map(|group| group.rows.iter()));
     let mut places: BTreeMap<usize, usize> = BTreeMap::new();
     let mut groups: BTreeMap<usize, Tracked> = BTreeMap::new();
     let mut rows: BTreeSet<RowName> = BTreeSet::new();
-    for (at, (set, tracked)) in sets.into_labeling().into_iter().zip(tracked).enumerate() {
+    for (at, (set, tracked)) in sets.into_iter().zip(tracked).enumerate() {
         let Tracked { rule, reason, rows: more } = tracked;
         let place = *places.entry(set).or_insert(at);
         let group = groups.entry(place).or_insert(Tracked { rule, reason, rows: Vec::new() });
         group.rows.extend(more.into_iter().filter(|row| rows.insert(row.clone())));
     }
     groups.into_values().collect()
+}
+
+/// The group of each of these lists of rows: those that share a row, directly or by others between them, have the same number.
+#[must_use]
+pub fn groups<'a, R: Iterator<Item = &'a RowName>>(lists: impl ExactSizeIterator<Item = R>) -> Vec<usize> {
+    let mut sets = UnionFind::<usize>::new(lists.len());
+    let mut first: BTreeMap<&RowName, usize> = BTreeMap::new();
+    for (at, rows) in lists.enumerate() {
+        for row in rows {
+            sets.union(*first.entry(row).or_insert(at), at);
+        }
+    }
+    sets.into_labeling()
 }
 
 /// A row at an instant, or the part of it that a change concerns.

@@ -5,11 +5,17 @@
 //! to undo a run are therefore one thing: entries are written whose rows are as the entry says, in transactions that
 //! record them. Both may be repeated: what is there already is passed over.
 //!
-//! Entries of a transaction concern different rows, so that each is compared with what the one before it left.
+//! Entries of a transaction concern different rows, so that each is compared with what the one before it left. What belongs
+//! together may be in several: it is judged as a whole in one transaction, which is rolled back, before any of it is written. A
+//! dry run judges everything so.
 
+mod batches;
+
+use self::batches::{SharedNames, batches};
 use super::Service;
 use crate::api::plan::{Applied, Plan, RefusedChange};
 use crate::domain::journal::{Entry, RowName};
+use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
 use crate::jobs::{JobName, Request};
 use crate::scheduler::driver;
@@ -53,25 +59,9 @@ impl Service {
             )));
         }
         let mut applied = Applied::new(&plan.plan, plan.job.name(), dry_run);
-        if dry_run {
-            self.try_entries(plan.at, &plan.changes, &mut applied).await?;
-        } else {
-            let head = JournalHead { run: &plan.plan, job: plan.job.name(), at: plan.at, by: "plan" };
-            self.apply_entries(head, &plan.changes, &mut BTreeSet::new(), &mut applied).await?;
-        }
+        let head = JournalHead { run: &plan.plan, job: plan.job.name(), at: plan.at, by: "plan" };
+        self.apply_entries(head, plan.changes.clone(), &mut applied).await?;
         Ok(applied)
-    }
-
-    async fn try_entries(
-        &self,
-        at: Timestamp,
-        entries: &[Entry],
-        applied: &mut Applied,
-    ) -> Result<(), Error> {
-        let tunables = self.store.valid_tunables().await?;
-        let outcomes = self.store.try_entries(at, &pages(entries), &tunables).await?;
-        applied.count(entries, outcomes, &mut BTreeSet::new());
-        Ok(())
     }
 
     /// Runs that can be undone, latest first.
@@ -90,23 +80,24 @@ impl Service {
         if past.as_ref().is_some_and(|past| past.state == "open") {
             return Err(Error::Conflict(format!("the run {run} is in progress. See: ebb job history")));
         }
-        let (mut page, mut blocked, mut all) = (0, BTreeSet::new(), Vec::new());
+        let (mut page, mut shared) = (0, SharedNames::default());
         while let Some(journal) = self.store.journal_page(run, page).await? {
-            let entries = journal.entries.into_iter().map(Entry::inverse);
-            if dry_run {
-                all.extend(entries);
-            } else {
-                let entries: Vec<Entry> = entries.collect();
-                let head = JournalHead { run: &id, job: &journal.job, at, by: "undo" };
-                self.apply_entries(head, &entries, &mut blocked, &mut applied).await?;
-            }
-            applied.job = journal.job;
+            journal.entries.iter().for_each(|entry| shared.add(entry));
             page += 1;
         }
-        if dry_run {
-            // In one transaction: what the first of them takes back, those after it build upon.
-            self.try_entries(at, &all, &mut applied).await?;
+        let mut tied = Vec::new();
+        for page in 0..page {
+            let Some(journal) = self.store.journal_page(run, page).await? else { break };
+            let entries = journal.entries.into_iter().map(Entry::inverse);
+            let (more, alone): (Vec<Entry>, Vec<Entry>) = entries.partition(|entry| shared.ties(entry));
+            tied.extend(more);
+            let head = JournalHead { run: &id, job: &journal.job, at, by: "undo" };
+            self.apply_entries(head, alone, &mut applied).await?;
+            applied.job = journal.job;
         }
+        let job = applied.job.clone();
+        let head = JournalHead { run: &id, job: &job, at, by: "undo" };
+        self.apply_entries(head, tied, &mut applied).await?;
         if page == 0 {
             return Err(match past {
                 Some(past) => Error::Invalid(format!(
@@ -123,18 +114,62 @@ impl Service {
         Ok(applied)
     }
 
+    /// Applies entries, or counts them: all of what belongs together, or none.
     async fn apply_entries(
         &self,
         head: JournalHead<'_>,
-        entries: &[Entry],
-        blocked: &mut BTreeSet<RowName>,
+        entries: Vec<Entry>,
         applied: &mut Applied,
     ) -> Result<(), Error> {
         let tunables = self.store.valid_tunables().await?;
+        let mut waiting = batches(entries, PAGE);
+        waiting.reverse();
+        while let Some(batch) = waiting.pop() {
+            if !applied.dry_run && !batch.is_tied() {
+                self.write_entries(head, &batch.entries, &tunables, applied).await?;
+                continue;
+            }
+            let outcomes = match self.store.try_entries(head.at, &pages(&batch.entries), &tunables).await {
+                Ok(outcomes) => batch.judged(outcomes),
+                Err(why) if why.is_of_data() || why.is_too_big() => {
+                    if let Some([one, other]) = batch.split() {
+                        waiting.extend([other, one]);
+                        continue;
+                    }
+                    if why.is_too_big() && !applied.dry_run {
+                        // More than the server takes at once: page by page, of which each leaves out what is refused.
+                        self.write_entries(head, &batch.entries, &tunables, applied).await?;
+                        continue;
+                    }
+                    vec![EntryOutcome::Refused(why.to_string()); batch.entries.len()]
+                }
+                Err(why) => return Err(why),
+            };
+            let mut written = Vec::new();
+            for (entry, outcome) in batch.entries.into_iter().zip(outcomes) {
+                if outcome == EntryOutcome::Applied && !applied.dry_run {
+                    written.push(entry);
+                } else {
+                    applied.count(&entry, outcome);
+                }
+            }
+            self.write_entries(head, &written, &tunables, applied).await?;
+        }
+        Ok(())
+    }
+
+    async fn write_entries(
+        &self,
+        head: JournalHead<'_>,
+        entries: &[Entry],
+        tunables: &Tunables,
+        applied: &mut Applied,
+    ) -> Result<(), Error> {
+        let mut blocked = BTreeSet::new();
         let mut waiting: Vec<&[Entry]> = pages(entries);
         waiting.reverse();
         while let Some(page) = waiting.pop() {
-            let outcomes = match self.store.apply_entries(head, page, blocked, &tunables).await {
+            let outcomes = match self.store.apply_entries(head, page, &blocked, tunables).await {
                 Ok(outcomes) => outcomes,
                 Err(why) if (why.is_of_data() || why.is_too_big()) && page.len() > 1 => {
                     let (one, other) = page.split_at(page.len() / 2);
@@ -144,7 +179,12 @@ impl Service {
                 Err(why) if why.is_of_data() => vec![EntryOutcome::Refused(why.to_string())],
                 Err(why) => return Err(why),
             };
-            applied.count(page, outcomes, blocked);
+            for (entry, outcome) in page.iter().zip(outcomes) {
+                if matches!(outcome, EntryOutcome::Refused(_)) {
+                    blocked.extend(entry.names().cloned());
+                }
+                applied.count(entry, outcome);
+            }
         }
         Ok(())
     }
@@ -163,16 +203,13 @@ impl Applied {
         }
     }
 
-    fn count(&mut self, page: &[Entry], outcomes: Vec<EntryOutcome>, blocked: &mut BTreeSet<RowName>) {
-        for (entry, outcome) in page.iter().zip(outcomes) {
-            match outcome {
-                EntryOutcome::Applied => self.applied += 1,
-                EntryOutcome::Already => self.already += 1,
-                EntryOutcome::Refused(why) => {
-                    blocked.extend(entry.names().cloned());
-                    let rows = entry.rows.iter().map(|change| change.row.clone()).collect();
-                    self.refused.push(RefusedChange { rows, why });
-                }
+    fn count(&mut self, entry: &Entry, outcome: EntryOutcome) {
+        match outcome {
+            EntryOutcome::Applied => self.applied += 1,
+            EntryOutcome::Already => self.already += 1,
+            EntryOutcome::Refused(why) => {
+                let rows = entry.rows.iter().map(|change| change.row.clone()).collect();
+                self.refused.push(RefusedChange { rows, why });
             }
         }
     }

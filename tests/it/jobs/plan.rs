@@ -182,6 +182,34 @@ async fn what_belongs_to_a_refused_change_is_left() {
     same(&before, &unqueued(&db.client).await, "a refused undo");
 }
 
+/// A member joined by one transaction of the run, and the size was written by another: neither is taken back alone.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cluster_that_grew_since_keeps_the_members_of_a_refused_undo() {
+    let db = fresh().await;
+    db.put(&["a", "b", "c", "d"].map(|id| row(id, "shortTerm", 1.0))).await;
+    let service = db.service("[]");
+    let mut runs = Vec::new();
+    for (hours, (a, b)) in [(1.0, ("a", "b")), (2.0, ("b", "c")), (3.0, ("c", "d"))] {
+        pair(&db, &[(a.to_owned(), b.to_owned(), 5)]).await;
+        service.run_job(JobName::Cluster, at(hours), &Default::default()).await.unwrap();
+        runs.push(last_run(&db, JobName::Cluster).await);
+    }
+    let before = unqueued(&db.client).await;
+    for dry_run in [true, false] {
+        let undone = service.undo(&runs[1], at(4.0), dry_run).await.unwrap();
+        assert_eq!((undone.applied, undone.already, undone.refused.len()), (0, 0, 2), "{undone:?}");
+        for why in ["part of a change that was refused", "size is 4, not 3"] {
+            assert!(undone.refused.iter().any(|refused| refused.why.ends_with(why)), "{undone:?}");
+        }
+        same(&before, &unqueued(&db.client).await, "a refused undo");
+    }
+    // The last one first, and what was refused is possible.
+    for (run, changes) in [(&runs[2], 2), (&runs[1], 2)] {
+        assert_eq!(service.undo(run, at(5.0), true).await.unwrap().applied, changes);
+        assert_eq!(undone(&service, run, "undo").await.applied, changes);
+    }
+}
+
 /// After a restore each node has another element id, and the same name.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sweep_is_undone_when_its_entity_has_another_element_id() {

@@ -38,6 +38,13 @@ pub enum EntryOutcome {
     Refused(String),
 }
 
+impl EntryOutcome {
+    /// That of an entry with this row of one that was refused.
+    pub(crate) fn part_of_refused(row: &RowName) -> Self {
+        Self::Refused(format!("{row} is part of a change that was refused"))
+    }
+}
+
 impl Store {
     /// Writes a page of entries in one transaction: those whose rows are as they were before. Each of them is recorded
     /// in the journal. An entry that meets a `blocked` row is refused, and the rows of refused entries block those
@@ -62,7 +69,10 @@ impl Store {
             .await
     }
 
-    /// The outcomes that pages of entries would have, one page after the other; nothing is written.
+    /// The outcomes that pages of entries would have, one page after the other, in one transaction that is rolled back.
+    ///
+    /// # Errors
+    /// After one with [`Error::is_too_big`] or [`Error::is_of_data`], try fewer.
     pub async fn try_entries(
         &self,
         at: Timestamp,
@@ -160,7 +170,7 @@ fn judge(entry: &Entry, found: &FoundRows, blocked: &BTreeSet<RowName>, tunables
             .any(|change| change.row == *row && change.before.is_none() && change.after.is_some())
     };
     if let Some(row) = entry.names().find(|row| blocked.contains(row)) {
-        return EntryOutcome::Refused(format!("{row} is part of a change that was refused"));
+        return EntryOutcome::part_of_refused(row);
     }
     let refusal = entry.rows.iter().find_map(|change| {
         let row = &change.row;
