@@ -26,8 +26,13 @@ pub(super) async fn launch(
     let left = home.record();
     if let Some(record) = &left {
         match process::end_orphan(docker, home, record).await {
-            // Neo4j refuses a database that another server has open.
-            Err(Error::Docker { why, .. }) => tracing::info!("{why}; starting another server"),
+            Err(Error::Docker { why, next }) => {
+                // The new record would be in place of the only one that names that container.
+                if process::is_left(docker, home, record).await.unwrap_or(false) {
+                    return Err(Error::Docker { why, next });
+                }
+                tracing::info!("{why}; starting another server");
+            }
             Err(e) => return Err(e),
             Ok(_) => {}
         }

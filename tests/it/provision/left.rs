@@ -1,6 +1,6 @@
 //! A server that an unclean end left, as a process or in a container, and a home that others have too.
 
-use super::{Place, acquire, cypher, eventually, in_container, is_here, kill, record, runs};
+use super::{Place, acquire, cypher, eventually, in_container, is_here, keeper, kill, record, runs};
 use ebb_provision::{Config, Error};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -122,12 +122,14 @@ async fn a_container_that_may_be_of_another_home_is_left_alone() {
     assert!(refused.to_string().contains(&format!("docker stop {name}")), "{refused}");
     assert!(matches!(ebb_provision::wipe(&config).await, Err(Error::Running { .. })));
 
-    let server = acquire(&config).await;
-    assert_ne!(record(&place.home()).unwrap()["container"], json!(name));
+    let refused = ebb_provision::acquire(&config, &keeper()).await.map(drop).unwrap_err();
+    assert!(refused.to_string().contains(&format!("docker stop {name}")), "{refused}");
     assert!(is_here(&name));
-    server.release().await.unwrap();
     let removed = Command::new("docker").args(["rm", "--force", &name]).output().unwrap();
     assert!(removed.status.success());
+    let server = acquire(&config).await;
+    assert_ne!(record(&place.home()).unwrap()["container"], json!(name));
+    server.release().await.unwrap();
     other.kill().unwrap();
     other.wait().unwrap();
 }
