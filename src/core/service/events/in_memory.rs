@@ -52,11 +52,7 @@ impl FileEvents {
         let (mut read, mut ids) = (Self::default(), BTreeSet::new());
         lines.read_all(|number, text| {
             let line = parse(text, number, reading)?;
-            if let Ok(scope) = Scope::new(line.scope())
-                && !read.changed.contains(&scope)
-            {
-                read.changed.insert(scope);
-            }
+            read.changed.extend(Scope::new(line.scope()));
             match line {
                 // A memory that is stored again keeps its content.
                 Line::Event(Event::Remember(memory))
