@@ -6,7 +6,8 @@
 // idempotent: by the tombstone
 //
 // Another member of its cluster is queued for the cluster job, which updates the cluster; one without other members is
-// dissolved. A living memory that a writer joined to it as if it were its stub stays. Memories that other writers made count if they have the documented shape, whether taken over or not.
+// dissolved. A living memory that a writer joined to it as if it were its stub stays. Memories that other writers made count if
+// they have the documented shape, whether taken over or not.
 MERGE (t:EbbTombstone {hash: $hash})
 ON CREATE SET t.at = datetime({epochMillis: $at}), t.scope = $scope
 WITH t

@@ -9,8 +9,9 @@
 //!
 //! # Design notes
 //! The new file has a fixed name that nothing else has, and a lock, not a random name: a file left by a kill is removed
-//! by the next writer, and two concurrent writers of the same file cannot mix their bytes, since the second gets an error. The lock belongs
-//! to the open file, which is renamed with it, so a writer that opened it meanwhile checks its name again first.
+//! by the next writer, and two concurrent writers of the same file cannot mix their bytes, since the second gets an
+//! error. The lock belongs to the open file, which is renamed with it, so a writer that opened it meanwhile checks its
+//! name again first.
 //!
 //! Invariant: no other code of the product creates files or opens them to write (held by
 //! `floors::files_are_written_in_one_place`).

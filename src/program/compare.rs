@@ -40,10 +40,10 @@ pub(super) async fn run(
     let asked = asked.map_err(|why| eval::bad_file(&why))?.unwrap_or_default();
     let allowed = both[0].pheromones.allowed().map_err(CliError::failed)?;
     let (file, own) = (args.events.clone(), scope.clone());
-    let (scopes, changed): (BTreeSet<Scope>, BTreeSet<Scope>) = eval::in_thread(move || {
+    let scopes: BTreeSet<Scope> = eval::in_thread(move || {
         let events =
             FileEvents::read(&file, &own, &similarity, allowed).map_err(|why| eval::bad_file(&why))?;
-        Ok((events.scopes.into_keys().collect(), events.changed))
+        Ok(events.changed)
     })
     .await?;
     let mut neo4j = settings.neo4j.clone();
@@ -63,8 +63,7 @@ pub(super) async fn run(
         let added: Vec<Scope> = added.collect();
         settings.mirror.scopes.extend(added);
         let open = open(Box::pin(wiring::connect(settings, scope.clone())), output).await?;
-        let replaying =
-            compare::replay(args, (name, until), &open.service, (&scopes, &changed, &asked), output);
+        let replaying = compare::replay(args, (name, until), &open.service, (&scopes, &asked), output);
         let replayed = Box::pin(replaying).await;
         open.close().await.map_err(not_open)?;
         left.push(replayed?);

@@ -214,16 +214,10 @@ impl RunRecord {
         let open = self.state == RunState::Open;
         let ours = |me: &str, fence: i64| self.fence == fence && self.holder.as_deref() == Some(me);
         let lease_until = server_now.saturating_add(lease_ms);
+        let (holder, is_expired) =
+            (self.holder.as_deref().unwrap_or_default(), self.lease_until <= server_now);
         match event {
-            RunEvent::Take { me, right }
-                if open
-                    && is_free(
-                        me,
-                        self.holder.as_deref().unwrap_or_default(),
-                        self.lease_until <= server_now,
-                        right,
-                    ) =>
-            {
+            RunEvent::Take { me, right } if open && is_free(me, holder, is_expired, right) => {
                 Ok(Self { fence: self.fence + 1, holder: Some(me.to_owned()), lease_until, ..*self })
             }
             RunEvent::Guard { me, fence } if open && ours(me, fence) => {

@@ -178,7 +178,8 @@ pub(super) async fn trim_page(tx: &mut Tx, kept: &Retention, limit: usize) -> Re
 
 /// Removes up to `limit` requests whose retention is over, the oldest first. Returns the number.
 pub(super) async fn trim_requests(tx: &mut Tx, kept: &Retention, limit: usize) -> Result<i64, Error> {
-    trim(tx, REQUEST_TRIM.call().set("keptMs", ms(kept.requests)), limit).await
+    let [requests, ..] = requests(kept);
+    trim(tx, requests, limit).await
 }
 
 /// As [`trim_page`], with runs, attempts, sweeps, mirror status and keys.

@@ -94,7 +94,7 @@ pub async fn replay(
     args: &CompareArgs,
     (name, until): (&'static str, Option<Timestamp>),
     service: &Service,
-    (scopes, changed, questions): (&BTreeSet<Scope>, &BTreeSet<Scope>, &[Question]),
+    (scopes, questions): (&BTreeSet<Scope>, &[Question]),
     output: &Output,
 ) -> Result<Replayed, CliError> {
     let store = service.store();
@@ -109,7 +109,7 @@ pub async fn replay(
         Ok::<_, CliError>(service.replayed(scopes, done.ended_at, questions).await?)
     };
     let replayed = read_back.await;
-    let emptied = store.empty_scratch(changed).await;
+    let emptied = store.empty_scratch(scopes).await;
     let replayed = replayed?;
     emptied?;
     Ok(replayed)
