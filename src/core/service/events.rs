@@ -159,7 +159,7 @@ impl Service {
         watch: &mut dyn FnMut(Tick),
     ) -> Result<Checked, ImportError> {
         let (key, name) = feed::identify(path)?;
-        let progress = self.store.look_import(&key, &name).await?;
+        let progress = self.store.look_import(&key, &name, &self.config.scope).await?;
         let lines_before = u64::try_from(progress.lines).unwrap_or(0);
         let mut feed = Feed::open(path, self.reading(&key).await?, lines_before, progress.digest).await?;
         let mut checked = Checked { by_kind: BTreeMap::new(), lines_before, bad: Vec::new() };
@@ -246,7 +246,7 @@ impl<'a> Feeder<'a> {
     async fn open(service: &'a Service, path: &Path, bad: BadLines) -> Result<Self, ImportError> {
         let begun = Instant::now();
         let (key, name) = feed::identify(path)?;
-        let progress = service.store.open_import(&key, &name).await?;
+        let progress = service.store.open_import(&key, &name, &service.config.scope).await?;
         let lines_before = u64::try_from(progress.lines).unwrap_or(0);
         let at = progress.at.and_then(|ms| Timestamp::from_millis(ms).ok());
         let feed = Feed::open(path, service.reading(&key).await?, lines_before, progress.digest).await?;

@@ -75,7 +75,7 @@ impl Store {
     pub async fn import_git(&self, scope: &Scope, rows: GitRows<'_>) -> Result<(i64, i64), Error> {
         let GitRows { repository, files, commits, pairs } = rows;
         let key = format!("git:{}", scope.as_str());
-        let progress = self.open_import(&key, repository).await?;
+        let progress = self.open_import(&key, repository, scope).await?;
         if !progress.digest.is_empty() && progress.digest != repository {
             return Err(Error::Conflict(format!(
                 "the scope {scope} holds the files of another repository. Run the same command with --scope and another \

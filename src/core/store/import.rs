@@ -31,6 +31,16 @@ pub struct Progress {
     pub at: Option<i64>,
 }
 
+/// Row of `import/open`.
+#[derive(Deserialize)]
+struct Opened {
+    lines: i64,
+    digest: String,
+    at: Option<i64>,
+    /// `None` if an earlier version imported the lines.
+    scope: Option<String>,
+}
+
 /// Events of a batch of lines other than those on memories.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OtherEvents<'a> {
@@ -43,27 +53,47 @@ pub struct OtherEvents<'a> {
 }
 
 impl Store {
-    /// Begins or continues the import of a file. From here on an older import of the same file stops.
-    pub async fn open_import(&self, key: &str, name: &str) -> Result<Progress, Error> {
+    /// Begins or continues the import of a file, whose lines without a scope are of this one. From here on an older import
+    /// of the same file stops.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] if lines of it were imported with another default scope.
+    pub async fn open_import(&self, key: &str, name: &str, scope: &Scope) -> Result<Progress, Error> {
         self.transactions
-            .run("import.open", Mode::Write, async |tx: &mut Tx| {
-                let call =
-                    IMPORT_OPEN.call().set("key", key).set("name", name).set("holder", self.holder.as_str());
-                tx.only(call).await
-            })
+            .run("import.open", Mode::Write, async |tx: &mut Tx| self.opened(tx, key, name, scope).await)
             .await
     }
 
     /// Progress of a file, without a write.
-    pub async fn look_import(&self, key: &str, name: &str) -> Result<Progress, Error> {
+    ///
+    /// # Errors
+    /// As those of [`Self::open_import`].
+    pub async fn look_import(&self, key: &str, name: &str, scope: &Scope) -> Result<Progress, Error> {
         self.transactions
             .run("import.look", Mode::Write, async |tx: &mut Tx| {
                 tx.abandon();
-                let call =
-                    IMPORT_OPEN.call().set("key", key).set("name", name).set("holder", self.holder.as_str());
-                tx.only(call).await
+                self.opened(tx, key, name, scope).await
             })
             .await
+    }
+
+    async fn opened(&self, tx: &mut Tx, key: &str, name: &str, scope: &Scope) -> Result<Progress, Error> {
+        let call = IMPORT_OPEN
+            .call()
+            .set("key", key)
+            .set("name", name)
+            .set("scope", scope.as_str())
+            .set("holder", self.holder.as_str());
+        let Opened { lines, digest, at, scope: before } = tx.only(call).await?;
+        match before {
+            Some(before) if before != scope.as_str() => Err(Error::Conflict(format!(
+                "{lines} lines of {name} were imported with the default scope {before} before; with {scope} they would be \
+                 skipped. Nothing was written. New lines of {scope} name their scope in the file, or stand in a file of \
+                 their own. To import its lines without a scope into {scope} as well, put these alone into a file of another \
+                 name: lines that name a scope would count a second time. Run: the same command with --scope {before}"
+            ))),
+            _ => Ok(Progress { lines, digest, at }),
+        }
     }
 
     /// Applies the next lines of a file: events on memories, relations and facts, then those on trails. `from` lines

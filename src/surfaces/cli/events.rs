@@ -24,6 +24,7 @@ use std::time::Duration;
 #[command(after_help = "\
 One JSON object per line: \"at\" (RFC 3339), \"kind\" (memory, access, session_end, observe, fact, node, edge, deposit,
 explore, outcome) and the fields of that kind. Repeating an import, also of a longer file, continues where it stopped.
+A file is known by its name and its first line: under another name all of its lines count again.
 
 Of a git repository, the files become nodes, commits sessions, and files that commits changed together pairs. Repeating it
 adds the commits since.

@@ -61,7 +61,7 @@ async fn begin(db: &Fresh) {
         Row { pinned: true, due: None, ..row("old-pinned", "shortTerm", 1.0) },
     ])
     .await;
-    db.store.open_import("file", "file").await.unwrap();
+    db.store.open_import("file", "file", &Scope::local()).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -159,12 +159,12 @@ async fn a_fault_writes_nothing() {
         matches!(applied, BatchOutcome::Written(done) if done == [EventEffect::Created, EventEffect::Accessed])
     );
     // Nor was the place in a file.
-    db.store.open_import("file", "file").await.unwrap();
+    db.store.open_import("file", "file", &Scope::local()).await.unwrap();
     let batch = Batch { events: &events, tunables: &tunables };
     let progress = Progress { lines: 7, digest: "d".to_owned(), at: Some(at(0.0).millis()) };
     let applied = db.store.import_events("file", 0, &progress, batch, OtherEvents::default()).await.unwrap();
     assert!(matches!(applied, BatchOutcome::Rejected(_)));
-    assert_eq!(db.store.open_import("file", "file").await.unwrap().lines, 0);
+    assert_eq!(db.store.open_import("file", "file", &Scope::local()).await.unwrap().lines, 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -174,9 +174,9 @@ async fn an_import_that_another_program_took_over_stops() {
     let events = [Event::Remember(remember("m", 0.0))];
     let batch = Batch { events: &events, tunables: &tunables };
     let progress = Progress { lines: 1, digest: "d".to_owned(), at: Some(at(0.0).millis()) };
-    db.store.open_import("file", "file").await.unwrap();
+    db.store.open_import("file", "file", &Scope::local()).await.unwrap();
     let other = db.another();
-    assert_eq!(other.open_import("file", "file").await.unwrap().lines, 0);
+    assert_eq!(other.open_import("file", "file", &Scope::local()).await.unwrap().lines, 0);
     let before = everything(&db.client).await;
     let why = db.store.import_events("file", 0, &progress, batch, OtherEvents::default()).await.unwrap_err();
     assert!(matches!(why, Error::Fenced(_)), "{why}");
@@ -187,7 +187,7 @@ async fn an_import_that_another_program_took_over_stops() {
     // The same lines again, as after a commit whose outcome was unknown.
     other.import_events("file", 0, &progress, batch, OtherEvents::default()).await.unwrap();
     same(&once, &remembered(&db.client).await, "lines that are done");
-    assert_eq!(other.open_import("file", "file").await.unwrap(), progress);
+    assert_eq!(other.open_import("file", "file", &Scope::local()).await.unwrap(), progress);
     assert_eq!(db.state("m").await.access_count, 1);
     assert_eq!(id("m").as_str(), "m");
 }

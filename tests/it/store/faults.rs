@@ -109,7 +109,7 @@ async fn a_cut_at_commit_counts_once() {
     cut_everywhere(&db, &[Writes], async || {}, request, check).await;
 
     let import = async |store: &Store| {
-        store.open_import("file", "file").await.unwrap();
+        store.open_import("file", "file", &Scope::local()).await.unwrap();
         let progress = Progress { lines: 2, digest: "two".to_owned(), at: None };
         let applied = store.import_events("file", 0, &progress, batch, OtherEvents::default()).await.unwrap();
         assert!(matches!(applied, BatchOutcome::Written(done) if done.len() == 2));
@@ -245,12 +245,12 @@ async fn a_cut_at_commit_of_a_request_is_answered_as_it_was_done() {
     cut_everywhere(&db, &[Writes], prepare, end, check).await;
 
     let line = async |store: &Store| {
-        store.open_import("file", "file").await.unwrap();
+        store.open_import("file", "file", &Scope::local()).await.unwrap();
         let progress = Progress { lines: 1, digest: "one".to_owned(), at: Some(at(0.0).millis()) };
         let (scope, session) = (Scope::local(), session("s"));
         let end = store.import_session_end("file", 0, &progress, &scope, &session, at(0.0), &tunables);
         assert_eq!(end.await.unwrap().held, 0);
-        assert_eq!(store.look_import("file", "file").await.unwrap(), progress);
+        assert_eq!(store.look_import("file", "file", &Scope::local()).await.unwrap(), progress);
     };
     cut_everywhere(&db, &[Writes, Writes], prepare, line, check).await;
 }

@@ -69,6 +69,33 @@ async fn a_bad_line_stops_with_its_place_or_is_set_aside() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn lines_without_a_scope_go_on_in_the_scope_of_the_first_import_alone() {
+    let db = fresh().await;
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("team.ndjson"), EVENTS).unwrap();
+    let import = |scope: &str| on(&db, folder.path(), &["import", "team.ndjson", "--scope", scope]);
+    assert_eq!(import("alice").json()["events"], 6);
+    let before = contents(&db).await;
+    let rehearsed = on(&db, folder.path(), &["import", "team.ndjson", "--scope", "bob", "--dry-run"]);
+    for said in [import("bob"), rehearsed] {
+        said.fails(1, "6 lines of team.ndjson were imported with the default scope alice before");
+        assert!(said.err.contains("try: the same command with --scope alice"), "{}", said.err);
+    }
+    assert_eq!(contents(&db).await, before);
+    assert_eq!(import("alice").json()["lines_before"], 6);
+    std::fs::write(folder.path().join("of-bob.ndjson"), EVENTS).unwrap();
+    let done = on(&db, folder.path(), &["import", "of-bob.ndjson", "--scope", "bob"]).json();
+    assert_eq!(done["events"], 6);
+
+    // Begun, without a line that is done; then as an earlier version has left it.
+    db.client.run("MATCH (i:EbbImport {name: 'team.ndjson'}) SET i.lines = 0, i.digest = ''", &[]).await;
+    assert_eq!(import("carol").json()["events"], 6);
+    import("alice").fails(1, "with the default scope carol before");
+    db.client.run("MATCH (i:EbbImport {name: 'team.ndjson'}) REMOVE i.defaultScope", &[]).await;
+    assert_eq!(import("alice").json()["lines_before"], 6);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_replay_runs_the_jobs_and_leaves_real_memories_alone() {
     let db = empty().await;
     let folder = tempfile::tempdir().unwrap();
