@@ -220,8 +220,7 @@ fn mirror_config(settings: &Settings, scope: &Scope, origin: Origin) -> Result<m
 fn saves(settings: &Settings, origin: Origin) -> Option<mirror::saving::Config> {
     let managed = (origin != Origin::Given).then(|| settings.neo4j.home.join("mirror"));
     let folder = settings.mirror.folder.clone().or(managed)?;
-    let every = settings.mirror.persist_every;
-    (every > 0).then_some(mirror::saving::Config { folder, every })
+    Some(mirror::saving::Config { folder, every: settings.mirror.persist_every })
 }
 
 /// The schedules of all jobs.

@@ -106,7 +106,7 @@ pub struct Config {
     pub range: WeightRange,
     /// Learning and decay rates, the same as those of the learner.
     pub rules: PlasticityConfig,
-    /// Automatic saves, if enabled.
+    /// Automatic saves, if there is a folder for them.
     pub saves: Option<saving::Config>,
 }
 
@@ -278,7 +278,8 @@ impl Mirror {
     #[must_use]
     pub fn new(store: Arc<Store>, config: Config) -> Arc<Self> {
         let places = Places::new(&config.scopes, config.max_bytes);
-        let saving = config.saves.clone().map(|saves| Saving::new(saves, &config.scopes));
+        let saves = config.saves.clone().filter(|saves| saves.every > 0);
+        let saving = saves.map(|saves| Saving::new(saves, &config.scopes));
         let (is_kept, woken, wanted) = (AtomicBool::new(false), Notify::new(), Notify::new());
         let (stop, looked) = (CancellationToken::new(), Mutex::default());
         let config = Arc::new(config);
@@ -382,7 +383,12 @@ impl Mirror {
     /// # Errors
     /// The file that cannot be removed.
     pub fn remove_saved(&self, scope: &Scope) -> Result<(), Error> {
-        self.saving.as_ref().map_or(Ok(()), |saving| saving.remove(scope))
+        match (&self.saving, &self.config.saves) {
+            (Some(saving), _) => saving.remove(scope),
+            // Nothing is saved, and files of a former configuration may be there.
+            (None, Some(saves)) => Saving::new(saves.clone(), &[]).remove(scope),
+            (None, None) => Ok(()),
+        }
     }
 
     /// States that this process refreshes its mirrors at their interval, and whenever [`Self::woken`] says so: then

@@ -46,7 +46,7 @@ const NAME_BYTES_MAX: usize = 200;
 pub struct Config {
     /// Folder; created if it does not exist.
     pub folder: PathBuf,
-    /// Recalls of a scope between two saves.
+    /// Recalls of a scope between two saves; 0 saves nothing, and only removes the files of deleted scopes.
     pub every: u64,
 }
 

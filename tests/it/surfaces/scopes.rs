@@ -462,17 +462,20 @@ async fn a_key_deletes_its_own_scope_alone_and_mirrors_notice() {
     ask("DELETE", "/v1/scopes/public", None).fails(409, "conflict", "set accept_affected to 60");
     ask("DELETE", "/v1/scopes/public?accept_affected=59", None).fails(409, "conflict", "accept_affected");
     let saved = tempfile::tempdir().unwrap();
-    for name in ["public.json", "public.learned.json", "public.state", "company.json"] {
-        std::fs::write(saved.path().join(name), "texts").unwrap();
+    for persist_every in ["0", "50"] {
+        for name in ["public.json", "public.learned.json", "public.state", "company.json"] {
+            std::fs::write(saved.path().join(name), "texts").unwrap();
+        }
+        let deleted =
+            command(&db, saved.path(), &["scope", "delete", "public", "--accept-affected", "60", "--yes"])
+                .env("EBB__MIRROR__FOLDER", saved.path())
+                .env("EBB__MIRROR__PERSIST_EVERY", persist_every)
+                .output();
+        CliOutput::from(deleted.unwrap()).json();
+        let files: Vec<_> =
+            std::fs::read_dir(saved.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
+        assert_eq!(files, ["company.json"], "saved mirrors of the scope go, at {persist_every}");
     }
-    let deleted =
-        command(&db, saved.path(), &["scope", "delete", "public", "--accept-affected", "60", "--yes"])
-            .env("EBB__MIRROR__FOLDER", saved.path())
-            .output();
-    CliOutput::from(deleted.unwrap()).json();
-    let files: Vec<_> =
-        std::fs::read_dir(saved.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
-    assert_eq!(files, ["company.json"], "saved mirrors of the scope go");
     ask("DELETE", "/v1/scopes/public?accept_affected=60", None).json(200);
     ask("DELETE", "/v1/scopes/nobody", None).fails(404, "not_found", "nobody");
 
