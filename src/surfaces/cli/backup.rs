@@ -50,6 +50,7 @@ pub struct RestoreArgs {
 
 #[derive(Serialize)]
 struct BackupAnswer<'a> {
+    uri: &'a str,
     file: &'a Path,
     nodes: u64,
     relationships: u64,
@@ -119,7 +120,9 @@ pub async fn backup(
     let done = service.backup(file, &mut |done| progress.at(done)).await?;
     drop(progress);
     let Backup { written, counts, changed_meanwhile } = done;
+    let uri = service.store().uri();
     let answer = BackupAnswer {
+        uri,
         file,
         nodes: written.nodes,
         relationships: written.relationships,
@@ -131,7 +134,7 @@ pub async fn backup(
     };
     output.emit("backup", &answer, |page| {
         page.paragraph(&format!(
-            "Wrote {} nodes and {} relationships to {}.",
+            "Wrote {} nodes and {} relationships of the database at {uri} to {}.",
             answer.nodes,
             answer.relationships,
             file.display()

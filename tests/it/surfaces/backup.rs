@@ -228,11 +228,12 @@ async fn what_is_not_taken_over_yet_is_counted_and_a_place_without_a_scope_comes
     let ask = |args: &[&str]| on(&db, folder.path(), args).json();
     let told = ask(&["backup", "before.ndjson"]);
     let left = json!({"memories": 1, "facts": 1, "entities": 0, "relations": 1, "edges": 1});
-    assert_eq!(told["left_out"], left, "{told:#}");
+    assert_eq!((&told["left_out"], &told["uri"]), (&left, &json!(db.config.uri)), "{told:#}");
     let said = on(&db, folder.path(), &["backup", "before.ndjson", "--yes", "-o", "table"]).out;
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
     let advice = "Not in it: 1 memories, 1 facts, 1 relations, not taken over yet; ebb job run --all,";
     assert!(said.contains(advice), "{said}");
+    assert!(said.contains(&format!("of the database at {} to before.ndjson.", db.config.uri)), "{said}");
     ask(&["memory", "add", "prefers spaces", "--id", "n"]);
     db.client.run("MATCH (m:Memory {id: 'n'}) CREATE (m)-[:MENTIONS]->(:Entity {name: 'Eve'})", &[]).await;
     assert_eq!(ask(&["backup", "before.ndjson", "--yes"])["left_out"]["entities"], 1);
