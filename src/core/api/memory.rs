@@ -348,7 +348,7 @@ pub struct Forgotten {
 pub struct AccessRequest {
     /// Session of the access.
     pub session: Option<SessionId>,
-    /// Agent instance that accesses it.
+    /// Agent instance that accesses it; accepted and not kept.
     pub instance: Option<InstanceId>,
     /// Whether to revive an expired memory; default true.
     pub revive: Option<bool>,
@@ -366,7 +366,7 @@ pub struct Access {
     pub id: MemoryId,
     /// Session of the access.
     pub session: Option<SessionId>,
-    /// Agent instance that accesses it.
+    /// Agent instance that accesses it; accepted and not kept.
     pub instance: Option<InstanceId>,
     /// Whether to revive an expired memory; default true.
     pub revive: Option<bool>,

@@ -25,7 +25,7 @@ class Access(Model):
     id: str
     """Id of the memory."""
     instance: str | None = None
-    """Agent instance that accesses it."""
+    """Agent instance that accesses it; accepted and not kept."""
     revive: bool | None = None
     """Whether to revive an expired memory; default true."""
     scope: str | None = None

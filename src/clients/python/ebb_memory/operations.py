@@ -727,7 +727,7 @@ class Memories(Noun[Call]):
         Args:
             id: Id of the memory.
             at: Instant of the write; needs the right admin.
-            instance: Agent instance that accesses it.
+            instance: Agent instance that accesses it; accepted and not kept.
             revive: Whether to revive an expired memory; default true.
             scope: Scope of the data.
             session: Session of the access.
