@@ -270,7 +270,7 @@ pub struct Mirror {
     /// Cancelled when this process ends.
     stop: CancellationToken,
     /// Change records that this process has looked at.
-    looked: Mutex<Looked>,
+    looked: Arc<Mutex<Looked>>,
 }
 
 impl Mirror {
@@ -281,7 +281,7 @@ impl Mirror {
         let saves = config.saves.clone().filter(|saves| saves.every > 0);
         let saving = saves.map(|saves| Saving::new(saves, &config.scopes));
         let (is_kept, woken, wanted) = (AtomicBool::new(false), Notify::new(), Notify::new());
-        let (stop, looked) = (CancellationToken::new(), Mutex::default());
+        let (stop, looked) = (CancellationToken::new(), Arc::default());
         let config = Arc::new(config);
         Arc::new_cyclic(|this: &Weak<Self>| {
             let this = Weak::clone(this);
@@ -367,7 +367,8 @@ impl Mirror {
         place: &Arc<Place>,
     ) -> impl FnOnce() -> Result<Option<Content>, Error> + Send + use<> {
         let (place, store, config) = (Arc::clone(place), Arc::clone(&self.store), Arc::clone(&self.config));
-        move || place.content(&store, &config)
+        let looked = Arc::clone(&self.looked);
+        move || place.content(&store, &config, &looked)
     }
 
     /// Saves the states of all loaded mirrors, from which the next process answers.
@@ -428,7 +429,8 @@ impl Mirror {
 
     /// The loaded mirrors that lack a recent change of any process, are from a file, or have a reader who waits for an older
     /// change; those that are waited for first, then those of the configuration, then the most recently queried. The others
-    /// are as of `at`. Small ones on demand that nobody has queried lately are dropped instead.
+    /// are as of `at`. Small ones on demand that nobody has queried lately are dropped instead. All, if the database was set back: a
+    /// view of it is of rows that are there no more.
     pub async fn outdated(&self, at: Timestamp) -> Result<Vec<Scope>, Error> {
         let (mut outdated, mut others, mut oldest) = (Vec::new(), Vec::new(), None::<i64>);
         let until = self.looked().until;
@@ -450,7 +452,16 @@ impl Mirror {
             // From the last look on, so that it is known of each write which scopes it concerns.
             let last = until.map_or(i64::MIN, Timestamp::millis).clamp(oldest - OVERLAP_MS, oldest);
             let since = Timestamp::from_millis(last - RECENT_MS).unwrap_or(Timestamp::EPOCH);
+            let witness = self.looked().witness(Timestamp::from_millis(oldest).unwrap_or(Timestamp::EPOCH));
+            let newest = match witness {
+                None => self.store.database(None).await?.newest_at(),
+                Some(witness) => Some(witness.at),
+            };
+            let since = newest.map_or(since, |newest| since.min(newest));
             let (now, changes) = self.store.changes(None, since).await?;
+            if witness.is_some_and(|witness| witness.is_missing(now, &changes)) {
+                return Ok(self.set_back());
+            }
             let by_scope = ByScope::of(&changes);
             for (scope, place, current) in others {
                 let lacks = |change: &&Change| current.applied.lacks(change);
@@ -466,6 +477,18 @@ impl Mirror {
             self.places.all().iter().for_each(|(_, place)| place.renewed.notify_waiters());
         }
         Ok(self.by_urgency(outdated))
+    }
+
+    /// Notes that the database was set back: all loaded mirrors are to be loaded anew.
+    fn set_back(&self) -> Vec<Scope> {
+        warn!(
+            "the database lacks the latest recorded change, as after a restored dump; loading all mirrors anew"
+        );
+        *self.looked() = Looked::default();
+        let loaded = self.places.all().into_iter().filter(|(_, place)| place.published().is_some());
+        self.by_urgency(
+            loaded.inspect(|(_, place)| place.is_set_back.store(true, Ordering::Relaxed)).collect(),
+        )
     }
 
     fn by_urgency(&self, mut places: Vec<(Scope, Arc<Place>)>) -> Vec<Scope> {
@@ -487,7 +510,12 @@ impl Mirror {
         };
         let looked = Instant::now();
         let ticks = self.store.ticks_of(&places.iter().map(|(scope, ..)| scope).collect::<Vec<_>>()).await?;
-        let (now, changes) = self.store.changes(None, swept).await?;
+        let witness = self.looked().witness(swept);
+        let since = witness.map_or(swept, |witness| swept.min(witness.at));
+        let (now, changes) = self.store.changes(None, since).await?;
+        if witness.is_some_and(|witness| witness.is_missing(now, &changes)) {
+            return Ok(self.set_back());
+        }
         let (by_scope, largest, mut due) = (ByScope::of(&changes), self.places.largest(), Vec::new());
         for ((scope, current, place), tick) in places.into_iter().zip(ticks) {
             let lacks_any = || by_scope.of_scope(&scope).any(|change| current.applied.lacks(change));
@@ -851,7 +879,8 @@ impl Mirror {
         reading: Reading,
     ) -> Result<RefreshOutcome, Error> {
         let bytes_max = self.bytes_max(scope);
-        let mut is_deleted = false;
+        let was_set_back = place.is_set_back.load(Ordering::Relaxed);
+        let mut is_deleted = was_set_back;
         let (next, weighed) = match held {
             None => ((Generation::default().next(), Density::default()), at),
             Some(known)
@@ -859,6 +888,10 @@ impl Mirror {
                     && is_worth_reloading(known.left_out, known.bytes_max, bytes_max) =>
             {
                 info!(%scope, why = "more memory is free", "reloading the mirror");
+                ((known.view.generation().next(), known.density), at)
+            }
+            Some(known) if was_set_back => {
+                info!(%scope, why = "the database was set back", "reloading the mirror");
                 ((known.view.generation().next(), known.density), at)
             }
             Some(known) => match refresh::refresh(&self.store, known, &self.config, at, reading).await? {
@@ -887,6 +920,7 @@ impl Mirror {
         if is_deleted {
             place.forget_questions();
         }
+        place.is_set_back.store(false, Ordering::Relaxed);
         *held = Some(anew);
         Ok(RefreshOutcome::Loaded)
     }

@@ -277,3 +277,51 @@ async fn no_content_of_a_file_makes_a_query_fail() {
     }
     assert!(used > 0, "some changes make another name, and are noticed by nothing");
 }
+
+/// A dump takes back what was written after it, and the records of these changes with it; the process goes on.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_running_process_loads_a_database_that_was_set_back() {
+    let (db, folder) = (fresh().await, tempfile::tempdir().unwrap());
+    let first = saved(&db, folder.path()).await;
+    // However long nothing changes, the latest record is kept, also where it is of a request that may be repeated no longer.
+    db.client.run("MATCH (c:EbbChange) SET c.at = c.at - duration({days: 2})", &[]).await;
+    db.run(JobName::Audit, 1.0).await;
+    assert_eq!(db.client.value::<i64>("MATCH (c:EbbRequest) RETURN count(c)").await, 0);
+    assert_eq!(db.client.value::<i64>("MATCH (c:EbbChange) RETURN count(c)").await, 1);
+    let mirror = mirror(&db, settings(folder.path()));
+    mirror.refresh(&local(), at(1.0)).await.unwrap();
+    assert!(mirror.outdated(at(1.0)).await.unwrap().is_empty(), "it is the database that was read");
+
+    // It gives way to a later one as soon as that is an hour old, and not before.
+    db.apply(&[about("m4", 1.0, "Sam wrote the compiler", &["Sam"])]).await;
+    db.run(JobName::Audit, 1.0).await;
+    assert_eq!(mirror.outdated(at(1.0)).await.unwrap(), [local()]);
+    assert_eq!(mirror.catch_up(&local(), at(1.0)).await.unwrap(), RefreshOutcome::Patched);
+    let other = Scope::new("other").unwrap();
+    mirror.ready(&other, at(1.0)).await.unwrap();
+
+    db.client.run("MATCH (c:EbbChange) DETACH DELETE c", &[]).await;
+    db.client.run("MATCH (m:Memory {id: 'm1'}) DETACH DELETE m", &[]).await;
+    let state = fs::read(state_file(folder.path())).unwrap();
+    mirror.save_states().await;
+    assert_eq!(
+        fs::read(state_file(folder.path())).unwrap(),
+        state,
+        "no state of another database beside its id"
+    );
+    // Something is written before anybody looks.
+    db.apply(&[about("m6", 1.0, "Lunch was late", &["Alex"])]).await;
+    assert_eq!(mirror.sweep(at(1.0)).await.unwrap(), [local(), other.clone()]);
+    let before = mirror.current(&local()).unwrap();
+    assert!(before.is_behind() && hits(&before, "who wrote the Parser").contains(&"m1".to_owned()));
+    assert_eq!(mirror.outdated(at(1.0)).await.unwrap(), [local(), other.clone()], "until they are loaded");
+    assert_eq!(mirror.catch_up(&other, at(1.0)).await.unwrap(), RefreshOutcome::Loaded);
+    assert_eq!(mirror.catch_up(&local(), at(1.0)).await.unwrap(), RefreshOutcome::Loaded);
+    let after = mirror.current(&local()).unwrap();
+    assert!(!after.is_behind() && after.view.generation() > first.view.generation());
+    assert!(!hits(&after, "who wrote the Parser").contains(&"m1".to_owned()));
+    assert!(mirror.outdated(at(1.0)).await.unwrap().is_empty());
+    db.apply(&[about("m5", 1.1, "Kim wrote the next Parser", &["Parser"])]).await;
+    assert_eq!(mirror.outdated(at(1.0)).await.unwrap(), [local()]);
+    assert_eq!(mirror.catch_up(&local(), at(1.0)).await.unwrap(), RefreshOutcome::Patched);
+}

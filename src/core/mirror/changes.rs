@@ -6,7 +6,7 @@
 
 use crate::domain::ids::Scope;
 use crate::domain::units::Timestamp;
-use crate::store::{Change, ChangeToken, OVERLAP_MS};
+use crate::store::{Change, ChangeToken, KEPT_MS, OVERLAP_MS};
 use std::collections::{BTreeSet, HashMap};
 
 /// How much later than its own instant a change is committed, except by a slow transaction.
@@ -148,16 +148,45 @@ pub(super) struct Looked {
     records: HashMap<String, (i64, Option<BTreeSet<String>>)>,
     /// The last look; `None` before the first.
     pub(super) until: Option<Timestamp>,
+    /// The instant of the latest record of the last look.
+    newest: Option<Timestamp>,
+}
+
+/// The latest record of the last look. The database has it until a later one is older than [`KEPT_MS`], unless it was set back, as
+/// by a dump.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Witness {
+    /// Its instant: looks go back as far. Of several at one instant, one stays.
+    pub(super) at: Timestamp,
+    /// The last look.
+    looked: Timestamp,
+}
+
+impl Witness {
+    /// Whether it is missing among the changes from its instant on, as of `now`.
+    pub(super) fn is_missing(&self, now: Timestamp, changes: &[Change]) -> bool {
+        now.millis() - self.looked.millis() < KEPT_MS - OVERLAP_MS
+            && changes.iter().all(|change| change.at != self.at)
+    }
 }
 
 impl Looked {
+    /// Notes the changes of a look, which went back to the witness if there is one.
     pub(super) fn add(&mut self, changes: Vec<Change>, now: Timestamp) {
+        self.newest = changes.iter().map(|change| change.at).max();
         for change in changes {
             let scopes = change.scopes().map(|scopes| scopes.into_iter().map(str::to_owned).collect());
             self.records.insert(change.id, (change.at.millis(), scopes));
         }
         self.until = Some(now);
         self.records.retain(|_, (at, _)| *at >= now.millis() - OVERLAP_MS);
+    }
+
+    /// The witness for a look at mirrors that were read from `since` on. None if the last look is long before that: there may be
+    /// many records since, and the mirrors are of a later database.
+    pub(super) fn witness(&self, since: Timestamp) -> Option<Witness> {
+        let looked = self.until.filter(|until| until.millis() >= since.millis() - OVERLAP_MS)?;
+        Some(Witness { at: self.newest?, looked })
     }
 
     /// Whether a write is known not to concern a scope.
@@ -221,6 +250,21 @@ mod tests {
         let applied = applied.next(Reading::Recent, at(OVERLAP_MS + 1), []);
         assert!(applied.is_sweep_due());
         assert_eq!(Applied::restored(at(5), ["a".to_owned()]).ids().collect::<Vec<_>>(), ["a"]);
+    }
+
+    #[test]
+    fn a_database_without_the_latest_record_was_set_back() {
+        let mut looked = Looked::default();
+        assert!(looked.witness(at(0)).is_none());
+        looked.add(vec![change("a", "one", 1), change("c", "one", 3), change("b", "one", 2)], at(4));
+        let witness = looked.witness(at(4)).unwrap();
+        assert_eq!(witness.at, at(3));
+        assert!(!witness.is_missing(at(10), &[change("c", "one", 3), change("d", "one", 9)]));
+        assert!(witness.is_missing(at(10), &[change("d", "one", 4)]) && witness.is_missing(at(10), &[]));
+        assert!(!witness.is_missing(at(KEPT_MS), &[]), "it may have been trimmed by then");
+        assert!(looked.witness(at(5 + OVERLAP_MS)).is_none(), "mirrors that were read later");
+        looked.add(Vec::new(), at(KEPT_MS));
+        assert!(looked.witness(at(KEPT_MS)).is_none());
     }
 
     #[test]

@@ -14,7 +14,7 @@
 //!
 //! A place that is dropped keeps working for those who hold it; the next query loads the scope into another.
 
-use super::changes::Reading;
+use super::changes::{Looked, Reading};
 use super::saving::Content;
 use super::{Config, Current, Error, MirroredScope};
 use crate::domain::ids::Scope;
@@ -327,6 +327,8 @@ pub(super) struct Place {
     pub(super) is_saved_state: AtomicBool,
     /// Whether a reader waits for a change that only a reading of all can find.
     pub(super) is_awaited: AtomicBool,
+    /// Whether the database was set back since the state was read from it: the next refresh loads it.
+    pub(super) is_set_back: AtomicBool,
     /// Readers who wait for a write.
     readers: AtomicUsize,
     /// Changes that this process knows of, but those that the published view includes.
@@ -342,7 +344,8 @@ impl Place {
         let tick = current.view.ticks().at_start();
         let mut known = self.known();
         known.retain(|change| !current.applied.includes(change));
-        Some(Current { tick, is_behind: !known.is_empty(), ..current })
+        let is_behind = !known.is_empty() || self.is_set_back.load(Ordering::Relaxed);
+        Some(Current { tick, is_behind, ..current })
     }
 
     /// Notes a change of the scope. A view that lacks it says so.
@@ -403,11 +406,24 @@ impl Place {
         *self.questions.lock().unwrap_or_else(PoisonError::into_inner) = QueryHistory::default();
     }
 
-    /// Content to save. Asks the database, and waits for a refresh in progress, on a thread that may block.
-    pub(super) fn content(&self, store: &Store, config: &Config) -> Result<Option<Content>, Error> {
+    /// Content to save, unless the database was set back since it was read. Asks the database, and waits for a refresh in progress,
+    /// on a thread that may block.
+    pub(super) fn content(
+        &self,
+        store: &Store,
+        config: &Config,
+        looked: &Mutex<Looked>,
+    ) -> Result<Option<Content>, Error> {
         let database = Handle::current().block_on(store.database(None))?;
+        let witness = looked.lock().unwrap_or_else(PoisonError::into_inner).witness(Timestamp::EPOCH);
+        if let Some(witness) = witness {
+            let (now, changes) = Handle::current().block_on(store.changes(None, witness.at))?;
+            if witness.is_missing(now, &changes) {
+                return Ok(None);
+            }
+        }
         let held = self.held.blocking_lock();
-        if self.is_saved_state.load(Ordering::Relaxed) {
+        if self.is_saved_state.load(Ordering::Relaxed) || self.is_set_back.load(Ordering::Relaxed) {
             return Ok(None);
         }
         let (Some(held), Some(current)) = (held.as_ref(), self.published()) else { return Ok(None) };
@@ -426,7 +442,8 @@ impl Place {
 
     /// Whether recent changes are not enough.
     pub(super) fn needs_all(&self) -> bool {
-        self.is_saved_state.load(Ordering::Relaxed) || self.is_awaited.load(Ordering::Relaxed)
+        let flags = [&self.is_saved_state, &self.is_awaited, &self.is_set_back];
+        flags.into_iter().any(|flag| flag.load(Ordering::Relaxed))
     }
 
     /// Notes that a published view lacked no recorded change as of `at` and `checked`, unless it was replaced meanwhile.

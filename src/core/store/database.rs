@@ -7,6 +7,7 @@ use super::Store;
 use super::catalogue::MIRROR_DATABASE;
 use super::error::Error;
 use super::tx::{Mode, Tx};
+use crate::domain::units::Timestamp;
 use serde::Deserialize;
 
 /// A change record, by its id and its instant.
@@ -28,6 +29,14 @@ pub struct Database {
     pub newest: Option<ChangeMark>,
     /// Whether it has the requested record.
     pub has_known: bool,
+}
+
+impl Database {
+    /// Instant of the latest change record.
+    #[must_use]
+    pub fn newest_at(&self) -> Option<Timestamp> {
+        Timestamp::from_millis(self.newest.as_ref()?.at).ok()
+    }
 }
 
 #[derive(Deserialize)]
