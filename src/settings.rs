@@ -45,6 +45,8 @@ use keys::KEYS;
 use layers::{Given, Layer};
 use reader::Privacy;
 use serde::{Deserialize, Serialize};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// The embedded defaults: every key with its unit and its reason.
@@ -131,6 +133,17 @@ pub struct Row {
     pub value: Option<serde_json::Value>,
     /// `default`, `default, by NAME`, `FILE:LINE:COLUMN`, `env NAME`, `flag --NAME`, or `unset`.
     pub from: String,
+    /// A hash of a secret, which tells whether it was changed.
+    #[serde(skip)]
+    secret: Option<u64>,
+}
+
+impl Row {
+    /// Whether another row of the key has another value.
+    #[must_use]
+    pub fn is_other(&self, row: &Self) -> bool {
+        (&self.value, self.secret) != (&row.value, row.secret)
+    }
 }
 
 impl Settings {
@@ -142,8 +155,11 @@ impl Settings {
         let mut faults = Vec::new();
         let file = match &flags.config {
             Some(named) => Layer::of_file(named, &mut faults),
-            None if Path::new(FILE_NAME).exists() => Layer::of_found_file(Path::new(FILE_NAME), &mut faults),
-            None => Layer::default(),
+            // One that leads nowhere or may not be looked at is a fault, rather than none.
+            None => match std::fs::symlink_metadata(FILE_NAME) {
+                Err(why) if why.kind() == ErrorKind::NotFound => Layer::default(),
+                _ => Layer::of_found_file(Path::new(FILE_NAME), &mut faults),
+            },
         };
         Self::from_layers(file, flags, environment, faults)
     }
@@ -232,7 +248,12 @@ fn row(layers: &[Layer], key: &'static keys::Key) -> Row {
         _ => given.value.clone().try_deserialize().ok(),
     };
     let from = given.map_or_else(|| "unset".to_owned(), |given| given.origin.to_string());
-    Row { key: &key.name, value: given.and_then(shown), from }
+    let secret = given.filter(|_| matches!(key.privacy, Privacy::Secret)).map(|given| {
+        let mut hasher = DefaultHasher::new();
+        given.value.to_string().hash(&mut hasher);
+        hasher.finish()
+    });
+    Row { key: &key.name, value: given.and_then(shown), from, secret }
 }
 
 /// The value of a key in force: the last of the highest layer that gives it.

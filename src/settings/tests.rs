@@ -239,6 +239,9 @@ fn a_secret_is_never_printed() {
     let printed = format!("{settings:?} {}", serde_json::to_string(settings.rows()).unwrap());
     assert!(!printed.contains("canary"), "{printed}");
     assert_eq!(row(&settings, "neo4j.password"), (Some("********".into()), "env NEO4J_PASSWORD".into()));
+    let rotated = load("", &[("NEO4J_PASSWORD", "canary-5")], &[]).unwrap();
+    let others = settings.rows().iter().zip(rotated.rows()).filter(|(old, new)| old.is_other(new));
+    assert_eq!(others.map(|(old, _)| old.key).collect::<Vec<_>>(), ["neo4j.password"], "a change is known");
 
     let toml = "[neo4j]\nuri = \"bolt://neo4j:canary-2@localhost\"\npassword = [\"canary-3\"]\npasword = \"canary-4\"\n";
     let said = faults(toml, &[], &[]).join("\n");

@@ -1,7 +1,8 @@
 //! Reloads the configuration when its file changes or at a SIGHUP.
 //!
 //! Schedules and time limits of jobs take effect at once; changes to the server, leases and ports take effect at the next start and
-//! are logged. A configuration with faults changes nothing: each fault is logged, and such reloads are counted.
+//! are logged. A configuration with faults changes nothing: each fault is logged, and such reloads are counted. A file that had
+//! content and is missing or empty is such a fault: an editor may be about to write it, and the defaults would run every job.
 
 use crate::settings::{Faults, Settings};
 use crate::wiring::schedules;
@@ -18,13 +19,21 @@ use tracing::{error, info, warn};
 pub struct ConfigFile {
     path: PathBuf,
     seen: Option<Version>,
+    /// Whether it had content when it was last read.
+    has_content: bool,
 }
 
 impl ConfigFile {
     /// The file in its present version: to be called before it is read, so that no change after that is missed.
     #[must_use]
     pub fn of(path: PathBuf) -> Self {
-        Self { seen: version_of(&path), path }
+        let seen = version_of(&path);
+        Self { path, seen, has_content: seen.is_some_and(Version::has_content) }
+    }
+
+    /// Whether there is nothing to read where something was.
+    fn is_lost(&self) -> bool {
+        self.has_content && !self.seen.is_some_and(Version::has_content)
     }
 }
 
@@ -55,6 +64,7 @@ const CHECK_EVERY: Duration = Duration::from_secs(1);
 /// The watch on the configuration.
 pub(super) struct Reload<'a> {
     pub(super) source: Source<'a>,
+    /// Those of the start.
     pub(super) settings: Settings,
     pub(super) schedules: watch::Sender<Arc<scheduler::Config>>,
     pub(super) wake: Wake,
@@ -79,12 +89,21 @@ impl Reload<'_> {
     }
 
     fn reload(&mut self) {
+        if self.source.file.is_lost() {
+            self.meter.counts().failed_reloads += 1;
+            let file = self.source.file.path.display();
+            error!(%file, "the file of the configuration is missing or empty; the previous configuration stays in force. To go \
+                back to the defaults, restart without it");
+            return;
+        }
         match (self.source.load)() {
-            Ok(settings) => {
+            Ok(mut settings) => {
+                self.source.file.has_content = self.source.file.seen.is_some_and(Version::has_content);
                 let waiting = changed(&self.settings, &settings, Effect::AtStart);
                 let in_graph = changed(&self.settings, &settings, Effect::InGraph);
+                // Its job runs if and only if there is an embedder, which is that of the start.
+                settings.embedding.url.clone_from(&self.settings.embedding.url);
                 self.schedules.send_replace(Arc::new(schedules(&settings)));
-                self.settings = settings;
                 self.wake.look();
                 info!("the configuration was reloaded");
                 if !in_graph.is_empty() {
@@ -133,18 +152,29 @@ impl Effect {
     }
 }
 
-/// The changed keys with an effect.
+/// The keys with an effect that differ.
 fn changed(old: &Settings, new: &Settings, effect: Effect) -> Vec<&'static str> {
     let rows = old.rows().iter().zip(new.rows());
-    rows.filter(|(old, new)| old.value != new.value && Effect::of(new.key) == effect)
+    rows.filter(|(old, new)| old.is_other(new) && Effect::of(new.key) == effect)
         .map(|(_, new)| new.key)
         .collect()
 }
 
-/// The inode, size and time of a file, which change with its content.
-type Version = (u64, u64, i64, i64);
+/// The inode, time and size of a file, which change with its content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Version {
+    inode: u64,
+    time: (i64, i64),
+    bytes: u64,
+}
+
+impl Version {
+    const fn has_content(self) -> bool {
+        self.bytes > 0
+    }
+}
 
 fn version_of(file: &Path) -> Option<Version> {
     let found = std::fs::metadata(file).ok()?;
-    Some((found.ino(), found.size(), found.mtime(), found.mtime_nsec()))
+    Some(Version { inode: found.ino(), time: (found.mtime(), found.mtime_nsec()), bytes: found.size() })
 }

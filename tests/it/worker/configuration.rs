@@ -2,6 +2,7 @@
 
 use super::process::{Worker, eventually};
 use crate::harness::neo4j::{Fresh, fresh};
+use ebb_core::jobs::JobName;
 use std::net::TcpListener;
 
 async fn runs(db: &Fresh) -> usize {
@@ -44,6 +45,26 @@ async fn a_faulty_configuration_changes_nothing_and_a_sound_one_counts_at_once()
         "no schedule had these at their time"
     );
     assert_eq!(worker.metric("ebb_unfired_occurrences_total", ""), 0, "its timers fired each of them");
+}
+
+/// Editors and `git stash` take a file away for a moment, and the defaults enable every job.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_configuration_that_is_missing_or_empty_changes_nothing() {
+    let db = fresh().await;
+    let off = JobName::ALL.map(|job| format!("[jobs.{job}]\nenabled = false\n")).concat();
+    let worker = Worker::begin(&db.config, &off, &[]);
+    worker.ready().await;
+    let failed = || worker.metric("ebb_failed_reloads_total", "");
+    let file = worker.folder.path().join("ebb.toml");
+    std::fs::rename(&file, worker.folder.path().join("away.toml")).unwrap();
+    eventually("it is missed", async || failed() == 1).await;
+    std::fs::write(&file, "").unwrap();
+    eventually("an empty one is none", async || failed() == 2).await;
+    assert!(worker.log().contains("missing or empty"), "{}", worker.log());
+    write(&worker, &off);
+    eventually("it is read", async || worker.log().contains("the configuration was reloaded")).await;
+    let all: i64 = db.client.value("MATCH (r:EbbRun) RETURN count(r)").await;
+    assert_eq!((all, failed()), (0, 2), "no job ran");
 }
 
 #[tokio::test(flavor = "multi_thread")]
