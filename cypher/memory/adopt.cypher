@@ -7,8 +7,8 @@
 // law: domain::memory::adopted
 // quarantine: SET m:EbbMemory:EbbQuarantined, m.ebbReason = $reason RETURN 0 AS adopted, count(*) AS quarantined
 //
-// Only a memory with an id, a content, and a tier or an energy is adopted: any other is of another library, and is left
-// unchanged.
+// Only a memory with an id, a content, and a tier or an energy is adopted, and a stub, which has no content: after an
+// uninstallation it is without its label. Any other is of another library, and is left unchanged.
 //
 // The anchor is the last access, else the creation, else now. Missing values get those of a new memory; a value of a
 // wrong type quarantines the row. A terminal row only gets the stamp; a working one that is new to Ebb is queued to
@@ -16,7 +16,8 @@
 // in UTC whatever the zone of the anchor: the index orders equal instants by their zones, and the pages of a decay pass
 // are ordered by instant and id. Where another library alone has a session of its sessionId, as in session/open, it gets none.
 MATCH (m:Memory)
-WHERE NOT m:EbbMemory AND m.id IS NOT NULL AND m.content IS NOT NULL AND (m.tier IS NOT NULL OR m.energy IS NOT NULL)
+WHERE NOT m:EbbMemory AND m.id IS NOT NULL AND CASE WHEN m.content IS NOT NULL THEN m.tier IS NOT NULL OR m.energy IS NOT NULL
+  ELSE m.promotionKey IS NOT NULL AND m.tier IN ['archivedWorking', 'archivedShortTerm'] AND EXISTS { (m)-[:PROMOTED_TO|CRYSTALLIZED_INTO]->(:Memory) } END
 WITH m LIMIT $limit
 SET m.ebbLock = true
 WITH m, coalesce(m.tier, 'working') AS tier, datetime({epochMillis: $now}) AS now

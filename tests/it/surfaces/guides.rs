@@ -70,11 +70,15 @@ async fn the_commands_of_a_removal_leave_what_the_page_says() {
     let db = empty().await;
     let folder = tempfile::tempdir().unwrap();
     let ask = |args: &[&str]| on(&db, folder.path(), args).json();
-    let states = "MATCH (m:Memory) RETURN reduce(row = m.id + ': ' + m.content, of IN labels(m) | row + ' ' + of) AS line";
+    let states = "MATCH (m:Memory) WHERE m.content IS NOT NULL RETURN reduce(row = m.id + ': ' + m.content, of IN labels(m) | row + ' ' + of) AS line";
     for with_memories in [false, true] {
         ask(&["init", "--yes"]);
         ask(&["memory", "add", "prefers tabs", "--id", "tabs", "--mention", "Ann"]);
         ask(&["relation", "observe", "Ann", "knows", "Bob"]);
+        for session in ["s1", "s2"] {
+            ask(&["memory", "access", "tabs", "--session", session]);
+        }
+        assert_eq!(ask(&["job", "run", "promote"])["changed"], json!(1), "with a stub");
         if with_memories {
             let [statement] = fences(page, "cypher")[..] else { panic!("one statement") };
             db.client.run(statement.strip_prefix(":auto ").unwrap(), &[]).await;
@@ -88,6 +92,15 @@ async fn the_commands_of_a_removal_leave_what_the_page_says() {
         assert_eq!(db.client.column::<String>(states).await, stay);
         let again = ask(&["uninstall", "--yes"]);
         assert_eq!(again["own_nodes"], json!(0));
+        if !with_memories {
+            for command in
+                [&["init", "--yes"][..], &["job", "run", "--all"], &["memory", "forget", "tabs", "--yes"]]
+            {
+                ask(command);
+            }
+            let left: i64 = db.client.value("MATCH (m:Memory) RETURN count(m)").await;
+            assert_eq!(left, 0, "the stub goes with its memory");
+        }
         db.client.run("MATCH (n) DETACH DELETE n", &[]).await;
     }
 }
