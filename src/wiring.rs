@@ -20,6 +20,7 @@ use ebb_provision::{Endpoint, Keeper, Origin};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::watch;
 
 /// An error of opening.
 #[derive(Debug, thiserror::Error)]
@@ -135,7 +136,7 @@ pub fn service_over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> R
     })?;
     let config = service::Config {
         consolidation: settings.memory.clone(),
-        jobs: schedules(settings),
+        jobs: watch::Sender::new(Arc::new(schedules(settings))),
         on_scratch: settings.worker.on_scratch,
         guard: settings.guard.into(),
         mirror: mirror_config(settings, &scope, endpoint.origin)?,

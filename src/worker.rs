@@ -25,7 +25,6 @@ pub use reload::{ConfigFile, Source};
 
 use crate::settings::Settings;
 use crate::surfaces::http::probes::Ready;
-use crate::wiring::schedules;
 use ebb_core::clock::{SKEW_TOLD, too_far_off};
 use ebb_core::domain::attempt::Right;
 use ebb_core::jobs::reap;
@@ -142,7 +141,6 @@ pub async fn run(
 
     let store = service.share_store();
     let (meter, panics, wake) = (Arc::new(Meter::default()), Arc::new(Panics::default()), Wake::default());
-    let (schedules_in, config) = watch::channel(Arc::new(schedules(&settings)));
     let (ready_in, ready) = watch::channel(Err("the database has not been asked yet".to_owned()));
     // A mirror reads, so it is kept current also while the database takes no writes.
     let (readable_in, readable) = watch::channel(Err("the database has not been asked yet".to_owned()));
@@ -154,7 +152,7 @@ pub async fn run(
     let dispatcher = Dispatcher {
         store: Arc::clone(&store),
         clock: service.clock().clone(),
-        config,
+        config: service.schedules().subscribe(),
         rhythms: rhythms_in,
         wake: wake.clone(),
         stop: stop.clone(),
@@ -165,8 +163,8 @@ pub async fn run(
         on_scratch: settings.worker.on_scratch,
     };
     let tick = settings.worker.tick;
-    let reload =
-        Reload { source, settings, schedules: schedules_in, wake: wake.clone(), meter: Arc::clone(&meter) };
+    let schedules = service.schedules().clone();
+    let reload = Reload { source, settings, schedules, wake: wake.clone(), meter: Arc::clone(&meter) };
 
     let (over, drained) = (CancellationToken::new(), listeners.drained(&stop));
     let work = async {

@@ -107,15 +107,15 @@ use crate::store::Store;
 use ebb_engine::plasticity::LearningMode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, watch};
 
 /// The configuration of the service.
 #[derive(Debug, Clone)]
 pub struct Config {
     /// The tunables that `init` writes into a graph without any.
     pub consolidation: ConsolidationConfig,
-    /// How each job is scheduled and bounded.
-    pub jobs: scheduler::Config,
+    /// How each job is scheduled and bounded: the value in force, which a reload of the configuration replaces.
+    pub jobs: watch::Sender<Arc<scheduler::Config>>,
     /// Whether schedules also apply to a scratch database.
     pub on_scratch: bool,
     /// The default scope.
@@ -250,8 +250,14 @@ impl Service {
         self.config.embedder.as_ref()
     }
 
-    fn job_config(&self, job: JobName) -> &scheduler::JobConfig {
-        self.config.jobs.of(job)
+    /// How jobs are scheduled and bounded; a value sent here is in force for every operation from then on.
+    #[must_use]
+    pub const fn schedules(&self) -> &watch::Sender<Arc<scheduler::Config>> {
+        &self.config.jobs
+    }
+
+    fn job_config(&self, job: JobName) -> scheduler::JobConfig {
+        self.config.jobs.borrow().of(job).clone()
     }
 }
 

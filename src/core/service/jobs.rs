@@ -153,7 +153,7 @@ impl Service {
         let jobs =
             JobName::ALL.into_iter().zip(&ledger.jobs).zip(latest).map(|((job, status), latest)| Job {
                 last_run: latest.map(LastRun::from),
-                ..scheduled(job, self.job_config(job), status, &ledger, at)
+                ..scheduled(job, &self.job_config(job), status, &ledger, at)
             });
         Ok(Jobs {
             jobs: jobs.collect(),

@@ -27,6 +27,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// How a job ends.
@@ -120,7 +121,7 @@ impl Program {
         let scopes = scopes.iter().map(|scope| Scope::new(scope).unwrap()).collect();
         let config = service::Config {
             consolidation: ConsolidationConfig::DOCUMENTED,
-            jobs: scheduler::Config(std::array::from_fn(|_| job.clone())),
+            jobs: watch::Sender::new(Arc::new(scheduler::Config(std::array::from_fn(|_| job.clone())))),
             on_scratch: false,
             scope: Scope::local(),
             guard: db.config.regime.guard,

@@ -22,7 +22,9 @@ use ebb_core::store::{
     Store, SweepState,
 };
 use ebb_engine::plasticity::LearningMode;
+use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) fn policies(json: &str) -> Policies {
@@ -92,7 +94,7 @@ impl Fresh {
         };
         let config = service::Config {
             consolidation: ConsolidationConfig::DOCUMENTED,
-            jobs: scheduler::Config(std::array::from_fn(|_| job.clone())),
+            jobs: watch::Sender::new(Arc::new(scheduler::Config(std::array::from_fn(|_| job.clone())))),
             on_scratch: false,
             scope: Scope::local(),
             guard: Guard { enabled: true, max_affected_ratio: 0.2 },

@@ -1,6 +1,6 @@
 //! A configuration that changes under a worker, and a port that is taken.
 
-use super::process::{Worker, eventually};
+use super::process::{Worker, eventually, free_port};
 use crate::harness::neo4j::{Fresh, fresh};
 use ebb_core::jobs::JobName;
 use std::net::TcpListener;
@@ -65,6 +65,23 @@ async fn a_configuration_that_is_missing_or_empty_changes_nothing() {
     eventually("it is read", async || worker.log().contains("the configuration was reloaded")).await;
     let all: i64 = db.client.value("MATCH (r:EbbRun) RETURN count(r)").await;
     assert_eq!((all, failed()), (0, 2), "no job ran");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reload_counts_for_answers_of_the_same_process() {
+    let db = fresh().await;
+    let api = format!("127.0.0.1:{}", free_port());
+    let worker = Worker::serve(&db.config, &[("EBB__HTTP__LISTEN", &api)]);
+    worker.ready().await;
+    let audit = || {
+        let mut answer = ureq::get(format!("http://{api}/v1/jobs")).call().unwrap();
+        let jobs: serde_json::Value = answer.body_mut().read_json().unwrap();
+        jobs["jobs"].as_array().unwrap().iter().find(|job| job["job"] == "audit").unwrap().clone()
+    };
+    assert_eq!(audit()["enabled"], true);
+    write(&worker, "[jobs.audit]\nenabled = false\nevery = \"3h\"\n");
+    eventually("it is disabled", async || audit()["enabled"] == false).await;
+    assert_eq!(audit()["every_seconds"], 10_800);
 }
 
 #[tokio::test(flavor = "multi_thread")]
