@@ -312,6 +312,9 @@ impl Dispatcher {
                 None => due,
             });
             idle &= due.is_none() && ledger.open.is_none();
+            if due.is_none() {
+                state.unfired.clear(job);
+            }
             let due = due.filter(|due| self.has_fired(state, job, due.at));
             let start = due.map(|due| Start::Occurrence(due.at, due.missed));
             let requested = facts.requested_sweep.as_ref().filter(|_| job == JobName::Sweep);

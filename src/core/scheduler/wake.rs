@@ -1,7 +1,8 @@
 //! The signal that makes the dispatcher survey the ledger, and how far the timer of each job has fired.
 //!
-//! An occurrence starts once its timer has fired. An occurrence that has waited a minute for that starts without,
-//! and is counted: the timer lost a firing, and a job that runs late is better than one that never runs.
+//! An occurrence starts once its timer has fired. A job that has waited a minute for that starts without, by the
+//! occurrence that is due then, and is counted: the timer lost a firing, and a job that runs late is better than one
+//! that never runs.
 
 use crate::domain::units::Timestamp;
 use crate::jobs::JobName;
@@ -14,7 +15,7 @@ use tokio::sync::Notify;
 /// signal.
 const SURVEY_EVERY: Duration = Duration::from_secs(1);
 
-/// How long a due occurrence waits for its timer. In time that passes, whatever clocks are set to.
+/// How long a due job waits for its timer. In time that passes, whatever clocks are set to.
 pub(super) const FIRING_MAX: Duration = Duration::from_secs(60);
 
 /// A signal, sent by timers and after a write that may make a job due.
@@ -55,9 +56,10 @@ impl Wake {
     }
 }
 
-/// Due occurrences whose timer has not fired, and since when they wait.
+/// Due jobs whose timer has not fired, and since when they wait. A later occurrence does not begin the wait anew: of a job that
+/// runs each minute or more often, none would ever have waited long enough.
 #[derive(Debug, Default)]
-pub(super) struct Unfired(BTreeMap<JobName, (Timestamp, Instant)>);
+pub(super) struct Unfired(BTreeMap<JobName, Instant>);
 
 /// The state of the timer of a due occurrence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,11 +83,17 @@ impl Unfired {
             self.0.remove(&job);
             return Firing::Fired;
         }
-        let waiting = self.0.entry(job).or_insert((occurrence, now));
-        if waiting.0 != occurrence {
-            *waiting = (occurrence, now);
+        let since = *self.0.entry(job).or_insert(now);
+        if now.duration_since(since) < FIRING_MAX {
+            return Firing::Awaited;
         }
-        if now.duration_since(waiting.1) < FIRING_MAX { Firing::Awaited } else { Firing::Lost }
+        self.0.remove(&job);
+        Firing::Lost
+    }
+
+    /// Ends the wait of a job that is not due: it is disabled, or this or another worker has started it.
+    pub(super) fn clear(&mut self, job: JobName) {
+        self.0.remove(&job);
     }
 }
 
@@ -110,10 +118,26 @@ mod tests {
         wake.fire(job, at(999));
         assert_eq!(check(1_000, 59), Firing::Awaited, "an earlier occurrence was fired");
         assert_eq!(check(1_000, 60), Firing::Lost);
-        assert_eq!(check(2_000, 61), Firing::Awaited, "the next occurrence waits from its own beginning");
+        assert_eq!(check(2_000, 61), Firing::Awaited, "after a start the wait begins anew");
         wake.fire(job, at(2_000));
         wake.fire(job, at(1_000));
         assert_eq!(check(2_000, 500), Firing::Fired, "an earlier firing takes nothing back");
         assert_eq!(check(3_000, 501), Firing::Awaited);
+    }
+
+    #[test]
+    fn a_job_of_each_minute_starts_after_a_minute_without_its_timer() {
+        let (mut unfired, job, begun) = (Unfired::default(), JobName::Decay, Instant::now());
+        let check = |unfired: &mut Unfired, minute: i64, seconds| {
+            let (occurrence, fired) = (at(60_000 * minute), at(60_000));
+            unfired.check(job, occurrence, Some(fired), begun + Duration::from_secs(seconds))
+        };
+        assert_eq!(check(&mut unfired, 1, 0), Firing::Fired);
+        assert_eq!(check(&mut unfired, 2, 61), Firing::Awaited);
+        assert_eq!(check(&mut unfired, 3, 120), Firing::Awaited);
+        assert_eq!(check(&mut unfired, 3, 121), Firing::Lost, "the wait began with the occurrence before");
+        assert_eq!(check(&mut unfired, 4, 180), Firing::Awaited);
+        unfired.clear(job);
+        assert_eq!(check(&mut unfired, 5, 240), Firing::Awaited, "it was started elsewhere meanwhile");
     }
 }
