@@ -14,6 +14,7 @@ use serde::{Deserialize, Deserializer};
 use std::any::Any;
 use std::fmt::Debug;
 use std::panic::PanicHookInfo;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Metadata, Subscriber, level_filters::LevelFilter};
@@ -158,7 +159,17 @@ fn is_logged(line: &Metadata<'_>) -> bool {
     }
 }
 
+/// Number of panics of the process.
+static PANICS: AtomicU64 = AtomicU64::new(0);
+
+/// Number of panics of the process since its log was started, on whichever thread.
+#[must_use]
+pub fn panics() -> u64 {
+    PANICS.load(Ordering::Relaxed)
+}
+
 fn log_panic(info: &PanicHookInfo<'_>) {
+    PANICS.fetch_add(1, Ordering::Relaxed);
     let place = info.location().map(ToString::to_string).unwrap_or_default();
     let task = std::thread::current().name().unwrap_or("unnamed").to_owned();
     let said = literal(info.payload()).unwrap_or("the message is withheld: it may hold memory text");

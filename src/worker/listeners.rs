@@ -8,6 +8,7 @@ use super::{Error, Roles};
 use crate::settings::Settings;
 use crate::surfaces::http::probes::{self, Readiness, Ready};
 use crate::surfaces::http::{Api, Listener, Rules, router};
+use crate::telemetry;
 use ebb_core::scheduler::meter::Meter;
 use ebb_core::service::Service;
 use ebb_core::service::keys::Keyring;
@@ -189,6 +190,7 @@ fn page(
             stopped: state.stopped().is_some(),
             retries: counters.retried.load(Ordering::Relaxed),
             unknown_commits: counters.unknown_commits.load(Ordering::Relaxed),
+            panics: telemetry::panics(),
             responses: requests.as_ref().map(|(api, _)| api.answered().by_class()),
             usage: requests.as_ref().map(|(api, cut)| (api.usage(), cut.load(Ordering::Relaxed))),
             mirrors: if with_scopes { service.mirrors() } else { Vec::new() },

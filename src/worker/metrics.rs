@@ -25,6 +25,8 @@ pub struct ProcessState {
     pub retries: u64,
     /// Commits of unknown outcome.
     pub unknown_commits: u64,
+    /// Panics on all threads.
+    pub panics: u64,
     /// Responses of the API by the class of their status, if there is one.
     pub responses: Option<[(&'static str, u64); 4]>,
     /// Capacity in use by requests, and closed connections, if there is an API.
@@ -80,7 +82,7 @@ pub fn page(counts: &Counts, process: &ProcessState) -> String {
         "Changed configurations that were rejected for faults.",
         counts.failed_reloads,
     );
-    page.counter("panics_total", "Panics.", counts.panics);
+    page.counter("panics_total", "Panics.", process.panics);
     let responses = process.responses.into_iter().flatten();
     let by_status = responses.map(|(class, count)| (format!("{{status=\"{class}\"}}"), whole(count)));
     page.family(
@@ -316,6 +318,7 @@ mod tests {
                 stopped: true,
                 retries: 2,
                 unknown_commits: 1,
+                panics: 0,
                 responses: Some(["2xx", "3xx", "4xx", "5xx"].map(|class| (class, 1))),
                 usage: Some((
                     ["reads", "writes", "lists", "batches", "body_bytes", "answer_bytes"]

@@ -463,7 +463,6 @@ impl Dispatcher {
                 state.paused.insert(job, (Instant::now() + PAUSE, last_error));
             }
             Err(_) => {
-                self.meter.counts().panics += 1;
                 self.meter.job(job, |counts| counts.ended(Ending::Panicked, took));
                 state.panicked.insert(job);
                 self.panics.count()?;

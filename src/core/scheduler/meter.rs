@@ -77,7 +77,6 @@ pub struct Counts {
     pub failed_looks: u64,
     /// Why no job can start, if none can.
     pub stopped: Option<String>,
-    pub panics: u64,
     /// Configuration changes that were rejected for faults.
     pub failed_reloads: u64,
     /// Quarantined rows, at the last survey.
