@@ -56,7 +56,7 @@ const MEASURE_EVERY: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_secs(2);
 /// Time that runs have to finish their transaction when the worker stops.
 const GRACE: Duration = Duration::from_secs(6);
-/// Time limit of releasing them after that.
+/// Time limit of releasing them, all together, after that.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The dependencies of the worker loop.
@@ -519,8 +519,39 @@ impl Dispatcher {
         let left: Vec<JobName> = state.running.iter().map(|(_, running)| running.job).collect();
         error!(?left, "released runs whose transaction did not end in time");
         state.cut.cancel();
-        for job in left {
-            self.release_run(job, RunRelease::Handover).await;
-        }
+        together(left.into_iter().map(|job| {
+            let this = self.clone();
+            async move || this.release_run(job, RunRelease::Handover).await
+        }))
+        .await;
+    }
+}
+
+/// Runs tasks at the same time, each on a thread of its own, and waits for all of them.
+async fn together<F: AsyncFnOnce() + Send + 'static>(tasks: impl Iterator<Item = F>) {
+    let mut running = JoinSet::new();
+    for task in tasks {
+        let runtime = Handle::current();
+        running.spawn_blocking(move || runtime.block_on(task()));
+    }
+    while running.join_next().await.is_some() {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::sync::Barrier;
+
+    #[tokio::test]
+    async fn runs_are_released_together() {
+        let all = Arc::new(Barrier::new(AT_ONCE));
+        // One after another, the first would wait for the others in vain.
+        let released = together((0..AT_ONCE).map(|_| {
+            let all = Arc::clone(&all);
+            async move || {
+                all.wait().await;
+            }
+        }));
+        tokio::time::timeout(SHUTDOWN_TIMEOUT, released).await.unwrap();
     }
 }
