@@ -53,7 +53,7 @@ pub(in crate::surfaces) trait Rows: Send + 'static {
     /// Maximum number of cursors read at a time.
     const CURSORS: usize = Self::PAGE;
 
-    /// Reads at most `limit` rows after a cursor, each with its own cursor.
+    /// Reads at most `limit` rows after a cursor, each with its own cursor. Fewer are the end of the list.
     async fn read(&self, after: &str, limit: usize) -> Result<Vec<(String, Self::Row)>, Problem>;
 
     /// Reads at most `limit` cursors after a cursor.
@@ -171,6 +171,25 @@ impl<R: Rows> Rest for Walk<R> {
     }
 }
 
+/// Reads `limit` rows after a cursor, or fewer at the end of a list, from a source whose pages may be short: a row that is
+/// deleted while a page is read is missing from it. `read` returns a page, and where the list continues.
+pub(in crate::surfaces) async fn fill<T, E>(
+    after: &str,
+    limit: usize,
+    read: impl AsyncFn(&str, usize) -> Result<(Vec<T>, Option<String>), E>,
+) -> Result<Vec<T>, E> {
+    let (mut rows, mut after) = (Vec::new(), after.to_owned());
+    loop {
+        let (page, next) = read(&after, limit - rows.len()).await?;
+        rows.extend(page);
+        match next {
+            // A cursor that stays would be read for ever.
+            Some(next) if rows.len() < limit && next != after => after = next,
+            _ => return Ok(rows),
+        }
+    }
+}
+
 /// Writes rows as the items of a list.
 pub(in crate::surfaces) fn items<T: Serialize>(rows: impl Iterator<Item = T>) -> Result<Vec<u8>, Problem> {
     let mut text = Vec::new();
@@ -267,4 +286,44 @@ async fn page(
         Ok((bytes, rest))
     };
     backend.run(None, work).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+    use std::convert::Infallible;
+
+    /// Ten rows with the cursors 0 to 9, of which some are deleted once their cursors are read.
+    async fn filled(after: &str, limit: usize, deleted: &[usize]) -> (Vec<usize>, Vec<(String, usize)>) {
+        let asked = RefCell::new(Vec::new());
+        let read = async |after: &str, limit: usize| {
+            asked.borrow_mut().push((after.to_owned(), limit));
+            let begin = after.parse::<usize>().map_or(0, |last| last + 1);
+            let end = (begin + limit).min(10);
+            let rows: Vec<usize> = (begin..end).filter(|row| !deleted.contains(row)).collect();
+            Ok::<_, Infallible>((rows, (end < 10).then(|| (end - 1).to_string())))
+        };
+        let Ok(rows) = fill(after, limit, read).await;
+        (rows, asked.into_inner())
+    }
+
+    fn asked(of: &[(&str, usize)]) -> Vec<(String, usize)> {
+        of.iter().map(|(after, limit)| ((*after).to_owned(), *limit)).collect()
+    }
+
+    #[tokio::test]
+    async fn a_row_that_is_deleted_while_it_is_read_does_not_end_a_list() {
+        assert_eq!(filled("", 4, &[]).await, (vec![0, 1, 2, 3], asked(&[("", 4)])));
+        assert_eq!(filled("", 4, &[1, 3]).await, (vec![0, 2, 4, 5], asked(&[("", 4), ("3", 2)])));
+        let all = asked(&[("", 4), ("3", 4), ("7", 4)]);
+        assert_eq!(filled("", 4, &[0, 1, 2, 3, 4, 5, 6, 7]).await, (vec![8, 9], all), "a page without rows");
+        assert_eq!(filled("5", 4, &[9]).await, (vec![6, 7, 8], asked(&[("5", 4)])), "the end");
+    }
+
+    #[tokio::test]
+    async fn a_cursor_that_stays_ends_a_list() {
+        let read = async |after: &str, _: usize| Ok::<_, Infallible>((vec![1], Some(after.to_owned())));
+        assert_eq!(fill("a", 3, read).await, Ok(vec![1]));
+    }
 }

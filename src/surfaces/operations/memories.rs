@@ -199,7 +199,10 @@ impl Rows for MemoriesInOrder {
 
     async fn read(&self, after: &str, limit: usize) -> Result<Vec<(String, Memory)>, Problem> {
         let listed = (&self.filter, MemoryOrder::Id);
-        let (found, _) = self.backend.service.list(&self.scope, listed, (after, limit), self.at).await?;
+        let service = &self.backend.service;
+        let read =
+            async |after: &str, limit| service.list(&self.scope, listed, (after, limit), self.at).await;
+        let found = pages::fill(after, limit, read).await?;
         Ok(found.into_iter().map(|memory| (memory.id.clone(), memory)).collect())
     }
 
