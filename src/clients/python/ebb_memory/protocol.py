@@ -75,7 +75,7 @@ class Protocol:
 
     def message(self, request: Request[Any]) -> dict[str, Any]:
         """The arguments of httpx for a request."""
-        path = request.path.format_map({name: urllib.parse.quote(part, safe="") for name, part in request.path_parts.items()})
+        path = request.path.format_map({name: _quote(part) for name, part in request.path_parts.items()})
         query = {name: value for name, value in _json(request.query).items() if value is not None}
         headers = {"Idempotency-Key": request.idempotency_key} if request.idempotency_key else {}
         message = {"method": request.method, "url": self.url + path, "params": query, "headers": headers}
@@ -154,6 +154,11 @@ class Protocol:
 
     def _where(self, request: Request[Any]) -> str:
         return f"{request.method} {self.url}{request.path}"
+
+
+def _quote(part: str) -> str:
+    # These two are segments that httpx removes from a path: the request would be another one.
+    return part.replace(".", "%2E") if part in {".", ".."} else urllib.parse.quote(part, safe="")
 
 
 def _json(value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from datetime import datetime, timezone
 from typing import Any
 
@@ -28,6 +29,16 @@ def test_a_memory_from_its_creation_to_its_deletion(ebb: Ebb, scope: str) -> Non
     assert ebb.memories.delete("a/b c?").forgotten == ["a/b c?"]
     with pytest.raises(NotFound):
         ebb.memories.get("a/b c?")
+
+
+@pytest.mark.parametrize("id", [".", ".."])
+def test_an_id_of_dots_names_no_other_memory(ebb: Ebb, id: str) -> None:
+    # Only databases of earlier versions have such memories.
+    ebb.memories.add("stays", id="pin")
+    for name in ("get", "pin", "unpin", "delete"):
+        with pytest.raises(NotFound, match=rf"there is no memory {re.escape(id)}( |$)"):
+            getattr(ebb.memories, name)(id)
+    assert ebb.memories.get("pin").content == "stays"
 
 
 def test_a_memory_is_changed_found_and_deleted_by_its_fields(ebb: Ebb) -> None:
