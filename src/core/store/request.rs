@@ -19,7 +19,7 @@ use super::cluster::CLUSTER;
 use super::decode::Life;
 use super::error::Error;
 use super::memory::{Record, lock, read, refused, tombstone_hash, write};
-use super::memory_list::{self, Filter, MemoryOrder};
+use super::memory_list::{self, Filter, MemoryOrder, MemoryPage};
 use super::session::EndedSession;
 use super::synapse::forget_learned;
 use super::touched::Receipt;
@@ -193,8 +193,9 @@ impl Store {
             .await
     }
 
-    /// Deletes memories of a scope that fulfil conditions, as [`Store::forget`] does, at most [`FORGET_MAX`] of `all`. The guard
-    /// judges all of them. One that fulfils them no longer when it is locked stays.
+    /// Deletes memories of a scope that fulfil conditions, as [`Store::forget`] does, at most [`FORGET_MAX`] of `all`, which were
+    /// counted before. The guard judges all of them, and no fewer than the transaction finds. One that fulfils them no longer when
+    /// it is locked stays.
     pub async fn forget_where(
         &self,
         mode: RequestMode<'_>,
@@ -208,8 +209,12 @@ impl Store {
                 if let Some(done) = open(tx, mode).await? {
                     return Ok(done);
                 }
+                let MemoryPage { keys: found, next } =
+                    memory_list::page(tx, scope.as_str(), listed, "", FORGET_MAX).await?;
+                // One more if the page is full and the list goes on.
+                let present = found.len() + usize::from(found.len() == FORGET_MAX && next.is_some());
+                let all = all.max(i64::try_from(present).unwrap_or(i64::MAX));
                 judge(tx, scope, all, guard).await?;
-                let found = memory_list::page(tx, scope.as_str(), listed, "", FORGET_MAX).await?.keys;
                 let wanted: Vec<(&MemoryKey, Option<&str>)> = found.iter().map(|key| (key, None)).collect();
                 let found = lock(tx, &wanted).await?;
                 let own = found.into_iter().filter(|(_, locked)| !locked.is_foreign);

@@ -488,3 +488,27 @@ async fn the_guard_stops_a_forget_that_would_take_too_much() {
     db.put(&rows[..50]).await;
     assert_eq!(forget(once("g-2"), &many, Some(51)).await.unwrap().nodes, 51);
 }
+
+/// Memories that came after the count are judged by the guard as well, and counted as left.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deletion_by_conditions_judges_no_fewer_than_it_finds() {
+    let db = fresh().await;
+    let rows: Vec<Row> = (0..1_001).map(|n| row(&format!("m{n:04}"), "working", 1.0)).collect();
+    db.put(&rows[..60]).await;
+    let (scope, any) = (Scope::local(), Filter::default());
+    let forget = async |lasting, enabled, accepted| {
+        let guard = Guard { enabled, max_affected_ratio: 0.2 };
+        db.store.forget_where(lasting, (&scope, &any, 1), at(1.0), (&guard, accepted)).await
+    };
+    let before = everything(&db.client).await;
+    for accepted in [None, Some(59)] {
+        let stopped = forget(once("w-1"), true, accepted).await.unwrap_err();
+        assert!(matches!(&stopped, Error::Guarded(why) if (why.affected, why.live) == (60, 60)), "{stopped}");
+        same(&before, &everything(&db.client).await, "what the guard stopped");
+    }
+    let done = forget(once("w-1"), true, Some(60)).await.unwrap();
+    assert_eq!((done.memories, done.left), (60, 0));
+    db.put(&rows).await;
+    let counted = forget(RequestMode::DryRun, false, None).await.unwrap();
+    assert_eq!((counted.memories, counted.left), (1_000, 1));
+}
