@@ -85,6 +85,16 @@ async fn a_repeated_run_of_a_job_succeeds_only_if_the_first_did_and_is_the_same(
     let first = run("k1", r#"{"limit":1}"#).json(200);
     assert_eq!(run("k1", r#"{"limit":1}"#).json(200)["run_id"], first["run_id"]);
     run("k1", "{}").fails(409, "conflict", "used for another request");
+    let memory = r#"{"id":"m","content":"tabs"}"#;
+    api.once("k1", "/v1/memories", memory).fails(409, "conflict", "used for another request");
+    api.get("/v1/memories/m").fails(404, "not_found", "m");
+    let repeated = run("k1", r#"{"limit":1}"#).json(200);
+    assert_eq!((&repeated["run_id"], &repeated["outcome"]), (&first["run_id"], &first["outcome"]));
+    // A request that was opened by Ebb 0.1, whose hashes cannot be compared.
+    let open =
+        format!("CREATE (:EbbRequest {{id: 'k0', hash: '{}', by: 'x', at: datetime()}})", "0f".repeat(32));
+    db.client.run(&open, &[]).await;
+    api.once("k0", "/v1/memories", memory).json(201);
     api.once("k1", "/v1/jobs/promote/run", r#"{"limit":1}"#).fails(409, "conflict", "k1");
     run("k2", "{}").json(200);
     let failed = "MATCH (r:EbbRun {job: 'decay'}) WHERE r.id <> '_' SET r.state = 'failed', r.reason = 'the disk is full'";
