@@ -3,7 +3,7 @@
 use super::{check_names, plain, request_id, tools};
 use crate::surfaces::operation::problem::Problem;
 use crate::surfaces::operation::tool::{Fields, TEXT_BYTES_MAX};
-use ebb_core::domain::invisible::is_invisible;
+use ebb_core::domain::invisible::visible;
 use serde_json::Value;
 
 /// Reads a JSON object with the `name` of a tool and its `arguments`. What a model would read of it has no invisible
@@ -33,7 +33,7 @@ fn arguments_of(name: &str, mut arguments: Fields) -> Result<(), Problem> {
 fn assert_plain(value: &Value) {
     match value {
         Value::String(text) => {
-            assert!(text.len() <= TEXT_BYTES_MAX && !text.chars().any(is_invisible), "{text:?}");
+            assert!(text.len() <= TEXT_BYTES_MAX && visible(text.chars()).eq(text.chars()), "{text:?}");
         }
         Value::Array(all) => all.iter().for_each(assert_plain),
         Value::Object(fields) => fields.values().for_each(assert_plain),

@@ -2,10 +2,10 @@
 //!
 //! A memory can contain text that a model reads but a person does not see: bidirectional overrides, zero-width
 //! characters, terminal control characters. They are removed from every string of a result. Line feeds and tabs are
-//! kept. A string that is cut ends with [`CUT`], so that nobody takes the part for the whole. The stored text is unchanged,
+//! kept, and single characters that spell words and emoji, so that an id or a name is that of its row. A string that is cut ends with [`CUT`], so that nobody takes the part for the whole. The stored text is unchanged,
 //! and HTTP and Neo4j show all of it.
 
-use ebb_core::domain::invisible::is_invisible;
+use ebb_core::domain::invisible::visible;
 use serde_json::Value;
 
 /// The end of a string that was cut.
@@ -30,7 +30,7 @@ pub(super) fn text(raw: &str, bytes_max: usize) -> String {
         if raw.len() <= bytes_max { (bytes_max, "") } else { (bytes_max.saturating_sub(CUT.len()), CUT) };
     let fits = |(at, letter): &(usize, char)| at + letter.len_utf8() <= kept_max;
     let letters = raw.char_indices().take_while(fits).map(|(_, letter)| letter);
-    letters.filter(|letter| !is_invisible(*letter)).chain(end.chars()).collect()
+    visible(letters).chain(end.chars()).collect()
 }
 
 #[cfg(test)]
@@ -43,6 +43,10 @@ mod tests {
     fn invisible_characters_are_removed() {
         let hidden = "a\u{202e}b\u{200b}c\u{0}\u{1b}[31md\u{e0041}\u{feff}e\u{9b}\n\tf é 日本";
         assert_eq!(text(hidden, TEXT_BYTES_MAX), "abc[31mde\n\tf é 日本");
+        assert_eq!(
+            text("کتاب\u{200c}ها ❤\u{fe0f}\u{200d}🔥", TEXT_BYTES_MAX),
+            "کتاب\u{200c}ها ❤\u{fe0f}\u{200d}🔥"
+        );
         let answer = json!({"hits": [{"label": "x\u{2066}y", "score": 0.5}], "n": null, "ok": true});
         assert_eq!(
             value(answer, TEXT_BYTES_MAX),

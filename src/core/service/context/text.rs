@@ -21,7 +21,7 @@ mod tests;
 
 use crate::api::context::{ContextMemory, ContextOptions, ContextOrder, Duplicate};
 use crate::clock::rfc3339;
-use crate::domain::invisible::is_invisible;
+use crate::domain::invisible::visible;
 use crate::domain::units::Timestamp;
 use ebb_engine::text::fold::fold;
 use ebb_engine::text::words::is_unspaced;
@@ -148,12 +148,10 @@ impl Selection {
         let Candidate { memory, content } = candidate;
         // Work is bounded by what can be written, not by what is stored.
         let end = content.char_indices().map(|(at, _)| at).find(|at| *at > self.content_max * BYTES_MAX);
-        let visible: String = content[..end.unwrap_or(content.len())]
-            .chars()
-            .filter(|c| is_line_end(*c) || !is_invisible(*c))
-            .collect();
+        let letters = content[..end.unwrap_or(content.len())].chars();
+        let content: String = visible(letters.map(|c| if is_line_end(c) { '\n' } else { c })).collect();
         let memory = ContextMemory { is_cut: end.is_some(), ..memory };
-        shorten(Candidate { memory, content: visible }, self.content_max)
+        shorten(Candidate { memory, content }, self.content_max)
     }
 
     /// Adds the hits that still fit, and writes all.
@@ -259,7 +257,7 @@ const LINE_TOKENS: usize = 5;
 fn line(Candidate { memory, content }: &Candidate) -> String {
     let mut line = memory.created.map_or_else(String::new, |at| format!("{} ", minute(at)));
     let letters = memory.id.chars().map(|c| if c.is_whitespace() || "[]".contains(c) { '_' } else { c });
-    let mut id: String = letters.clone().filter(|c| !is_invisible(*c)).take(ID_LETTERS).collect();
+    let mut id: String = visible(letters.clone()).take(ID_LETTERS).collect();
     if letters.count() > ID_LETTERS {
         id.push(ELLIPSIS);
     }

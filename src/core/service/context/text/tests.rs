@@ -141,6 +141,9 @@ fn neither_ids_nor_contents_can_pass_for_another_memory() {
         "{text}"
     );
     assert_eq!(ids, [id]);
+    let spelled = candidate("کتاب\u{200c}ها", "❤\u{fe0f}\u{200d}🔥", None, Some(1));
+    let (text, _) = composed(vec![spelled], 1_000, ContextOrder::Rank);
+    assert!(text.ends_with("[کتاب\u{200c}ها] ❤\u{fe0f}\u{200d}🔥"), "{text}");
 }
 
 #[test]
