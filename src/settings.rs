@@ -45,12 +45,15 @@ use keys::KEYS;
 use layers::{Given, Layer};
 use reader::Privacy;
 use serde::{Deserialize, Serialize};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher, RandomState};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 /// The embedded defaults: every key with its unit and its reason.
 pub const DEFAULT_TOML: &str = include_str!("../config/default.toml");
+/// Hashes of secrets: with keys of this process, so that one that is printed does not help to guess a secret.
+static HASHES: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 /// The file that is read from the current folder when no other is named.
 pub const FILE_NAME: &str = "ebb.toml";
 
@@ -248,11 +251,8 @@ fn row(layers: &[Layer], key: &'static keys::Key) -> Row {
         _ => given.value.clone().try_deserialize().ok(),
     };
     let from = given.map_or_else(|| "unset".to_owned(), |given| given.origin.to_string());
-    let secret = given.filter(|_| matches!(key.privacy, Privacy::Secret)).map(|given| {
-        let mut hasher = DefaultHasher::new();
-        given.value.to_string().hash(&mut hasher);
-        hasher.finish()
-    });
+    let secret = given.filter(|_| matches!(key.privacy, Privacy::Secret));
+    let secret = secret.map(|given| HASHES.hash_one(given.value.to_string()));
     Row { key: &key.name, value: given.and_then(shown), from, secret }
 }
 
